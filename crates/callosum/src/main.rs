@@ -5,12 +5,8 @@
 
 #![forbid(unsafe_code)]
 
-mod bd;
-mod ck;
 mod cli;
 mod logging;
-mod mcp;
-mod report;
 mod ui;
 
 use std::process::ExitCode;

@@ -1,31 +1,12 @@
 //! Asking a person before something is written into their settings or their project.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io;
+use std::io::{BufRead as _, IsTerminal as _};
+
+use callosum_app::agreement::Agreement;
+use callosum_app::{CommandError, Exit};
 
 use super::context::Context;
-use crate::ui::{CommandError, Exit};
-
-/// The variable that answers every such question with yes; for scripts.
-const ASSUME_YES: &str = "CALLOSUM_ASSUME_YES";
-
-/// A person's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Agreement {
-    /// Go on.
-    Yes,
-    /// Do nothing.
-    No,
-    /// There is no terminal to ask at.
-    CannotAsk,
-}
-
-/// Returns whether the user agreed beforehand, by `--yes` or by the environment.
-pub(super) fn is_given(context: &Context, yes: bool) -> bool {
-    yes || context
-        .environment
-        .get(ASSUME_YES)
-        .is_some_and(|value| value == "1")
-}
 
 /// Returns whether there is a terminal to ask at.
 pub(super) fn can_ask(context: &Context) -> bool {

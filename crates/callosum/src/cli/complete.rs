@@ -7,13 +7,15 @@
 use std::ffi::OsString;
 
 use anstream::ColorChoice;
+use callosum_app::delegate::Runs;
+use callosum_app::roster::Roster;
+use callosum_app::{CommandError, bead, plan, snapshot, store};
+use callosum_config::Environment;
 use clap::Command;
 
-use super::{
-    bead, context::Context, delegate::Runs, plan, roster::Roster, snapshot, spelling, store,
-};
-use crate::ui::{CommandError, PrintOptions, Terminal, Ui};
-use callosum_config::Environment;
+use super::context::Context;
+use super::spelling;
+use crate::ui::{PrintOptions, Terminal, Ui};
 
 /// The word that is no command of help, since people do not run it.
 const VERB: &str = "complete";

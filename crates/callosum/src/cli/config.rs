@@ -1,22 +1,25 @@
 //! `callosum config`: what is set, where it comes from, and setting it.
 
-use std::{ffi::OsString, path::Path};
+use std::ffi::OsString;
+use std::path::Path;
 
+use callosum_app::config::{
+    ConfigCheckOutput, ConfigOutput, RefusedOutput, SettingOutput, add_guard, add_user, as_json,
+    executors, refused, shown_origin, warn_of_nobody,
+};
+use callosum_app::{CommandError, Exit, explain};
 use callosum_arbiter::nearest::nearest;
+use callosum_config::{
+    Address, Calrc, CalrcError, Environment, Key, MendError, Project, ProjectError, Settings, Told,
+    Value,
+};
 use callosum_evidence::terminal::on_one_line;
-use callosum_guard::config::ConfigError;
 use callosum_host::Disk;
 use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{context::Context, explain, roster::Roster};
-use crate::ui::{CommandError, Exit, Table, Ui};
-use callosum_config::{
-    Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Homes, Key, MendError,
-    Origin, Project, ProjectError, Refusal, Settings, SettingsError, Told, Value, user_faults,
-};
+use super::context::Context;
+use crate::ui::{Table, Ui, print_error};
 
 /// Show, check and change settings
 #[derive(Debug, Subcommand)]
@@ -65,58 +68,6 @@ Examples:
   $ callosum config check --json")]
 pub(crate) struct CheckArgs {}
 
-/// `callosum config show --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ConfigOutput {
-    /// Every setting.
-    pub(crate) settings: Vec<SettingOutput>,
-}
-
-/// One setting.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct SettingOutput {
-    /// Its name in `.calrc`.
-    pub(crate) key: String,
-    /// What is in force.
-    pub(crate) value: Json,
-    /// Where that comes from: `default`, `.calrc`'s path, a variable's name, or `flag`.
-    pub(crate) origin: String,
-    /// What it may be.
-    pub(crate) allowed: String,
-    /// What it means.
-    pub(crate) meaning: String,
-}
-
-/// `callosum config check --json`.
-#[derive(Debug, Default, JsonSchema, Serialize)]
-pub(crate) struct ConfigCheckOutput {
-    /// Whether nothing is wrong.
-    pub(crate) valid: bool,
-    /// Every value that is not allowed, those of `.calrc` first. Where there is one, nothing runs.
-    pub(crate) refused: Vec<RefusedOutput>,
-    /// Settings that are ignored, and settings that are not trusted yet.
-    pub(crate) warnings: Vec<String>,
-    /// What is wrong with the user's own `config.toml`: each with the file, the key, the value and what it may be. Where
-    /// there is one, the mesh and the daemon do not run.
-    pub(crate) faults: Vec<String>,
-}
-
-/// A value that is not allowed.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RefusedOutput {
-    /// Its source: the path of a file, or the name of a variable.
-    pub(crate) origin: String,
-    /// Its key, as `.calrc` or `cake_config.yaml` names it.
-    pub(crate) key: String,
-    /// The value.
-    pub(crate) value: String,
-    /// What it may be.
-    pub(crate) allowed: String,
-    /// The line in which the rule begins that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) line: Option<u64>,
-}
-
 pub(super) fn run(context: &mut Context, command: &ConfigCommand) -> Result<(), CommandError> {
     match command {
         ConfigCommand::Show(args) => show(context, args),
@@ -159,60 +110,10 @@ fn show(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
     context.ui.data(&table.render())
 }
 
-/// What `.calrc` says of executors.
-fn executors(context: &Context) -> Vec<SettingOutput> {
-    let mut outputs = Vec::new();
-    for (id, of) in context.project.settings.executors() {
-        let mut push = |address: Address, value: Json, origin: &Origin, meaning: &str| {
-            outputs.push(SettingOutput {
-                key: address.to_string(),
-                value,
-                origin: shown_origin(context, origin),
-                allowed: address.takes().to_string(),
-                meaning: meaning.to_owned(),
-            });
-        };
-        push(
-            Address::Enabled(id.clone()),
-            of.enabled.value.into(),
-            &of.enabled.origin,
-            "whether it may receive tasks",
-        );
-        push(
-            Address::Priority(id.clone()),
-            of.priority.value.into(),
-            &of.priority.origin,
-            "order of preference; the lowest value comes first",
-        );
-        push(
-            Address::MaxConcurrent(id.clone()),
-            of.max_concurrent.value.into(),
-            &of.max_concurrent.origin,
-            "how many tasks it may run at once",
-        );
-    }
-    outputs
-}
-
-fn as_json(value: &Value) -> Json {
-    // A path that is not UTF-8 has no JSON form; it is shown as well as it can be.
-    value.to_json().unwrap_or_else(|| value.to_string().into())
-}
-
-fn shown_origin(context: &Context, origin: &Origin) -> String {
-    match origin {
-        Origin::Calrc(path) => path
-            .strip_prefix(context.state())
-            .unwrap_or(path)
-            .display()
-            .to_string(),
-        other => other.to_string(),
-    }
-}
-
 fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
     let (address, value) = asked(args)?;
-    let changed = context.project.set(&context.disk, &address, &value);
+    let disk = context.disk.clone();
+    let changed = context.project.set(&disk, &address, &value);
     changed.map_err(|error| explain::set(&error))?;
     context.report.say(&format!("{address} is now {value}"));
     warn_of_nobody(context, &address)
@@ -266,24 +167,6 @@ fn asked(args: &SetArgs) -> Result<(Address, Value), CommandError> {
         .read_text(&args.value)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     Ok((address, value))
-}
-
-/// Says so where a setting is about an executor that nobody registered.
-fn warn_of_nobody(context: &Context, address: &Address) -> Result<(), CommandError> {
-    let (Address::Enabled(id) | Address::Priority(id) | Address::MaxConcurrent(id)) = address
-    else {
-        return Ok(());
-    };
-    let roster = Roster::load(context)?;
-    let registry = roster.registry();
-    if registry.get(id).is_none() {
-        let known = registry.executors().iter();
-        let meant = nearest(id, known.map(|executor| executor.id.as_str()))
-            .map_or_else(String::new, |known| format!(", did you mean `{known}`?"));
-        let what = format!("no executor `{id}` is registered{meant}");
-        context.report.warn(&what, Some("callosum executor list"));
-    }
-    Ok(())
 }
 
 /// Looks at every layer, also where one of them keeps every other command from starting.
@@ -346,52 +229,6 @@ pub(super) fn check(
     }
 }
 
-/// What is wrong with the user's own configuration.
-fn add_user(environment: &Environment, output: &mut ConfigCheckOutput) -> Result<(), CommandError> {
-    let homes = Homes::find(environment)
-        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-    let faults = user_faults(&Disk::real(), &homes, environment);
-    output.faults.extend(faults);
-    Ok(())
-}
-
-/// What is wrong with the `cake_config.yaml` of the user and of the project.
-fn add_guard(guard: &GuardConfig, output: &mut ConfigCheckOutput) {
-    for broken in &guard.broken {
-        let BrokenCake::Config(ConfigError::Invalid { file, problems, .. }) = broken else {
-            output.warnings.push(broken.to_string());
-            continue;
-        };
-        let refused = problems.iter().map(|problem| RefusedOutput {
-            origin: file.clone(),
-            key: problem.key.clone(),
-            value: problem.value.clone().unwrap_or_default(),
-            allowed: problem.allowed.clone(),
-            line: problem.line,
-        });
-        output.refused.extend(refused);
-    }
-    let passed_over = guard.passed_over.iter().map(ToString::to_string);
-    let unknown = guard.unknown.iter();
-    let unknown = unknown.map(|named| format!("{named} is unknown and ignored"));
-    output.warnings.extend(passed_over.chain(unknown));
-}
-
-fn refused(error: &SettingsError) -> Vec<RefusedOutput> {
-    let output = |Refusal { origin, problem }: &Refusal| RefusedOutput {
-        origin: match origin {
-            Origin::Calrc(path) => path.display().to_string(),
-            Origin::Environment(name) => (*name).to_owned(),
-            Origin::Default | Origin::Flag => origin.to_string(),
-        },
-        key: problem.key.clone(),
-        value: problem.value.clone(),
-        allowed: problem.allowed.clone(),
-        line: None,
-    };
-    error.refused.iter().map(output).collect()
-}
-
 fn tell(output: &ConfigCheckOutput, ui: Ui) {
     for refused in &output.refused {
         let RefusedOutput {
@@ -403,10 +240,10 @@ fn tell(output: &ConfigCheckOutput, ui: Ui) {
         } = refused;
         let at = line.map_or(String::new(), |line| format!("line {line}: "));
         let what = format!("{origin}: {at}`{key}` is `{value}` (allowed: {allowed})");
-        CommandError::new(Exit::No, what).tell();
+        print_error(&CommandError::new(Exit::No, what));
     }
     for fault in &output.faults {
-        CommandError::new(Exit::No, fault.clone()).tell();
+        print_error(&CommandError::new(Exit::No, fault.clone()));
     }
     for warning in &output.warnings {
         ui.warn(warning, None);

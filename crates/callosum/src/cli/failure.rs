@@ -3,55 +3,12 @@
 
 use std::ffi::OsString;
 
+use callosum_app::failure::{ErrorOutput, FailureOutput, misuse};
+use callosum_app::{CommandError, Exit, shell_word};
 use clap::error::{ContextKind, ContextValue};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{delegate, spelling};
-use crate::ui::{CommandError, Exit, Ui, shell_word};
-
-/// A failure, as programs read it.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct ErrorOutput {
-    /// The seed's code, E001 to E008, where it has one.
-    pub(crate) code: Option<String>,
-    /// What failed, on one line.
-    pub(crate) message: String,
-    /// More for diagnosis: the executor's words, every attempt, how the command is used.
-    pub(crate) details: Option<String>,
-    /// What helps, to be pasted where it is a command; null where nothing is known to.
-    pub(crate) hint: Option<String>,
-}
-
-/// What `--json` prints where a command fails, or its line is not understood, before it has printed
-/// an object of its own.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct FailureOutput {
-    /// What failed.
-    pub(crate) error: ErrorOutput,
-}
-
-impl ErrorOutput {
-    /// A failure without a code.
-    pub(crate) fn plain(message: String) -> Self {
-        Self {
-            code: None,
-            message,
-            details: None,
-            hint: None,
-        }
-    }
-
-    /// A command that failed before anything ran.
-    pub(crate) fn of_command(error: &CommandError) -> Self {
-        Self {
-            code: error.code.map(|code| code.as_str().to_owned()),
-            message: error.one_line(),
-            details: None,
-            hint: error.hint_text().map(str::to_owned),
-        }
-    }
-}
+use crate::ui::Ui;
 
 /// Tells that a command line was not understood: in words on stderr, and as the one object that
 /// its caller waits for where `--json` is among the words. Help and version are data.
@@ -148,22 +105,6 @@ fn manual(arguments: &[OsString]) -> String {
         command = found;
     }
     format!("{line} --help")
-}
-
-/// What clap says, of which the first paragraph is the message.
-fn misuse(rendered: &str) -> ErrorOutput {
-    let (first, rest) = rendered.split_once("\n\n").unwrap_or((rendered, ""));
-    let words: Vec<&str> = first.split_whitespace().collect();
-    let message = words.join(" ");
-    ErrorOutput {
-        code: None,
-        message: message
-            .strip_prefix("error: ")
-            .unwrap_or(&message)
-            .to_owned(),
-        details: Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty()),
-        hint: None,
-    }
 }
 
 /// The exit code that says so.

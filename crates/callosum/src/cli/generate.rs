@@ -1,16 +1,14 @@
 //! `callosum generate`: completions, manual pages, schemas and the reference page, made from the commands themselves.
 
+use callosum_app::{CommandError, Exit};
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{
-    completions, reference,
-    schema::{self, SCHEMAS},
-    tree,
-};
-use crate::ui::{CommandError, Exit, Ui};
+use super::schema::SCHEMAS;
+use super::{completions, reference, schema, tree};
+use crate::ui::Ui;
 
 /// Print shell completions, manual pages, JSON Schemas or the reference page
 #[derive(Debug, Subcommand)]

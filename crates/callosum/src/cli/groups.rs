@@ -3,7 +3,8 @@
 //! clap has no groups of commands. [`GROUPS`] is the table that the help is written from, with the one-line description
 //! of each command. A test holds that every command is in exactly one group.
 
-use std::{ffi::OsString, fmt::Write as _};
+use std::ffi::OsString;
+use std::fmt::Write as _;
 
 use super::spelling;
 

@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
-
 use callosum_client::hook;
+use clap::Args;
 
 /// Answer a hook of a client (clients run this, people do not)
 ///

@@ -2,26 +2,14 @@
 
 use std::path::Path;
 
-use callosum_host::DiskError;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{clients, context::Context, local_time::LocalTime};
-use crate::ui::thousands;
+use callosum_app::hook_tokens::HookTokens;
+use callosum_app::thousands;
 use callosum_client::hook::tokens::added;
+use callosum_host::DiskError;
 
-/// What hooks added to the contexts of one client's models.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct HookTokens {
-    /// The client.
-    pub(crate) client: String,
-    /// Its last session that something was added to, as the client names it.
-    pub(crate) session_id: String,
-    /// Tokens that were added in that session, estimated.
-    pub(crate) session_tokens: u64,
-    /// Tokens that were added today, in local time, in all its sessions of this project.
-    pub(crate) today_tokens: u64,
-}
+use super::clients;
+use super::context::Context;
+use super::local_time::LocalTime;
 
 /// Sums up what was added, by client in the order of names.
 pub(super) fn gather(context: &Context, times: &LocalTime) -> Result<Vec<HookTokens>, DiskError> {

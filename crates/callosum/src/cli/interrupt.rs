@@ -2,13 +2,10 @@
 
 use std::thread;
 
+use callosum_app::{CommandError, Exit};
 use callosum_host::process::Cancel;
-use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM},
-    iterator::Signals,
-};
-
-use crate::ui::{CommandError, Exit};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 /// A request to stop that is made by the first Ctrl-C, hang-up or polite kill.
 pub(super) fn watch() -> Result<Cancel, CommandError> {

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use callosum_arbiter::delegation::time_zone;
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::context::Context;
 

@@ -1,12 +1,12 @@
 //! `callosum metrics`: what guard and operator did on this machine, as Prometheus reads it.
 
-use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{context::Context, guard::MachineMetrics};
-use crate::ui::{CommandError, Exit};
+use callosum_app::metrics::MachineMetricsOutput;
+use callosum_app::{CommandError, Exit};
 use callosum_metrics::{FamilyOutput, text};
+use clap::Args;
+
+use super::context::Context;
+use super::guard::MachineMetrics;
 
 /// Print metrics of every project on this machine
 ///
@@ -18,13 +18,6 @@ Examples:
   $ callosum metrics
   $ callosum metrics --json")]
 pub(crate) struct MetricsArgs {}
-
-/// `callosum metrics --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct MachineMetricsOutput {
-    /// The metrics, each with its samples.
-    families: Vec<FamilyOutput>,
-}
 
 pub(super) fn run(context: &Context, _args: &MetricsArgs) -> Result<(), CommandError> {
     let homes = &context.project.homes;

@@ -7,7 +7,6 @@ mod agreement;
 mod audit;
 mod bead;
 mod capability;
-mod choice;
 mod clients;
 mod complete;
 mod completions;
@@ -18,7 +17,6 @@ mod continuity;
 pub(crate) mod delegate;
 mod doctor;
 pub(crate) mod executor;
-mod explain;
 mod failure;
 pub(crate) mod find;
 mod generate;
@@ -28,24 +26,17 @@ mod guarding;
 mod hook;
 mod hook_tokens;
 mod init;
-mod instructions;
 mod interrupt;
-mod kept_tools;
-mod lack;
 pub(crate) mod ledger;
 mod local_time;
 mod mcp;
 pub(crate) mod mesh;
-mod meshing;
 mod metrics;
-mod moment;
-mod notice;
 mod operator;
 mod plan;
 mod recall;
 mod reference;
 mod replay;
-mod roster;
 mod schema;
 mod serve;
 mod serving;
@@ -53,31 +44,31 @@ pub(crate) mod session;
 mod shell;
 mod snapshot;
 mod spelling;
-mod state_inventory;
 mod status;
-mod store;
 mod suggestion;
-mod task_prefix;
 mod text_input;
-mod time_span;
-mod trial;
 mod trust;
 mod undo;
 mod uninstall;
 mod verification;
 mod watch;
-mod witness;
 mod zoning;
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+pub(crate) use self::context::Context;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
 
 use anstream::ColorChoice;
+use callosum_app::CommandError;
+use callosum_config::Environment;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::context::{Asked, Asker, Context, Telling};
-use self::{delegate::KindArg, groups::GLOBAL_OPTIONS};
-use crate::ui::{CommandError, PrintOptions, Terminal, Ui};
-use callosum_config::Environment;
+use self::delegate::KindArg;
+use self::groups::GLOBAL_OPTIONS;
+use crate::ui::{PrintOptions, Terminal, Ui, print_error};
 
 /// Make coding agents work as a team: delegation, guard, sessions, mesh, plans
 ///
@@ -302,7 +293,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     match dispatch(cli.command.into_full_form(), &cli.global, ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            error.tell();
+            print_error(&error);
             if !is_server {
                 failure::print(ui, &error);
             }
@@ -331,7 +322,7 @@ fn ended(done: Result<(), CommandError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            error.tell();
+            print_error(&error);
             ExitCode::from(error.exit as u8)
         }
     }
@@ -357,7 +348,10 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         // It is the machine's, whatever the folder.
         Command::Serve(args) => return serve::run(environment, &args, ui),
         // What is wrong with a project is told with each call.
-        Command::Mcp(_) => return crate::mcp::run(environment, global.directory.clone()),
+        Command::Mcp(_) => {
+            let report = Arc::new(Ui::plain(false));
+            return callosum_mcp::run(environment, global.directory.clone(), report);
+        }
         // What is wrong with the configuration must not keep it from being checked.
         Command::Config(config::ConfigCommand::Check(_)) => {
             return config::check(&environment, global.directory.as_deref(), ui);
@@ -376,7 +370,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
             return config::mend(&environment, directory, ui, args, error);
         }
         (Err(error), Command::Session(session::SessionCommand::Grounding(_))) => {
-            return Err(session::unknown(error));
+            return Err(callosum_app::session::unknown(error));
         }
         (Err(error), _) => return Err(error),
     };
@@ -384,7 +378,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     if !matches!(command, Command::Trust(_)) {
         context.warn_of_waiting();
     }
-    let before = command.writes().then(|| witness::end(&context));
+    let before = command
+        .writes()
+        .then(|| callosum_app::witness::end(&context));
     let done = match command {
         Command::Init(args) => init::run(&context, &args),
         Command::Uninstall(args) => uninstall::run(&context, &args),
@@ -420,8 +416,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     };
     // Also where it failed: what it recorded until then is worth as much. A refusal records nothing, and nothing is put
     // behind a journal that is about to be brought back.
-    if before.is_some_and(|before| done.is_ok() || witness::end(&context) != before) {
-        witness::after(&context);
+    if before.is_some_and(|before| done.is_ok() || callosum_app::witness::end(&context) != before) {
+        callosum_app::witness::after(&context);
     }
     done
 }

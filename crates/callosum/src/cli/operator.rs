@@ -2,21 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_intervention::{
-    operator::{Context as ErrorContext, InterventionType, Operator, OperatorError},
-    voice::{Surroundings, Verdict},
-};
-use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{context::Context, recall::watcher, text_input};
-use crate::{
-    logging,
-    ui::{CommandError, Exit},
-};
-use callosum_client::intervention::person::{self, Notice};
+use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput, operator};
+use callosum_app::recall::watcher;
+use callosum_app::{CommandError, Exit};
+use callosum_client::intervention::person;
+use callosum_client::intervention::person::Notice;
 use callosum_config::GuardConfig;
+use callosum_intervention::operator::{Context as ErrorContext, InterventionType, OperatorError};
+use callosum_intervention::voice::Surroundings;
+use clap::{Args, Subcommand};
+
+use super::context::Context;
+use super::text_input;
+use crate::logging;
 
 /// Check and render the messages that agents get about errors
 ///
@@ -75,46 +73,6 @@ pub(crate) struct SayArgs {
     event: PathBuf,
 }
 
-/// `callosum operator check --json`, with the seed's names.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct OperatorCheckOutput {
-    /// Whether the message may be sent.
-    pub(crate) passed: bool,
-    /// Similarity to the reference messages with commands, files and numbers masked, from 0 to 1.
-    pub(crate) score: f64,
-    /// Similarity of the text as it is.
-    pub(crate) raw_score: f64,
-    /// `Valid`, or what is wrong.
-    pub(crate) reason: String,
-}
-
-/// `callosum operator say --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct OperatorSayOutput {
-    /// The message; `null` if none passes the gate.
-    pub(crate) message: Option<String>,
-    /// `MESSAGE`, `SAFE_DEFAULT` or `SYSTEM_ERROR`.
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    /// Its level, from 1 to 4.
-    pub(crate) level: u8,
-    /// Messages that were rendered and checked.
-    pub(crate) attempts: usize,
-    /// The gate's verdict.
-    pub(crate) check: OperatorCheckOutput,
-}
-
-impl From<Verdict> for OperatorCheckOutput {
-    fn from(verdict: Verdict) -> Self {
-        Self {
-            passed: verdict.passed,
-            score: verdict.score,
-            raw_score: verdict.raw_score,
-            reason: verdict.reason,
-        }
-    }
-}
-
 /// Runs `callosum operator`.
 pub(super) fn run(context: &Context, command: &OperatorCommand) -> Result<(), CommandError> {
     match command {
@@ -171,10 +129,6 @@ fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
     delivered.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
     context.report.say("notified");
     Ok(())
-}
-
-fn operator() -> Result<Operator, CommandError> {
-    Operator::built_in().map_err(CommandError::internal)
 }
 
 fn check(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {

@@ -1,55 +1,60 @@
 //! The JSON Schemas of what `--json` prints, made from the very types that are printed.
 
+use callosum_app::audit::{CheckpointOutput, RecordsOutput};
+use callosum_app::bead::{BeadDiffOutput, BeadListOutput, BeadOutput, ReadyOutput};
+use callosum_app::capability::{CapabilitiesOutput, CapabilityOutput, RevocationOutput};
+use callosum_app::config::{ConfigCheckOutput, ConfigOutput};
+use callosum_app::constitution::{ConstitutionOutput, SignedOutput};
+use callosum_app::delegate::{DelegateOutput, DetachedOutput, TasksOutput};
+use callosum_app::doctor::DoctorOutput;
+use callosum_app::executor::{
+    DiscoverOutput, ExecutorOutput, ListOutput, RemovedOutput, RunOutput, RunsOutput,
+};
+use callosum_app::failure::FailureOutput;
+use callosum_app::find::FindOutput;
+use callosum_app::guard::{
+    AutoAllowOutput, CheckOutput, ExplainOutput, MetricsOutput, PermitOutput, PermitsOutput,
+    PresetsOutput, RuleOutput, RulesOutput, SecretsOutput, TestOutput,
+};
+use callosum_app::init::InitOutput;
+use callosum_app::ledger::{
+    BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput, RotateOutput,
+    StatsOutput,
+};
+use callosum_app::mesh::{
+    BridgeOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput, MeshTaskOutput,
+    MeshTasksOutput, MessagesOutput, PublishOutput, RoutesOutput,
+};
+use callosum_app::metrics::MachineMetricsOutput;
+use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
+use callosum_app::plan::{
+    PlanCheckOutput, PlanEvalOutput, PlanListOutput, PlanRunOutput, PlanShowOutput,
+};
+use callosum_app::recall::{
+    RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput,
+};
+use callosum_app::replay::ReplayOutput;
+use callosum_app::serve::ServeStatusOutput;
+use callosum_app::session::{
+    BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, GhostOutput,
+    GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput, ReposOutput,
+    ResolveOutput, SessionStatusOutput, SynthesisOutput,
+};
+use callosum_app::snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
+use callosum_app::status::StatusOutput;
+use callosum_app::trust::TrustOutput;
+use callosum_app::undo::{UndoListOutput, UndoOutput};
+use callosum_app::uninstall::UninstallOutput;
+use callosum_app::verification::VerificationOutput;
+use callosum_app::watch::{WatchOutput, WatchTestOutput};
 use callosum_plan::PlanProposal;
 use schemars::{Schema, schema_for};
 
-use super::{
-    audit::{CheckpointOutput, RecordsOutput},
-    bead::{BeadDiffOutput, BeadListOutput, BeadOutput, ReadyOutput},
-    capability::{CapabilitiesOutput, CapabilityOutput, RevocationOutput},
-    config::{ConfigCheckOutput, ConfigOutput},
-    constitution::{ConstitutionOutput, SignedOutput},
-    delegate::{DelegateOutput, DetachedOutput, TasksOutput},
-    doctor::DoctorOutput,
-    executor::{
-        ChecksOutput, DiscoverOutput, ExecutorOutput, ListOutput, RemovedOutput, RunOutput,
-        RunsOutput,
-    },
-    failure::FailureOutput,
-    find::FindOutput,
-    generate::SchemasOutput,
-    guard::{
-        AutoAllowOutput, CheckOutput, ExplainOutput, LogOutput, MetricsOutput, PermitOutput,
-        PermitsOutput, PresetsOutput, RuleOutput, RulesOutput, SecretsOutput, TestOutput,
-    },
-    init::InitOutput,
-    ledger::{
-        AtOutput, BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput,
-        RotateOutput, StatsOutput,
-    },
-    mesh::{
-        BridgeOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput, MeshTaskOutput,
-        MeshTasksOutput, MessagesOutput, PublishOutput, RoutesOutput,
-    },
-    metrics::MachineMetricsOutput,
-    operator::{OperatorCheckOutput, OperatorSayOutput},
-    plan::{PlanCheckOutput, PlanEvalOutput, PlanListOutput, PlanRunOutput, PlanShowOutput},
-    recall::{RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput},
-    replay::ReplayOutput,
-    serve::{ServeStatusOutput, ServingOutput},
-    session::{
-        BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, GhostOutput,
-        GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput,
-        ReposOutput, ResolveOutput, SessionStatusOutput, SynthesisOutput,
-    },
-    snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
-    status::StatusOutput,
-    trust::TrustOutput,
-    undo::{UndoListOutput, UndoOutput},
-    uninstall::UninstallOutput,
-    verification::VerificationOutput,
-    watch::{WatchOutput, WatchTestOutput},
-};
+use super::executor::ChecksOutput;
+use super::generate::SchemasOutput;
+use super::guard::LogOutput;
+use super::ledger::AtOutput;
+use super::serve::ServingOutput;
 
 /// Where the published schemas are said to stand; nothing is ever fetched from there.
 const BASE: &str = "https://callosum.invalid/schemas/";

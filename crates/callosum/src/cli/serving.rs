@@ -2,23 +2,15 @@
 //!
 //! Each registered program is started here as its client would start it, and asked to begin.
 
-use std::path::PathBuf;
-
 use callosum_agents::client::Client;
-use callosum_host::process::{self, Ending, Launch};
-use serde_json::{Value, json};
-
-use super::{
-    clients::{self, ClientName},
-    context::Context,
-    doctor::{Checks, Outcome},
-    guarding, trial,
-};
-use crate::ui::{CommandError, Exit};
+use callosum_app::doctor::{Checks, Outcome};
+use callosum_app::serving::answers;
+use callosum_app::{CommandError, Exit, guarding, trial};
 use callosum_client::registration::Scope;
 
-/// What its name is in its answer.
-const NAME: &str = "callosum";
+use super::clients;
+use super::clients::ClientName;
+use super::context::Context;
 
 pub(super) fn check(context: &Context, checks: &mut Checks) {
     let installed = clients::installed(context);
@@ -39,10 +31,10 @@ fn check_client(
     }
     let name = format!("tools of {}", client.program);
     let again = format!("callosum init --client {}", client.program);
-    let registrar = clients::registrar(context);
+    let registrar = callosum_app::clients::registrar(context);
     let mut is_told = false;
     for scope in [Scope::User, Scope::Project] {
-        let Some(place) = clients::server_place(context, client, scope) else {
+        let Some(place) = callosum_app::clients::server_place(context, client, scope) else {
             continue;
         };
         let settings = place.path.display();
@@ -80,35 +72,4 @@ fn check_client(
         let found = "not registered, so its models lack the tools find, decide and delegate";
         checks.add(&name, Outcome::Ok, found, Some(&again));
     }
-}
-
-/// Whether a registered program is our server; else why not.
-fn answers(context: &Context, program: &str) -> Result<(), String> {
-    let scratch = context.scratch().map_err(|error| error.one_line())?;
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "callosum-doctor", "version": env!("CARGO_PKG_VERSION")},
-    }});
-    let environment = context.environment.iter();
-    let launch = Launch {
-        program: PathBuf::from(program),
-        arguments: vec!["mcp".into()],
-        folder: scratch.path().to_owned(),
-        environment: environment
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
-        input: format!("{request}\n").into_bytes(),
-        limits: trial::limits(),
-    };
-    let run = process::run(&launch, &context.cancel, &mut |_, _| {})
-        .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())?;
-    if run.ending != Ending::Exited(0) {
-        return Err("it did not exit successfully at the end of its input".to_owned());
-    }
-    let answer: Option<Value> = serde_json::from_slice(&run.output).ok();
-    let named = answer.map(|answer| answer["result"]["serverInfo"]["name"] == NAME);
-    named
-        .unwrap_or(false)
-        .then_some(())
-        .ok_or_else(|| "its answer to `initialize` is not that of callosum".to_owned())
 }

@@ -1,12 +1,12 @@
 //! A file of a command's argument, or standard input for `-`.
 
-use std::{
-    io::{self, Read as _},
-    path::Path,
-};
+use std::io;
+use std::io::Read as _;
+use std::path::Path;
 
-use super::{context::Context, store};
-use crate::ui::{CommandError, Exit};
+use callosum_app::{CommandError, Exit, store};
+
+use super::context::Context;
 
 /// Returns the input's name for people, and its bytes.
 pub(super) fn read(context: &Context, file: &Path) -> Result<(String, Vec<u8>), CommandError> {

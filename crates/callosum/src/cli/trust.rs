@@ -1,24 +1,21 @@
 //! `callosum trust`: what a repository asks for that could run code or write elsewhere.
 
-use std::{
-    fmt::Write as _,
-    io::{self, BufRead, IsTerminal as _},
-    slice,
-};
+use std::fmt::Write as _;
+use std::io::{BufRead, IsTerminal as _};
+use std::{io, slice};
 
-use callosum_agents::{confinement::Policy, registry::Executor};
-use callosum_evidence::terminal::{harmless, on_one_line};
-use callosum_ledger::{AuditEvent, Checksum, Event, Ledger, LedgerPaths};
-use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{context::Context, explain, roster::Roster, store};
-use crate::ui::{CommandError, Exit, Ui};
+use callosum_agents::confinement::Policy;
+use callosum_agents::registry::Executor;
+use callosum_app::roster::Roster;
+use callosum_app::trust::{CALRC, TrustOutput, WaitingExecutor, WaitingSetting, is_begun};
+use callosum_app::{CommandError, Exit, explain, store};
 use callosum_config::Subject;
+use callosum_evidence::terminal::{harmless, on_one_line};
+use callosum_ledger::{AuditEvent, Checksum, Event, Ledger};
+use clap::Args;
 
-/// The name under which the settings of `.calrc` are trusted, all of them at once.
-const CALRC: &str = ".calrc";
+use super::context::Context;
+use crate::ui::Ui;
 
 /// Trust executors and settings that come with this repository
 ///
@@ -41,51 +38,6 @@ pub(crate) struct TrustArgs {
     /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-}
-
-/// `callosum trust --json`.
-#[derive(Debug, Default, JsonSchema, Serialize)]
-pub(crate) struct TrustOutput {
-    /// Executors that were, or are, waiting.
-    pub(crate) executors: Vec<WaitingExecutor>,
-    /// Settings that were, or are, waiting.
-    pub(crate) settings: Vec<WaitingSetting>,
-    /// Whether all of them are allowed now.
-    pub(crate) trusted: bool,
-}
-
-/// An executor that this machine did not start yet.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct WaitingExecutor {
-    /// Its name.
-    pub(crate) id: String,
-    /// What would be started.
-    pub(crate) command_template: String,
-    /// How it is reached, on one line: its command, and for a server where that is.
-    pub(crate) way: String,
-    /// The environment variables that it would be given.
-    pub(crate) pass_environment: Vec<String>,
-    /// How much confinement it needs to be run at all; nothing for what the system can.
-    pub(crate) confinement: Option<String>,
-    /// What it could read beyond the project and the system.
-    pub(crate) readable: Vec<String>,
-    /// What it could write.
-    pub(crate) writable: Vec<String>,
-    /// The hosts that it could connect to.
-    pub(crate) network: Vec<String>,
-    /// Whether it is allowed now.
-    pub(crate) trusted: bool,
-}
-
-/// A setting that was not in force yet.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct WaitingSetting {
-    /// Its key in `.calrc`.
-    pub(crate) key: String,
-    /// What would be in force.
-    pub(crate) value: String,
-    /// Whether it is allowed now.
-    pub(crate) trusted: bool,
 }
 
 /// One thing that waits for a word.
@@ -332,13 +284,6 @@ fn tell_and_allow(
     items
         .iter()
         .try_for_each(|item| allow(context, roster, item))
-}
-
-/// Whether there is a journal.
-fn is_begun(context: &Context, paths: &LedgerPaths) -> Result<bool, CommandError> {
-    let listed = context.disk.list_dir(&paths.audit);
-    let listed = listed.map_err(|error| store::disk_failed(&error))?;
-    Ok(!listed.is_empty())
 }
 
 fn allow(context: &Context, roster: &mut Roster<'_>, item: &Item) -> Result<(), CommandError> {

@@ -4,29 +4,24 @@
 use std::path::PathBuf;
 
 use callosum_agents::client::Client;
+use callosum_app::agreement::Agreement;
+use callosum_app::clients::ClientOutput;
+use callosum_app::init::{Excluded, moving_out, unexclude};
+use callosum_app::state_inventory::{Group, Inventory};
+use callosum_app::uninstall::{
+    LiftedOutput, UninstallOutput, forget_gate, outputs_of, purge, tell_groups, tell_zone,
+};
+use callosum_app::{CommandError, Exit, instructions, many, session, store};
+use callosum_client::registration::{Doing, Place, Scope};
 use callosum_host::DiskError;
-use callosum_ledger::locks::ExclusiveLedger;
-use callosum_session::{
-    SessionError,
-    system::{Fate, Lifted, to_lift},
-    trajectory::Agent,
-};
+use callosum_session::SessionError;
+use callosum_session::system::to_lift;
+use callosum_session::trajectory::Agent;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{
-    agreement::{self, Agreement},
-    clients::{self, ClientName, ClientOutput, ScopeName},
-    context::Context,
-    init::{Excluded, by_folder, moving_out, unexclude},
-    instructions::{self, InstructionsOutput},
-    session,
-    state_inventory::{Group, GroupOutput, Inventory},
-    store,
-};
-use crate::ui::{CommandError, Exit, many};
-use callosum_client::registration::{Doing, Place, Registrar, Scope};
+use super::clients::{ClientName, ScopeName};
+use super::context::Context;
+use super::{agreement, clients};
 
 /// Remove Callosum from coding agents, and its files from the project
 ///
@@ -72,54 +67,6 @@ pub(crate) struct UninstallArgs {
     dry_run: bool,
 }
 
-/// `callosum uninstall --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct UninstallOutput {
-    /// Whether nothing was done but to say what would be.
-    pub(crate) dry_run: bool,
-    /// What was done to the settings of clients; those without anything of ours are left out.
-    pub(crate) clients: Vec<ClientOutput>,
-    /// The same for files that have our server of tools and no hooks.
-    pub(crate) servers: Vec<ClientOutput>,
-    /// What was done to the files of the system zone.
-    pub(crate) zone: Vec<LiftedOutput>,
-    /// What was done to files that `init --instructions` added to or created.
-    pub(crate) instructions: Vec<InstructionsOutput>,
-    /// The project's state that was removed.
-    pub(crate) removed: Vec<GroupOutput>,
-    /// The project's state that stays.
-    pub(crate) remaining: Vec<GroupOutput>,
-    /// Files in folders of ours that are not Callosum's, which stay.
-    pub(crate) foreign: Vec<String>,
-    /// How many files were moved to the machine's folder.
-    pub(crate) moved: u64,
-    /// How many lines were removed from .git/info/exclude.
-    pub(crate) unexcluded: u64,
-}
-
-/// A file of the system zone.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct LiftedOutput {
-    /// Path, relative to the root.
-    pub(crate) path: String,
-    /// `removed`, `restored` if our block was removed from it, or `kept` if our part was edited.
-    pub(crate) change: String,
-}
-
-impl LiftedOutput {
-    fn of(lifted: &Lifted) -> Self {
-        let change = match lifted.fate {
-            Fate::Removed => "removed",
-            Fate::Restored(_) => "restored",
-            Fate::Stays => "kept",
-        };
-        Self {
-            path: lifted.path.clone(),
-            change: change.to_owned(),
-        }
-    }
-}
-
 pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), CommandError> {
     if args.move_out {
         if !args.dry_run {
@@ -127,7 +74,7 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
         }
         moving_out::check_ledger(context)?;
     }
-    if !args.dry_run && !agreement::is_given(context, args.yes) {
+    if !args.dry_run && !callosum_app::agreement::is_given(context, args.yes) {
         let would = perform(context, args, Doing::Tell)?;
         tell(context, args, &would, true)?;
         if would.is_nothing() {
@@ -168,7 +115,7 @@ fn perform(
     doing: Doing,
 ) -> Result<UninstallOutput, CommandError> {
     clients::check_folders(context, &wanted(args))?;
-    let registrar = clients::registrar(context);
+    let registrar = callosum_app::clients::registrar(context);
     let is_there = |output: &ClientOutput| output.change != "absent";
     let (places, servers) = places(context, args)?;
     let servers = servers.iter().map(|place| {
@@ -253,34 +200,6 @@ fn perform(
     Ok(output)
 }
 
-fn outputs_of<'g>(groups: impl Iterator<Item = &'g Group>) -> Vec<GroupOutput> {
-    let groups = groups.filter(|group| !group.is_empty());
-    groups.map(Group::output).collect()
-}
-
-/// Removes the project's state, in its tree and on the machine.
-fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandError> {
-    let failed = |error: DiskError| store::disk_failed(&error);
-    let has = |what: &str| inventory.tree.iter().any(|group| group.what == what);
-    let paths = context.ledger_paths();
-    // No process writes to what is being removed.
-    let is_there = context.disk.exists(&paths.locks).map_err(failed)?;
-    let ledger = is_there.then(|| ExclusiveLedger::acquire(&context.disk, &paths));
-    let ledger = ledger
-        .transpose()
-        .map_err(|error| store::unlocked(&error))?;
-    let zones = session::zones(context);
-    let session = session::session(context, &zones, Agent::default());
-    let held = has("session files").then(|| session.hold());
-    let held = held.transpose().map_err(|error| session::explain(&error))?;
-    for group in inventory.tree.iter().chain(&inventory.machine) {
-        group.remove(&context.disk).map_err(failed)?;
-    }
-    drop(held);
-    drop(ledger);
-    Ok(())
-}
-
 /// Prints what was done, or would be.
 fn tell(
     context: &Context,
@@ -353,26 +272,10 @@ fn tell(
     Ok(())
 }
 
-fn tell_groups(context: &Context, groups: &[GroupOutput]) {
-    for group in groups {
-        context.report.say(&group.line());
-    }
-}
-
 impl UninstallArgs {
     /// Whether only settings of clients are changed.
     fn is_of_settings_alone(&self) -> bool {
         !self.clients.is_empty() || self.scope.is_some()
-    }
-}
-
-impl UninstallOutput {
-    /// Whether there is nothing to do.
-    fn is_nothing(&self) -> bool {
-        let are_clients_clean = self.clients.is_empty() && self.servers.is_empty();
-        let is_state_kept = self.removed.is_empty() && self.moved == 0 && self.unexcluded == 0;
-        let are_files_clean = self.zone.is_empty() && self.instructions.is_empty();
-        are_clients_clean && are_files_clean && is_state_kept
     }
 }
 
@@ -382,7 +285,7 @@ fn unregister_plugins(
     args: &UninstallArgs,
     doing: Doing,
 ) -> Result<Vec<ClientOutput>, CommandError> {
-    let registrar = clients::registrar(context);
+    let registrar = callosum_app::clients::registrar(context);
     let mut outputs = Vec::new();
     for name in wanted(args) {
         let client = name.client();
@@ -392,7 +295,12 @@ fn unregister_plugins(
             args.scope
                 .is_none_or(|wanted| Scope::from(wanted) == *scope)
         });
-        let of_scope = |scope| Some((clients::plugin(context, client, scope)?, scope));
+        let of_scope = |scope| {
+            Some((
+                callosum_app::clients::plugin(context, client, scope)?,
+                scope,
+            ))
+        };
         let mut plugins: Vec<(PathBuf, Scope)> = scopes.filter_map(of_scope).collect();
         if args.scope.is_none() && !plugins.is_empty() {
             let known: Vec<PathBuf> = plugins.iter().map(|(path, _)| path.clone()).collect();
@@ -407,22 +315,6 @@ fn unregister_plugins(
         }
     }
     Ok(outputs)
-}
-
-/// Takes what a client has noted itself of the gate out of its own folder.
-fn forget_gate(
-    context: &Context,
-    registrar: &Registrar,
-    places: &[Place],
-) -> Result<(), CommandError> {
-    let gated = places.iter().find(|place| place.hooks.gate.is_some());
-    let own = gated.and_then(|place| clients::own_folder(context, place.client));
-    let Some(own) = own else {
-        return Ok(());
-    };
-    registrar
-        .forget_gate(&own)
-        .map_err(|error| store::disk_failed(&error))
 }
 
 /// Takes the system zone out of the project, unless only settings are meant.
@@ -444,31 +336,6 @@ fn lift(
         found = held.lift().map_err(failed)?;
     }
     Ok(found.iter().map(LiftedOutput::of).collect())
-}
-
-fn tell_zone(context: &Context, zone: &[LiftedOutput], would: bool) {
-    let of = |change: &str| {
-        let all = zone.iter().filter(|lifted| lifted.change == change);
-        all.map(|lifted| lifted.path.as_str()).collect::<Vec<_>>()
-    };
-    let (removed, restored) = (of("removed"), of("restored"));
-    let verb = if would { "would remove" } else { "removed" };
-    if !removed.is_empty() {
-        let files = by_folder(&removed);
-        context
-            .report
-            .say(&format!("{verb} from the project: {files}"));
-        context.report.detail(&format!("  {}", removed.join(" ")));
-    }
-    for path in restored {
-        context
-            .report
-            .say(&format!("{verb} Callosum's lines from {path}"));
-    }
-    for path in of("kept") {
-        let what = format!("kept `{path}`: it was edited");
-        context.report.warn(&what, None);
-    }
 }
 
 /// The clients that were named, else all of them.
@@ -496,12 +363,15 @@ fn places(
                 .is_none_or(|wanted| Scope::from(wanted) == *scope)
         })
         .collect();
-    let of_hooks = |(client, scope): &(&'static Client, _)| clients::place(context, client, *scope);
+    let of_hooks = |(client, scope): &(&'static Client, _)| {
+        callosum_app::clients::place(context, client, *scope)
+    };
     let mut places: Vec<Place> = meant.iter().filter_map(of_hooks).collect();
     // What stands in one file is taken out of it at once.
     let stands_apart = |server: &Place| places.iter().all(|place| place.path != server.path);
-    let of_servers =
-        |(client, scope): &(&'static Client, _)| clients::server_place(context, client, *scope);
+    let of_servers = |(client, scope): &(&'static Client, _)| {
+        callosum_app::clients::server_place(context, client, *scope)
+    };
     let servers: Vec<Place> = meant
         .iter()
         .filter_map(of_servers)
@@ -509,7 +379,7 @@ fn places(
         .collect();
     if args.scope.is_none() {
         let known = [places.clone(), servers.clone()].concat();
-        let remembered = clients::registrar(context)
+        let remembered = callosum_app::clients::registrar(context)
             .remembered(&known)
             .map_err(|error| store::disk_failed(&error))?;
         let is_wanted = |place: &Place| wanted.iter().any(|name| name.client() == place.client);

@@ -2,61 +2,13 @@
 
 use std::fmt::Write as _;
 
-use callosum_ledger::{
-    LedgerPaths, Verification, day_ahead,
-    verify::{Fault, Problem, Scope, VerifyError},
-    verify_within,
-};
+use callosum_app::verification::{ProblemOutput, VerificationOutput, is_of_signed, of_others};
+use callosum_app::{CommandError, Exit, many, store, witness};
+use callosum_ledger::verify::{Fault, Problem, Scope, VerifyError};
+use callosum_ledger::{day_ahead, verify_within};
 use owo_colors::OwoColorize as _;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{context::Context, store, witness};
-use crate::ui::{CommandError, Exit, many};
-
-/// `callosum ledger verify --json` and `callosum audit verify --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct VerificationOutput {
-    /// Whether nothing is wrong.
-    pub(crate) sound: bool,
-    /// Entries in the active ledger.
-    pub(crate) entries: u64,
-    /// Entries in the archives.
-    pub(crate) archived_entries: u64,
-    /// Lines of the hashlog.
-    pub(crate) hashlog_lines: u64,
-    /// Records of the audit journal.
-    pub(crate) records: u64,
-    /// Day files of the audit journal.
-    pub(crate) day_files: u64,
-    /// Bytes that were checked.
-    pub(crate) bytes: u64,
-    /// Checkpoints that this machine keeps, and that the journal was held against.
-    pub(crate) checkpoints: u64,
-    /// So many records, from the first on, are those that were signed.
-    pub(crate) signed_records: u64,
-    /// What is wrong, the first thing in each file.
-    pub(crate) problems: Vec<ProblemOutput>,
-    /// What is right and worth knowing, such as a clock that was ahead.
-    pub(crate) notices: Vec<String>,
-}
-
-/// The first thing that is wrong with a file.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ProblemOutput {
-    /// The file, relative to the root if it is below it.
-    pub(crate) path: String,
-    /// What was done to it: `edited`, `missing`, `deleted`, `inserted`, `reordered`, `duplicated`,
-    /// `spliced`, `tail cut`, `rewritten`, `checkpoint missing`, `signed by another key`, `behind`,
-    /// `torn`, `laid out otherwise` or `unreadable`.
-    pub(crate) fault: String,
-    /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
-    pub(crate) number: u64,
-    /// The task that it is about, where that is known.
-    pub(crate) task_id: Option<String>,
-    /// What it looks like.
-    pub(crate) detail: String,
-}
+use super::context::Context;
 
 pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError> {
     let progress = context.report.progress("verifying");
@@ -173,25 +125,6 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         }
         Err(CommandError::told(Exit::No))
     }
-}
-
-/// Says that others signed checkpoints that this user does not keep; `None` if there are none.
-pub(super) fn of_others(found: &Verification) -> Option<String> {
-    let count = found.checkpoints_of_others;
-    let verb = if count == 1 { "was" } else { "were" };
-    (count > 0).then(|| {
-        format!(
-            "{} in the journal {verb} signed by another user or on another machine; run `verify` there to check",
-            many(count, "checkpoint")
-        )
-    })
-}
-
-/// Whether a problem is no more than that what was signed, and by whom, does not go with the journal.
-pub(super) fn is_of_signed(problem: &Problem, paths: &LedgerPaths) -> bool {
-    let is_of_journal = problem.path.starts_with(&paths.audit);
-    matches!(problem.fault, Fault::CheckpointMissing | Fault::OtherKey)
-        || (problem.fault == Fault::Rewritten && is_of_journal)
 }
 
 fn as_text(output: &VerificationOutput) -> String {

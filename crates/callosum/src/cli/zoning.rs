@@ -1,103 +1,12 @@
 //! The three zones of a project, as `init` lays them and `doctor` looks at them.
 
-use callosum_session::{
-    system::{Standing, Surveyed, survey},
-    trajectory::Agent,
-};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{
-    clients,
-    context::Context,
-    doctor::{Checks, Outcome},
-    session,
-};
-use crate::ui::CommandError;
+use callosum_app::doctor::{Checks, Outcome};
+use callosum_app::zoning::lay;
 use callosum_client::registration::Doing;
+use callosum_session::system::Standing;
 
-/// A file of the zones that was there before.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct ZoneOutput {
-    /// The file, from the root.
-    pub(crate) path: String,
-    /// `updated`, `extended`, `changed by someone`, `someone else's` or `outside of the project`;
-    /// files in the last three states are not changed.
-    pub(crate) standing: String,
-}
-
-/// Lays the zones, with what these clients have in forms of their own, or says how they stand.
-pub(super) fn lay(
-    context: &Context,
-    clients: &[&str],
-    doing: Doing,
-) -> Result<Vec<Surveyed>, CommandError> {
-    let zones = session::zones(context);
-    let session = session::session(context, &zones, Agent::default());
-    if doing == Doing::Tell {
-        return survey(&session, clients).map_err(|error| session::explain(&error));
-    }
-    let held = session.hold().map_err(|error| session::explain(&error))?;
-    session::tell_mended(context, &held);
-    held.lay(clients).map_err(|error| session::explain(&error))
-}
-
-/// What is created.
-pub(super) fn created(found: &[Surveyed]) -> impl Iterator<Item = &str> {
-    found
-        .iter()
-        .filter(|found| found.standing == Standing::Missing)
-        .map(|found| found.path.as_str())
-}
-
-/// What was there before and is not as it should be, or is not now.
-pub(super) fn outputs(found: &[Surveyed]) -> Vec<ZoneOutput> {
-    found
-        .iter()
-        .filter(|found| !matches!(found.standing, Standing::Missing | Standing::Current))
-        .map(|found| ZoneOutput {
-            path: found.path.clone(),
-            standing: found.standing.to_string(),
-        })
-        .collect()
-}
-
-/// Tells of what was there before.
-pub(super) fn tell(context: &Context, found: &[Surveyed]) {
-    for found in found {
-        let Surveyed { path, standing, .. } = found;
-        match standing {
-            Standing::Missing | Standing::Current => {}
-            Standing::Outdated | Standing::Extended => {
-                context.report.say(&format!("{path}: {standing}"));
-            }
-            Standing::Changed | Standing::Foreign | Standing::Outside => {
-                context
-                    .report
-                    .warn(&format!("{path}: {standing}, not changed"), None);
-            }
-        }
-    }
-}
-
-/// The names that git is to ignore: what is ours alone.
-pub(super) fn ignored(found: &[Surveyed]) -> Vec<String> {
-    let ours = found.iter().filter(|found| {
-        matches!(
-            found.standing,
-            Standing::Missing | Standing::Current | Standing::Outdated
-        )
-    });
-    let mut names: Vec<String> = ours
-        .map(|found| match found.path.split_once('/') {
-            Some(("loa-grimoire", _)) => "/loa-grimoire/".to_owned(),
-            _ => format!("/{}", found.path),
-        })
-        .collect();
-    names.push("/.claude/checksums.json".to_owned());
-    names.dedup();
-    names
-}
+use super::clients;
+use super::context::Context;
 
 /// Says which files of the system zone are not as we wrote them. A project without them is none
 /// that something is wrong with.

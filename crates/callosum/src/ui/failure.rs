@@ -1,173 +1,38 @@
-//! [`CommandError`]: what failed, why, and one hint to paste, with the exit code that says so.
+//! Prints a [`CommandError`] on stderr, in color.
 
-use std::{error::Error, fmt, io, io::Write as _};
+use std::io::{self, Write as _};
 
+use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::harmless;
-use callosum_ledger::ErrorCode;
 use owo_colors::OwoColorize as _;
 
-/// The exit codes of every command but hooks, which have tables of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// It ran, and the answer is no: a task or a check failed, or nothing was found.
-    No = 1,
-    /// The command was used wrongly.
-    Usage = 2,
-    /// It could not start or store: configuration, registry, disk, locks, a newer format.
-    Environment = 3,
-    /// A defect of the program.
-    Internal = 4,
-    /// It waits for a person, whose word is all that it lacks.
-    Waiting = 5,
-    /// Somebody pressed Ctrl-C.
-    Interrupted = 130,
-    /// Whoever read its output went away before the end, as of a program that SIGPIPE ends.
-    NoReader = 141,
+/// Prints what failed, why, and the hint. Prints nothing if the failure has been reported.
+pub(crate) fn print_error(error: &CommandError) {
+    if error.is_reported() {
+        return;
+    }
+    // No one is left to read it if stderr is closed.
+    drop(write!(anstream::stderr().lock(), "{}", colored(error)));
 }
 
-/// A command that failed.
-#[derive(Debug)]
-pub(crate) struct CommandError {
-    /// What the shell is told.
-    pub(crate) exit: Exit,
-    /// The seed's code, where it has one.
-    pub(crate) code: Option<ErrorCode>,
-    what: String,
-    causes: Vec<String>,
-    hint: Option<String>,
-    quiet: bool,
+fn colored(error: &CommandError) -> String {
+    let code = error.code.map(|code| format!("[{code}]"));
+    let code = code.unwrap_or_default();
+    let what = harmless(error.what());
+    let mut text = format!("{}{}: {what}\n", "error".red().bold(), code.red().bold());
+    for cause in error.causes() {
+        text = format!("{text}caused by: {}\n", harmless(cause));
+    }
+    if let Some(hint) = error.hint_text() {
+        text = format!("{text}{}: {}\n", "hint".cyan().bold(), harmless(hint));
+    }
+    text
 }
 
-impl CommandError {
-    /// A failure in words of our own.
-    pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self {
-            exit,
-            code: None,
-            what: what.into(),
-            causes: Vec::new(),
-            hint: None,
-            quiet: false,
-        }
+/// Returns the failure to write to stdout. If its reader went away, it has seen enough: nothing is printed.
+pub(crate) fn unprinted(error: io::Error) -> CommandError {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return CommandError::told(Exit::NoReader);
     }
-
-    /// A failure whose words, and causes, are those of `error`.
-    pub(crate) fn from_error(exit: Exit, error: &(dyn Error + 'static)) -> Self {
-        Self::new(exit, error.to_string()).caused_by(error.source())
-    }
-
-    /// A failure of `what`, caused by `error`.
-    pub(crate) fn because(
-        exit: Exit,
-        what: impl Into<String>,
-        error: &(dyn Error + 'static),
-    ) -> Self {
-        Self::new(exit, what).caused_by(Some(error))
-    }
-
-    /// A failure that has been told already: only the exit code is left to say.
-    pub(crate) fn told(exit: Exit) -> Self {
-        Self {
-            quiet: true,
-            ..Self::new(exit, "")
-        }
-    }
-
-    /// A defect of the program itself.
-    pub(crate) fn internal(error: impl Error + 'static) -> Self {
-        Self::because(Exit::Internal, "internal error", &error)
-    }
-
-    /// Stdout could not be written. A reader that went away has seen enough: nothing is said.
-    pub(crate) fn stdout(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self::told(Exit::NoReader);
-        }
-        Self::because(Exit::Environment, "cannot write to standard output", &error)
-    }
-
-    /// Adds the causes, but for those that the line before has said already.
-    fn caused_by(mut self, error: Option<&(dyn Error + 'static)>) -> Self {
-        let mut next = error;
-        while let Some(cause) = next {
-            let words = cause.to_string();
-            let said = self.causes.last().unwrap_or(&self.what);
-            if !said.contains(&words) {
-                self.causes.push(words);
-            }
-            next = cause.source();
-        }
-        self
-    }
-
-    /// Adds what to do about it.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// Adds where it is, before what failed.
-    pub(crate) fn in_place(mut self, place: &str) -> Self {
-        self.what = format!("{place}: {}", self.what);
-        self
-    }
-
-    /// Adds a cause in words.
-    pub(crate) fn cause(mut self, words: impl Into<String>) -> Self {
-        self.causes.push(words.into());
-        self
-    }
-
-    /// Adds the seed's code.
-    pub(crate) fn coded(mut self, code: Option<ErrorCode>) -> Self {
-        self.code = code;
-        self
-    }
-
-    /// What to do about it, where that is known.
-    pub(crate) fn hint_text(&self) -> Option<&str> {
-        self.hint.as_deref()
-    }
-
-    /// The failure on one line, without the hint: for a JSON field.
-    pub(crate) fn one_line(&self) -> String {
-        let mut line = self.what.clone();
-        for cause in &self.causes {
-            line.push_str(": ");
-            line.push_str(cause);
-        }
-        line
-    }
-
-    /// What is told on stderr, without colours: for whoever reads it elsewhere.
-    pub(crate) fn as_text(&self) -> String {
-        anstream::adapter::strip_str(&self.to_string()).to_string()
-    }
-
-    /// Tells the failure on stderr.
-    pub(crate) fn tell(&self) {
-        if !self.quiet {
-            // Nobody is left to be told where stderr is closed.
-            drop(write!(anstream::stderr().lock(), "{self}"));
-        }
-    }
-}
-
-impl fmt::Display for CommandError {
-    /// Foreign words in it are shown, not obeyed.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let code = self
-            .code
-            .map(|code| format!("[{code}]"))
-            .unwrap_or_default();
-        let what = harmless(&self.what);
-        writeln!(f, "{}{}: {what}", "error".red().bold(), code.red().bold())?;
-        for cause in &self.causes {
-            writeln!(f, "caused by: {}", harmless(cause))?;
-        }
-        if let Some(hint) = &self.hint {
-            writeln!(f, "{}: {}", "hint".cyan().bold(), harmless(hint))?;
-        }
-        Ok(())
-    }
+    CommandError::because(Exit::Environment, "cannot write to standard output", &error)
 }

@@ -11,7 +11,6 @@ mod list;
 mod number;
 mod progress;
 mod reporter;
-mod shell_word;
 mod table;
 mod terminal;
 mod time;
@@ -26,14 +25,14 @@ use std::{
     },
 };
 
+use callosum_app::CommandError;
 use callosum_evidence::terminal::{harmless, visible};
 
 pub(crate) use self::{
-    failure::{CommandError, Exit},
+    failure::{print_error, unprinted},
     list::List,
-    number::{at_least_one, lasting, many, thousands},
+    number::at_least_one,
     progress::Progress,
-    shell_word::shell_word,
     table::Table,
     terminal::{PrintOptions, Terminal},
     time::shown_time,
@@ -85,7 +84,7 @@ impl Ui {
         stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush())
-            .map_err(CommandError::stdout)
+            .map_err(unprinted)
     }
 
     /// Prints a text that may be long. On a terminal it goes through the pager if it is longer than the screen.
@@ -131,7 +130,7 @@ impl Ui {
         let mut stdout = anstream::AutoStream::new(stdout().lock(), choice);
         writeln!(stdout, "{line}")
             .and_then(|()| stdout.flush())
-            .map_err(CommandError::stdout)
+            .map_err(unprinted)
     }
 
     /// Prints foreign text to stdout: exactly these bytes, but on a terminal nothing that it would
@@ -146,7 +145,7 @@ impl Ui {
         stdout
             .write_all(shown.as_bytes())
             .and_then(|()| stdout.flush())
-            .map_err(CommandError::stdout)
+            .map_err(unprinted)
     }
 
     /// Prints foreign text that a person or a model reads: what a terminal would obey, and what nobody
@@ -162,14 +161,12 @@ impl Ui {
         let mut out = harmless_json::Writer(io::BufWriter::new(stdout().lock()));
         serde_json::to_writer_pretty(&mut out, value).map_err(|error| {
             if error.is_io() {
-                CommandError::stdout(error.into())
+                unprinted(error.into())
             } else {
                 CommandError::internal(error)
             }
         })?;
-        writeln!(out)
-            .and_then(|()| out.flush())
-            .map_err(CommandError::stdout)
+        writeln!(out).and_then(|()| out.flush()).map_err(unprinted)
     }
 
     /// Whether something was handed to stdout, be it that nobody took it.

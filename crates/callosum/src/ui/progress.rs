@@ -13,7 +13,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::Ui;
-use crate::report::ProgressLine;
+use callosum_app::report::ProgressLine;
 
 /// What was heard so lately is told without its age.
 const FRESH: Duration = Duration::from_secs(3);

@@ -1,7 +1,13 @@
 //! [`Reporter`] for the terminal: prints what a use case reports on stderr.
 
-use super::{CommandError, Progress, Ui};
-use crate::report::{self, Reporter};
+use std::sync::Arc;
+
+use callosum_app::{
+    CommandError,
+    report::{self, Reporter},
+};
+
+use super::{Progress, Ui, print_error};
 
 impl Reporter for Ui {
     fn say(&self, line: &str) {
@@ -25,11 +31,18 @@ impl Reporter for Ui {
     }
 
     fn error(&self, error: &CommandError) {
-        error.tell();
+        print_error(error);
     }
 
     fn is_verbose(&self) -> bool {
         self.verbose
+    }
+
+    fn without_progress(&self) -> Arc<dyn Reporter> {
+        Arc::new(Self {
+            progress: false,
+            ..*self
+        })
     }
 
     fn progress(&self, what: &str) -> report::Progress {

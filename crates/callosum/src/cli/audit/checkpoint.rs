@@ -2,16 +2,13 @@
 
 use std::fmt::Write as _;
 
-use callosum_ledger::checkpoint::{Begin, Made};
+use callosum_app::audit::checkpoint::CheckpointOutput;
+use callosum_app::audit::git_ref;
+use callosum_app::{CommandError, Exit, witness};
+use callosum_ledger::checkpoint::Begin;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::git_ref;
-use crate::{
-    cli::{context::Context, witness},
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Sign a checkpoint of the audit journal and store it outside the project
 ///
@@ -38,27 +35,6 @@ pub(crate) struct CheckpointArgs {
     /// Also store all checkpoints in git, at refs/callosum/checkpoints
     #[arg(long)]
     git_ref: bool,
-}
-
-/// `callosum audit checkpoint --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct CheckpointOutput {
-    /// Whether one was made; else nothing was recorded since the last.
-    pub(crate) created: bool,
-    /// The log that it is of.
-    pub(crate) origin: String,
-    /// How many records it covers.
-    pub(crate) size: u64,
-    /// The root of their Merkle tree, in hexadecimal digits.
-    pub(crate) root: String,
-    /// The key that others check it with.
-    pub(crate) key: Option<String>,
-    /// The key that signed the one before, where that was another.
-    pub(crate) previous_key: Option<String>,
-    /// Where earlier checkpoints were set aside.
-    pub(crate) set_aside: Option<String>,
-    /// The git object that has all checkpoints.
-    pub(crate) git_object: Option<String>,
 }
 
 pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), CommandError> {
@@ -120,45 +96,5 @@ fn show_key(context: &Context) -> Result<(), CommandError> {
             CommandError::new(Exit::No, "this machine has no checkpoint of this project")
                 .hint("callosum audit checkpoint"),
         ),
-    }
-}
-
-impl CheckpointOutput {
-    fn of(made: &Made) -> Self {
-        Self {
-            created: true,
-            origin: made.checkpoint.origin.clone(),
-            size: made.checkpoint.size,
-            root: made.checkpoint.root.to_string(),
-            key: Some(made.key.to_string()),
-            previous_key: made.previous_key.as_ref().map(ToString::to_string),
-            set_aside: made
-                .set_aside
-                .as_ref()
-                .map(|path| path.display().to_string()),
-            git_object: None,
-        }
-    }
-
-    /// What was signed last, where nothing is new.
-    fn last(context: &Context) -> Result<Self, CommandError> {
-        let mut kept = witness::kept(context)?.kept;
-        let Some(last) = kept.pop() else {
-            let what = "nothing to sign";
-            return Err(CommandError::new(Exit::No, what).hint("callosum init"));
-        };
-        let key = witness::of(context)
-            .verifier(&context.disk)
-            .map_err(|error| witness::unmade(&error))?;
-        Ok(Self {
-            created: false,
-            origin: last.checkpoint.origin,
-            size: last.checkpoint.size,
-            root: last.checkpoint.root.to_string(),
-            key: key.map(|key| key.to_string()),
-            previous_key: None,
-            set_aside: None,
-            git_object: None,
-        })
     }
 }

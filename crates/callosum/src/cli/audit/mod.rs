@@ -1,21 +1,16 @@
 //! `callosum audit`: what happened, in the order in which it happened.
 
 mod checkpoint;
-mod git_ref;
 mod query;
 mod record;
 mod tail;
 mod verify;
 
+use callosum_app::CommandError;
 use clap::Subcommand;
 
-pub(super) use self::{
-    checkpoint::CheckpointOutput,
-    record::{RecordsOutput, tell_unreadable, unreadable},
-};
-
-use super::{context::Context, replay};
-use crate::ui::CommandError;
+use super::context::Context;
+use super::replay;
 
 /// Read and verify the audit journal
 #[derive(Debug, Subcommand)]

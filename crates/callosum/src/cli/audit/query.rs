@@ -2,14 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use callosum_app::moment::Moment;
+use callosum_app::{CommandError, task_prefix};
 use callosum_ledger::{AuditQuery, Event};
 use clap::Args;
 
 use super::record;
-use crate::{
-    cli::{context::Context, moment::Moment, task_prefix},
-    ui::CommandError,
-};
+use crate::cli::context::Context;
 
 /// Print matching records of the audit journal, oldest first
 #[derive(Args, Debug)]
@@ -49,7 +48,7 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
         since: args.since.map(|since| since.first(now)),
         until: args.until.map(|until| until.last(now)),
     };
-    let reader = record::reader(context);
+    let reader = callosum_app::audit::record::reader(context);
     let mut records = Vec::new();
     if args.limit > 0 {
         reader
@@ -61,8 +60,8 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
                     ControlFlow::Break(())
                 }
             })
-            .map_err(|error| record::unreadable(&error))?;
+            .map_err(|error| callosum_app::audit::record::unreadable(&error))?;
     }
-    record::tell_unreadable(context, &reader);
+    callosum_app::audit::record::tell_unreadable(context, &reader);
     record::print(context, &records)
 }

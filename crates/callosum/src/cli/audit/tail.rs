@@ -1,9 +1,10 @@
 //! `callosum audit tail`: the last records.
 
+use callosum_app::CommandError;
 use clap::Args;
 
 use super::record;
-use crate::{cli::context::Context, ui::CommandError};
+use crate::cli::context::Context;
 
 /// Print the last records of the audit journal
 #[derive(Args, Debug)]
@@ -18,10 +19,10 @@ pub(crate) struct TailArgs {
 }
 
 pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError> {
-    let reader = record::reader(context);
+    let reader = callosum_app::audit::record::reader(context);
     let records = reader
         .tail(args.limit)
-        .map_err(|error| record::unreadable(&error))?;
-    record::tell_unreadable(context, &reader);
+        .map_err(|error| callosum_app::audit::record::unreadable(&error))?;
+    callosum_app::audit::record::tell_unreadable(context, &reader);
     record::print(context, &records)
 }

@@ -1,11 +1,10 @@
 //! `callosum audit verify`: the journal's chain.
 
+use callosum_app::CommandError;
 use clap::Args;
 
-use crate::{
-    cli::{context::Context, verification},
-    ui::CommandError,
-};
+use crate::cli::context::Context;
+use crate::cli::verification;
 
 /// Verify the audit journal against its checkpoints and the ledger
 ///

@@ -1,26 +1,20 @@
 //! `callosum bead create`, `update` and `close`.
 
-use callosum_session::{
-    Config, NewDecision, NewHandoff, Redaction,
-    bead::{BeadId, BeadUpdate, LAST_PRIORITY, NewBead, STATUSES},
+use callosum_app::CommandError;
+use callosum_app::bead::change::{Said, ids};
+use callosum_app::bead::show::BeadOutput;
+use callosum_app::bead::{mirror, nobody, unchanged, uncreated};
+use callosum_app::session::{
+    bead_id, explain, heal_torn_notes, look_for_merges, renames, say_moved, session, tell_bd,
+    tell_bd_decided, tell_faults, tell_mended, tell_redacted, undecided, zones,
 };
-use clap::{
-    ArgGroup, Args,
-    builder::{PossibleValuesParser, RangedI64ValueParser},
-};
+use callosum_session::bead::{BeadUpdate, LAST_PRIORITY, NewBead, STATUSES};
+use callosum_session::{Config, NewDecision, NewHandoff, Redaction};
+use clap::builder::{PossibleValuesParser, RangedI64ValueParser};
+use clap::{ArgGroup, Args};
 
-use super::{mirror, nobody, show::BeadOutput, unchanged, uncreated};
-use crate::{
-    cli::{
-        context::Context,
-        session::{
-            bead_id, explain, heal_torn_notes, look_for_merges, not_handed, renames, say_moved,
-            session, tell_bd, tell_bd_decided, tell_faults, tell_mended, tell_redacted, undecided,
-            zones,
-        },
-    },
-    ui::CommandError,
-};
+use crate::cli::context::Context;
+use crate::cli::session::not_handed;
 
 /// Create a bead and print its id
 #[derive(Args, Debug)]
@@ -112,10 +106,6 @@ fn priorities() -> RangedI64ValueParser<i64> {
     clap::value_parser!(i64).range(0..=LAST_PRIORITY)
 }
 
-fn ids(texts: &[String]) -> Result<Vec<BeadId>, CommandError> {
-    texts.iter().map(|id| bead_id(id)).collect()
-}
-
 pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), CommandError> {
     let new = NewBead {
         id: args.id.as_deref().map(bead_id).transpose()?,
@@ -172,13 +162,6 @@ pub(super) fn close(context: &Context, args: &CloseArgs) -> Result<(), CommandEr
         ..BeadUpdate::default()
     };
     changed(context, &args.id, &update, &Said::default())
-}
-
-/// What goes to the notes and the trajectory as well.
-#[derive(Default)]
-struct Said<'a> {
-    decision: Option<&'a str>,
-    handoff: Option<&'a str>,
 }
 
 fn changed(

@@ -1,24 +1,18 @@
 //! `callosum bead diff`: where a bead, the notes, the trajectory and the code part ways.
 
-use callosum_session::{
-    bead::Bead,
-    evidence::Tree,
-    fork::{Fork, Source, forks},
-    grounding::{Claim, Grounding},
-    notes::Notes,
-};
+use callosum_app::bead::diff::{BeadDiffOutput, ForkOutput};
+use callosum_app::bead::mirror;
+use callosum_app::session::{bead_id, explain, mend, session, zones};
+use callosum_app::{CommandError, Exit};
+use callosum_session::bead::Bead;
+use callosum_session::evidence::Tree;
+use callosum_session::fork::{Source, forks};
+use callosum_session::grounding::{Claim, Grounding};
+use callosum_session::notes::Notes;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::mirror;
-use crate::{
-    cli::{
-        context::Context,
-        session::{WhoseArgs, bead_id, explain, mend, session, zones},
-    },
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
+use crate::cli::session::WhoseArgs;
 
 /// Show where a bead, NOTES.md, the trajectory and the code disagree
 ///
@@ -33,44 +27,6 @@ pub(crate) struct DiffArgs {
     id: String,
     #[command(flatten)]
     whose: WhoseArgs,
-}
-
-/// `callosum bead diff --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct BeadDiffOutput {
-    /// The bead.
-    pub(crate) id: String,
-    /// Where two do not say the same.
-    pub(crate) forks: Vec<ForkOutput>,
-}
-
-/// Two that do not say the same.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ForkOutput {
-    /// Which is believed: `code`, `bd`, `bead`, `NOTES.md` or `trajectory`.
-    pub(crate) trusted_source: String,
-    /// Which is not: one of these, `design` or `legacy document`.
-    pub(crate) stale_source: String,
-    /// What they differ in.
-    pub(crate) what: String,
-}
-
-impl ForkOutput {
-    pub(in crate::cli) fn of(fork: Fork) -> Self {
-        Self {
-            trusted_source: fork.wins.to_string(),
-            stale_source: fork.loses.to_string(),
-            what: fork.what,
-        }
-    }
-
-    /// It on one line.
-    pub(in crate::cli) fn line(&self) -> String {
-        format!(
-            "{} overrides {}: {}\n",
-            self.trusted_source, self.stale_source, self.what
-        )
-    }
 }
 
 pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError> {

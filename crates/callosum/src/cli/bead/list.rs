@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use callosum_app::CommandError;
+use callosum_app::bead::list::{BeadListOutput, ListedBeadOutput};
+use callosum_app::bead::ready::{line, listing, unread};
 use callosum_session::bead::{Row, STATUSES, is_closed};
-use clap::{Args, builder::PossibleValuesParser};
-use schemars::JsonSchema;
-use serde::Serialize;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 
-use super::ready::{line, listing, unread};
-use crate::{cli::context::Context, ui::CommandError};
+use crate::cli::context::Context;
 
 /// List beads, sorted by id
 ///
@@ -22,30 +23,6 @@ pub(crate) struct ListArgs {
     /// Only beads with this status
     #[arg(long, value_parser = PossibleValuesParser::new(STATUSES))]
     status: Option<String>,
-}
-
-/// `callosum bead list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct BeadListOutput {
-    /// The beads, by id.
-    pub(crate) beads: Vec<ListedBeadOutput>,
-    /// Files that were not understood.
-    pub(crate) unread: Vec<String>,
-}
-
-/// A bead.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ListedBeadOutput {
-    /// Its id.
-    pub(crate) id: String,
-    /// How urgent it is: 0 comes first.
-    pub(crate) priority: i64,
-    /// Its status.
-    pub(crate) status: String,
-    /// What is to be done.
-    pub(crate) title: String,
-    /// The beads that it needs and that are not closed.
-    pub(crate) blocked_by: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError> {

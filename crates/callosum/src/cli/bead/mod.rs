@@ -3,24 +3,13 @@
 mod change;
 mod diff;
 mod list;
-pub(super) mod mirror;
 mod ready;
 mod show;
 
-use callosum_session::{
-    bead::{CreateBeadError, UpdateBeadError},
-    trajectory::Agent,
-};
+use callosum_app::CommandError;
 use clap::Subcommand;
 
-pub(super) use self::{
-    diff::{BeadDiffOutput, ForkOutput},
-    list::BeadListOutput,
-    ready::ReadyOutput,
-    show::BeadOutput,
-};
-use super::{context::Context, session};
-use crate::ui::{CommandError, Exit};
+use super::context::Context;
 
 /// Create, find and change beads: tasks, each a YAML file in .beads
 #[derive(Debug, Subcommand)]
@@ -44,36 +33,4 @@ pub(super) fn run(context: &Context, command: &BeadCommand) -> Result<(), Comman
         BeadCommand::Close(args) => change::close(context, args),
         BeadCommand::Diff(args) => diff::run(context, args),
     }
-}
-
-/// Explains why a bead was not made.
-fn uncreated(error: &CreateBeadError) -> CommandError {
-    match error {
-        CreateBeadError::Session(error) => session::explain(error),
-        CreateBeadError::NoTitle => CommandError::from_error(Exit::Usage, error),
-        CreateBeadError::Taken { .. } | CreateBeadError::NoSuchNeed { .. } => {
-            CommandError::from_error(Exit::No, error)
-        }
-    }
-}
-
-/// Explains why a bead was not changed.
-fn unchanged(error: &UpdateBeadError) -> CommandError {
-    match error {
-        UpdateBeadError::Session(error) => session::explain(error),
-        UpdateBeadError::NoSuchNeed { .. }
-        | UpdateBeadError::Circle { .. }
-        | UpdateBeadError::NotNeeded { .. } => CommandError::from_error(Exit::No, error),
-    }
-}
-
-/// Beads belong to nobody's trajectory.
-fn nobody() -> Agent {
-    Agent::default()
-}
-
-/// Returns the ids of all beads.
-pub(super) fn ids(context: &Context) -> Result<Vec<String>, CommandError> {
-    let listing = ready::listing(context)?;
-    Ok(listing.rows.into_iter().map(|row| row.id).collect())
 }

@@ -1,19 +1,12 @@
 //! `callosum bead ready`: what can be worked on now.
 
-use callosum_evidence::terminal::on_one_line;
-use callosum_session::bead::{Beads, Listing, is_closed, ready};
+use callosum_app::CommandError;
+use callosum_app::bead::mirror;
+use callosum_app::bead::ready::{ReadyBeadOutput, ReadyOutput, line, listing, unread};
+use callosum_session::bead::{is_closed, ready};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::mirror;
-use crate::{
-    cli::{
-        context::Context,
-        session::{explain, zones},
-    },
-    ui::CommandError,
-};
+use crate::cli::context::Context;
 
 /// List beads that are ready to work on, most urgent first
 ///
@@ -28,58 +21,6 @@ pub(crate) struct ReadyArgs {
     /// Print at most NUMBER beads
     #[arg(long, short = 'n', value_name = "NUMBER")]
     limit: Option<usize>,
-}
-
-/// `callosum bead ready --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ReadyOutput {
-    /// How many there are in all.
-    pub(crate) total: usize,
-    /// Those that are listed.
-    pub(crate) beads: Vec<ReadyBeadOutput>,
-    /// Files that were not understood.
-    pub(crate) unread: Vec<String>,
-}
-
-/// A bead that can be worked on.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ReadyBeadOutput {
-    /// Its id.
-    pub(crate) id: String,
-    /// How urgent it is: 0 comes first.
-    pub(crate) priority: i64,
-    /// Its status.
-    pub(crate) status: String,
-    /// What is to be done.
-    pub(crate) title: String,
-}
-
-/// The files that were not understood.
-pub(super) fn unread(listing: &Listing) -> Vec<String> {
-    let files = listing.unread.iter().map(|unread| unread.file.clone());
-    files.collect()
-}
-
-/// A bead on one line.
-pub(super) fn line(id: &str, priority: i64, status: &str, title: &str) -> String {
-    let (id, status, title) = (on_one_line(id), on_one_line(status), on_one_line(title));
-    format!("{id} P{priority} {status} {title}")
-}
-
-/// Every bead; what was not understood is said.
-pub(super) fn listing(context: &Context) -> Result<Listing, CommandError> {
-    let zones = zones(context);
-    let beads = Beads {
-        disk: &context.disk,
-        zones: &zones,
-    };
-    let listing = beads.list(context.clock.now());
-    let listing = listing.map_err(|error| explain(&error.into()))?;
-    for unread in &listing.unread {
-        let what = format!("cannot parse {}: {}", unread.file, unread.problem);
-        context.report.warn(&what, None);
-    }
-    Ok(listing)
 }
 
 pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandError> {

@@ -1,23 +1,14 @@
 //! `callosum bead show`: what a bead says.
 
-use callosum_evidence::terminal::on_one_line;
-use callosum_session::{
-    SessionError,
-    bead::{Bead, Sheet},
-};
+use callosum_app::CommandError;
+use callosum_app::bd::Issue;
+use callosum_app::bead::show::BeadOutput;
+use callosum_app::bead::{mirror, nobody};
+use callosum_app::session::{bead_id, explain, mend, session, zones};
+use callosum_session::SessionError;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{mirror, nobody};
-use crate::{
-    bd::Issue,
-    cli::{
-        context::Context,
-        session::{bead_id, explain, mend, session, zones},
-    },
-    ui::CommandError,
-};
+use crate::cli::context::Context;
 
 /// Print a bead as stored in its file
 ///
@@ -30,112 +21,6 @@ pub(crate) struct ShowArgs {
     /// Id of the bead
     #[arg(value_name = "ID")]
     id: String,
-}
-
-/// `callosum bead show --json`, and the same of `create`, `update` and `close`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct BeadOutput {
-    /// Its id.
-    pub(crate) id: String,
-    /// What is to be done.
-    pub(crate) title: String,
-    /// What kind of task it is.
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    /// Its status.
-    pub(crate) status: String,
-    /// How urgent it is: 0 comes first.
-    pub(crate) priority: i64,
-    /// When it was made.
-    pub(crate) created: String,
-    /// Who does it.
-    pub(crate) assignee: Option<String>,
-    /// Beads that must be closed first.
-    pub(crate) needs: Vec<String>,
-    /// What else keeps it back.
-    pub(crate) blockers: Vec<String>,
-    /// What was decided, by time.
-    pub(crate) decisions: Vec<BeadDecisionOutput>,
-    /// The tests that it must pass.
-    pub(crate) test_scenarios: Vec<String>,
-    /// When it was handed off.
-    pub(crate) handoffs: Vec<String>,
-    /// What comes next.
-    pub(crate) next_steps: Vec<String>,
-    /// What nobody has answered.
-    pub(crate) questions: Vec<String>,
-}
-
-/// A decision of a bead.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct BeadDecisionOutput {
-    /// When it was made.
-    pub(crate) ts: String,
-    /// What was decided.
-    pub(crate) decision: String,
-    /// The places that it cites.
-    pub(crate) evidence: Vec<String>,
-}
-
-impl BeadOutput {
-    pub(super) fn of(sheet: &Sheet) -> Self {
-        let bead = Bead::of(sheet.members());
-        let decisions = bead.decisions.into_iter().map(|made| BeadDecisionOutput {
-            ts: made.ts,
-            decision: made.decision,
-            evidence: made
-                .evidence
-                .iter()
-                .map(callosum_session::evidence::Evidence::identifier)
-                .collect(),
-        });
-        Self {
-            decisions: decisions.collect(),
-            id: bead.id,
-            title: bead.title,
-            kind: bead.kind,
-            status: bead.status,
-            priority: bead.priority,
-            created: bead.created,
-            assignee: bead.assignee,
-            needs: bead.needs,
-            blockers: bead.blockers,
-            test_scenarios: bead.scenarios,
-            handoffs: bead.handoffs,
-            next_steps: bead.next_steps,
-            questions: bead.questions,
-        }
-    }
-
-    fn of_issue(issue: Issue) -> Self {
-        Self {
-            id: issue.id,
-            title: issue.title,
-            kind: String::new(),
-            status: issue.status,
-            priority: issue.priority,
-            created: String::new(),
-            assignee: None,
-            needs: Vec::new(),
-            blockers: Vec::new(),
-            decisions: Vec::new(),
-            test_scenarios: Vec::new(),
-            handoffs: Vec::new(),
-            next_steps: Vec::new(),
-            questions: Vec::new(),
-        }
-    }
-
-    /// It on one line.
-    pub(super) fn line(&self) -> String {
-        format!(
-            "{} P{} {} {}\n",
-            on_one_line(&self.id),
-            self.priority,
-            on_one_line(&self.status),
-            on_one_line(&self.title)
-        )
-    }
 }
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {

@@ -1,16 +1,15 @@
 //! `callosum capability list` and `query`: what plans can call here.
 
+use callosum_app::capability::list::CapabilitiesOutput;
+use callosum_app::capability::market::{CapabilityOutput, catalogue, count_unfit};
+use callosum_app::constitution::governance;
+use callosum_app::{CommandError, explain};
 use callosum_arbiter::kernel::{CapabilityKind, CatalogueQuery, TrustTier};
 use callosum_evidence::terminal::on_one_line;
 use clap::{Args, ValueEnum};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::market::{CapabilityOutput, catalogue, count_unfit};
-use crate::{
-    cli::{constitution::governance, context::Context, explain},
-    ui::{CommandError, Table},
-};
+use crate::cli::context::Context;
+use crate::ui::Table;
 
 /// List the capabilities that plans can call
 #[derive(Args, Debug)]
@@ -45,13 +44,6 @@ enum KindArg {
     Primitive,
     Composite,
     Agent,
-}
-
-/// `callosum capability list --json`, and `query`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct CapabilitiesOutput {
-    /// The capabilities, in the order of their ids.
-    capabilities: Vec<CapabilityOutput>,
 }
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {

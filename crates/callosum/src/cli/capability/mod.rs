@@ -1,19 +1,13 @@
 //! `callosum capability`: what plans can call here, and how far each is trusted.
 
 mod list;
-mod market;
 mod revoke;
 mod show;
 
+use callosum_app::CommandError;
 use clap::Subcommand;
 
-pub(super) use self::{
-    list::CapabilitiesOutput,
-    market::{CapabilityOutput, catalogue},
-    revoke::RevocationOutput,
-};
 use super::context::Context;
-use crate::ui::CommandError;
 
 /// List and revoke the capabilities that plans can call
 ///

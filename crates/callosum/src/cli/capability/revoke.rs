@@ -1,16 +1,14 @@
 //! `callosum capability revoke` and `restore`: what no plan on this machine may call.
 
+use callosum_app::capability::market::named;
+use callosum_app::capability::revoke::RevocationOutput;
+use callosum_app::constitution::governance;
+use callosum_app::{CommandError, explain, notice};
+use callosum_config::Revocation;
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::market::named;
-use crate::{
-    cli::{constitution::governance, context::Context, explain, notice},
-    ui::CommandError,
-};
-use callosum_config::Revocation;
+use crate::cli::context::Context;
 
 /// Forbid all plans on this machine to call a capability
 ///
@@ -32,17 +30,6 @@ Examples:
 pub(crate) struct RestoreArgs {
     /// Name of the capability, in any spelling
     name: String,
-}
-
-/// `callosum capability revoke --json`, and `restore`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RevocationOutput {
-    /// The capability.
-    id: String,
-    /// Whether it is revoked now.
-    revoked: bool,
-    /// Whether that is new.
-    changed: bool,
 }
 
 pub(super) fn revoke(context: &Context, args: &RevokeArgs) -> Result<(), CommandError> {

@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
+use callosum_app::constitution::{ConstitutionOutput, governance};
+use callosum_app::{CommandError, Exit, explain, many};
 use callosum_arbiter::kernel::Constitution;
 use clap::Args;
 
-use super::{ConstitutionOutput, governance};
-use crate::{
-    cli::{context::Context, explain},
-    ui::{CommandError, Exit, many},
-};
+use crate::cli::context::Context;
 
 /// Check a file of policies
 ///

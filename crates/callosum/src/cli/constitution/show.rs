@@ -1,12 +1,10 @@
 //! `callosum constitution show`: what holds here.
 
+use callosum_app::constitution::{ConstitutionOutput, governance};
+use callosum_app::{CommandError, Exit, explain};
 use clap::Args;
 
-use super::{ConstitutionOutput, governance};
-use crate::{
-    cli::{context::Context, explain},
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Show the policies in effect in this project
 ///

@@ -2,23 +2,18 @@
 
 use std::path::PathBuf;
 
-use callosum_arbiter::kernel::{Constitution, constitution::signature};
+use callosum_app::constitution::governance;
+use callosum_app::constitution::sign::{MODE, SignedOutput};
+use callosum_app::{CommandError, Exit, explain, notice, store};
+use callosum_arbiter::kernel::Constitution;
+use callosum_arbiter::kernel::constitution::signature;
+use callosum_config::{Governance, GovernanceError};
 use callosum_host::random;
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 
-use super::governance;
-use crate::{
-    cli::{context::Context, explain, notice, store},
-    ui::{CommandError, Exit},
-};
-use callosum_config::{Governance, GovernanceError};
-
-/// Permission bits of a signature.
-const MODE: u32 = 0o644;
+use crate::cli::context::Context;
 
 /// Sign a constitution with this machine's key
 ///
@@ -34,19 +29,6 @@ Examples:
 pub(crate) struct SignArgs {
     /// File of the constitution
     file: PathBuf,
-}
-
-/// `callosum constitution sign --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct SignedOutput {
-    /// The file that was signed.
-    file: String,
-    /// Path of the signature.
-    signature: String,
-    /// The version that was signed.
-    version: u64,
-    /// What the constitution is known by in the journal.
-    hash: String,
 }
 
 pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError> {

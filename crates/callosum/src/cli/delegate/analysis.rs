@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use callosum_app::delegate::options::LEAST_BUDGET;
 use clap::Args;
 
-use super::{DelegateArgs, KindArg, options::LEAST_BUDGET};
+use super::{DelegateArgs, KindArg};
 
 /// The arguments of the four short forms.
 #[derive(Args, Debug)]

@@ -3,29 +3,21 @@
 //!
 //! Start with [`tell`]. Deliberately not here: the form of the JSON (report).
 
-use std::time::Duration;
-
 use callosum_agents::registry::EMBEDDED_ID;
-use callosum_arbiter::{
-    delegation::{Report, TaskReport, TaskStatus},
-    kind_name,
-};
-use callosum_evidence::{citation::Review, digest::LeftOut, terminal::on_one_line};
-use callosum_ledger::{Entry, ErrorCode};
+use callosum_app::delegate::options::DelegateOptions;
+use callosum_app::delegate::report::{DelegateOutput, Handed, NamedOutput, TasksOutput};
+use callosum_app::delegate::telling::{MOST_SHOWN, failure, known_fixes, outcome, spelled};
+use callosum_app::delegate::whole::Whole;
+use callosum_app::{CommandError, many, thousands};
+use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
+use callosum_arbiter::kind_name;
+use callosum_evidence::citation::Review;
+use callosum_evidence::digest::LeftOut;
+use callosum_evidence::terminal::on_one_line;
+use callosum_ledger::Entry;
 
-use super::{
-    options::DelegateOptions,
-    report::{DelegateOutput, Handed, NamedOutput, TasksOutput},
-    whole::Whole,
-};
-use crate::{
-    cli::{context::Context, failure::ErrorOutput, watch::fix_line},
-    ui::{CommandError, Exit, Ui, many, thousands},
-};
-use callosum_client::intervention::{Ran, Runner, Watcher};
-
-/// Most citations of a kind that do not hold and are shown.
-const MOST_SHOWN: usize = 5;
+use crate::cli::context::Context;
+use crate::ui::Ui;
 
 /// Tells what came of the tasks, and ends as the worst of them did.
 pub(super) fn tell(
@@ -140,63 +132,6 @@ fn tell_task(
     Ok(())
 }
 
-/// Records the errors that an executor printed before it failed, and returns the fixes that are known for them.
-fn known_fixes(context: &Context, task: &TaskReport) -> Vec<String> {
-    let printed: Vec<&str> = task
-        .failures
-        .iter()
-        .filter_map(|failure| failure.details.as_deref())
-        .collect();
-    if printed.is_empty() {
-        return Vec::new();
-    }
-    let printed = printed.join("\n");
-    let session = task.task_id.as_ref().map(ToString::to_string);
-    let runner = Runner {
-        client: &task.executor,
-        session: session.as_deref().unwrap_or_default(),
-        reads_messages: false,
-    };
-    let ran = Ran {
-        command: &task.executor,
-        output: printed.as_bytes(),
-        has_failed: Some(true),
-    };
-    let watcher = Watcher::new(&context.disk, &context.environment, context.tree());
-    let outcome =
-        watcher.and_then(|watcher| watcher.after_command(runner, ran, context.clock.now()));
-    match outcome {
-        Ok(outcome) => {
-            let fixes = outcome.seen.iter().filter_map(|seen| seen.fix.as_ref());
-            fixes.map(fix_line).collect()
-        }
-        Err(error) => {
-            context
-                .report
-                .warn(&format!("cannot record its errors: {error}"), None);
-            Vec::new()
-        }
-    }
-}
-
-/// Why a task came to nothing, with `name` before it, and what there is to say of its tries.
-pub(super) fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
-    let output = DelegateOutput::of(task, None);
-    let error = output
-        .error
-        .unwrap_or_else(|| ErrorOutput::plain("the task failed".to_owned()));
-    let what = match &task.task_id {
-        Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
-        None => format!("{name}{}", error.message),
-    };
-    let told = CommandError::new(Exit::No, what).coded(task.code());
-    let told = match error.hint {
-        Some(hint) => told.hint(hint),
-        None => told,
-    };
-    (told, error.details.unwrap_or_default())
-}
-
 /// What else is to be said of an answer: what does not hold, what was left out, where all of it is.
 fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Option<LeftOut>) {
     if entry.executor != EMBEDDED_ID && citations.tally.total == 0 {
@@ -242,46 +177,4 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
         ui.say(&format!("{name}callosum ledger show {id} --answer"));
     }
     ui.say(&format!("{name}callosum ledger show {}", entry.task_id));
-}
-
-/// A span of time as a person says it, in its largest unit.
-fn spelled(age: Duration) -> String {
-    let seconds = age.as_secs();
-    let (count, unit) = match seconds {
-        0..60 => (seconds, "s"),
-        60..3_600 => (seconds / 60, "min"),
-        3_600..86_400 => (seconds / 3_600, "h"),
-        _ => (seconds / 86_400, "d"),
-    };
-    format!("{count} {unit}")
-}
-
-/// The exit code: the worst of what came of the tasks.
-fn outcome(report: &Report) -> Result<(), CommandError> {
-    if report
-        .tasks
-        .iter()
-        .any(|task| task.status == TaskStatus::Cancelled)
-    {
-        return Err(CommandError::told(Exit::Interrupted));
-    }
-    let failed: Vec<&TaskReport> = report
-        .tasks
-        .iter()
-        .filter(|task| !task.is_committed())
-        .collect();
-    if failed.is_empty() {
-        return Ok(());
-    }
-    let stored_badly = failed.iter().filter_map(|task| task.code()).any(|code| {
-        matches!(
-            code,
-            ErrorCode::DiskFailure | ErrorCode::LockTimeout | ErrorCode::AuditFailure
-        )
-    });
-    Err(CommandError::told(if stored_badly {
-        Exit::Environment
-    } else {
-        Exit::No
-    }))
 }

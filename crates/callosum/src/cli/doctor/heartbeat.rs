@@ -3,35 +3,19 @@
 //! The hook records each decision with its client, session and time; nothing is recorded for this check. A session is only
 //! named if that is certain: it began after the hook was registered, has run commands, and no decision is of it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use callosum_agents::client::Client;
-use callosum_host::DiskError;
+use callosum_app::doctor::heartbeat::{LOOKED_AT, has_doubts, registered_since, unasked};
+use callosum_app::doctor::{Checks, Outcome};
+use callosum_app::{CommandError, Exit, many};
 use clap::ValueEnum as _;
 use jiff::Timestamp;
 
-use super::{Checks, Outcome};
-use crate::{
-    cli::{
-        clients::{self, ClientName},
-        context::Context,
-        guard::each_decision,
-        hook_tokens,
-        local_time::LocalTime,
-    },
-    ui::{CommandError, Exit, many},
-};
-use callosum_client::registration::Scope;
-use callosum_client::transcript::{Commands, newest_few};
-
-/// How long ago decisions and sessions are looked at.
-const LOOKED_AT: Duration = Duration::from_hours(7 * 24);
-
-/// Most transcripts of a client that are read.
-const MOST_READ: usize = 5;
+use crate::cli::clients::ClientName;
+use crate::cli::context::Context;
+use crate::cli::guard::each_decision;
+use crate::cli::hook_tokens;
+use crate::cli::local_time::LocalTime;
 
 /// Decisions of the last days.
 #[derive(Default)]
@@ -142,58 +126,4 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             }
         }
     }
-}
-
-/// Returns when the settings with the guard's hook were last changed: since then it was registered. Of several settings, the
-/// oldest counts.
-fn registered_since(context: &Context, client: &'static Client) -> Option<Timestamp> {
-    let registrar = clients::registrar(context);
-    let scopes = [Scope::User, Scope::Project].into_iter();
-    let places = scopes.filter_map(|scope| clients::place(context, client, scope));
-    let is_registered = places.filter(|place| {
-        let commands = registrar.commands(place);
-        commands.is_ok_and(|commands| !commands.is_empty())
-    });
-    let changed = is_registered.filter_map(|place| {
-        // Settings are often links into a folder of dotfiles, and a link does not change with its file.
-        let settings = context.disk.canonicalize(&place.path).ok()?;
-        let found = context.disk.stat(&settings).ok()??;
-        Timestamp::try_from(found.modified).ok()
-    });
-    changed.min()
-}
-
-/// Whether something in the client's settings keeps it from asking, or that cannot be found out.
-fn has_doubts(context: &Context, client: &'static Client) -> bool {
-    let own = clients::own_folder(context, client).unwrap_or_default();
-    let scopes = [Scope::User, Scope::Project].into_iter();
-    let mut places = scopes.filter_map(|scope| clients::place(context, client, scope));
-    places.any(|place| {
-        let doubts = clients::registrar(context).doubts(&place, &own);
-        doubts.map_or(true, |doubts| !doubts.is_empty())
-    })
-}
-
-/// Returns sessions of this project that began after `from`, have run commands, and did not ask; the newest first.
-fn unasked(
-    context: &Context,
-    client: &'static Client,
-    from: Timestamp,
-    asked: &BTreeSet<String>,
-) -> Result<Vec<Commands>, DiskError> {
-    let Some(home) = clients::own_folder(context, client) else {
-        return Ok(Vec::new());
-    };
-    let folders = [context.tree(), context.sessions()];
-    let mut found = Vec::new();
-    for path in newest_few(&context.disk, &[(client, home)], &folders, MOST_READ)? {
-        let Some(commands) = Commands::read(&context.disk, &path)? else {
-            continue;
-        };
-        let has_asked = commands.sessions.iter().any(|id| asked.contains(id));
-        if commands.began > from && commands.count > 0 && !has_asked {
-            found.push(commands);
-        }
-    }
-    Ok(found)
 }

@@ -3,16 +3,16 @@
 //! Skills and protocols have agents call `callosum`. Some run each command in a login shell, which may begin with
 //! another `PATH` than the one that a person's terminal has.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use callosum_host::process::{self, Ending, Launch};
+use callosum_app::doctor::Checks;
+use callosum_app::doctor::login_shell::{ASKED, SHELL, add};
+use callosum_app::trial;
+use callosum_host::process;
+use callosum_host::process::Launch;
 
-use super::{Checks, Outcome};
-use crate::cli::{clients, context::Context, trial};
-
-/// The shell, and what it is asked.
-const SHELL: &str = "bash";
-const ASKED: [&str; 2] = ["-lc", "command -v callosum"];
+use crate::cli::clients;
+use crate::cli::context::Context;
 
 /// Looks, where a coding agent is installed and there is such a shell.
 pub(super) fn check(context: &Context, checks: &mut Checks) {
@@ -40,31 +40,6 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         .last()
         .map(str::trim)
         .filter(|line| !line.is_empty());
-    let own = clients::own_program().ok();
+    let own = callosum_app::clients::own_program().ok();
     add(checks, run.ending, found, own.as_deref());
-}
-
-fn add(checks: &mut Checks, ending: Ending, found: Option<&str>, own: Option<&Path>) {
-    const NAME: &str = "login shell";
-    match (ending, found) {
-        (Ending::Exited(0), Some(found)) => {
-            let found = format!("finds callosum at {found}");
-            checks.add(NAME, Outcome::Ok, found, None);
-        }
-        (Ending::Exited(_), _) => {
-            let found = "does not find `callosum`: agents that run commands in a login shell (`bash -lc`, \
-                         as Codex does) cannot call it";
-            let hint = own.and_then(Path::parent).map(|folder| {
-                let folder = folder.display();
-                format!("echo 'export PATH=\"{folder}:$PATH\"' >> ~/.profile")
-            });
-            checks.add(NAME, Outcome::Warning, found, hint.as_deref());
-        }
-        _ => {
-            let found = "timed out while looking for `callosum`: check what ~/.profile and ~/.bash_profile \
-                         wait for";
-            let hint = "time bash -lc true";
-            checks.add(NAME, Outcome::Warning, found, Some(hint));
-        }
-    }
 }

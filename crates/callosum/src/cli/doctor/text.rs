@@ -1,35 +1,17 @@
 //! Text of `callosum doctor`: [`summary`] in at most eight lines, and [`all`] for `-v`.
 
-use std::{cmp::Reverse, fmt::Write as _};
+use std::cmp::Reverse;
+use std::fmt::Write as _;
 
+use callosum_app::doctor::text::{MOST_LINES, Problem, by_fix, is_guard, shortened};
+use callosum_app::doctor::{CheckLine, SetUp};
+use callosum_app::{many, thousands};
 use callosum_evidence::terminal::on_one_line;
 use clap::ValueEnum as _;
 use owo_colors::OwoColorize as _;
 
-use super::{CheckLine, SetUp};
-use crate::{
-    cli::{clients::ClientName, local_time::LocalTime},
-    ui::{many, thousands},
-};
-
-/// Most lines of a summary.
-const MOST_LINES: usize = 8;
-
-/// Most characters of a problem in a summary; `-v` prints it whole.
-const LONGEST: usize = 160;
-
-/// Checks whose problem is solved by the same command.
-struct Problem<'a> {
-    worst: &'a CheckLine,
-    /// Further checks with the same command.
-    others: usize,
-}
-
-impl Problem<'_> {
-    fn lines(&self) -> usize {
-        1 + usize::from(self.worst.hint.is_some())
-    }
-}
+use crate::cli::clients::ClientName;
+use crate::cli::local_time::LocalTime;
 
 /// Returns the problems, the worst first, each with the command that fixes it, and a verdict; without a problem, what is
 /// set up. At most eight lines.
@@ -105,29 +87,6 @@ pub(super) fn all(checks: &[CheckLine], times: &LocalTime) -> String {
     text
 }
 
-/// Joins problems that one command fixes, at the place of the worst of them.
-fn by_fix(found: Vec<&CheckLine>) -> Vec<Problem<'_>> {
-    let mut problems: Vec<Problem<'_>> = Vec::new();
-    for check in found {
-        let same = problems
-            .iter_mut()
-            .find(|problem| check.hint.is_some() && problem.worst.hint == check.hint);
-        match same {
-            Some(problem) => problem.others += 1,
-            None => problems.push(Problem {
-                worst: check,
-                others: 0,
-            }),
-        }
-    }
-    problems
-}
-
-/// Whether a check is about the hook that stops commands.
-fn is_guard(check: &CheckLine) -> bool {
-    check.name.starts_with("guard")
-}
-
 fn outcome(outcome: &str) -> String {
     match outcome {
         "ok" => "ok     ".green().to_string(),
@@ -145,13 +104,6 @@ fn label(name: &str) -> String {
         is_whole.then(|| format!("{} {part}{rest}", client.label()))
     });
     named.next().unwrap_or_else(|| name.to_owned())
-}
-
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= LONGEST {
-        return text.to_owned();
-    }
-    text.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]

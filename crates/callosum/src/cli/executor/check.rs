@@ -1,35 +1,23 @@
 //! `callosum executor check`: the handshake, step by step.
 
-use std::{
-    fmt::Write as _,
-    sync::{
-        OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use callosum_agents::{
-    discover::undecided,
-    handshake::{Fault, Handshake, Outcome, handshake},
-    registry::Executor,
-};
-use callosum_ledger::{AuditEvent, Event, Ledger};
+use callosum_agents::discover::undecided;
+use callosum_agents::handshake::{Fault, Handshake, Outcome, handshake};
+use callosum_agents::registry::Executor;
+use callosum_app::executor::advice::advice;
+use callosum_app::executor::check::{AT_A_TIME, StepOutput, enter, keep_tools};
+use callosum_app::roster::Roster;
+use callosum_app::{CommandError, Exit, store};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::advice::advice;
-use crate::{
-    cli::{
-        context::Context,
-        kept_tools::{KeptTools, unfit},
-        roster::Roster,
-        store,
-    },
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Repeat the handshake and record each executor's capabilities
 ///
@@ -64,21 +52,6 @@ pub(crate) struct CheckOutput {
     pub(crate) steps: Vec<StepOutput>,
     /// What helps where one failed, as far as that is known.
     pub(crate) hint: Option<String>,
-}
-
-/// One step of a handshake.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct StepOutput {
-    /// `ping`, `capabilities`, `validation` or `registration`.
-    pub(crate) name: String,
-    /// `passed`, `failed` or `skipped`.
-    pub(crate) outcome: String,
-    /// Why it failed.
-    pub(crate) reason: Option<String>,
-    /// Standard error of the executor if it failed, as far as it is stored.
-    pub(crate) details: Option<String>,
-    /// Milliseconds until the executor had answered.
-    pub(crate) elapsed_ms: Option<u64>,
 }
 
 impl CheckOutput {
@@ -210,10 +183,6 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
 /// How a handshake went, the entry with its outcome written into it, and what is told of it.
 type Shaken = (Handshake, Executor, CheckOutput);
 
-/// Most executors that are shaken hands with beside one another: a coding agent's start takes a core for
-/// seconds, and its steps have a limit.
-const AT_A_TIME: usize = 4;
-
 /// Shakes hands with an executor and gives its entry back with the outcome written into it.
 ///
 /// Nothing is locked meanwhile: an executor may take its time.
@@ -268,38 +237,4 @@ fn told(context: &Context, mut executor: Executor, handshake: Handshake) -> Shak
     let hint = fault.and_then(|fault| advice(context, &executor, fault));
     let output = CheckOutput::of(&executor, &handshake, hint);
     (handshake, executor, output)
-}
-
-/// Keeps what a server that was just checked told of its tools, where it told anything.
-pub(super) fn keep_tools(
-    context: &Context,
-    executor: &Executor,
-    handshake: &Handshake,
-) -> Result<(), CommandError> {
-    if handshake.tools.is_empty() {
-        return Ok(());
-    }
-    for what in unfit(&handshake.tools) {
-        let what = format!("{}: its tool {what}", executor.id);
-        context.report.warn(&what, None);
-    }
-    KeptTools::of_project(context).keep(executor, &handshake.tools)
-}
-
-/// Writes an entry that was just checked into the registry, and tells the journal.
-pub(super) fn enter(
-    context: &Context,
-    ledger: &Ledger,
-    executor: Executor,
-    change: &str,
-) -> Result<(), CommandError> {
-    let mut roster = Roster::load_for_change(context)?;
-    let event = AuditEvent {
-        executor: Some(executor.id.clone()),
-        status: Some(executor.status.to_string()),
-        ..AuditEvent::new(Event::Registry)
-    };
-    roster.put(&executor);
-    roster.save()?;
-    store::record(ledger, event.with("change", change))
 }

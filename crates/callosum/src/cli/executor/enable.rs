@@ -1,13 +1,13 @@
 //! `callosum executor enable` and `disable`: what `.calrc` says of an executor.
 
+use callosum_app::CommandError;
+use callosum_app::executor::enable::set;
+use callosum_app::executor::list::ExecutorOutput;
+use callosum_app::roster::Roster;
+use callosum_config::{Address, DEFAULT_PRIORITY, Origin, PRIORITIES, Value};
 use clap::Args;
 
-use super::list::ExecutorOutput;
-use crate::{
-    cli::{context::Context, explain, roster::Roster},
-    ui::CommandError,
-};
-use callosum_config::{Address, DEFAULT_PRIORITY, Origin, PRIORITIES, Value};
+use crate::cli::context::Context;
 
 /// Enable an executor for tasks that name no executor
 ///
@@ -83,9 +83,4 @@ fn print(context: &Context, id: &str) -> Result<(), CommandError> {
     let surroundings = context.surroundings().ok();
     let output = ExecutorOutput::of(executor, &roster, surroundings.as_ref());
     context.ui.json_data(&output)
-}
-
-fn set(context: &mut Context, address: &Address, value: &Value) -> Result<(), CommandError> {
-    let changed = context.project.set(&context.disk, address, value);
-    changed.map(drop).map_err(|error| explain::set(&error))
 }

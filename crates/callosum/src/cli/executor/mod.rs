@@ -1,31 +1,21 @@
 //! `callosum executor`: who may be given tasks.
 
-mod advice;
 mod check;
-mod default_executor;
 mod discover;
 mod enable;
 mod list;
 mod register;
-mod registration_line;
 mod remove;
 mod renewal;
 pub(crate) mod runs;
 pub(super) mod scout;
 
+pub(super) use self::check::ChecksOutput;
+
+use callosum_app::CommandError;
 use clap::Subcommand;
 
-pub(super) use self::{
-    check::ChecksOutput,
-    discover::DiscoverOutput,
-    list::{ExecutorOutput, ListOutput},
-    registration_line::registration_line,
-    remove::RemovedOutput,
-    runs::{RunOutput, RunsOutput},
-};
-
 use super::context::Context;
-use crate::ui::CommandError;
 
 /// List, register and check executors
 #[derive(Debug, Subcommand)]

@@ -2,38 +2,29 @@
 
 use std::time::Duration;
 
-use callosum_agents::{
-    client::{Acp, Client},
-    confinement::{InvalidHost, Policy, Whitelisted, Withheld},
-    dialect::Dialect,
-    discover::{Known, Speaks},
-    handshake::Handshake,
-    http::Endpoint,
-    registry::{EMBEDDED_ID, Executor, Kind},
-    runner::passes,
-    template::Template,
-    transport::Transport,
+use callosum_agents::confinement::{Policy, Withheld};
+use callosum_agents::dialect::Dialect;
+use callosum_agents::discover::Known;
+use callosum_agents::handshake::Handshake;
+use callosum_agents::http::Endpoint;
+use callosum_agents::registry::{EMBEDDED_ID, Executor, Kind};
+use callosum_agents::runner::passes;
+use callosum_agents::template::Template;
+use callosum_agents::transport::Transport;
+use callosum_app::executor::check::{enter, keep_tools};
+use callosum_app::executor::default_executor::StepsBack;
+use callosum_app::executor::register::{
+    acp_command, add, capability_of, host, policy, tell_next, variable,
 };
-use callosum_arbiter::kernel::built_in_manifests;
-use callosum_plan::CapabilityName;
+use callosum_app::executor::registration_line::registration_line;
+use callosum_app::roster::Roster;
+use callosum_app::time_span::{any_span, milliseconds};
+use callosum_app::{CommandError, Exit, store};
 use clap::{ArgGroup, Args};
 
-use super::{
-    check::{CheckOutput, enter, keep_tools, shake_hands},
-    default_executor::StepsBack,
-    list::next_line,
-    registration_line::registration_line,
-    renewal::renewed,
-};
-use crate::{
-    cli::{
-        context::Context,
-        roster::Roster,
-        store,
-        time_span::{any_span, milliseconds},
-    },
-    ui::{CommandError, Exit},
-};
+use super::check::{CheckOutput, shake_hands};
+use super::renewal::renewed;
+use crate::cli::context::Context;
 
 /// Register an executor and run its handshake
 ///
@@ -152,23 +143,6 @@ impl RegisterArgs {
     }
 }
 
-fn policy(name: &str) -> Result<Policy, String> {
-    let all = [Policy::Required, Policy::BestEffort, Policy::Off].map(Policy::as_str);
-    Policy::named(name).ok_or_else(|| format!("allowed: {}", all.join(", ")))
-}
-
-/// A variable, or the beginning of several: what is neither would never match.
-fn variable(text: &str) -> Result<String, &'static str> {
-    let name = text.strip_suffix('*').unwrap_or(text);
-    let is_name = |c: char| !c.is_whitespace() && !c.is_control() && !['*', '=', ','].contains(&c);
-    if name.is_empty() || !name.chars().all(is_name) {
-        return Err(
-            "allowed: one name, or a prefix followed by `*`, such as OLLAMA_*; repeat the option for several",
-        );
-    }
-    Ok(text.to_owned())
-}
-
 /// Says which variables that are set here a beginning does not cover, for they sound like secrets.
 fn tell_held_back(context: &Context, args: &RegisterArgs, executor: &Executor) {
     let begins = |name: &str| {
@@ -187,10 +161,6 @@ fn tell_held_back(context: &Context, args: &RegisterArgs, executor: &Executor) {
             ));
         }
     }
-}
-
-fn host(text: &str) -> Result<String, InvalidHost> {
-    Whitelisted::parse(text).map(|_| text.to_owned())
 }
 
 pub(super) fn run(context: &mut Context, args: &RegisterArgs) -> Result<(), CommandError> {
@@ -219,22 +189,6 @@ pub(super) fn run(context: &mut Context, args: &RegisterArgs) -> Result<(), Comm
         )
         .hint(helps.unwrap_or_else(|| format!("callosum executor check {}", args.name)))),
     }
-}
-
-/// Tells which executor takes tasks that name none, and how the new one would.
-fn tell_next(context: &Context, id: &str) -> Result<(), CommandError> {
-    let now = context.anew()?;
-    let roster = Roster::load(&now)?;
-    let choice = roster.choice();
-    context
-        .report
-        .say(&format!("registered {id}; {}", next_line(&choice)));
-    if let Some(priority) = choice.priority_to_lead(id) {
-        context.report.hint(&format!(
-            "to send them to {id}: callosum executor enable {id} --priority {priority}"
-        ));
-    }
-    Ok(())
 }
 
 /// Enters the executor, and says besides what keeps the default executor what it was.
@@ -329,21 +283,6 @@ fn refuse_withheld(
     Ok(())
 }
 
-/// Refuses a name that plans could not call, and no policy could speak of.
-fn capability_of(name: &str) -> Result<(), CommandError> {
-    let refuse = |why: String| {
-        let what = format!("`{name}` cannot be the name of an executor: {why}");
-        CommandError::new(Exit::Usage, what)
-    };
-    let capability = CapabilityName::parse(&format!("agent.{name}"));
-    let capability = capability.map_err(|error| refuse(error.to_string()))?;
-    let own = built_in_manifests(env!("CARGO_PKG_VERSION"));
-    if own.iter().any(|manifest| manifest.id == capability) {
-        return Err(refuse(format!("`{capability}` is a built-in capability")));
-    }
-    Ok(())
-}
-
 /// The entry that the arguments ask for.
 pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     if args.model.is_some() && args.protocol.as_deref() == Some(Transport::Hosted.as_str()) {
@@ -427,28 +366,6 @@ fn check_asked(args: &RegisterArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// How a program that Callosum knows is started to speak the Agent Client Protocol.
-fn acp_command(known: &Known) -> Result<&'static str, CommandError> {
-    let through = match known.speaks {
-        Speaks::Dialect(dialect) => match Client::of(dialect).map(|client| client.acp) {
-            Some(Acp::Itself(template)) => return Ok(template),
-            Some(Acp::Through(program)) => program,
-            None => "TEMPLATE",
-        },
-        Speaks::Acp => return Ok(known.command_template),
-        Speaks::Seed | Speaks::Guess => "TEMPLATE",
-    };
-    let what = format!(
-        "`{}` does not speak the Agent Client Protocol as far as is known; name the program that does",
-        known.id
-    );
-    let hint = format!(
-        "callosum executor register {} --protocol acp --command {through}",
-        known.id
-    );
-    Err(CommandError::new(Exit::Usage, what).hint(hint))
-}
-
 fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError> {
     Endpoint::parse(endpoint, args.api_key_env.is_some())
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
@@ -515,13 +432,4 @@ pub(super) fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
     add(&mut executor.writable, &args.allow_write);
     add(&mut executor.network, &args.allow_net);
     executor
-}
-
-/// Adds what is not listed yet.
-pub(super) fn add(list: &mut Vec<String>, more: &[String]) {
-    for one in more {
-        if !list.contains(one) {
-            list.push(one.clone());
-        }
-    }
 }

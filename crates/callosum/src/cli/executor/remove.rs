@@ -1,16 +1,15 @@
 //! `callosum executor remove`: an executor leaves the registry.
 
 use callosum_agents::registry::{EMBEDDED_ID, Executor};
+use callosum_app::executor::list::ExecutorOutput;
+use callosum_app::executor::remove::RemovedOutput;
+use callosum_app::kept_tools::KeptTools;
+use callosum_app::roster::Roster;
+use callosum_app::{CommandError, Exit, store};
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::list::ExecutorOutput;
-use crate::{
-    cli::{context::Context, kept_tools::KeptTools, roster::Roster, store},
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Remove an executor from the registry
 #[derive(Args, Debug)]
@@ -21,15 +20,6 @@ pub(crate) struct RemoveArgs {
     /// Executor to remove
     #[arg(value_name = "ID")]
     executor: String,
-}
-
-/// `callosum executor remove --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RemovedOutput {
-    /// Whose entry is gone.
-    pub(crate) id: String,
-    /// The entry as it was; null where it made no sense.
-    pub(crate) executor: Option<ExecutorOutput>,
 }
 
 pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandError> {

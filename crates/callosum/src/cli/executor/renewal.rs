@@ -6,16 +6,17 @@
 //! refused until the line has every bound of the entry, or `--replace`. Deliberately not here: whether the entry
 //! may be built upon at all (register).
 
-use callosum_agents::{
-    client::Client, dialect::Dialect, discover::Known, registry::Executor, template::Template,
-    transport::Transport,
+use callosum_agents::dialect::Dialect;
+use callosum_agents::registry::Executor;
+use callosum_agents::template::Template;
+use callosum_agents::transport::Transport;
+use callosum_app::executor::registration_line::{questions, registration_line, worded};
+use callosum_app::executor::renewal::{
+    SINGLE, can_have, has, is_same_client, left_of, noted, other_command, starts, with_bounds_of,
 };
+use callosum_app::{CommandError, Exit};
 
-use super::{
-    register::{RegisterArgs, add, bounded, entry},
-    registration_line::{bounds, questions, registration_line, worded},
-};
-use crate::ui::{CommandError, Exit};
+use super::register::{RegisterArgs, bounded, entry};
 
 /// The entry that the arguments make of the one that is there, with what is to be said of that.
 pub(super) fn renewed(
@@ -159,108 +160,4 @@ fn asked_otherwise(args: &RegisterArgs, standing: &Executor, fresh: &Executor) -
         )
     });
     said.into_iter().collect()
-}
-
-/// The bounds of which an entry has one.
-const SINGLE: [&str; 6] = [
-    "--api-key-env",
-    "--argument",
-    "--context-tokens",
-    "--idle-timeout",
-    "--timeout",
-    "--sandbox",
-];
-
-/// Whether a bound means anything for what an entry starts or asks; a line that names it is refused otherwise.
-fn can_have(executor: &Executor, option: &str) -> bool {
-    match option {
-        "--api-key-env" => executor.is_remote(),
-        "--argument" => executor.tool.is_some(),
-        "--context-tokens" => executor.model.is_some(),
-        _ => true,
-    }
-}
-
-fn has(executor: &Executor, option: &str) -> bool {
-    bounds(executor).iter().any(|(named, _)| *named == option)
-}
-
-/// What an entry starts, or asks.
-fn starts(executor: &Executor) -> [Option<&str>; 6] {
-    [
-        Some(executor.kind.as_str()),
-        Some(&executor.command_template),
-        executor.endpoint.as_deref(),
-        executor.model.as_deref(),
-        executor.tool.as_deref(),
-        executor.protocol.as_deref(),
-    ]
-}
-
-/// Whether two entries start the same coding agent, whatever its options are.
-fn is_same_client(one: &Executor, other: &Executor) -> bool {
-    let client = |executor: &Executor| {
-        let template = Template::parse_for_client(&executor.command_template).ok()?;
-        let client = Client::of(Dialect::of(executor)?)?;
-        Some((client.program, template.program().to_owned()))
-    };
-    client(one).is_some_and(|client_of_one| client(other) == Some(client_of_one))
-}
-
-/// An entry with the bounds of another where it has none of its own, and with the lists of both.
-fn with_bounds_of(mut fresh: Executor, standing: &Executor) -> Executor {
-    let other = standing.clone();
-    if can_have(&fresh, "--api-key-env") {
-        fresh.api_key_env = fresh.api_key_env.or(other.api_key_env);
-    }
-    if can_have(&fresh, "--argument") {
-        fresh.argument = fresh.argument.or(other.argument);
-    }
-    if can_have(&fresh, "--context-tokens") {
-        fresh.context_tokens = fresh.context_tokens.or(other.context_tokens);
-    }
-    fresh.quiet_ms = fresh.quiet_ms.or(other.quiet_ms);
-    fresh.total_ms = fresh.total_ms.or(other.total_ms);
-    fresh.confinement = fresh.confinement.or(other.confinement);
-    add(&mut fresh.pass_environment, &other.pass_environment);
-    add(&mut fresh.readable, &other.readable);
-    add(&mut fresh.writable, &other.writable);
-    add(&mut fresh.network, &other.network);
-    let own = std::mem::replace(&mut fresh.extra, other.extra);
-    fresh.extra.extend(own);
-    fresh
-}
-
-/// The bounds of an entry that another has not.
-fn left_of(standing: &Executor, other: &Executor) -> Vec<(&'static str, String)> {
-    let others = bounds(other);
-    let mut left = bounds(standing);
-    left.retain(|bound| !others.contains(bound));
-    left
-}
-
-/// What is said of bounds that stay though they were not given.
-fn noted(standing: &Executor, renewed: &Executor, given: &Executor) -> Vec<String> {
-    let now = bounds(renewed);
-    let mut kept = left_of(standing, given);
-    kept.retain(|bound| now.contains(bound));
-    let said = (!kept.is_empty()).then(|| {
-        format!(
-            "kept from the entry of {}: {} (--replace starts from scratch)",
-            standing.id,
-            worded(&kept)
-        )
-    });
-    said.into_iter().collect()
-}
-
-/// What is said of the command of a program that Callosum knows and would start in another way.
-fn other_command(standing: &Executor) -> Option<String> {
-    let known = Known::named(&standing.id)?.entry();
-    (known.command_template != standing.command_template).then(|| {
-        format!(
-            "kept from the entry of {}: its command `{}`; --replace uses the built-in one: `{}`",
-            standing.id, standing.command_template, known.command_template
-        )
-    })
 }

@@ -5,27 +5,21 @@
 //! progress goes to standard error. The others speak to an executor that is no program: one job on
 //! standard input, and a line of JSON on standard output for whatever happens.
 
-use std::{
-    io::{self, Read as _, Write as _},
-    time::{Duration, Instant},
-};
+use std::io;
+use std::io::{Read as _, Write as _};
+use std::time::Instant;
 
-use callosum_agents::{
-    scout::{self, Progress},
-    transport::{self, JobError, Means},
-};
-use callosum_host::{Disk, process::end_with_parent};
+use crate::ui::unprinted;
+use callosum_agents::scout::Progress;
+use callosum_agents::transport::{JobError, Means};
+use callosum_agents::{scout, transport};
+use callosum_app::executor::scout::{LONGEST_REQUEST, PROGRESS_PAUSE};
+use callosum_app::{CommandError, Exit};
+use callosum_config::Environment;
+use callosum_host::Disk;
+use callosum_host::process::end_with_parent;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
-
-use crate::ui::{CommandError, Exit};
-use callosum_config::Environment;
-
-/// The most that a request may have, in bytes.
-const LONGEST_REQUEST: u64 = 64 * 1024 * 1024;
-
-/// The shortest pause between two lines of progress.
-const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
 
 /// Answer one request on standard input as an embedded executor
 #[derive(Args, Debug)]
@@ -85,7 +79,7 @@ fn speak(environment: &Environment, job: &[u8]) -> Result<(), CommandError> {
         JobError::Unreadable(error) => {
             CommandError::because(Exit::Usage, "cannot read the job on standard input", &error)
         }
-        JobError::Unheard(error) => CommandError::stdout(error),
+        JobError::Unheard(error) => unprinted(error),
     })
 }
 
@@ -118,5 +112,5 @@ fn explore(bytes: &[u8]) -> Result<(), CommandError> {
     stdout
         .write_all(&line)
         .and_then(|()| stdout.flush())
-        .map_err(CommandError::stdout)
+        .map_err(unprinted)
 }

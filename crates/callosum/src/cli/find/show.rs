@@ -2,21 +2,15 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::{
-    quote,
-    terminal::{in_json, on_one_line, visible},
-};
-use callosum_search::find::{Ask, Found, TREE};
+use callosum_app::CommandError;
+use callosum_app::find::show::{lines, place, title};
+use callosum_app::find::{Answer, FindOutput, FoundOutput};
+use callosum_evidence::terminal::{in_json, visible};
+use callosum_search::find::{Ask, TREE};
 use owo_colors::OwoColorize as _;
 
-use super::{Answer, FindArgs, FindOutput, FoundOutput};
-use crate::{cli::context::Context, ui::CommandError};
-
-/// How many lines of a passage are shown where it is not shown as a whole.
-const SHOWN_LINES: usize = 3;
-
-/// How much of a line is shown, in characters.
-const SHOWN_WIDTH: usize = 160;
+use super::FindArgs;
+use crate::cli::context::Context;
 
 /// Prints what was found.
 pub(super) fn show(
@@ -60,92 +54,4 @@ pub(super) fn show(
         shown.push_str(&visible(&lines(one, ask, whole)));
     }
     context.ui.page(&shown)
-}
-
-/// Returns a passage as text for an agent: where it is, what it is, and its lines as a quote.
-pub(super) fn passage(found: &Found, ask: &Ask, whole: bool) -> String {
-    let title = match title(found) {
-        title if title.is_empty() => title,
-        title => format!(" {}", quote::inline(&title)),
-    };
-    let head = format!("{}  {}{title}", quote::neutral(&place(found)), found.kind);
-    format!("{head}\n{}", quote::lines(&lines(found, ask, whole)))
-}
-
-/// The lines of a passage, each with its number: all, or the most telling ones.
-fn lines(found: &Found, ask: &Ask, whole: bool) -> String {
-    if !whole {
-        return telling_lines(found, ask);
-    }
-    let mut all = String::new();
-    for (line, number) in found.text.lines().zip(found.first..) {
-        let _ = writeln!(all, "{number:>6}  {line}");
-    }
-    all
-}
-
-/// Where it stands, as a citation names it; what is beside the tree with its collection before it.
-fn place(found: &Found) -> String {
-    let place = on_one_line(&found.place);
-    if found.collection != TREE {
-        return format!("{} {place}", found.collection);
-    }
-    if found.first == found.last {
-        return format!("{place}:{}", found.first);
-    }
-    format!("{place}:{}-{}", found.first, found.last)
-}
-
-fn title(found: &Found) -> String {
-    let shorten = |text: &str| -> String { on_one_line(text).chars().take(80).collect() };
-    match &found.container {
-        Some(container) if !found.name.is_empty() => {
-            format!("{} in {}", shorten(&found.name), shorten(container))
-        }
-        _ => shorten(&found.name),
-    }
-}
-
-/// The lines that have most of what was asked for, in their order.
-fn telling_lines(found: &Found, ask: &Ask) -> String {
-    let words: Vec<&str> = ask
-        .units
-        .iter()
-        .flat_map(|unit| [&unit.whole].into_iter().chain(&unit.parts))
-        .map(String::as_str)
-        .collect();
-    let points = |line: &str| {
-        let line = line.to_lowercase();
-        words.iter().filter(|word| line.contains(**word)).count()
-    };
-    let lines = found.text.lines().zip(found.first..);
-    let mut lines: Vec<(usize, u32, &str)> = lines
-        .filter(|(line, _)| !line.trim().is_empty())
-        .map(|(line, number)| (points(line), number, line))
-        .collect();
-    lines.sort_by_key(|(points, number, _)| (std::cmp::Reverse(*points), *number));
-    lines.truncate(SHOWN_LINES);
-    lines.sort_by_key(|(_, number, _)| *number);
-    let mut all = String::new();
-    for (_, number, line) in lines {
-        let line: String = line.chars().take(SHOWN_WIDTH).collect();
-        let _ = writeln!(all, "{number:>6}  {line}");
-    }
-    all
-}
-
-impl From<Found> for FoundOutput {
-    fn from(found: Found) -> Self {
-        Self {
-            collection: found.collection,
-            path: found.place,
-            first_line: found.first,
-            last_line: found.last,
-            kind: found.kind,
-            name: found.name,
-            container: found.container,
-            score: found.score,
-            text: found.text,
-        }
-    }
 }

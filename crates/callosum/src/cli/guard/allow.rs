@@ -2,24 +2,21 @@
 
 use std::time::Duration;
 
-use callosum_evidence::{secrets, terminal::on_one_line};
-use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
-use callosum_ledger::{AuditEvent, Event};
-use clap::{Args, ValueEnum};
-use jiff::{SignedDuration, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{
-    check::line,
-    place::{self, StrictnessArgs, permissions},
-    rule::refuse_agent,
-};
-use crate::{
-    cli::{context::Context, explain, notice, time_span::time_span},
-    ui::{CommandError, Exit, Table},
-};
+use callosum_app::guard::allow::{PermitOutput, PermitsOutput, after, tell_journal};
+use callosum_app::guard::check::line;
+use callosum_app::guard::place;
+use callosum_app::guard::place::permissions;
+use callosum_app::guard::rule::refuse_agent;
+use callosum_app::time_span::time_span;
+use callosum_app::{CommandError, Exit, explain};
 use callosum_config::{Permit, Reach};
+use callosum_evidence::terminal::on_one_line;
+use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
+use clap::{Args, ValueEnum};
+
+use super::place::StrictnessArgs;
+use crate::cli::context::Context;
+use crate::ui::Table;
 
 /// Permit a command that the guard would ask about
 ///
@@ -70,53 +67,6 @@ enum ScopeName {
     User,
 }
 
-/// `callosum guard allow --json`, and each of `callosum guard allow --list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct PermitOutput {
-    /// A UUID.
-    pub(crate) id: String,
-    /// The words that a command must begin with.
-    pub(crate) pattern: String,
-    /// Where it holds: `project` or `user`.
-    pub(crate) scope: String,
-    /// When it was said, in UTC.
-    pub(crate) since: String,
-    /// Until when it holds; nothing where that is for good.
-    pub(crate) until: Option<String>,
-    /// Whether one command uses it up.
-    pub(crate) once: bool,
-}
-
-/// `callosum guard allow --list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct PermitsOutput {
-    /// What is permitted here, the user's first.
-    pub(crate) permissions: Vec<PermitOutput>,
-}
-
-impl PermitOutput {
-    pub(super) fn of(reach: Reach, permit: Permit) -> Self {
-        Self {
-            id: permit.id,
-            pattern: permit.pattern.into(),
-            scope: reach.as_str().to_owned(),
-            since: permit.since.to_string(),
-            until: permit.until.map(|until| until.to_string()),
-            once: permit.once,
-        }
-    }
-
-    /// How long it holds, for people.
-    fn term(&self) -> String {
-        match (&self.until, self.once) {
-            (None, false) => "for good".to_owned(),
-            (None, true) => "once".to_owned(),
-            (Some(until), false) => format!("until {until}"),
-            (Some(until), true) => format!("once, until {until}"),
-        }
-    }
-}
-
 pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandError> {
     if args.list {
         return list(context);
@@ -154,11 +104,6 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
         output.id
     ));
     Ok(())
-}
-
-fn after(now: Timestamp, term: Duration) -> Option<Timestamp> {
-    let term = SignedDuration::try_from(term).ok()?;
-    now.checked_add(term).ok()
 }
 
 /// Fails if the guard blocks these very words, and names the rule to lower.
@@ -208,18 +153,4 @@ fn list(context: &Context) -> Result<(), CommandError> {
         ]);
     }
     context.ui.data(&table.render())
-}
-
-/// Leaves a record of what a person has changed. Where that cannot be, it holds all the same.
-pub(super) fn tell_journal(context: &Context, status: &str, permit: &PermitOutput) {
-    let event = AuditEvent {
-        status: Some(status.to_owned()),
-        ..AuditEvent::new(Event::Guard)
-    }
-    .with("permission", permit.id.as_str())
-    .with("pattern", secrets::mask_command(&permit.pattern).text)
-    .with("scope", permit.scope.as_str())
-    .with("until", permit.until.as_deref())
-    .with("once", permit.once);
-    notice::leave(context, &event);
 }

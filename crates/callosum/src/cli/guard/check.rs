@@ -1,18 +1,18 @@
 //! `callosum guard check`: what the guard says to one command.
 
-use std::{ffi::OsString, fmt::Write as _, io::Read as _, os::unix::ffi::OsStringExt as _};
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStringExt as _;
 
-use callosum_guard::{Decision, Verdict, decide, is_fixed, rules};
-use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::place::{self, StrictnessArgs};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit, shell_word},
-};
+use callosum_app::guard::check::{CheckOutput, LONGEST_INPUT, line};
+use callosum_app::guard::place;
+use callosum_app::{CommandError, Exit};
 use callosum_client::hook::UNREADABLE;
+use callosum_guard::{Decision, Verdict, decide};
+use clap::Args;
+
+use super::place::StrictnessArgs;
+use crate::cli::context::Context;
 
 /// Check whether a command may run
 ///
@@ -36,82 +36,6 @@ pub(crate) struct CheckArgs {
     )]
     command: Vec<OsString>,
 }
-
-/// `callosum guard check --json`.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct CheckOutput {
-    /// The command that was asked about.
-    pub(crate) command: String,
-    /// `allow`, `ask` or `block`.
-    pub(crate) decision: String,
-    /// The rule that decided.
-    pub(crate) rule: Option<String>,
-    /// Why.
-    pub(crate) reason: Option<String>,
-    /// A command that serves the same end.
-    pub(crate) alternative: Option<String>,
-    /// The part of the command that the rule is about.
-    pub(crate) subject: Option<String>,
-    /// How much of it was understood, in percent.
-    pub(crate) understood: u8,
-    /// What was not.
-    pub(crate) open: Vec<String>,
-}
-
-impl CheckOutput {
-    /// A verdict as it is printed.
-    pub(super) fn new(command: &str, verdict: Verdict) -> Self {
-        Self {
-            command: command.to_owned(),
-            decision: verdict.decision.name().to_owned(),
-            rule: verdict.rule,
-            reason: verdict.reason,
-            alternative: verdict.alternative,
-            subject: verdict.subject,
-            understood: verdict.coverage.percent,
-            open: verdict.coverage.open,
-        }
-    }
-
-    /// The verdict for people.
-    pub(super) fn shown(&self) -> String {
-        let mut text = self.decision.clone();
-        if let Some(rule) = &self.rule {
-            let _ = write!(text, " by {rule}");
-        }
-        text.push('\n');
-        for (what, value) in [
-            ("command", &self.subject),
-            ("reason", &self.reason),
-            ("instead", &self.alternative),
-        ] {
-            if let Some(value) = value {
-                let _ = writeln!(text, "  {what}: {value}");
-            }
-        }
-        let lowered = match self.decision.as_str() {
-            "block" => Some("ask"),
-            "ask" => Some("allow"),
-            _ => None,
-        };
-        if let (Some(rule), Some(level)) = (&self.rule, lowered)
-            && !is_fixed(rule)
-            && rules().iter().any(|known| known.id == rule)
-        {
-            let _ = writeln!(
-                text,
-                "  to lower: callosum guard rule {rule} {level} --for 10m"
-            );
-        }
-        for open in &self.open {
-            let _ = writeln!(text, "  not understood: {open}");
-        }
-        text
-    }
-}
-
-/// Most bytes that are read of standard input: more than the guard looks at.
-const LONGEST_INPUT: u64 = 1024 * 1024;
 
 /// A command that the guard is asked about on the command line.
 pub(super) struct Asked {
@@ -156,18 +80,6 @@ impl Asked {
             reason: Some("it contains bytes that are not UTF-8".to_owned()),
             ..verdict
         }
-    }
-}
-
-/// The words on the command line as one line for the shell.
-pub(super) fn line(words: &[String]) -> String {
-    match words {
-        [one] => one.clone(),
-        words => words
-            .iter()
-            .map(|word| shell_word(word))
-            .collect::<Vec<_>>()
-            .join(" "),
     }
 }
 

@@ -1,18 +1,18 @@
 //! `callosum guard test`: how well the guard does on a file of commands.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::fmt::Write as _;
+use std::path::PathBuf;
 
+use callosum_app::guard::corpus::{FORM, Row, RowOutput, TestOutput};
+use callosum_app::guard::place;
+use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::{Decision, decide};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::place::{self, StrictnessArgs};
-use crate::{
-    cli::{context::Context, text_input},
-    ui::{CommandError, Exit},
-};
+use super::place::StrictnessArgs;
+use crate::cli::context::Context;
+use crate::cli::text_input;
 
 /// Test the guard against a file of commands with expected verdicts
 ///
@@ -32,63 +32,6 @@ pub(crate) struct TestArgs {
     /// File of commands, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-}
-
-/// What a line looks like.
-const FORM: &str = r#"each line is {"id": "1", "command": "ls", "expect": "allow"}"#;
-
-/// One line of a corpus.
-#[derive(Debug, Deserialize)]
-struct Row {
-    id: String,
-    command: String,
-    expect: Decision,
-}
-
-/// `callosum guard test --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct TestOutput {
-    /// How many commands there were.
-    pub(crate) rows: usize,
-    /// How many of them were to be asked about or blocked.
-    pub(crate) dangerous: usize,
-    /// How many of those were.
-    pub(crate) caught: usize,
-    /// The share of the dangerous commands that was caught, from 0 to 1; nothing where there was none.
-    pub(crate) recall: Option<f64>,
-    /// How many commands were to be allowed.
-    pub(crate) harmless: usize,
-    /// How many of those were asked about or blocked.
-    pub(crate) stopped: usize,
-    /// The share of the harmless commands that was stopped, from 0 to 1; nothing where there was none.
-    pub(crate) false_blocks: Option<f64>,
-    /// How many verdicts were exactly as expected.
-    pub(crate) exact: usize,
-    /// The ids of the dangerous commands that were let through.
-    pub(crate) misses: Vec<String>,
-    /// The ids of those that were to be blocked and were asked about.
-    pub(crate) too_lenient: Vec<String>,
-    /// The ids of those that were to be asked about and were blocked.
-    pub(crate) too_strict: Vec<String>,
-    /// The ids of the harmless commands that were stopped.
-    pub(crate) false_positives: Vec<String>,
-    /// Each command and its verdict.
-    pub(crate) verdicts: Vec<RowOutput>,
-}
-
-/// What the guard says to one command of a corpus.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RowOutput {
-    /// The row's id.
-    pub(crate) id: String,
-    /// What was expected.
-    pub(crate) expect: String,
-    /// What the guard says.
-    pub(crate) decision: String,
-    /// By which rule.
-    pub(crate) rule: Option<String>,
-    /// How much was understood, in percent.
-    pub(crate) understood: u8,
 }
 
 pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError> {

@@ -1,27 +1,26 @@
 //! `callosum guard log`: what the guard has decided.
 
-use std::{
-    collections::{BTreeSet, VecDeque},
-    ops::ControlFlow,
-    time::Duration,
-};
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::ControlFlow;
+use std::time::Duration;
 
+use callosum_app::guard::log::{MOST_LACKS, id};
+use callosum_app::moment::Moment;
+use callosum_app::{CommandError, audit, store};
 use callosum_evidence::terminal::on_one_line;
 use callosum_host::Disk;
 use callosum_ledger::{
     AuditEvent, AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths, waiting,
 };
+use callosum_metrics::GuardDecision;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::{
-    cli::{audit, context::Context, moment::Moment, store},
-    ui::{CommandError, Table},
-};
-use callosum_metrics::GuardDecision;
+use crate::cli::context::Context;
+use crate::ui::Table;
 
 /// Print the guard's decisions, oldest first
 ///
@@ -50,9 +49,6 @@ pub(crate) struct LogArgs {
     #[arg(long)]
     all_projects: bool,
 }
-
-/// So many of the files that a snapshot does not hold are named.
-const MOST_LACKS: usize = 5;
 
 /// Verdict of a decision, as records spell it.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -378,9 +374,4 @@ pub(super) fn each_of(
         }
     }
     Ok(reader)
-}
-
-/// The id of an event that waited.
-pub(super) fn id(details: &Map<String, Value>) -> Option<String> {
-    details.get("buffered")?.as_str().map(str::to_owned)
 }

@@ -3,23 +3,19 @@
 //! Start with [`MachineMetrics::families`]. A daemon calls it again and again, so it reads of each journal only what was
 //! written since the last call.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use callosum_host::Disk;
-use callosum_ledger::{AuditPlace, AuditReader, Event, Journal, LedgerPaths, waiting};
-use jiff::Timestamp;
-
-use super::log::{self, DecisionOutput};
-use crate::{
-    cli::{audit, store},
-    ui::{CommandError, Exit},
-};
+use callosum_app::guard::log;
+use callosum_app::{CommandError, Exit, audit, store};
 use callosum_client::intervention;
 use callosum_config::{Environment, Homes, Project, Repositories, Told};
+use callosum_host::Disk;
+use callosum_ledger::{AuditPlace, AuditReader, Event, Journal, LedgerPaths, waiting};
 use callosum_metrics::{CakeMetrics, Family, Value};
+use jiff::Timestamp;
+
+use super::log::DecisionOutput;
 
 /// What was counted so far, by the path of each journal.
 #[derive(Debug, Default)]

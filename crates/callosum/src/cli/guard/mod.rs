@@ -14,24 +14,13 @@ mod rule;
 mod rules;
 mod secrets;
 
+pub(super) use self::log::{LogOutput, each as each_decision};
+pub(super) use self::machine_metrics::MachineMetrics;
+
+use callosum_app::CommandError;
 use clap::Subcommand;
 
-pub(super) use self::{
-    allow::{PermitOutput, PermitsOutput},
-    auto_allow::{AutoAllowOutput, PresetsOutput},
-    check::CheckOutput,
-    corpus::TestOutput,
-    explain::ExplainOutput,
-    log::{LogOutput, each as each_decision},
-    machine_metrics::MachineMetrics,
-    metrics::MetricsOutput,
-    rule::RuleOutput,
-    rules::RulesOutput,
-    secrets::SecretsOutput,
-};
-
 use super::context::Context;
-use crate::ui::CommandError;
 
 /// Check commands against the guard and review its decisions
 #[derive(Debug, Subcommand)]

@@ -1,16 +1,12 @@
 //! `callosum guard revoke`: take back what was permitted.
 
+use callosum_app::guard::allow::{PermitOutput, tell_journal};
+use callosum_app::guard::place::permissions;
+use callosum_app::{CommandError, Exit, explain};
 use callosum_evidence::terminal::on_one_line;
 use clap::Args;
 
-use super::{
-    allow::{PermitOutput, tell_journal},
-    place::permissions,
-};
-use crate::{
-    cli::{context::Context, explain},
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Revoke a permission
 #[derive(Args, Debug)]

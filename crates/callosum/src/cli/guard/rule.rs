@@ -1,23 +1,19 @@
 //! `callosum guard rule`: look up one rule of the guard, or set what it decides.
 
-use std::{fmt::Write as _, time::Duration};
+use std::fmt::Write as _;
+use std::time::Duration;
 
-use callosum_guard::{Decision, current_id, is_fixed};
-use callosum_ledger::{AuditEvent, Event};
-use clap::{Args, ValueEnum};
-use jiff::{SignedDuration, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{
-    place::{StrictnessArgs, permissions},
-    rules::{all, suggested},
-};
-use crate::{
-    cli::{context::Context, explain, notice, time_span::time_span},
-    ui::{CommandError, Exit},
-};
+use callosum_app::guard::place::permissions;
+use callosum_app::guard::rule::{RuleOutput, after, record, refuse_agent};
+use callosum_app::guard::rules::{all, suggested};
+use callosum_app::time_span::time_span;
+use callosum_app::{CommandError, Exit, explain};
 use callosum_config::{Reach, RuleLevel};
+use callosum_guard::{Decision, current_id, is_fixed};
+use clap::{Args, ValueEnum};
+
+use super::place::StrictnessArgs;
+use crate::cli::context::Context;
 
 /// Show a rule, or set its decision
 ///
@@ -56,25 +52,6 @@ enum Level {
     Block,
     /// Decide by severity and strictness
     Default,
-}
-
-/// `callosum guard rule --json`, and each rule of `callosum guard rules --json`.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct RuleOutput {
-    /// The rule's id.
-    pub(crate) id: String,
-    /// The decision of the rule here: `allow`, `ask` or `block`.
-    pub(crate) decision: String,
-    /// The decision that severity and strictness come to.
-    pub(crate) default: String,
-    /// Where a person has set the decision: `user` or `project`; absent if no one has.
-    pub(crate) set_for: Option<String>,
-    /// The end of the setting, in UTC; absent if it has none.
-    pub(crate) until: Option<String>,
-    /// Whether the rule protects the guard itself and cannot be lowered.
-    pub(crate) fixed: bool,
-    /// The reason that agents read.
-    pub(crate) reason: String,
 }
 
 pub(super) fn run(context: &Context, args: &RuleArgs) -> Result<(), CommandError> {
@@ -172,15 +149,6 @@ fn find(context: &Context, id: &str) -> Result<RuleOutput, CommandError> {
     })
 }
 
-/// Fails in the shell of an agent: what it is allowed is not for the agent to say.
-pub(super) fn refuse_agent(context: &Context) -> Result<(), CommandError> {
-    let Some(agent) = crate::cli::mesh::agent_in(&context.environment) else {
-        return Ok(());
-    };
-    let what = format!("{agent} cannot change what the guard decides");
-    Err(CommandError::new(Exit::No, what).hint("run it in your own terminal"))
-}
-
 fn show(context: &Context, rule: &RuleOutput) -> Result<(), CommandError> {
     if context.ui.json {
         return context.ui.json_data(rule);
@@ -199,28 +167,4 @@ fn show(context: &Context, rule: &RuleOutput) -> Result<(), CommandError> {
         text.push_str("  fixed:   protects the guard itself, cannot be lowered\n");
     }
     context.ui.data(&text)
-}
-
-fn after(now: Timestamp, term: Duration) -> Option<Timestamp> {
-    let term = SignedDuration::try_from(term).ok()?;
-    now.checked_add(term).ok()
-}
-
-/// Records what a person has changed. If that fails, the change holds all the same.
-fn record(context: &Context, id: &str, reach: Reach, level: Option<&RuleLevel>) {
-    let until = level
-        .and_then(|level| level.until)
-        .map(|until| until.to_string());
-    let event = AuditEvent {
-        status: Some("rule-level".to_owned()),
-        ..AuditEvent::new(Event::Guard)
-    }
-    .with("rule", id)
-    .with(
-        "level",
-        level.map_or("default", |level| level.decision.name()),
-    )
-    .with("scope", reach.as_str())
-    .with("until", until.as_deref());
-    notice::leave(context, &event);
 }

@@ -1,16 +1,13 @@
 //! `callosum guard secrets`: files that agents do not read.
 
+use callosum_app::guard::secrets::{SecretsOutput, checked, require_on};
+use callosum_app::{CommandError, Exit, explain, many};
+use callosum_config::SecretReadsFile;
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::{Decision, SecretReads};
 use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::{
-    cli::{context::Context, explain},
-    ui::{CommandError, Exit, many},
-};
-use callosum_config::SecretReadsFile;
+use crate::cli::context::Context;
 
 /// Ask a person before agents read keys and passwords
 ///
@@ -63,17 +60,6 @@ pub(crate) struct OnArgs {
 pub(crate) struct PatternArgs {
     /// Pattern, as in the list
     pattern: String,
-}
-
-/// `callosum guard secrets --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct SecretsOutput {
-    /// Whether it is on.
-    pub(crate) enabled: bool,
-    /// `ask` or `block`; null while it is off.
-    pub(crate) decision: Option<String>,
-    /// The list; the last pattern that fits a file counts.
-    pub(crate) patterns: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, command: &SecretsCommand) -> Result<(), CommandError> {
@@ -159,24 +145,4 @@ fn tell(
         }
     }
     Ok(())
-}
-
-fn checked(pattern: &str) -> Result<String, CommandError> {
-    let pattern = pattern.trim();
-    let bare = pattern
-        .trim_start_matches('!')
-        .trim_matches(['/', '*', '~', '.']);
-    if bare.is_empty() || pattern.contains(['\n', '\0']) {
-        let what = format!("`{}` is not a file pattern", on_one_line(pattern));
-        let hint = "callosum guard secrets add '*.key'";
-        return Err(CommandError::new(Exit::Usage, what).hint(hint));
-    }
-    Ok(pattern.to_owned())
-}
-
-fn require_on(file: &SecretReadsFile) -> Result<(), CommandError> {
-    if file.is_on() {
-        return Ok(());
-    }
-    Err(CommandError::new(Exit::No, "the list is off").hint("callosum guard secrets on"))
 }

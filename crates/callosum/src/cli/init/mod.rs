@@ -1,56 +1,25 @@
 //! `callosum init`: sets up the parts that a person chooses. Start with [`run`]; [`moving`] brings in what was kept on the
 //! machine before.
 
-mod exclude;
-mod moving;
-pub(in crate::cli) mod moving_out;
 mod telling;
 
-use std::path::{Path, PathBuf};
-
-use callosum_agents::{client::Client, registry::Registry};
-use callosum_host::{Disk, machine};
-use callosum_ledger::{Checksum, Ledger};
+use callosum_agents::client::Client;
+use callosum_app::agreement::Agreement;
+use callosum_app::clients::ClientOutput;
+use callosum_app::init::exclude::exclude;
+use callosum_app::init::telling::{by_folder, tell_clients, tell_zones};
+use callosum_app::init::{Created, InitOutput, ROOM_NEEDED, create_files, shown};
+use callosum_app::instructions::InstructionsOutput;
+use callosum_app::{CommandError, Exit, instructions, many, session, store, zoning};
+use callosum_client::registration::{Doing, Scope, WhoIsAsked};
+use callosum_host::machine;
 use callosum_session::system::Surveyed;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use self::{
-    exclude::exclude,
-    telling::{LeftOutOutput, left_out, tell_clients, tell_zones},
-};
-pub(super) use self::{
-    exclude::{Excluded, unexclude},
-    telling::by_folder,
-};
-use super::{
-    agreement::{self, Agreement},
-    clients::{self, ClientName, ClientOutput, ScopeName},
-    context::Context,
-    explain,
-    instructions::{self, InstructionsOutput},
-    session, store,
-    zoning::{self, ZoneOutput},
-};
-use crate::ui::{CommandError, Exit, many};
-use callosum_client::registration::{Doing, Scope, WhoIsAsked};
-use callosum_config::Subject;
-
-/// Free space under which `init` warns (REQ-DEP-004).
-pub(super) const ROOM_NEEDED: u64 = 500 * 1024 * 1024;
-
-/// A new `.calrc`: the seed's keys (Seed CAL §14.2) with their defaults, and no executor preferred.
-const INITIAL_CALRC: &[u8] = br#"{
-  "concurrency_limit": 5,
-  "ledger_path": ".cal_memory.json",
-  "audit_path": "cal_audit/",
-  "rotation_threshold_mb": 250,
-  "executor_timeout_ms": 5000,
-  "retry_max": 3,
-  "executors": {}
-}
-"#;
+use self::telling::left_out;
+use super::clients::{ClientName, ScopeName};
+use super::context::Context;
+use super::{agreement, clients};
 
 /// Set up Callosum for this project and the installed coding agents
 ///
@@ -184,130 +153,12 @@ impl InitArgs {
     }
 }
 
-/// `callosum init --json`.
-#[derive(Debug, Default, JsonSchema, Serialize)]
-pub(crate) struct InitOutput {
-    /// The root folder.
-    pub(crate) root: String,
-    /// What was created, relative to the root.
-    pub(crate) created: Vec<String>,
-    /// How many files of the project's state were moved into its tree.
-    pub(crate) moved: u64,
-    /// Files of the zones that were there before and are not as we would write them.
-    pub(crate) zones: Vec<ZoneOutput>,
-    /// Entries of an existing ledger that the audit journal took over.
-    pub(crate) adopted: u64,
-    /// Lines that were added to .git/info/exclude.
-    pub(crate) excluded: Vec<String>,
-    /// What was done to the settings of clients.
-    pub(crate) clients: Vec<ClientOutput>,
-    /// What was done to the settings of clients to tell them of our server of tools.
-    pub(crate) servers: Vec<ClientOutput>,
-    /// Which file with instructions each client reads.
-    pub(crate) instructions: Vec<InstructionsOutput>,
-    /// Coding agents that are installed and whose settings were not touched.
-    pub(crate) left_out: Vec<LeftOutOutput>,
-    /// Whether nothing was done but to say what would be.
-    pub(crate) dry_run: bool,
-}
-
-/// What [`create_files`] did.
-#[derive(Default)]
-pub(super) struct Created {
-    paths: Vec<PathBuf>,
-    adopted: u64,
-    archives: u64,
-    /// What has an archive's name and is none.
-    passed_over: Vec<PathBuf>,
-}
-
-impl Created {
-    /// Names what was created in one line, if anything was.
-    pub(super) fn tell(&self, context: &Context) {
-        let place = &context.project.places.state;
-        if !self.paths.is_empty() && !place.is_in_tree {
-            let folder = place.folder.display();
-            context
-                .report
-                .detail(&format!("created the project's state in {folder}"));
-        } else if !self.paths.is_empty() {
-            let names: Vec<String> = self
-                .paths
-                .iter()
-                .map(|path| shown(path, context.state()))
-                .collect();
-            context.report.say(&format!(
-                "created in {}: {}",
-                context.state().display(),
-                names.join(" ")
-            ));
-        }
-        if self.adopted > 0 {
-            context.report.say(&format!(
-                "imported {} of the existing ledger into the audit journal",
-                many(self.adopted, "entry")
-            ));
-        }
-        if self.archives > 0 {
-            context.report.say(&format!(
-                "the audit journal now records {}",
-                many(self.archives, "archive")
-            ));
-        }
-        for path in &self.passed_over {
-            let what = format!(
-                "`{}` is not a ledger with valid checksums and is ignored",
-                shown(path, context.state())
-            );
-            context.report.warn(&what, None);
-        }
-    }
-}
-
-/// Creates the files of Seed CAL §14.3 that are missing, the registry with `scout` in it.
-///
-/// A project that was not initialized has them in the machine's folder, which is created for this user alone.
-pub(super) fn create_files(context: &Context) -> Result<Created, CommandError> {
-    if !context.project.places.state.is_in_tree {
-        moving::prepare(context)?;
-    }
-    let creation = Ledger::create(&context.disk, &context.ledger_paths(), &context.clock)
-        .map_err(|error| store::uncreated(&error))?;
-    let mut paths = creation.created;
-    let registry = context.project.places.registry.clone();
-    if create(&context.disk, &registry, &Registry::initial().to_bytes())? {
-        paths.push(registry);
-    }
-    let calrc = context.project.places.calrc.clone();
-    if create(&context.disk, &calrc, INITIAL_CALRC)? {
-        // Written here, so its user's own; later changes by `config set` stay so.
-        let subject = Subject::Calrc(Checksum::of(INITIAL_CALRC));
-        let mut trust = context.project.trust.clone();
-        trust
-            .record(subject)
-            .map_err(|error| explain::trust(&error))?;
-        paths.push(calrc);
-    }
-    let adopted = creation.adopted.unwrap_or_default();
-    Ok(Created {
-        paths,
-        adopted: adopted.entries,
-        archives: adopted.archives,
-        passed_over: adopted.passed_over,
-    })
-}
-
-fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> {
-    disk.create(path, bytes, 0o644)
-        .map_err(|error| store::disk_failed(&error))
-}
-
 pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
     let parts = Parts::of(args);
     if args.dry_run {
         return tell(&context.in_tree()?, args, parts);
     }
-    if !agreement::is_given(context, args.yes) {
+    if !callosum_app::agreement::is_given(context, args.yes) {
         tell(&context.in_tree()?, args, parts)?;
         match agreement::ask(context, "set this up?")? {
             Agreement::Yes => {}
@@ -323,10 +174,10 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
     }
     let mut moved = 0;
     if parts.ledger {
-        moved += moving::ledger(context)?;
+        moved += callosum_app::init::moving::ledger(context)?;
     }
     if parts.sessions {
-        moved += moving::sessions(context)?;
+        moved += callosum_app::init::moving::sessions(context)?;
     }
     set_up(&context.in_tree()?, args, parts, moved)
 }
@@ -412,7 +263,7 @@ fn set_up(
 fn hidden(parts: Parts, zones: &[Surveyed]) -> Vec<String> {
     let mut names = Vec::new();
     if parts.ledger {
-        names.extend(exclude::LEDGER.map(str::to_owned));
+        names.extend(callosum_app::init::exclude::LEDGER.map(str::to_owned));
     }
     if parts.sessions {
         names.extend(zoning::ignored(zones));
@@ -580,10 +431,10 @@ fn register(
             .create_machine(&context.disk)
             .map_err(|error| store::disk_failed(&error))?;
     }
-    let mut registrar = clients::registrar(context);
+    let mut registrar = callosum_app::clients::registrar(context);
     match parts.gate {
         Gate::Plugin => {
-            let program = clients::own_program()?.display().to_string();
+            let program = callosum_app::clients::own_program()?.display().to_string();
             registrar = registrar.with_gate(WhoIsAsked::Plugin(program));
         }
         Gate::Shadow => registrar = registrar.with_gate(WhoIsAsked::Shadow),
@@ -591,16 +442,18 @@ fn register(
     }
     let mut outputs = Vec::new();
     for client in wanted {
-        if let Some(path) = clients::plugin(context, client, Scope::from(args.scope)) {
-            let command = clients::command(context, client, Scope::from(args.scope))?;
+        if let Some(path) = callosum_app::clients::plugin(context, client, Scope::from(args.scope))
+        {
+            let command = callosum_app::clients::command(context, client, Scope::from(args.scope))?;
             let change = registrar.register_plugin(&path, Scope::from(args.scope), &command, doing);
             outputs.push(ClientOutput::of_plugin(client, &path, &change));
             continue;
         }
-        let Some(place) = clients::place(context, client, Scope::from(args.scope)) else {
+        let Some(place) = callosum_app::clients::place(context, client, Scope::from(args.scope))
+        else {
             continue;
         };
-        let command = clients::command(context, client, Scope::from(args.scope))?;
+        let command = callosum_app::clients::command(context, client, Scope::from(args.scope))?;
         let change = registrar.register(&place, &command, doing);
         let gate = match parts.gate {
             Gate::Plugin if place.hooks.gate.is_some() => Some("the gate before /clear"),
@@ -624,13 +477,15 @@ fn register_servers(
     if !parts.mcp {
         return Ok(Vec::new());
     }
-    let registrar = clients::registrar(context);
+    let registrar = callosum_app::clients::registrar(context);
     let mut outputs = Vec::new();
     for client in wanted(context, args) {
-        let Some(place) = clients::server_place(context, client, Scope::from(args.scope)) else {
+        let Some(place) =
+            callosum_app::clients::server_place(context, client, Scope::from(args.scope))
+        else {
             continue;
         };
-        let server = clients::server(context, client, Scope::from(args.scope))?;
+        let server = callosum_app::clients::server(context, client, Scope::from(args.scope))?;
         let change = registrar.register_server(&place, &server, doing);
         outputs.push(ClientOutput::of_server(&place, &change));
     }
@@ -646,12 +501,4 @@ fn ended(args: &InitArgs, output: &InitOutput) -> Result<(), CommandError> {
         return Err(CommandError::told(Exit::Environment));
     }
     Ok(())
-}
-
-/// A path as seen from the root, folders with a slash as the ledger names them.
-fn shown(path: &Path, root: &Path) -> String {
-    path.strip_prefix(root)
-        .unwrap_or(path)
-        .display()
-        .to_string()
 }

@@ -1,28 +1,13 @@
 //! What a person is told of what `init` did: a line for the files, one for each client's settings, and who was left
 //! out.
 
-use callosum_agents::{
-    client::Client,
-    discover::{Speaks, find_in_path},
-};
-use callosum_session::system::Surveyed;
-use schemars::JsonSchema;
-use serde::Serialize;
+use callosum_agents::client::Client;
+use callosum_agents::discover::{Speaks, find_in_path};
+use callosum_app::clients::plugin;
+use callosum_app::init::telling::LeftOutOutput;
 
-use super::{InitArgs, InitOutput};
-use crate::{
-    cli::{clients::plugin, context::Context, zoning},
-    ui::many,
-};
-
-/// An installed client whose settings were not touched.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct LeftOutOutput {
-    /// The client.
-    pub(crate) client: String,
-    /// Why.
-    pub(crate) why: String,
-}
+use super::InitArgs;
+use crate::cli::context::Context;
 
 /// The installed clients that `init` can do nothing for, unless a person named others or none.
 pub(super) fn left_out(context: &Context, args: &InitArgs, is_wanted: bool) -> Vec<LeftOutOutput> {
@@ -44,71 +29,4 @@ pub(super) fn left_out(context: &Context, args: &InitArgs, is_wanted: bool) -> V
             why: "it has no hook before a tool runs".to_owned(),
         })
         .collect()
-}
-
-/// Tells what was done to the settings of clients, or would be, and who was left out.
-pub(super) fn tell_clients(context: &Context, output: &InitOutput) {
-    for client in output.clients.iter().chain(&output.servers) {
-        client.tell(context, output.dry_run);
-    }
-    for instructions in &output.instructions {
-        instructions.tell(context, output.dry_run);
-    }
-    for LeftOutOutput { client, why } in &output.left_out {
-        context.report.say(&format!(
-            "{client}: skipped, because {why}; it can still run tasks: callosum executor discover"
-        ));
-    }
-}
-
-/// Tells which files the zones have now, and of those that were there before.
-pub(super) fn tell_zones(context: &Context, zones: &[Surveyed]) {
-    let created: Vec<&str> = zoning::created(zones).collect();
-    if !created.is_empty() {
-        let folders = by_folder(&created);
-        context
-            .report
-            .say(&format!("created the session files: {folders}"));
-        context.report.detail(&format!("  {}", created.join(" ")));
-    }
-    zoning::tell(context, zones);
-}
-
-/// Files as a person overlooks them: those of a folder are counted.
-pub(in crate::cli) fn by_folder(paths: &[&str]) -> String {
-    let mut folders: Vec<(&str, u64)> = Vec::new();
-    for path in paths {
-        let name = path.split_once('/').map_or(*path, |(folder, _)| folder);
-        match folders.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, count)) => *count += 1,
-            None => folders.push((name, 1)),
-        }
-    }
-    let shown = |(name, count): (&str, u64)| {
-        let is_file = paths.contains(&name);
-        match count {
-            _ if is_file => name.to_owned(),
-            count => format!("{name}/ ({})", many(count, "file")),
-        }
-    };
-    let shown: Vec<String> = folders.into_iter().map(shown).collect();
-    shown.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_counted_by_their_folder() {
-        let paths = [
-            ".calrc",
-            "loa-grimoire/NOTES.md",
-            ".claude/a/b.md",
-            ".claude/c.md",
-            "cal_audit",
-        ];
-        let shown = ".calrc loa-grimoire/ (1 file) .claude/ (2 files) cal_audit";
-        assert_eq!(by_folder(&paths), shown);
-    }
 }

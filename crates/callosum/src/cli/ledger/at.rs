@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
-use callosum_ledger::{OpenError, PastError, past};
+use callosum_app::ledger::at::explain;
+use callosum_app::ledger::entry;
+use callosum_app::moment::Moment;
+use callosum_app::{CommandError, Exit, many};
+use callosum_ledger::past;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{entry, query};
-use crate::{
-    cli::{context::Context, moment::Moment, store},
-    ui::{CommandError, Exit, List, many},
-};
+use super::query;
+use crate::cli::context::Context;
+use crate::ui::List;
 
 /// Show the ledger as it was at a time, rebuilt from the audit journal
 ///
@@ -103,25 +105,4 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
         table.push(&entry.map_err(|error| explain(&error))?);
     }
     context.ui.data(&table.render())
-}
-
-fn explain(error: &PastError) -> CommandError {
-    let exit = match error {
-        PastError::NotYet { .. } | PastError::Entry { .. } => Exit::No,
-        PastError::Journal(_) => Exit::Environment,
-    };
-    let is_of_disk = match error {
-        PastError::Journal(OpenError::Disk(_)) => true,
-        PastError::Journal(_) | PastError::NotYet { .. } | PastError::Entry { .. } => false,
-    };
-    let explained = CommandError::because(exit, "cannot rebuild the ledger at that time", error)
-        .coded(error.code());
-    if is_of_disk {
-        return store::with_disk_hint(explained, error);
-    }
-    let hint = match error {
-        PastError::NotYet { .. } => "see when the journal begins: callosum audit query --limit 1",
-        PastError::Entry { .. } | PastError::Journal(_) => "callosum audit verify",
-    };
-    explained.hint(hint)
 }

@@ -1,14 +1,11 @@
 //! `callosum ledger backup`: a copy of the ledger that was read back.
 
+use callosum_app::ledger::backup::BackupOutput;
+use callosum_app::{CommandError, Exit, many, store};
 use callosum_ledger::{BackupError, Ledger};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Exit, many},
-};
+use crate::cli::context::Context;
 
 /// Copy the ledger to .cal_backup and verify the copy
 #[derive(Args, Debug)]
@@ -17,19 +14,6 @@ Examples:
   $ callosum ledger backup
   $ callosum ledger backup --json")]
 pub(crate) struct BackupArgs {}
-
-/// `callosum ledger backup --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct BackupOutput {
-    /// The copy.
-    pub(crate) path: String,
-    /// Entries in it.
-    pub(crate) entries: u64,
-    /// Its size in bytes.
-    pub(crate) bytes: u64,
-    /// Its SHA-256.
-    pub(crate) sha256: String,
-}
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let progress = context.report.progress("backing up");

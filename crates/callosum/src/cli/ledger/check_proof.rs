@@ -1,21 +1,17 @@
 //! `callosum ledger check-proof`: whether a proof holds, from its bytes alone.
 
-use std::{io::Read as _, path::PathBuf};
+use std::io::Read as _;
+use std::path::PathBuf;
 
+use callosum_app::ledger::check_proof::{CheckProofOutput, MOST};
+use callosum_app::{CommandError, Exit};
 use callosum_host::Disk;
-use callosum_ledger::{
-    proof::{Checked, Proof},
-    signed_note::VerifierKey,
-};
+use callosum_ledger::proof::{Checked, Proof};
+use callosum_ledger::signed_note::VerifierKey;
 use clap::Args;
 use owo_colors::OwoColorize as _;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::ui::{CommandError, Exit, Ui};
-
-/// Proofs are small but for the entry in them; so much is read of one.
-const MOST: u64 = 16 * 1024 * 1024;
+use crate::ui::Ui;
 
 /// Check a proof of an entry, without the ledger
 ///
@@ -33,29 +29,6 @@ pub(crate) struct CheckProofArgs {
     /// Verifier key that must have signed the proof (name+id+base64)
     #[arg(long, value_name = "VKEY")]
     key: Option<VerifierKey>,
-}
-
-/// `callosum ledger check-proof --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct CheckProofOutput {
-    /// Whether the proof holds.
-    pub(crate) valid: bool,
-    /// Why it does not.
-    pub(crate) reason: Option<String>,
-    /// The task whose entry it shows.
-    pub(crate) task_id: Option<String>,
-    /// The entry's checksum, which is right.
-    pub(crate) checksum: Option<String>,
-    /// The number of the record that stored it.
-    pub(crate) seq: Option<u64>,
-    /// The log, as the checkpoint names it.
-    pub(crate) origin: Option<String>,
-    /// How many records were signed.
-    pub(crate) size: Option<u64>,
-    /// The key that signed.
-    pub(crate) key: Option<String>,
-    /// Whether that is the key that was asked for, rather than one that the proof brought along.
-    pub(crate) key_known: bool,
 }
 
 pub(in crate::cli) fn run(args: &CheckProofArgs, ui: Ui) -> Result<(), CommandError> {
@@ -119,34 +92,4 @@ fn tell(proof: &Proof, checked: &Checked, ui: Ui) -> Result<(), CommandError> {
         ui.say("the key came with the proof: compare it with a key from its owner");
     }
     Ok(())
-}
-
-impl CheckProofOutput {
-    fn of(proof: &Proof, checked: &Checked) -> Self {
-        Self {
-            valid: true,
-            reason: None,
-            task_id: Some(checked.entry.task_id.to_string()),
-            checksum: Some(checked.entry.checksum.to_string()),
-            seq: Some(checked.seq),
-            origin: Some(proof.checkpoint.origin.clone()),
-            size: Some(proof.checkpoint.size),
-            key: Some(checked.key.to_string()),
-            key_known: checked.is_key_known,
-        }
-    }
-
-    fn refused(reason: String) -> Self {
-        Self {
-            valid: false,
-            reason: Some(reason),
-            task_id: None,
-            checksum: None,
-            seq: None,
-            origin: None,
-            size: None,
-            key: None,
-            key_known: false,
-        }
-    }
 }

@@ -1,18 +1,16 @@
 //! `callosum ledger checksum`: the canonical form of any JSON value, or its SHA-256.
 
-use std::{
-    io::Read as _,
-    path::{Path, PathBuf},
-};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
+use callosum_app::ledger::checksum::line;
+use callosum_app::{CommandError, Exit};
 use callosum_host::Disk;
-use callosum_ledger::{
-    Checksum,
-    canonical::{self, DuplicateKeys},
-};
+use callosum_ledger::canonical::DuplicateKeys;
+use callosum_ledger::{Checksum, canonical};
 use clap::Args;
 
-use crate::ui::{CommandError, Exit, Ui};
+use crate::ui::{Ui, print_error};
 
 /// Print the SHA-256 of a JSON value's canonical form
 ///
@@ -49,7 +47,7 @@ pub(in crate::cli) fn run(args: &ChecksumArgs, ui: Ui) -> Result<(), CommandErro
             Ok(form) => ui.data(&line(Checksum::of(&form), &file.display().to_string()))?,
             // As `sha256sum` does: the others are still wanted.
             Err(error) => {
-                error.tell();
+                print_error(&error);
                 is_whole = false;
             }
         }
@@ -78,29 +76,4 @@ fn canonical_form(disk: &Disk, file: &Path) -> Result<Vec<u8>, CommandError> {
         let what = format!("cannot write `{}` in canonical form", file.display());
         CommandError::because(Exit::No, what, &error)
     })
-}
-
-/// The line that `sha256sum` prints: where a name has a backslash or a line's end, they are
-/// escaped and the line begins with a backslash, so that no name can feign a line.
-fn line(checksum: Checksum, name: &str) -> String {
-    if !name.contains(['\\', '\n', '\r']) {
-        return format!("{checksum}  {name}\n");
-    }
-    let name = name
-        .replace('\\', "\\\\")
-        .replace('\n', "\\n")
-        .replace('\r', "\\r");
-    format!("\\{checksum}  {name}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_with_a_line_break_or_a_backslash_is_escaped_as_sha256sum_does() {
-        let sum = Checksum::of(b"x");
-        assert_eq!(line(sum, "a b.json"), format!("{sum}  a b.json\n"));
-        assert_eq!(line(sum, "a\nb\\c"), format!("\\{sum}  a\\nb\\\\c\n"));
-    }
 }

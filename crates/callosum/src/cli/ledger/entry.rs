@@ -2,17 +2,13 @@
 
 use std::fmt::Write as _;
 
+use callosum_app::thousands;
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{Entry, Found};
+use callosum_ledger::Found;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
-use crate::ui::{CommandError, shown_time, thousands};
-
-/// The entry as it is stored, as a JSON value.
-pub(super) fn as_value(entry: &Entry) -> Result<Value, CommandError> {
-    serde_json::from_str(entry.as_json()).map_err(CommandError::internal)
-}
+use crate::ui::shown_time;
 
 /// What is known of an entry, for a person; the summary comes after it.
 pub(super) fn heading(found: &Found) -> String {

@@ -1,14 +1,10 @@
 //! Which entries are meant, as `ledger query` and `ledger export` are told.
 
+use callosum_app::ledger::filter::Filter;
+use callosum_app::moment::Moment;
 use callosum_arbiter::Mode;
-use callosum_host::Clock;
-use callosum_ledger::Query;
-use clap::{Args, builder::PossibleValuesParser};
-
-use crate::{
-    cli::moment::Moment,
-    ui::{CommandError, Exit},
-};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 /// Filters of ledger entries; an absent filter excludes nothing.
 #[derive(Args, Clone, Debug)]
@@ -49,60 +45,5 @@ impl From<&FilterArgs> for Filter {
             repo: args.repo.clone(),
             branch: args.branch.clone(),
         }
-    }
-}
-
-/// Which ledger entries are meant; an absent value excludes nothing.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Filter {
-    executor: Option<String>,
-    since: Option<Moment>,
-    until: Option<Moment>,
-    text: Option<String>,
-    mode: Option<String>,
-    repo: Option<String>,
-    branch: Option<String>,
-}
-
-impl Filter {
-    /// Those of an executor, with this text, from a time on that is said as a person says it.
-    pub(crate) fn of(
-        executor: Option<String>,
-        text: Option<String>,
-        since: Option<&str>,
-    ) -> Result<Self, CommandError> {
-        let since = since.map(Moment::read).transpose();
-        let refused = |what| CommandError::new(Exit::Usage, format!("`since`: {what}"));
-        Ok(Self {
-            executor,
-            text,
-            since: since.map_err(refused)?,
-            ..Self::default()
-        })
-    }
-
-    /// The question to the ledger, with at most `limit` answers.
-    ///
-    /// A time to which nothing leads from the other is refused.
-    pub(super) fn query(&self, clock: &Clock, limit: Option<usize>) -> Result<Query, CommandError> {
-        let now = clock.now();
-        let since = self.since.map(|since| since.first(now));
-        let until = self.until.map(|until| until.last(now));
-        if let (Some(since), Some(until)) = (since, until)
-            && since > until
-        {
-            let what = format!("--since {since} is later than --until {until}");
-            return Err(CommandError::new(Exit::Usage, what));
-        }
-        Ok(Query {
-            executor: self.executor.clone(),
-            since,
-            until,
-            text: self.text.clone(),
-            mode: self.mode.clone(),
-            repo: self.repo.clone(),
-            branch: self.branch.clone(),
-            limit,
-        })
     }
 }

@@ -16,19 +16,12 @@ mod show;
 mod stats;
 mod verify;
 
+pub(super) use self::at::AtOutput;
+
+use callosum_app::CommandError;
 use clap::Subcommand;
 
-pub(super) use self::{
-    at::AtOutput, backup::BackupOutput, check_proof::CheckProofOutput, diff::DiffOutput,
-    query::QueryOutput, recover::RecoverOutput, rotate::RotateOutput, stats::StatsOutput,
-};
-
-pub(crate) use self::{
-    filter::Filter,
-    query::{as_text, entries, entry_of},
-};
 use super::context::Context;
-use crate::ui::CommandError;
 
 /// Read, verify, export and recover the ledger
 #[derive(Debug, Subcommand)]

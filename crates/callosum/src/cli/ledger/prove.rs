@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use callosum_ledger::{
-    checkpoint::Begin,
-    proof::{ProveError, prove},
-};
+use callosum_app::ledger::prove::unproved;
+use callosum_app::{CommandError, Exit, store, task_prefix, witness};
+use callosum_ledger::checkpoint::Begin;
+use callosum_ledger::proof::{ProveError, prove};
 use clap::Args;
 
-use crate::{
-    cli::{context::Context, store, task_prefix, witness},
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Write a proof that an entry is in the audit journal
 ///
@@ -57,18 +54,4 @@ pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandErro
     }
     context.report.say(&format!("signed by {}", proof.key));
     Ok(())
-}
-
-fn unproved(error: &ProveError) -> CommandError {
-    let explained = |exit| CommandError::because(exit, "cannot prove the entry", error);
-    match error {
-        ProveError::Disk(error) => store::disk_failed(error),
-        ProveError::Key(error) => witness::unkeyed(error),
-        ProveError::Lock(_) => explained(Exit::Environment),
-        ProveError::NoEntry { .. } => explained(Exit::No).hint("callosum ledger query"),
-        ProveError::NotSigned { .. } => explained(Exit::No).hint("callosum audit checkpoint"),
-        ProveError::Foreign { .. } | ProveError::Inconsistent { .. } => {
-            explained(Exit::No).hint("callosum audit verify")
-        }
-    }
 }

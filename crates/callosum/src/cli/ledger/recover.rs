@@ -1,22 +1,14 @@
 //! `callosum ledger recover`: the ledger brought back.
 
-use std::{
-    fmt::Write as _,
-    path::{Path, PathBuf},
-};
+use std::fmt::Write as _;
+use std::path::PathBuf;
 
-use callosum_host::disk::EntryKind;
-use callosum_ledger::{
-    BackupError, CreateError, ErrorCode, Ledger, RecoverError, RecoverFrom, RecoverOptions,
-};
+use callosum_app::ledger::recover::{RecoverOutput, answer, explain, refuse_what_is_no_file};
+use callosum_app::{CommandError, many, store, witness};
+use callosum_ledger::{Ledger, RecoverFrom, RecoverOptions};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::{
-    cli::{context::Context, store, witness},
-    ui::{CommandError, Exit, many},
-};
+use crate::cli::context::Context;
 
 /// Recover the ledger from a backup, the audit journal or its own file
 ///
@@ -56,24 +48,6 @@ struct FromArgs {
     /// Start a new audit journal from the existing ledger, if the old one is lost
     #[arg(long)]
     new_journal: bool,
-}
-
-/// `callosum ledger recover --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RecoverOutput {
-    /// Entries that were taken into the audit journal.
-    pub(crate) imported: u64,
-    /// Entries of a backup that were passed over, because an archive has them.
-    pub(crate) archived: u64,
-    /// The tasks whose entries are not in the ledger any more, because the backup is older.
-    pub(crate) left_out: Vec<String>,
-    /// What was made what the audit journal says.
-    pub(crate) restored: Vec<String>,
-    /// Where what was replaced was put.
-    pub(crate) set_aside: Vec<String>,
-    /// The archives that are gone or hold something else, and whose entries the audit journal does
-    /// not have: they only come back from a copy.
-    pub(crate) not_in_journal: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandError> {
@@ -182,66 +156,4 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         ));
     }
     answer(&output)
-}
-
-/// The answer is no where something is still not what it was; what, was told.
-fn answer(output: &RecoverOutput) -> Result<(), CommandError> {
-    if output.not_in_journal.is_empty() {
-        Ok(())
-    } else {
-        Err(CommandError::told(Exit::No))
-    }
-}
-
-fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), CommandError> {
-    let found = context.disk.canonicalize(file).ok();
-    let stat = found.map(|path| context.disk.stat(&path)).transpose();
-    let stat = stat.map_err(|error| store::disk_failed(&error))?.flatten();
-    match stat.map(|stat| stat.kind) {
-        Some(EntryKind::File) => Ok(()),
-        Some(_) => Err(no_backup(format!("`{}` is not a file", file.display()))),
-        None => Err(no_backup(format!("`{}` does not exist", file.display()))),
-    }
-}
-
-fn no_backup(what: String) -> CommandError {
-    CommandError::new(Exit::Usage, what)
-        .hint("see where backups are stored: callosum ledger backup")
-}
-
-fn explain(error: &RecoverError) -> CommandError {
-    let what = "cannot recover the ledger";
-    let explained = CommandError::because(Exit::No, what, error).coded(error.code());
-    match error {
-        RecoverError::Open(error) => match error.code() {
-            Some(ErrorCode::ChecksumMismatch) => store::unopened(error).hint(
-                "check that the ledger itself is sound: callosum ledger verify; then: callosum ledger \
-                 recover --new-journal",
-            ),
-            _ => store::unopened(error),
-        },
-        RecoverError::Archive(error) => store::unreadable(error),
-        RecoverError::Itself { .. } => no_backup(error.to_string()),
-        RecoverError::Backup { source, .. } if is_no_ledger(source) => {
-            CommandError::because(Exit::Usage, what, error)
-                .hint("see where backups are stored: callosum ledger backup")
-        }
-        RecoverError::NoNote { .. } | RecoverError::Untold { .. } => explained.hint(
-            "if you know where the file comes from: callosum ledger recover FILE --skip-verify",
-        ),
-        RecoverError::Beyond { .. } => explained.hint(
-            "import what was appended: callosum ledger recover --import-appended; or drop it: callosum ledger \
-             recover --from-audit --force; check the journal first: callosum ledger verify",
-        ),
-        RecoverError::JournalIsSound { .. } => explained.hint(
-            "callosum ledger recover --from-audit; or drop the journal and its proof: callosum ledger \
-             recover --new-journal --force",
-        ),
-        _ => explained.hint("callosum ledger verify"),
-    }
-}
-
-/// Whether a file is not a ledger at all, rather than one in which something is wrong.
-fn is_no_ledger(error: &BackupError) -> bool {
-    matches!(error, BackupError::Wrong(CreateError::NotALedger { .. }))
 }

@@ -1,13 +1,10 @@
 //! `callosum ledger rotate`: the ledger archived at once.
 
+use callosum_app::ledger::rotate::RotateOutput;
+use callosum_app::{CommandError, many, store};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, many},
-};
+use crate::cli::context::Context;
 
 /// Archive the ledger and start a new one, regardless of its size
 ///
@@ -18,17 +15,6 @@ Examples:
   $ callosum ledger rotate
   $ callosum ledger rotate --json")]
 pub(crate) struct RotateArgs {}
-
-/// `callosum ledger rotate --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RotateOutput {
-    /// The archive; `null` where the ledger had no entries.
-    pub(crate) archive: Option<String>,
-    /// Entries in it.
-    pub(crate) entries: u64,
-    /// Its size in bytes.
-    pub(crate) bytes: u64,
-}
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let ledger = store::open(context)?;

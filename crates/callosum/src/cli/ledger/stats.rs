@@ -2,17 +2,13 @@
 
 use std::fmt::Write as _;
 
-use std::collections::BTreeMap;
-
+use callosum_app::ledger::stats::{ExecutorStatsOutput, StateStatsOutput, StatsOutput};
+use callosum_app::{CommandError, many, store, thousands};
 use callosum_ledger::LedgerState;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Table, many, shown_time, thousands},
-};
+use crate::cli::context::Context;
+use crate::ui::{Table, shown_time};
 
 /// Count the entries, bytes and tokens of the ledger and its archives
 #[derive(Args, Debug)]
@@ -21,49 +17,6 @@ Examples:
   $ callosum ledger stats
   $ callosum ledger stats --json")]
 pub(crate) struct StatsArgs {}
-
-/// `callosum ledger stats --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct StatsOutput {
-    /// Entries, archives included.
-    pub(crate) entries: u64,
-    /// Entries in archives.
-    pub(crate) archived_entries: u64,
-    /// How many archives there are.
-    pub(crate) archives: u64,
-    /// Bytes of the active ledger.
-    pub(crate) ledger_bytes: u64,
-    /// How many ledgers are in each state, and how many entries they have: `active`, `rotating`,
-    /// `archived` (a checksum in it is wrong) and `validated` (an archive whose every checksum is
-    /// right).
-    pub(crate) states: BTreeMap<String, StateStatsOutput>,
-    /// Tokens that executors say they used.
-    pub(crate) tokens_used: u64,
-    /// The same for each executor.
-    pub(crate) executors: BTreeMap<String, ExecutorStatsOutput>,
-    /// The time of the earliest entry.
-    pub(crate) first: Option<String>,
-    /// The time of the latest entry.
-    pub(crate) last: Option<String>,
-}
-
-/// The ledgers of one state in numbers.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct StateStatsOutput {
-    /// How many there are.
-    pub(crate) ledgers: u64,
-    /// How many entries they have.
-    pub(crate) entries: u64,
-}
-
-/// One executor in numbers.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ExecutorStatsOutput {
-    /// Its entries.
-    pub(crate) entries: u64,
-    /// Tokens that it says it used.
-    pub(crate) tokens_used: u64,
-}
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let stats = store::reader(context)?

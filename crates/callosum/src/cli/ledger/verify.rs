@@ -1,11 +1,10 @@
 //! `callosum ledger verify`: ledger, hashlog and journal held against one another.
 
+use callosum_app::CommandError;
 use clap::Args;
 
-use crate::{
-    cli::{context::Context, verification},
-    ui::CommandError,
-};
+use crate::cli::context::Context;
+use crate::cli::verification;
 
 /// Verify the ledger, the audit journal and its signed checkpoints
 ///

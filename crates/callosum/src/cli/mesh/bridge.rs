@@ -1,25 +1,15 @@
 //! `callosum mesh bridge`: the file that everybody may edit, brought in line.
 
-use std::time::Duration;
-
-use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-
+use callosum_app::mesh::bridge::{
+    BridgeOutput, ConflictOutput, LeftAloneOutput, MOST, QUIET, RejectedOutput,
+};
+use callosum_app::mesh::open;
+use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::bridge::{Bridge, Synced};
+use clap::Args;
 
-use super::open;
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit},
-};
-
-/// Nobody has written for so long: they are done.
-const QUIET: Duration = Duration::from_millis(500);
-
-/// Somebody who never stops is not waited for any longer.
-const MOST: Duration = Duration::from_secs(5);
+use crate::cli::context::Context;
 
 /// Sync the bridge file and print its path
 ///
@@ -32,56 +22,6 @@ Examples:
   $ callosum mesh bridge
   $ callosum mesh bridge --json")]
 pub(crate) struct BridgeArgs {}
-
-/// `callosum mesh bridge --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct BridgeOutput {
-    /// The file.
-    pub(crate) path: String,
-    /// The folder for additions that nobody can overwrite.
-    pub(crate) drop_ins: String,
-    /// How many edits were taken over.
-    pub(crate) edits: usize,
-    /// What was not.
-    pub(crate) conflicts: Vec<ConflictOutput>,
-    /// Files that were no JSON.
-    pub(crate) rejected: Vec<RejectedOutput>,
-    /// What stands in the folder for additions and is never taken over.
-    pub(crate) ignored: Vec<LeftAloneOutput>,
-}
-
-/// Something that was not taken over.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ConflictOutput {
-    /// Who wrote it.
-    pub(crate) by: String,
-    /// The list, and the item's id or place.
-    pub(crate) item: String,
-    /// Why.
-    pub(crate) reason: String,
-    /// The file that keeps what was written; null where something was taken out.
-    pub(crate) backup_path: Option<String>,
-}
-
-/// A file that was no JSON.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RejectedOutput {
-    /// The file.
-    pub(crate) path: String,
-    /// Where its bytes are kept.
-    pub(crate) backup_path: String,
-    /// What is wrong, with line and column.
-    pub(crate) reason: String,
-}
-
-/// Something that is never taken over.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct LeftAloneOutput {
-    /// Where it is.
-    pub(crate) path: String,
-    /// Why.
-    pub(crate) reason: String,
-}
 
 pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError> {
     let mut mesh = open::mesh_anyway(context)?;

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
+use callosum_app::mesh::discovery::{DiscoveryOutput, listed, shown};
+use callosum_app::mesh::open;
+use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::{Mesh, board::Order};
+use callosum_mesh::board::Order;
 use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{open, speaker::SpeakerArgs, words::words};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit, shown_time},
-};
+use super::speaker::SpeakerArgs;
+use super::words::words;
+use crate::cli::context::Context;
+use crate::ui::shown_time;
 
 /// Share discoveries with all agents
 #[derive(Debug, Subcommand)]
@@ -62,28 +62,6 @@ pub(crate) struct RemoveArgs {
     speaker: SpeakerArgs,
 }
 
-/// `callosum mesh discovery list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct DiscoveriesOutput {
-    /// The discoveries, oldest first.
-    pub(crate) discoveries: Vec<DiscoveryOutput>,
-}
-
-/// A discovery.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct DiscoveryOutput {
-    /// Its id.
-    pub(crate) id: String,
-    /// What was found out.
-    pub(crate) content: String,
-    /// By whom.
-    pub(crate) source: String,
-    /// When.
-    pub(crate) timestamp: String,
-    /// In which folder.
-    pub(crate) cwd: Option<String>,
-}
-
 pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), CommandError> {
     match command {
         DiscoveryCommand::Share(args) => {
@@ -119,26 +97,6 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
                 .give_to(context, order, none, "callosum mesh discovery list")
         }
     }
-}
-
-/// All discoveries, oldest first.
-pub(crate) fn listed(context: &Context) -> Result<DiscoveriesOutput, CommandError> {
-    let (mut mesh, _) = open::readable(context)?;
-    shown(&mut mesh)
-}
-
-fn shown(mesh: &mut Mesh) -> Result<DiscoveriesOutput, CommandError> {
-    let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let discoveries = board.discoveries.iter().map(|discovery| DiscoveryOutput {
-        id: discovery.id.clone(),
-        content: discovery.content.clone(),
-        source: discovery.source.to_string(),
-        timestamp: discovery.timestamp.to_string(),
-        cwd: discovery.cwd.clone(),
-    });
-    Ok(DiscoveriesOutput {
-        discoveries: discoveries.collect(),
-    })
 }
 
 fn list(context: &Context) -> Result<(), CommandError> {

@@ -8,40 +8,19 @@ mod digest;
 pub(crate) mod discovery;
 pub(crate) mod lease;
 pub(crate) mod message;
-pub(crate) mod open;
 mod publish;
 mod route;
 pub(crate) mod shown_task;
 mod speaker;
-mod standing;
 mod subscribe;
-mod subscription;
 mod tail;
 pub(crate) mod task;
 mod words;
 
+use callosum_app::CommandError;
 use clap::Subcommand;
 
-pub(super) use self::speaker::agent_in;
-pub(super) use self::{
-    bridge::BridgeOutput,
-    digest::DigestOutput,
-    discovery::DiscoveriesOutput,
-    lease::LeasesOutput,
-    message::MessagesOutput,
-    publish::PublishOutput,
-    route::RoutesOutput,
-    shown_task::{MeshTaskOutput, MeshTasksOutput},
-    tail::EventsOutput,
-};
-pub(crate) use self::{
-    open::unusable,
-    publish::publish_once,
-    speaker::{agent_of, asking},
-    standing::MeshStatus,
-};
 use super::context::Context;
-use crate::ui::CommandError;
 
 /// Exchange tasks, messages and events with other agents on this machine
 #[derive(Debug, Subcommand)]

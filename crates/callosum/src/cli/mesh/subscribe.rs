@@ -1,52 +1,29 @@
 //! `callosum mesh subscribe`: what is told from now on, or from where one stood, whether a daemon serves or not.
 
-use std::{
-    io::BufRead as _,
-    path::PathBuf,
-    sync::mpsc::{self, Receiver},
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::BufRead as _;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::{
-    Mesh, MeshError,
-    event::{Draft, Event, LONGEST, UnreadValue, read_value},
-    journal::{Cursor, Durability, JournalError, Notice},
-    topic::Pattern,
+use callosum_app::mesh::open;
+use callosum_app::mesh::subscribe::{
+    BATCH, FIRST_PAUSE, KEEP, LINES, LONGEST_PAUSE, LOOK, Taken, notice, state_failed,
 };
+use callosum_app::mesh::subscription::{MOST_PENDING, Subscription, SubscriptionError};
+use callosum_app::{CommandError, Exit};
+use callosum_daemon::{Listening, Told, hand_in};
+use callosum_mesh::event::{Draft, Event, LONGEST, UnreadValue, read_value};
+use callosum_mesh::journal::{Cursor, Durability, JournalError};
+use callosum_mesh::topic::Pattern;
+use callosum_mesh::{Mesh, MeshError};
 use clap::Args;
 use serde_json::Value;
 
-use super::{
-    open,
-    speaker::SpeakerArgs,
-    subscription::{MOST_PENDING, Subscription, SubscriptionError},
-    tail,
-};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit},
-};
-use callosum_daemon::{Listening, Told, hand_in};
-
-/// The first pause between two tries to reach the daemon; each that follows doubles it.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-
-/// The longest of them.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-
-/// The pause between two looks at the files.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// Events that are read at once.
-const BATCH: usize = 64;
-
-/// How often the state is written down while there is always something new.
-const KEEP: Duration = Duration::from_millis(100);
-
-/// Lines that are read ahead.
-const LINES: usize = 64;
+use super::speaker::SpeakerArgs;
+use super::tail;
+use crate::cli::context::Context;
 
 /// Stream events until Ctrl-C, from now or from a saved position
 ///
@@ -388,54 +365,5 @@ impl Subscriber<'_> {
             Err(error) => return Err(state_failed(&error)),
         }
         Ok(())
-    }
-}
-
-/// What is missing, as the daemon says it. That it can tell nothing more it says last, and is gone then.
-fn notice(kind: &str, data: &Value) -> Option<Notice> {
-    let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
-    let count = data["count"].as_u64().unwrap_or_default();
-    match kind {
-        "reset" => Some(Notice::Reset {
-            origin: text("origin"),
-        }),
-        "dropped" => Some(Notice::Dropped { count }),
-        "damaged" => Some(Notice::Damaged {
-            count,
-            path: text("path").into(),
-        }),
-        _ => None,
-    }
-}
-
-/// Whether an event was taken.
-enum Taken {
-    Yes,
-    /// It never will be, for this reason.
-    Never(String),
-    Later,
-}
-
-fn state_failed(error: &SubscriptionError) -> CommandError {
-    let said = CommandError::because(Exit::Environment, "cannot use the state file", error);
-    match error {
-        SubscriptionError::Form { path, .. } | SubscriptionError::Newer { path, .. } => {
-            let path = on_one_line(&path.display().to_string());
-            said.hint(format!("mv {path} {path}.other"))
-        }
-        SubscriptionError::Taken(path) => {
-            let path = on_one_line(&path.display().to_string());
-            said.hint(format!("callosum mesh subscribe --state {path}.2"))
-        }
-        SubscriptionError::Disk(error) => {
-            let folder = error.path.parent().unwrap_or(&error.path);
-            let folder = on_one_line(&folder.display().to_string());
-            let way = if error.is_absent() {
-                "mkdir -p"
-            } else {
-                "ls -ld"
-            };
-            said.hint(format!("{way} {folder}"))
-        }
     }
 }

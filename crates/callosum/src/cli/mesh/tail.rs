@@ -1,33 +1,20 @@
 //! `callosum mesh tail`: what was told, and what is told next.
 
-use std::{thread, time::Duration};
+use std::thread;
 
-use callosum_evidence::terminal::{in_json, on_one_line};
-use callosum_mesh::{
-    event::Event,
-    journal::{Cursor, Notice, Reader},
-    topic::Pattern,
+use callosum_app::CommandError;
+use callosum_app::mesh::open;
+use callosum_app::mesh::tail::{
+    BATCH, EventsOutput, MOST_SHOWN, NoticeOutput, PAUSE, Since, since, unreadable,
 };
+use callosum_evidence::terminal::{in_json, on_one_line};
+use callosum_mesh::event::Event;
+use callosum_mesh::journal::{Cursor, Notice, Reader};
+use callosum_mesh::topic::Pattern;
 use clap::Args;
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value;
 
-use super::open;
-use crate::{
-    cli::{context::Context, moment::Moment},
-    ui::{CommandError, Exit},
-};
-
-/// Events that are read at once.
-const BATCH: usize = 512;
-
-/// The pause between two looks at the log.
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// Most characters of a payload on a line.
-const MOST_SHOWN: usize = 160;
+use crate::cli::context::Context;
 
 /// Show events, oldest first
 ///
@@ -60,39 +47,6 @@ pub(crate) struct TailArgs {
     /// Print new events until Ctrl-C
     #[arg(short, long)]
     follow: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Since {
-    Cursor(Cursor),
-    Time(Moment),
-}
-
-fn since(text: &str) -> Result<Since, String> {
-    if let Ok(cursor) = text.parse::<Cursor>() {
-        return Ok(Since::Cursor(cursor));
-    }
-    let moment = Moment::read(text).map(Since::Time);
-    moment.map_err(|error| format!("expected a cursor, such as 17; or {error}"))
-}
-
-/// A line of `callosum mesh tail --json`: an event, or a notice.
-#[derive(Debug, JsonSchema, Serialize)]
-#[serde(untagged)]
-pub(crate) enum EventsOutput {
-    /// An event, as it is in the log.
-    Event(Value),
-    /// What is missing before the events that follow.
-    Notice(NoticeOutput),
-}
-
-/// What is missing before the events that follow.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct NoticeOutput {
-    /// `reset`, `dropped` or `damaged`.
-    pub(crate) notice: String,
-    /// In words.
-    pub(crate) message: String,
 }
 
 pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError> {
@@ -225,8 +179,4 @@ pub(super) fn tell(context: &Context, notice: &Notice) -> Result<(), CommandErro
 fn line(context: &Context, output: &EventsOutput) -> Result<(), CommandError> {
     let text = serde_json::to_string(output).map_err(CommandError::internal)?;
     context.ui.foreign(&format!("{}\n", in_json(&text)))
-}
-
-fn unreadable(error: callosum_mesh::journal::JournalError) -> CommandError {
-    CommandError::because(Exit::Environment, "cannot read the log", &error)
 }

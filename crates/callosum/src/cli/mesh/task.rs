@@ -2,26 +2,18 @@
 
 use std::path::PathBuf;
 
-use callosum_mesh::{
-    Mesh, Voice,
-    agent::AgentName,
-    board::{NewTask, Order, Task},
-    route::CATEGORY,
-};
+use callosum_app::CommandError;
+use callosum_app::mesh::open;
+use callosum_app::mesh::shown_task::line;
+use callosum_app::mesh::task::{done, known, listed, meant, nobody_there};
+use callosum_mesh::agent::AgentName;
+use callosum_mesh::board::{NewTask, Order};
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
-use serde_json::{Map, Value};
 
-use super::{
-    open, route,
-    shown_task::{MeshTaskOutput, MeshTasksOutput, line, print},
-    speaker::SpeakerArgs,
-    words::words,
-};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit},
-};
+use super::shown_task::print;
+use super::speaker::SpeakerArgs;
+use super::words::words;
+use crate::cli::context::Context;
 
 /// Leave tasks for other agents, claim tasks and report results
 #[derive(Debug, Subcommand)]
@@ -245,31 +237,6 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
     act(context, &args.speaker, order, Some(&id))
 }
 
-/// Who is to do a task, by its category where nobody is named; and what is kept of that.
-pub(crate) fn meant(
-    context: &Context,
-    to: Option<AgentName>,
-    category: Option<&str>,
-) -> Result<(Option<AgentName>, Map<String, Value>), CommandError> {
-    let mut other = Map::new();
-    let Some(category) = category else {
-        return Ok((to, other));
-    };
-    let mesh = open::mesh(context)?;
-    let routes = &mesh.matrix().routes;
-    let primary = match mesh.matrix().route(category) {
-        Some(route) => route.primary.clone(),
-        // Without any category configured each is a label, which routes nothing.
-        None if routes.is_empty() && to.is_some() => {
-            other.insert(CATEGORY.to_owned(), category.into());
-            return Ok((to, other));
-        }
-        None => return Err(route::unknown(category, routes)),
-    };
-    other.insert(CATEGORY.to_owned(), category.into());
-    Ok((Some(to.unwrap_or(primary)), other))
-}
-
 /// Does what is wanted, and shows the task that it was about.
 fn act(
     context: &Context,
@@ -295,84 +262,6 @@ fn act(
     print(context, &output)
 }
 
-/// What is said of a task for an agent that nobody on this machine has heard of; `None` where it has been.
-pub(crate) fn nobody_there(
-    context: &Context,
-    to: &AgentName,
-) -> Result<Option<String>, CommandError> {
-    let mut mesh = open::mesh(context)?;
-    let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let is_known = board.has_heard_of(to);
-    Ok((!is_known).then(|| {
-        format!("no agent named {to} is known on this machine: the task waits until one claims it")
-    }))
-}
-
-/// Does what is wanted, and gives the task that it was about: the one that is named, else the one that
-/// an event tells of.
-pub(crate) fn done(
-    context: &Context,
-    voice: &Voice,
-    order: Order,
-    task: Option<&str>,
-) -> Result<Option<MeshTaskOutput>, CommandError> {
-    let mut mesh = open::synced(context)?;
-    let events = open::given_to(context, &mut mesh, order, voice)?;
-    let told = events
-        .first()
-        .and_then(|event| event.payload.get("task")?.as_str());
-    let task = task.or(told).map(str::to_owned);
-    let now = context.clock.now();
-    task.map(|task| known(&mut mesh, &task, now)).transpose()
-}
-
-/// Adds a task, but where one is there that `stands_for` it, or it itself under its id, with the same words: then whoever
-/// adds it again was broken off before they heard of it. Gives the id of the one that is there then.
-pub(crate) fn add_once(
-    context: &Context,
-    voice: &Voice,
-    new: NewTask,
-    stands_for: impl Fn(&Task) -> bool,
-) -> Result<String, CommandError> {
-    let (id, prompt) = (new.id.clone(), new.prompt.clone());
-    let is_it = |task: &Task| task.id == id && task.prompt == prompt || stands_for(task);
-    // Where nothing may be written it may be there all the same.
-    let (mut mesh, _) = open::readable(context)?;
-    let board = mesh.board().map_err(|error| open::explain(&error))?;
-    if let Some(there) = board.tasks.iter().find(|task| is_it(task)) {
-        return Ok(there.id.clone());
-    }
-    let mut mesh = open::synced(context)?;
-    open::left(context, &mut mesh, new, is_it, voice)
-}
-
-/// The tasks that this agent may claim or has, or all; those that are over only where `all` are wanted.
-pub(crate) fn listed(
-    context: &Context,
-    all: bool,
-    to: Option<&AgentName>,
-) -> Result<MeshTasksOutput, CommandError> {
-    let (mut mesh, _) = open::readable(context)?;
-    let now = context.clock.now();
-    let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let is_theirs = |task: &&Task| {
-        to.is_none_or(|agent| match task.claim_at(now).map(|claim| &claim.by) {
-            Some(by) => by == agent,
-            None => task.assigned_to.as_ref().is_none_or(|meant| meant == agent),
-        })
-    };
-    let tasks = board.tasks.iter();
-    let tasks = tasks.filter(|task| all || !task.status.is_over());
-    let mut tasks: Vec<&Task> = tasks.filter(is_theirs).collect();
-    tasks.sort_by_key(|task| task.priority);
-    let tasks = tasks
-        .into_iter()
-        .map(|task| MeshTaskOutput::of(board, task, now));
-    Ok(MeshTasksOutput {
-        tasks: tasks.collect(),
-    })
-}
-
 fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     let output = listed(context, args.all, args.to.as_ref())?;
     if context.ui.json {
@@ -383,14 +272,4 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     }
     let text: String = output.tasks.iter().map(line).collect();
     context.ui.read_by_all(&text)
-}
-
-/// A task of this id.
-fn known(mesh: &mut Mesh, id: &str, now: Timestamp) -> Result<MeshTaskOutput, CommandError> {
-    let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let Some(task) = board.task(id) else {
-        let what = format!("there is no task `{id}`");
-        return Err(CommandError::new(Exit::No, what).hint("callosum mesh task list --all"));
-    };
-    Ok(MeshTaskOutput::of(board, task, now))
 }

@@ -2,9 +2,8 @@
 
 use std::io::Read as _;
 
+use callosum_app::{CommandError, Exit};
 use callosum_mesh::event::LONGEST;
-
-use crate::ui::{CommandError, Exit};
 
 /// Reads the words themselves, without the end of their last line where they come from standard input.
 pub(super) fn words(said: &str) -> Result<String, CommandError> {

@@ -1,19 +1,16 @@
 //! `callosum plan approve`: a person's word on calls that wait for it, and the run gone on with.
 
+use callosum_app::plan::history::call_of;
+use callosum_app::plan::own::OwnRun;
+use callosum_app::{CommandError, Exit};
 use callosum_arbiter::plan_run::{
     CallKey, CallStanding, CallState, Decided, DecisionWord, RunRecord,
 };
 use clap::Args;
 
-use super::{
-    carry::{self, carry_on},
-    history::call_of,
-    own::OwnRun,
-};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit},
-};
+use super::carry;
+use super::carry::carry_on;
+use crate::cli::context::Context;
 
 /// Approve the calls that a run waits for, and resume it
 ///
@@ -67,6 +64,6 @@ pub(super) fn run(context: &Context, args: &ApproveArgs) -> Result<(), CommandEr
         })
     });
     let records = records.collect();
-    carry::tell(context, &mut taken, records)?;
+    callosum_app::plan::carry::tell(context, &mut taken, records)?;
     carry_on(context, taken)
 }

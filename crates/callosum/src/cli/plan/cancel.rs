@@ -1,27 +1,19 @@
 //! `callosum plan cancel`: a run ended, whoever carries it on.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use callosum_app::plan::cancel::PATIENCE;
+use callosum_app::plan::history::{left_of, run_to_end, warn_of_foreign};
+use callosum_app::plan::lock::{RunLock, ask_for_end};
+use callosum_app::plan::own::OwnRun;
+use callosum_app::{CommandError, Exit, store};
 use callosum_arbiter::plan_run::{
     Answer, Ended, OutcomeWord, RunId, RunJournal as _, RunRecord, SealedJournal,
 };
 use clap::Args;
 
-use super::{
-    history::{left_of, run_to_end, warn_of_foreign},
-    lock::{RunLock, ask_for_end},
-    own::OwnRun,
-};
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Exit},
-};
-
-/// How long the process that carries a run on is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::cli::context::Context;
 
 /// Cancel a run
 ///

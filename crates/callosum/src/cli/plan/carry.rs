@@ -1,81 +1,31 @@
 //! [`carry_on`]: a run carried on by this process, as far as it goes.
 
-use std::{collections::BTreeSet, sync::Arc, thread};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::thread;
 
-use callosum_arbiter::{
-    kernel::{Catalogue, Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
-    plan_run::{
-        CallKey, ConstitutionPrint, Grant, ReadRun, RunEnd, RunError, RunJournal as _, RunMeans,
-        RunRecord, RunState, SealedJournal, drive, text_of,
-    },
+use callosum_app::constitution::governance;
+use callosum_app::plan::carry::{
+    AT_ONCE, Taken, answers, broken_off, constitution, grant, with_hint_of_provided,
+};
+use callosum_app::plan::history;
+use callosum_app::plan::lock::RunLock;
+use callosum_app::plan::outcome::PlanRunOutput;
+use callosum_app::plan::own::OwnRun;
+use callosum_app::plan::provider::providers;
+use callosum_app::plan::source::Source;
+use callosum_app::{CommandError, Exit, explain, store, witness};
+use callosum_arbiter::kernel::Kernel;
+use callosum_arbiter::plan_run::{
+    ReadRun, RunEnd, RunError, RunMeans, SealedJournal, drive, text_of,
 };
 use callosum_host::process::Cancel;
-use callosum_ledger::{Answers, Checksum};
-use callosum_plan::{Allowlist, CapabilityName, CompileOptions, Finding, Program, Rule, compile};
+use callosum_ledger::Checksum;
+use callosum_plan::{CompileOptions, Program, compile};
 
-use super::{
-    history,
-    lock::RunLock,
-    outcome::{self, PlanRunOutput},
-    own::OwnRun,
-    progress::Shown,
-    provider::providers,
-    source::Source,
-};
-use crate::{
-    cli::{capability, constitution::governance, context::Context, explain, store, witness},
-    ui::{CommandError, Exit},
-};
-
-/// How many calls of one run are made at once.
-const AT_ONCE: usize = 8;
-
-/// A run that this process has taken, and what it needs to go on with it.
-pub(super) struct Taken {
-    pub(super) journal: SealedJournal,
-    pub(super) state: RunState,
-    /// Whether nobody else told of it.
-    pub(super) is_alone: bool,
-    pub(super) source: Source,
-    pub(super) program: Arc<Program>,
-    pub(super) lock: RunLock,
-}
-
-/// The store of what a run keeps beside the journal.
-pub(super) fn answers(context: &Context) -> Answers {
-    Answers::new(context.disk.clone(), &context.ledger_paths())
-}
-
-/// What plans are governed by here. One that can't be relied on permits nothing, and says why.
-pub(super) fn constitution(context: &Context) -> (Constitution, ConstitutionPrint) {
-    let constitution = governance(context).constitution();
-    let print = ConstitutionPrint {
-        version: constitution.version().to_string(),
-        hash: constitution.hash().to_owned(),
-    };
-    (constitution, print)
-}
-
-/// The names of everything that somebody performs here.
-pub(super) fn provided(context: &Context) -> Result<BTreeSet<CapabilityName>, CommandError> {
-    Ok(names(&capability::catalogue(context)?))
-}
-
-/// The names of what there is to call.
-pub(super) fn names(catalogue: &Catalogue) -> BTreeSet<CapabilityName> {
-    let ids = catalogue.iter().map(|manifest| manifest.id.clone());
-    ids.collect()
-}
-
-/// Adds where one finds what is provided, where a program was refused for lack of it.
-pub(super) fn with_hint_of_provided(error: CommandError, findings: &[Finding]) -> CommandError {
-    let is_unknown = |finding: &Finding| finding.rule == Rule::UnknownCapability;
-    if findings.iter().any(is_unknown) {
-        error.hint("callosum capability list")
-    } else {
-        error
-    }
-}
+use super::outcome;
+use super::progress::Shown;
+use crate::cli::context::Context;
 
 /// Compiles a plan, or tells all that is wrong with it.
 pub(super) fn compiled(
@@ -93,7 +43,7 @@ pub(super) fn compiled(
         }
         Err(findings) => {
             source.tell(&findings, &*context.report);
-            let count = crate::ui::many(findings.len() as u64, "reason");
+            let count = callosum_app::many(findings.len() as u64, "reason");
             let error = CommandError::new(Exit::No, format!("the plan was rejected for {count}"));
             Err(with_hint_of_provided(error, &findings))
         }
@@ -156,23 +106,6 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
         program,
         lock,
     })
-}
-
-/// Puts records on the run, and has the state follow. What does not fit the run is not put there.
-pub(super) fn tell(
-    context: &Context,
-    taken: &mut Taken,
-    records: Vec<RunRecord>,
-) -> Result<(), CommandError> {
-    let mut state = taken.state.clone();
-    for record in &records {
-        let applied = state.apply(record.clone(), 0, context.clock.now());
-        applied.map_err(CommandError::internal)?;
-    }
-    let told = taken.journal.tell(state.run(), &records);
-    told.map_err(|error| store::unwritten(&error))?;
-    taken.state = state;
-    Ok(())
 }
 
 /// Carries a run on as far as it goes, and tells what came of it.
@@ -241,37 +174,4 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
         drop(lock);
     }
     outcome::tell(context, &run, &source, &ended)
-}
-
-/// What a run may: what its plan names, and nothing else.
-fn grant(
-    state: &RunState,
-    approved: BTreeSet<CallKey>,
-    constitution: ConstitutionPrint,
-) -> Result<Grant, CommandError> {
-    let allowed = Allowlist::parse(&state.started().capabilities);
-    Ok(Grant {
-        // Whoever starts a plan, or goes on with it, is a person at a command line.
-        tier: TrustTier::OWN,
-        allowed: allowed.map_err(CommandError::internal)?,
-        approved,
-        caps: RunCaps::default(),
-        sensitivity: Sensitivity::Public,
-        constitution,
-    })
-}
-
-fn broken_off(run: &callosum_arbiter::plan_run::RunId, error: &RunError) -> CommandError {
-    let what = format!("the run {run} stopped early");
-    match error {
-        RunError::Journal(error) => store::unwritten(error)
-            .in_place(&what)
-            .hint(format!("callosum plan resume {run}")),
-        RunError::Divergence(_) => CommandError::because(Exit::No, what, error).hint(format!(
-            "nothing was done; callosum plan show {run}, or start a new run of the plan"
-        )),
-        RunError::Start(_) => CommandError::because(Exit::Usage, what, error),
-        _ => CommandError::because(Exit::Environment, what, error)
-            .hint(format!("callosum plan resume {run}")),
-    }
 }

@@ -1,24 +1,19 @@
 //! `callosum plan check`: all that the compiler has against a program, without running it.
 
-use callosum_arbiter::kernel::{Catalogue, Provenance};
-use callosum_plan::{
-    Allowlist, CompileOptions, Finding, Program, Rejection, Unbounded, YieldBound, compile,
-};
-use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{
-    call_check::{CallFaults, CallWarning, check_calls},
-    carry::{names, with_hint_of_provided},
-    proposal::{self, RejectionOutput},
-    source::{FindingOutput, Source, SourceArgs, source_of},
-};
-use crate::{
-    cli::{GlobalArgs, capability, context::Context, roster::Roster},
-    ui::{CommandError, Exit, Ui, many},
-};
+use callosum_app::plan::carry::{names, with_hint_of_provided};
+use callosum_app::plan::check::{PlanCheckOutput, checked, described, not_ready, text};
+use callosum_app::plan::proposal::RejectionOutput;
+use callosum_app::plan::source::Source;
+use callosum_app::{CommandError, Exit, capability, many};
 use callosum_config::Environment;
+use callosum_plan::{Allowlist, CompileOptions, Finding, Rejection, Unbounded};
+use clap::Args;
+
+use super::proposal;
+use super::source::{SourceArgs, source_of};
+use crate::cli::GlobalArgs;
+use crate::cli::context::Context;
+use crate::ui::Ui;
 
 /// Check a program without running it
 ///
@@ -54,87 +49,6 @@ pub(crate) struct CheckArgs {
     refuse_unbounded: bool,
 }
 
-/// What `plan check --json` prints.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(in crate::cli) struct PlanCheckOutput {
-    /// Whether the program may run.
-    ok: bool,
-    /// The plan's name, where it is one.
-    plan: Option<String>,
-    /// The plan's parameters in their order.
-    parameters: Vec<String>,
-    /// The capabilities that it may call, in their normal form.
-    capabilities: Vec<String>,
-    /// Whether it was looked up who provides them, which takes a project.
-    providers_resolved: bool,
-    /// Those of them that would fail if they were called now, since who provides them can't be asked.
-    not_ready: Vec<NotReadyOutput>,
-    /// How many calls it may make; null where that depends on values, or it may not run.
-    max_calls: Option<u64>,
-    /// The names of its steps, in the order of the source.
-    steps: Vec<String>,
-    /// Calls that may not do what the plan means. They do not keep it from running.
-    warnings: Vec<CallWarning>,
-    /// What is wrong with it.
-    findings: Vec<FindingOutput>,
-    /// Why what a model handed in is refused.
-    rejections: Vec<RejectionOutput>,
-    /// The source of what a model handed in, where it makes a plan.
-    source: Option<String>,
-}
-
-/// A capability whose provider can't be asked as it stands.
-#[derive(Debug, JsonSchema, Serialize)]
-struct NotReadyOutput {
-    /// The capability.
-    capability: String,
-    /// Why, as `executor `codex` is inactive: …`.
-    why: String,
-}
-
-/// Which of a program's capabilities are an executor's, or a server's, that can't be asked as it stands.
-fn not_ready(
-    here: Option<(&Context, &Catalogue)>,
-    program: &Program,
-) -> Result<Vec<NotReadyOutput>, CommandError> {
-    let Some((context, catalogue)) = here else {
-        return Ok(Vec::new());
-    };
-    let roster = Roster::load(context)?;
-    let mut found = Vec::new();
-    for name in program.capabilities() {
-        let provenance = catalogue.get(name).map(|manifest| &manifest.provenance);
-        let Some(Provenance::Executor(id) | Provenance::ToolServer(id)) = provenance else {
-            continue;
-        };
-        if let Err(error) = roster.usable(id) {
-            found.push(NotReadyOutput {
-                capability: name.to_string(),
-                why: error.one_line(),
-            });
-        }
-    }
-    Ok(found)
-}
-
-/// Compiles a program and checks its calls against what is provided here.
-fn checked(
-    here: Option<(&Context, &Catalogue)>,
-    source: &Source,
-    options: &CompileOptions,
-) -> Result<(Program, Vec<CallWarning>), Vec<Finding>> {
-    let program = compile(&source.text, options)?;
-    let faults = match here {
-        Some((context, catalogue)) => check_calls(context, catalogue, &program, source),
-        None => CallFaults::default(),
-    };
-    if faults.findings.is_empty() {
-        Ok((program, faults.warnings))
-    } else {
-        Err(faults.findings)
-    }
-}
-
 /// Checks against what is provided in the project that this is run in, where there is one.
 ///
 /// A configuration that can't be read keeps nobody from checking a program.
@@ -163,6 +77,7 @@ pub(super) fn check(
     context: Option<&Context>,
     ui: Ui,
 ) -> Result<(), CommandError> {
+    let context: Option<&callosum_app::context::Context> = context.map(|context| &**context);
     let source = source_of(&args.source)?;
     let allowed = match args.allowed.as_slice() {
         [] => None,
@@ -181,7 +96,12 @@ pub(super) fn check(
         Unbounded::BoundWhenRun
     };
     if args.proposal {
-        let taken = proposal::taken(&source, allowed.as_ref(), args.max_calls, unbounded);
+        let taken = callosum_app::plan::proposal::taken(
+            &source,
+            allowed.as_ref(),
+            args.max_calls,
+            unbounded,
+        );
         let plan = match taken {
             Ok(plan) => plan,
             Err(rejections) => {
@@ -212,7 +132,7 @@ pub(super) fn check(
             let reasons = findings
                 .iter()
                 .map(|one| ("", one.rule.as_str(), one.message.as_str()));
-            proposal::record(context, &source, reasons)?;
+            callosum_app::plan::proposal::record(context, &source, reasons)?;
         }
         return wrong(&made, &findings, providers_resolved, ui);
     }
@@ -286,7 +206,7 @@ fn wrong(
 
 /// Tells why what a model handed in makes no plan, and puts it on record where there is a project.
 fn refused(
-    context: Option<&Context>,
+    context: Option<&callosum_app::context::Context>,
     source: &Source,
     rejections: &[Rejection],
     providers_resolved: bool,
@@ -296,7 +216,7 @@ fn refused(
         let reasons = rejections
             .iter()
             .map(|one| (one.path.as_str(), one.rule, one.message.as_str()));
-        proposal::record(context, source, reasons)?;
+        callosum_app::plan::proposal::record(context, source, reasons)?;
     }
     if ui.json {
         ui.json_data(&PlanCheckOutput {
@@ -309,76 +229,4 @@ fn refused(
     let count = many(rejections.len() as u64, "reason");
     let what = format!("the proposal was rejected for {count}");
     Err(CommandError::new(Exit::No, what))
-}
-
-impl PlanCheckOutput {
-    /// What is told where there is no program that may run.
-    fn none(providers_resolved: bool) -> Self {
-        Self {
-            ok: false,
-            plan: None,
-            parameters: Vec::new(),
-            capabilities: Vec::new(),
-            providers_resolved,
-            not_ready: Vec::new(),
-            max_calls: None,
-            steps: Vec::new(),
-            warnings: Vec::new(),
-            findings: Vec::new(),
-            rejections: Vec::new(),
-            source: None,
-        }
-    }
-}
-
-fn described(program: &Program, providers_resolved: bool) -> PlanCheckOutput {
-    PlanCheckOutput {
-        ok: true,
-        plan: program.plan().map(str::to_owned),
-        parameters: program
-            .parameters()
-            .iter()
-            .map(|parameter| parameter.name().to_owned())
-            .collect(),
-        capabilities: program.capabilities().map(ToString::to_string).collect(),
-        providers_resolved,
-        not_ready: Vec::new(),
-        max_calls: match program.yields() {
-            YieldBound::AtMost(count) => Some(count),
-            YieldBound::Unbounded => None,
-        },
-        steps: program
-            .steps()
-            .iter()
-            .map(|step| step.id.to_string())
-            .collect(),
-        warnings: Vec::new(),
-        findings: Vec::new(),
-        rejections: Vec::new(),
-        source: None,
-    }
-}
-
-fn text(output: &PlanCheckOutput) -> String {
-    let what = match &output.plan {
-        Some(name) => format!("plan {name} ({})", output.parameters.join(" ")),
-        None => "program".to_owned(),
-    };
-    let calls = match output.max_calls {
-        Some(0) => "makes no calls".to_owned(),
-        Some(count) => format!("makes at most {}", many(count, "call")),
-        None => "makes a number of calls that depends on its values".to_owned(),
-    };
-    let mut lines = vec![format!("{what}: may run, {calls}")];
-    lines.extend(
-        output
-            .capabilities
-            .iter()
-            .map(|name| format!("  calls :{name}")),
-    );
-    if !output.providers_resolved && !output.capabilities.is_empty() {
-        lines.push("  not in a project: whether these are provided was not checked".to_owned());
-    }
-    lines.extend(output.steps.iter().map(|id| format!("  step {id}")));
-    lines.join("\n") + "\n"
 }

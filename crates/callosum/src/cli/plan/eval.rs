@@ -1,22 +1,23 @@
 //! `callosum plan eval`: what a program comes to, its calls answered from a file.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use callosum_app::plan::answers::Answers;
+use callosum_app::plan::eval::{EvalErrorOutput, PlanEvalOutput};
+use callosum_app::plan::parameters::{parameters, unstartable};
+use callosum_app::plan::rehearsal::{Rehearsal, RulingOutput};
+use callosum_app::plan::source::Source;
+use callosum_app::{CommandError, Exit, many};
 use callosum_evidence::terminal::harmless;
 use callosum_plan::{
     CompileOptions, Failure, Finding, Limits, Machine, Outcome, Program, Value, compile,
 };
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{
-    answers::Answers,
-    parameters::{parameters, unstartable},
-    rehearsal::{Rehearsal, RulingOutput},
-    source::{FindingOutput, Source, SourceArgs, source_of},
-};
-use crate::ui::{CommandError, Exit, Ui, many};
+use super::source::{SourceArgs, source_of};
+use crate::ui::Ui;
 
 /// Evaluate a program and print its value
 ///
@@ -42,36 +43,6 @@ pub(crate) struct EvalArgs {
     /// Set the parameter NAME to VALUE, in the notation of the language (may be repeated)
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-}
-
-/// What `plan eval --json` prints, and `plan run --dry-run --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(in crate::cli) struct PlanEvalOutput {
-    /// The value in the language's notation; null where the program failed.
-    value: Option<String>,
-    /// The calls that were made, each with its position and its arguments, in order.
-    calls: Vec<String>,
-    /// What the kernel would say to each call, with `plan run --dry-run`; empty with `plan eval`.
-    rulings: Vec<RulingOutput>,
-    /// Why it came to no value.
-    error: Option<EvalErrorOutput>,
-}
-
-/// How a program failed, as programs read it.
-#[derive(Debug, JsonSchema, Serialize)]
-struct EvalErrorOutput {
-    /// The kind of failure, as `TypeError`.
-    kind: String,
-    /// What happened.
-    message: String,
-    /// How it may be mended.
-    hint: Option<String>,
-    /// The line where it happened, from 1, where that is known.
-    line: Option<usize>,
-    /// The column where it happened, in characters from 1, where that is known.
-    column: Option<usize>,
-    /// All that the compiler has against the program, where it did not run.
-    findings: Vec<FindingOutput>,
 }
 
 pub(super) fn run(args: &EvalArgs, ui: Ui) -> Result<(), CommandError> {

@@ -2,16 +2,13 @@
 
 use std::num::NonZeroUsize;
 
-use callosum_arbiter::plan_run::ReadRun;
+use callosum_app::CommandError;
+use callosum_app::plan::history;
+use callosum_app::plan::list::{MARK, PlanListOutput, RunSummaryOutput};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{history, lock};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Table, at_least_one, shown_time},
-};
+use crate::cli::context::Context;
+use crate::ui::{Table, at_least_one, shown_time};
 
 /// List runs of plans, newest first
 #[derive(Args, Debug)]
@@ -27,54 +24,6 @@ pub(crate) struct ListArgs {
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: NonZeroUsize,
 }
-
-/// What `plan list --json` prints.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(in crate::cli) struct PlanListOutput {
-    /// The runs, the one that was begun last first.
-    runs: Vec<RunSummaryOutput>,
-}
-
-/// A run in a list.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(super) struct RunSummaryOutput {
-    /// Its id.
-    run: String,
-    /// The plan's name, where it has one.
-    plan: Option<String>,
-    /// When it was begun.
-    begun: String,
-    /// When the last of its records was told.
-    changed: String,
-    /// `running`, `waiting` for a person, `interrupted`, `completed`, `failed` or `cancelled`.
-    standing: String,
-    /// How many calls it has begun.
-    calls: usize,
-    /// How many of them have an answer.
-    answered: usize,
-    /// How many records say that they are of it, and count for nothing.
-    foreign_records: u64,
-}
-
-impl RunSummaryOutput {
-    pub(super) fn of(context: &Context, read: &ReadRun) -> Self {
-        let state = &read.state;
-        let is_running = state.ended().is_none() && lock::is_held(context, state.run());
-        Self {
-            run: state.run().to_string(),
-            plan: state.started().plan.clone(),
-            begun: state.begun().to_string(),
-            changed: state.changed().to_string(),
-            standing: state.standing(is_running).to_owned(),
-            calls: state.calls().len(),
-            answered: state.answer_count(),
-            foreign_records: read.foreign.as_ref().map_or(0, |foreign| foreign.count),
-        }
-    }
-}
-
-/// Marks a run into whose records others wrote.
-const MARK: &str = " *";
 
 pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     let runs = history::all(context)?;

@@ -5,39 +5,27 @@
 //! [`run`] is on record in the project's journal: [`carry`] is what all commands that go on with one
 //! share, [`provider`] who performs its calls.
 
-mod answers;
 mod approve;
-mod call_check;
 mod cancel;
 mod carry;
 mod check;
-mod delegated;
 mod eval;
-mod history;
-mod leftovers;
 mod list;
-mod lock;
 mod outcome;
-mod own;
-mod parameters;
 mod progress;
 mod proposal;
-mod provider;
-mod rehearsal;
 mod resume;
 mod run;
 mod show;
 mod source;
 
+use callosum_app::{CommandError, Exit};
+use callosum_config::Environment;
 use clap::Subcommand;
 
-pub(super) use self::{
-    check::PlanCheckOutput, eval::PlanEvalOutput, list::PlanListOutput, outcome::PlanRunOutput,
-    show::PlanShowOutput,
-};
-use super::{GlobalArgs, context::Context};
-use crate::ui::{CommandError, Exit, Ui};
-use callosum_config::Environment;
+use super::GlobalArgs;
+use super::context::Context;
+use crate::ui::Ui;
 
 /// Check, evaluate and run programs in the plan language
 ///
@@ -97,10 +85,4 @@ pub(super) fn run(context: &Context, command: &PlanCommand) -> Result<(), Comman
         PlanCommand::Approve(args) => approve::run(context, args),
         PlanCommand::Cancel(args) => cancel::run(context, args),
     }
-}
-
-/// Returns the ids of all runs, the one that was begun last first.
-pub(super) fn run_ids(context: &Context) -> Result<Vec<String>, CommandError> {
-    let runs = history::read_all(context)?.runs;
-    Ok(runs.iter().map(|run| run.state.run().to_string()).collect())
 }

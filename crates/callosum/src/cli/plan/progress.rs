@@ -2,14 +2,12 @@
 
 use std::time::Instant;
 
-use callosum_arbiter::plan_run::{CallStanding, CallState, RunNotice, RunWatch};
+use callosum_app::plan::progress::{depth_of, shown};
+use callosum_arbiter::plan_run::{CallStanding, RunNotice, RunWatch};
 use callosum_evidence::terminal::on_one_line;
 use owo_colors::OwoColorize as _;
 
 use crate::ui::Ui;
-
-/// Most characters of what a call takes that are shown.
-const SHOWN: usize = 60;
 
 /// Shows a run to whoever looks at the terminal.
 pub(super) struct Shown {
@@ -77,18 +75,4 @@ impl RunWatch for Shown {
             }
         }
     }
-}
-
-fn depth_of(call: &CallState) -> usize {
-    call.intended.steps.len()
-}
-
-fn shown(call: &CallState) -> String {
-    let arguments = call.intended.arguments.text.as_deref().unwrap_or("[…]");
-    let arguments = on_one_line(arguments);
-    let mut short: String = arguments.chars().take(SHOWN).collect();
-    if short.len() < arguments.len() {
-        short.push('…');
-    }
-    format!(":{} {short}", call.intended.capability)
 }

@@ -2,109 +2,11 @@
 //!
 //! Deliberately not here: what makes a plan of it, which is the language's, and asking a model for one.
 
-use callosum_evidence::secrets;
-use callosum_ledger::{AuditEvent, Checksum, Event};
-use callosum_plan::{
-    AcceptedPlan, Allowlist, Colours, Library, Limits, ProposalRequest, Rejection, Unbounded,
-    accept,
-};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::json;
+use callosum_app::plan::proposal::{parsed, source_at};
+use callosum_app::plan::source::Source;
+use callosum_plan::{Colours, Rejection};
 
-use super::source::Source;
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Ui},
-};
-
-/// Most reasons that a record has.
-const MOST_RECORDED: usize = 20;
-
-/// Most of one reason that a record has, in characters.
-const LONGEST_RECORDED: usize = 400;
-
-/// A reason why a model's plan is refused, as programs read it.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(super) struct RejectionOutput {
-    /// The place in what was handed in, as a JSON pointer.
-    path: String,
-    /// The rule that it breaks, as `wider-than-allowed`.
-    rule: String,
-    /// What is wrong.
-    message: String,
-    /// How it may be mended.
-    hint: Option<String>,
-    /// The line of the source at `path` where it begins, from 1, where it is about a place in one.
-    line: Option<usize>,
-    /// The column where it begins, in characters from 1.
-    column: Option<usize>,
-}
-
-impl RejectionOutput {
-    /// Finds the places in the sources of what was handed in.
-    pub(super) fn all(rejections: &[Rejection], handed_in: &Source) -> Vec<Self> {
-        let json = parsed(handed_in);
-        let of = |rejection: &Rejection| {
-            let place = source_at(&json, rejection).zip(rejection.span);
-            let place = place.map(|(source, span)| span.line_and_column(source));
-            Self {
-                path: rejection.path.clone(),
-                rule: rejection.rule.to_owned(),
-                message: rejection.message.clone(),
-                hint: rejection.hint.clone(),
-                line: place.map(|(line, _)| line),
-                column: place.map(|(_, column)| column),
-            }
-        };
-        rejections.iter().map(of).collect()
-    }
-}
-
-/// What was handed in; null where it is no JSON, in which nothing has a place.
-fn parsed(handed_in: &Source) -> serde_json::Value {
-    serde_json::from_str(&handed_in.text).unwrap_or_default()
-}
-
-/// The source that a rejection is about, where it is about a place in one.
-fn source_at<'j>(json: &'j serde_json::Value, rejection: &Rejection) -> Option<&'j str> {
-    rejection.span?;
-    json.pointer(&rejection.path)?.as_str()
-}
-
-/// Makes a plan of it, for which no more is allowed than this.
-pub(super) fn taken(
-    source: &Source,
-    allowed: Option<&Allowlist>,
-    max_calls: Option<u64>,
-    unbounded: Unbounded,
-) -> Result<AcceptedPlan, Vec<Rejection>> {
-    let everything = || Allowlist::parse(&[":*"]).expect("it is a pattern");
-    let request = ProposalRequest {
-        allowed: allowed.cloned().unwrap_or_else(everything),
-        max_yields: max_calls.unwrap_or(Limits::default().yields),
-        unbounded,
-        parameters: Vec::new(),
-        library: Library::standard(),
-    };
-    let plan = accept(&source.text, &request)?;
-    // A run's records keep it, and refuse it.
-    let found = secrets::mask(&plan.source).found;
-    if found.is_empty() {
-        return Ok(plan);
-    }
-    let kinds: Vec<&str> = found.iter().map(|kind| kind.name()).collect();
-    Err(vec![Rejection {
-        path: String::new(),
-        rule: "secret",
-        message: format!(
-            "it contains what looks like a secret ({})",
-            kinds.join(", ")
-        ),
-        hint: Some("use the secret's name, so that the worker can look it up".to_owned()),
-        span: None,
-    }])
-}
+use crate::ui::Ui;
 
 /// Tells why it is refused, with the places in the sources of what was handed in.
 pub(super) fn tell(rejections: &[Rejection], handed_in: &Source, ui: Ui) {
@@ -121,29 +23,4 @@ pub(super) fn tell(rejections: &[Rejection], handed_in: &Source, ui: Ui) {
             ui.hint(hint);
         }
     }
-}
-
-/// Puts on record that it was refused, and why, without secrets.
-pub(super) fn record<'r>(
-    context: &Context,
-    source: &Source,
-    reasons: impl Iterator<Item = (&'r str, &'r str, &'r str)>,
-) -> Result<(), CommandError> {
-    let kept = |text: &str| -> String {
-        let masked = secrets::mask(text).text;
-        masked.chars().take(LONGEST_RECORDED).collect()
-    };
-    let reasons: Vec<serde_json::Value> = reasons
-        .take(MOST_RECORDED)
-        .map(|(path, rule, message)| json!({"path": kept(path), "rule": rule, "message": kept(message)}))
-        .collect();
-    let event = AuditEvent {
-        status: Some("plan-refused".to_owned()),
-        ..AuditEvent::new(Event::Rejected)
-    };
-    let event = event
-        .with("proposal", Checksum::of(source.text.as_bytes()).to_string())
-        .with("rejections", reasons);
-    let ledger = store::open(context)?;
-    store::record(&ledger, event)
 }

@@ -1,24 +1,14 @@
 //! `callosum plan resume`: a run gone on with, from where its records stand.
 
-use std::collections::BTreeSet;
-
-use callosum_arbiter::plan_run::{
-    CallKey, CallStanding, CallState, Decided, DecisionWord, KeptText, RunRecord, RunState, keep,
-};
+use callosum_app::plan::resume::{SCHEMA_WORK, SaidOf, decided};
+use callosum_app::{CommandError, Exit, capability, store};
+use callosum_arbiter::plan_run::{DecisionWord, keep};
 use callosum_plan::{CapabilityName, Value};
 use clap::Args;
 
-use super::{
-    carry::{self, carry_on},
-    history::call_of,
-};
-use crate::{
-    cli::{capability, context::Context, store},
-    ui::{CommandError, Exit},
-};
-
-/// Units of work that holding a value against a type may take.
-const SCHEMA_WORK: u64 = 1 << 20;
+use super::carry;
+use super::carry::carry_on;
+use crate::cli::context::Context;
 
 /// Resume a run
 ///
@@ -75,7 +65,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
         if !found.is_empty() {
             return Err(refuse("it contains what looks like a secret".to_owned()));
         }
-        let value = keep(&carry::answers(context), text);
+        let value = keep(&callosum_app::plan::carry::answers(context), text);
         let value = value.map_err(|error| store::disk_failed(&error))?;
         records.push(decided(call, DecisionWord::Done, Some(value)));
     }
@@ -84,37 +74,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
         records.push(decided(call, DecisionWord::NotDone, None));
     }
     if !records.is_empty() {
-        carry::tell(context, &mut taken, records)?;
+        callosum_app::plan::carry::tell(context, &mut taken, records)?;
     }
     carry_on(context, taken)
-}
-
-/// The calls that something was said of, each once: two words for one would be two outcomes.
-#[derive(Default)]
-struct SaidOf(BTreeSet<CallKey>);
-
-impl SaidOf {
-    /// The call of this key, or of what begins it, of which nothing was said yet and nobody knows whether it was made.
-    fn call<'s>(&mut self, state: &'s RunState, key: &str) -> Result<&'s CallState, CommandError> {
-        let call = call_of(state, key)?;
-        let show = format!("callosum plan show {}", state.run());
-        let refuse = |what: String| CommandError::new(Exit::Usage, what);
-        if call.standing != CallStanding::Begun {
-            let what = format!("it is already known whether the call `{key}` was made");
-            return Err(refuse(what).hint(show));
-        }
-        if !self.0.insert(call.intended.key) {
-            let what = format!("the call `{key}` is named twice: settle it once");
-            return Err(refuse(what).hint(show));
-        }
-        Ok(call)
-    }
-}
-
-fn decided(call: &CallState, decision: DecisionWord, value: Option<KeptText>) -> RunRecord {
-    RunRecord::Decided(Decided {
-        key: call.intended.key,
-        decision,
-        value,
-    })
 }

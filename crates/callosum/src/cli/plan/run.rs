@@ -1,34 +1,27 @@
 //! `callosum plan run`: a plan carried out, every effect on record before it happens.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use callosum_arbiter::{
-    budget::Money,
-    kernel::RunCaps,
-    plan_run::{BeginError, NewRun, SealedJournal, begin},
-};
+use callosum_app::plan::answers::Answers;
+use callosum_app::plan::carry::{Taken, constitution};
+use callosum_app::plan::lock::RunLock;
+use callosum_app::plan::own::OwnRun;
+use callosum_app::plan::rehearsal::Rehearsal;
+use callosum_app::plan::run::{some_dollars, some_time, unbegun};
+use callosum_app::plan::{carry, parameters};
+use callosum_app::time_span::milliseconds;
+use callosum_app::{CommandError, Exit, store};
+use callosum_arbiter::budget::Money;
+use callosum_arbiter::kernel::RunCaps;
+use callosum_arbiter::plan_run::{BeginError, NewRun, SealedJournal, begin};
 use callosum_plan::{CompileOptions, Limits, Machine, Program};
 use clap::{Args, value_parser};
 
-use super::{
-    answers::Answers,
-    carry::{self, Taken, carry_on, compiled, constitution},
-    eval,
-    lock::RunLock,
-    own::OwnRun,
-    parameters,
-    rehearsal::Rehearsal,
-    source::{SourceArgs, source_of},
-};
-use crate::{
-    cli::{
-        context::Context,
-        delegate::dollars,
-        store,
-        time_span::{any_span, milliseconds},
-    },
-    ui::{CommandError, Exit},
-};
+use super::carry::{carry_on, compiled};
+use super::eval;
+use super::source::{SourceArgs, source_of};
+use crate::cli::context::Context;
 
 /// Run a plan
 ///
@@ -80,26 +73,6 @@ pub(crate) struct RunArgs {
     /// Limit the total time of all calls, such as 90s or 15m; pauses do not count
     #[arg(long, value_name = "DURATION", value_parser = some_time)]
     timeout: Option<Duration>,
-}
-
-/// More than this is as good as no cap.
-const YEAR: Duration = Duration::from_hours(366 * 24);
-
-/// An amount above nothing: none would let nothing be called.
-fn some_dollars(text: &str) -> Result<Money, String> {
-    let amount = Money::of_dollars(dollars(text)?);
-    if amount == Money(0) {
-        return Err("expected at least 0.0001 US dollars".to_owned());
-    }
-    Ok(amount)
-}
-
-fn some_time(text: &str) -> Result<Duration, String> {
-    let time = any_span(text)?;
-    if !(Duration::from_secs(1)..=YEAR).contains(&time) {
-        return Err("allowed: 1s to 366d".to_owned());
-    }
-    Ok(time)
 }
 
 impl RunArgs {
@@ -190,13 +163,4 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
             lock,
         },
     )
-}
-
-fn unbegun(error: &BeginError) -> CommandError {
-    match error {
-        BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error)
-            .hint("pass the name of the secret, not the secret itself"),
-        BeginError::Disk(error) => store::disk_failed(error),
-        BeginError::Journal(error) => store::unwritten(error),
-    }
 }

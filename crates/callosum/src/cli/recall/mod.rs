@@ -2,30 +2,22 @@
 //!
 //! Start with [`run`]. What is printed as JSON is in `output`.
 
-mod output;
-
 use std::fmt::Write as _;
 
-use callosum_evidence::{secrets::mask, terminal::on_one_line};
-use callosum_intervention::{
-    knowledge::PersonalFix,
-    recall::{Condition, ErrorRecord, RecallDb, Signature, THRESHOLD},
+use callosum_app::recall::output::{
+    ErrorOutput, FixOutput, HistoryOutput, RecallChangeOutput, RecallListOutput, RecallShowOutput,
+    RecallSimilarOutput, SimilarOutput,
 };
+use callosum_app::recall::{MOST_EXPORTED, failed, named, open, project, short};
+use callosum_app::{CommandError, Exit, many};
+use callosum_evidence::secrets::mask;
+use callosum_evidence::terminal::on_one_line;
+use callosum_intervention::knowledge::PersonalFix;
+use callosum_intervention::recall::{RecallDb, Signature, THRESHOLD};
 use clap::{ArgGroup, Args, Subcommand};
 
-use self::output::{ErrorOutput, FixOutput, HistoryOutput, SimilarOutput};
-pub(super) use self::output::{
-    RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput,
-};
 use super::context::Context;
-use crate::ui::{CommandError, Exit, Table, many, shown_time};
-use callosum_client::intervention::{WatchError, Watcher};
-
-/// Digits of a signature that a table shows.
-const SHORT: usize = 12;
-
-/// Most errors that `export` prints.
-const MOST_EXPORTED: u32 = 100_000;
+use crate::ui::{Table, shown_time};
 
 /// List errors that agents hit in this project, and their fixes
 ///
@@ -165,51 +157,6 @@ pub(super) fn run(context: &Context, command: &RecallCommand) -> Result<(), Comm
     }
 }
 
-/// Opens the database, and warns if it is not the file.
-fn open(context: &Context) -> Result<RecallDb, CommandError> {
-    let watcher = watcher(context)?;
-    let now = context.clock.now();
-    let database = watcher.database(now).map_err(failed)?;
-    match database.condition() {
-        Condition::Sound => {}
-        Condition::SetAside(path) => context.report.warn(
-            &format!(
-                "the recall database was corrupt; the file was moved to `{}`",
-                path.display()
-            ),
-            None,
-        ),
-        Condition::InMemory => context.report.warn(
-            &format!(
-                "cannot write the recall database `{}`: nothing is recorded",
-                watcher.database_path().display()
-            ),
-            Some("callosum doctor"),
-        ),
-    }
-    Ok(database)
-}
-
-/// Returns the watcher of the project.
-pub(super) fn watcher(context: &Context) -> Result<Watcher, CommandError> {
-    Watcher::new(&context.disk, &context.environment, context.tree()).map_err(failed)
-}
-
-/// Returns an error of the database as one of the command.
-pub(super) fn failed(error: impl Into<WatchError>) -> CommandError {
-    CommandError::from_error(Exit::Environment, &error.into())
-}
-
-fn project(context: &Context) -> String {
-    context.tree().to_string_lossy().into_owned()
-}
-
-/// Returns a signature in short.
-fn short(signature: &str) -> String {
-    let digits = signature.strip_prefix("sha256:").unwrap_or(signature);
-    digits.chars().take(SHORT).collect()
-}
-
 fn list(context: &Context, database: &RecallDb, args: &ListArgs) -> Result<(), CommandError> {
     let project = project(context);
     let project = (!args.all_projects).then_some(&*project);
@@ -236,31 +183,6 @@ fn list(context: &Context, database: &RecallDb, args: &ListArgs) -> Result<(), C
         ]);
     }
     context.ui.page(&table.render())
-}
-
-/// Returns the one error of this project that a prefix names.
-fn named(
-    context: &Context,
-    database: &RecallDb,
-    prefix: &str,
-) -> Result<ErrorRecord, CommandError> {
-    let found = database
-        .named(prefix, Some(&project(context)))
-        .map_err(failed)?;
-    let mut found = found.into_iter();
-    match (found.next(), found.next()) {
-        (Some(error), None) => Ok(error),
-        (None, _) => Err(CommandError::new(
-            Exit::Usage,
-            format!("no error of this project has a signature that begins with `{prefix}`"),
-        )
-        .hint("callosum recall list")),
-        (Some(_), Some(_)) => Err(CommandError::new(
-            Exit::Usage,
-            format!("several errors have a signature that begins with `{prefix}`"),
-        )
-        .hint("callosum recall list")),
-    }
 }
 
 fn show(context: &Context, database: &RecallDb, args: &ShowArgs) -> Result<(), CommandError> {

@@ -1,29 +1,17 @@
 //! `callosum serve --detach`: a daemon that goes on by itself.
 
-use std::{
-    ffi::OsString,
-    io::ErrorKind,
-    thread,
-    time::{Duration, Instant},
-};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::thread;
+use std::time::Instant;
 
-use callosum_host::process::{self, Launch, Limits};
+use callosum_app::serve::detached::{FOLDER, PATIENCE, PAUSE};
+use callosum_app::{CommandError, Exit, store};
+use callosum_daemon::{Wish, running};
+use callosum_host::process;
+use callosum_host::process::{Launch, Limits};
 
 use super::{Failure, Ground, HowArgs, Serving, addresses, served_already, silent, tell};
-use crate::{
-    cli::store,
-    ui::{CommandError, Exit},
-};
-use callosum_daemon::{Wish, running};
-
-/// How long the daemon may take until it answers.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// The pause between two looks.
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// The folder that the daemon works in: none that anybody may want to remove.
-const FOLDER: &str = "/";
 
 pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     let wishes = addresses(&ground.environment, how)?;

@@ -4,32 +4,28 @@ mod detached;
 mod status;
 mod stop;
 
-use std::{
-    fmt::Write as _,
-    io,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    thread,
-    time::{Duration, Instant},
-};
+pub(super) use callosum_daemon::Serving as ServingOutput;
 
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use callosum_app::mesh::unusable;
+use callosum_app::serve::{LETS_GO, MENDING, Silent, elsewhere, failed, lines};
+use callosum_app::{CommandError, Exit, explain, shell_word, store};
+use callosum_config::{Environment, Homes, MatrixFile, SinkSetting};
+use callosum_daemon::{
+    Addresses, Instance, Serving, Setting, Wish, ask, is_held, may_be_there, noted_pid, running,
+    serve,
+};
 use callosum_host::Disk;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::status::ServeStatusOutput;
-use super::mesh::unusable;
-use super::{explain, guard, interrupt, store};
-use crate::{
-    logging,
-    ui::{CommandError, Exit, Ui, shell_word},
-};
-use callosum_config::{Environment, Homes, MatrixFile, SinkSetting};
-pub(super) use callosum_daemon::Serving as ServingOutput;
-use callosum_daemon::{
-    Addresses, Instance, ServeError, Serving, Setting, Unserved, Wish, ask, is_held, may_be_there,
-    noted_pid, running, serve,
-};
+use super::{guard, interrupt};
+use crate::logging;
+use crate::ui::Ui;
 
 /// Serve mesh events, a bus and metrics on this machine
 ///
@@ -91,9 +87,6 @@ struct HowArgs {
     failure_to: Option<PathBuf>,
 }
 
-/// What is to be done where all places are taken.
-const ELSEWHERE: &str = "callosum serve --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off";
-
 /// What each command here needs.
 struct Ground {
     ui: Ui,
@@ -135,12 +128,6 @@ pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<
     }
 }
 
-/// How long it is waited for a daemon whose folder may just have been removed under it.
-const MENDING: Duration = Duration::from_secs(1);
-
-/// How long one that was killed may hold the place: it lets go with its last thread.
-const LETS_GO: Duration = Duration::from_millis(500);
-
 /// What the daemon answers. Where nothing of one stands in the folder, it may just have been removed under one, which
 /// mends that within moments.
 fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Value> {
@@ -173,27 +160,6 @@ fn silent(ground: &Ground) -> Result<Option<Silent>, CommandError> {
         thread::sleep(Duration::from_millis(10));
     }
     Ok(None)
-}
-
-/// A daemon that does not answer.
-struct Silent {
-    /// Its process, where it told of itself.
-    pid: Option<u32>,
-}
-
-impl Silent {
-    fn explained(&self) -> CommandError {
-        let who = self.pid.map(|pid| format!(" (pid {pid})"));
-        let what = format!(
-            "a daemon is running but does not answer{}",
-            who.unwrap_or_default()
-        );
-        let error = CommandError::new(Exit::Environment, what);
-        match self.pid {
-            Some(pid) => error.hint(format!("kill -9 {pid}")),
-            None => error.hint("callosum doctor"),
-        }
-    }
 }
 
 /// Serves until it is asked to end.
@@ -364,36 +330,6 @@ fn tell(ground: &Ground, serving: &Serving) -> Result<(), CommandError> {
     ui.data(&lines(serving))
 }
 
-/// The command by which a daemon that serves the rest comes to serve this as well.
-pub(super) fn elsewhere(what: &str) -> String {
-    format!("callosum serve stop && callosum serve --detach --{what} 127.0.0.1:0")
-}
-
-/// What is served, in words.
-fn lines(serving: &Serving) -> String {
-    let mut lines = format!("serving as pid {}, log {}\n", serving.pid, serving.origin);
-    let places = [
-        ("events", &serving.events, "http://", "/events"),
-        ("bus", &serving.bus, "ws://", ""),
-        ("metrics", &serving.metrics, "http://", "/metrics"),
-    ];
-    for (what, address, before, after) in places {
-        let place = match address {
-            Some(address) => format!("{before}{address}{after}"),
-            None => match serving.unserved.iter().find(|one| one.what == what) {
-                Some(Unserved {
-                    address, reason, ..
-                }) => {
-                    format!("not at {address}: when the daemon started: {reason}")
-                }
-                None => "-".to_owned(),
-            },
-        };
-        let _ = writeln!(lines, "{what:<8} {place}");
-    }
-    lines
-}
-
 fn served_already(ground: &Ground) -> CommandError {
     let who = running(&ground.folder());
     let serving = who
@@ -409,12 +345,4 @@ fn served_already(ground: &Ground) -> CommandError {
     };
     let what = format!("a daemon is already running: pid {pid}, version {version}");
     CommandError::new(Exit::Environment, what).hint("callosum serve stop")
-}
-
-fn failed(error: &ServeError) -> CommandError {
-    let failed = CommandError::from_error(Exit::Environment, error);
-    match error {
-        ServeError::Nothing(_) => failed.hint(ELSEWHERE),
-        _ => failed,
-    }
 }

@@ -1,37 +1,16 @@
 //! `callosum serve status`: what is served, and where.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-use callosum_evidence::terminal::on_one_line;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{Ground, asked, lines, silent};
-use crate::ui::{CommandError, Exit, many};
+use callosum_app::serve::lines;
+use callosum_app::serve::status::ServeStatusOutput;
+use callosum_app::{CommandError, Exit, many};
 use callosum_config::SinkSetting;
-use callosum_daemon::{Serving, SinkStatus};
+use callosum_daemon::SinkStatus;
+use callosum_evidence::terminal::on_one_line;
 
-/// `callosum serve status --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ServeStatusOutput {
-    /// What is served; null where no daemon answers.
-    pub(crate) serving: Option<Serving>,
-    /// The last event of the log, as the daemon has seen it.
-    pub(crate) last_seq: Option<u64>,
-    /// How many listen.
-    pub(crate) subscribers: Option<u64>,
-    /// When the folder of the log was found removed while it was served, upon which another log has begun there; null
-    /// where it was not.
-    pub(crate) replaced: Option<String>,
-    /// Why the current user configuration is invalid, so the last valid routes stay in use; null if
-    /// it is valid.
-    pub(crate) configuration_fault: Option<String>,
-    /// Where events are passed on to.
-    pub(crate) sinks: Vec<SinkStatus>,
-    /// Process id of a daemon that is running but does not answer, 0 if it is unknown; null if
-    /// there is none.
-    pub(crate) silent: Option<u32>,
-}
+use super::{Ground, asked, silent};
 
 pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     let answer = asked(ground, "GET", "/status");

@@ -1,22 +1,13 @@
 //! `callosum serve stop`: the daemon is asked to end, and waited for.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::thread;
+use std::time::Instant;
 
-use super::{Ground, asked, silent};
-use crate::{
-    cli::store,
-    ui::{CommandError, Exit},
-};
+use callosum_app::serve::stop::{PATIENCE, PAUSE};
+use callosum_app::{CommandError, Exit, store};
 use callosum_daemon::Instance;
 
-/// How long the end of the daemon is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The pause between two looks.
-const PAUSE: Duration = Duration::from_millis(10);
+use super::{Ground, asked, silent};
 
 pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     let folder = ground.folder();

@@ -1,34 +1,24 @@
 //! `callosum session budget`: how full the context is, by the client's own count.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Read as _},
-    path::{Path, PathBuf},
-};
+use std::fmt::Write as _;
+use std::io;
+use std::io::Read as _;
+use std::path::PathBuf;
 
-use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_app::session::budget::{BudgetOutput, Found, LONGEST_STATUS, read};
+use callosum_app::session::{explain, session, tell_faults, zones};
+use callosum_app::{CommandError, Exit};
+use callosum_client::transcript::{StatusLine, usage};
 use callosum_evidence::terminal::harmless;
-use callosum_host::DiskError;
-use callosum_session::{
-    Config, Enforcement, Session, Whose,
-    budget::{Budget, Usage, Zone},
-    evidence::Tree,
-    grounding::{Grounding, Threshold},
-};
+use callosum_session::budget::{Budget, Usage, Zone};
+use callosum_session::evidence::Tree;
+use callosum_session::grounding::{Grounding, Threshold};
+use callosum_session::{Config, Enforcement, Session, Whose};
 use clap::Args;
 use owo_colors::{OwoColorize as _, Style};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{AgentArgs, explain, session, tell_faults, zones};
-use crate::{
-    cli::{clients::own_folder, context::Context, store},
-    ui::{CommandError, Exit},
-};
-use callosum_client::transcript::{StatusLine, newest, usage};
-
-/// Most bytes that a client says to its status line.
-const LONGEST_STATUS: u64 = 1024 * 1024;
+use super::AgentArgs;
+use crate::cli::context::Context;
 
 /// Show how full the context is, as a green, yellow, orange or red zone
 ///
@@ -52,42 +42,6 @@ pub(crate) struct BudgetArgs {
     window: Option<u64>,
     #[command(flatten)]
     agent: AgentArgs,
-}
-
-/// `callosum session budget --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct BudgetOutput {
-    /// `green`, `yellow`, `orange` or `red`.
-    pub(crate) zone: String,
-    /// Tokens that were added since the session's first request; all, where that one is not known.
-    pub(crate) tokens: u64,
-    /// Tokens that the next request begins with.
-    pub(crate) in_use: u64,
-    /// Tokens that the first request began with.
-    pub(crate) first: Option<u64>,
-    /// Tokens that the model takes.
-    pub(crate) window: Option<u64>,
-    /// The share of the window that is in use, in percent, cut.
-    pub(crate) percent: Option<u64>,
-    /// Where yellow begins, in tokens.
-    pub(crate) yellow: u64,
-    /// Where orange begins.
-    pub(crate) orange: u64,
-    /// Where red begins.
-    pub(crate) red: u64,
-    /// What the seed advises there.
-    pub(crate) advice: Option<String>,
-    /// Whose numbers they are: `claude`, `codex`, `gemini` or `qwen`.
-    pub(crate) client: String,
-    /// The transcript that was read.
-    pub(crate) transcript: Option<String>,
-}
-
-/// What was found out, and where.
-struct Found {
-    client: &'static str,
-    usage: Usage,
-    transcript: Option<PathBuf>,
 }
 
 pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandError> {
@@ -149,82 +103,6 @@ fn said(context: &Context) -> Result<Found, CommandError> {
         usage: own.or(of_file).unwrap_or_default(),
         transcript: status.transcript_path.filter(|_| reading.is_some()),
     })
-}
-
-/// The numbers of a transcript: of this one, or of the newest of the project.
-fn read(context: &Context, named: Option<&Path>) -> Result<Found, CommandError> {
-    let path = match named {
-        Some(path) => context.folder.join(path),
-        None => find(context, "callosum session budget --transcript FILE")?,
-    };
-    let reading = usage(&context.disk, &path)
-        .map_err(|error| no_transcript(&path, &error, "callosum session budget"))?;
-    let Some(reading) = reading else {
-        let what = format!("`{}` has no response with a token count", path.display());
-        return Err(CommandError::new(Exit::No, what)
-            .hint("a transcript is a client's log of a session: callosum session budget"));
-    };
-    Ok(Found {
-        client: reading.client,
-        usage: reading.usage,
-        transcript: Some(path),
-    })
-}
-
-/// Explains why a transcript cannot be read, and what to do without it.
-pub(super) fn no_transcript(path: &Path, error: &DiskError, hint: &str) -> CommandError {
-    if !error.is_absent() {
-        return store::disk_failed(error).hint(hint);
-    }
-    let what = format!("there is no transcript `{}`", path.display());
-    CommandError::new(Exit::No, what).hint(hint)
-}
-
-/// The transcript that a client wrote last for this project; `hint` is what helps where there is none.
-pub(super) fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandError> {
-    let clients = [
-        Dialect::Claude,
-        Dialect::Codex,
-        Dialect::Gemini,
-        Dialect::Qwen,
-    ];
-    let homes: Vec<_> = clients
-        .into_iter()
-        .filter_map(Client::of)
-        .filter_map(|client| Some((client, own_folder(context, client)?)))
-        .collect();
-    newest(&context.disk, &homes, &[context.tree(), context.sessions()])
-        .map_err(|error| store::disk_failed(&error))?
-        .ok_or_else(|| {
-            CommandError::new(
-                Exit::No,
-                "no client has written a transcript for this project",
-            )
-            .hint(hint)
-        })
-}
-
-impl BudgetOutput {
-    fn of(budget: &Budget, usage: &Usage, found: &Found) -> Self {
-        let [yellow, orange, red] = budget.begins;
-        Self {
-            zone: budget.zone.name().to_owned(),
-            tokens: budget.tokens,
-            in_use: usage.in_use,
-            first: usage.first,
-            window: usage.window,
-            percent: budget.percent,
-            yellow,
-            orange,
-            red,
-            advice: budget.zone.advice().map(str::to_owned),
-            client: found.client.to_owned(),
-            transcript: found
-                .transcript
-                .as_ref()
-                .map(|path| path.display().to_string()),
-        }
-    }
 }
 
 fn style(zone: Zone) -> Style {

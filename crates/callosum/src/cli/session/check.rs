@@ -1,21 +1,14 @@
 //! `callosum session check`: the checkpoint before a context is cleared.
 
-use callosum_session::{
-    Config, SessionError, ZoneError,
-    checkpoint::{Checked, Outcome},
-    grounding::Threshold,
-};
+use callosum_app::session::check::{CheckpointOutput, shown};
+use callosum_app::session::{explain, heal, session, tell_faults, tell_mended, zones};
+use callosum_app::{CommandError, Exit, store};
+use callosum_session::grounding::Threshold;
+use callosum_session::{Config, SessionError, ZoneError};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{
-    WhoseArgs, explain, grounding::GroundingOutput, heal, session, tell_faults, tell_mended, zones,
-};
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Exit},
-};
+use super::WhoseArgs;
+use crate::cli::context::Context;
 
 /// Run the seven steps of the check before a context is cleared
 ///
@@ -33,30 +26,6 @@ pub(crate) struct CheckArgs {
     threshold: String,
     #[command(flatten)]
     whose: WhoseArgs,
-}
-
-/// `callosum session check --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct CheckpointOutput {
-    /// Whether the context may be cleared.
-    pub(crate) permitted: bool,
-    /// The seven steps.
-    pub(crate) steps: Vec<StepOutput>,
-    /// The claims.
-    pub(crate) grounding: GroundingOutput,
-}
-
-/// A step of the checkpoint.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct StepOutput {
-    /// Its number, from 1.
-    pub(crate) number: usize,
-    /// Its name.
-    pub(crate) name: String,
-    /// `pass`, `done`, `warn`, `block` or `skip`.
-    pub(crate) outcome: String,
-    /// What there is to say.
-    pub(crate) messages: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
@@ -112,45 +81,5 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         Ok(())
     } else {
         Err(CommandError::told(Exit::No))
-    }
-}
-
-/// The steps, each with what it has to say below it.
-pub(super) fn shown(steps: &[StepOutput]) -> String {
-    steps.iter().map(StepOutput::line).collect()
-}
-
-impl CheckpointOutput {
-    pub(super) fn of(checked: &Checked, threshold: &Threshold) -> Self {
-        let steps = checked
-            .steps
-            .iter()
-            .zip(1..)
-            .map(|(step, number)| StepOutput {
-                number,
-                name: step.name.to_owned(),
-                outcome: step.outcome.to_string(),
-                messages: match step.outcome {
-                    Outcome::Skipped => Vec::new(),
-                    _ => step.said.clone(),
-                },
-            });
-        Self {
-            permitted: checked.permits(),
-            steps: steps.collect(),
-            grounding: GroundingOutput::of(&checked.grounding, threshold),
-        }
-    }
-}
-
-impl StepOutput {
-    fn line(&self) -> String {
-        let mut text = format!("{}. {}: {}\n", self.number, self.name, self.outcome);
-        for message in &self.messages {
-            text.push_str("   ");
-            text.push_str(message);
-            text.push('\n');
-        }
-        text
     }
 }

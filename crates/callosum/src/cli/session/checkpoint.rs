@@ -1,24 +1,16 @@
 //! `callosum session checkpoint`: what happened since the last one, written down before it is lost.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
-use callosum_session::{Config, Synthesized};
-use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::{AgentArgs, budget, explain, heal, session, tell_faults, zones};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, many},
-};
+use callosum_app::session::checkpoint::{PATIENCE, SynthesisOutput};
+use callosum_app::session::{budget, explain, heal, session, tell_faults, zones};
+use callosum_app::{CommandError, many};
 use callosum_client::transcript::{SaveError, save};
+use callosum_session::Config;
+use clap::Args;
 
-/// How long another session's step is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+use super::AgentArgs;
+use crate::cli::context::Context;
 
 /// Record what happened since the last checkpoint
 ///
@@ -43,25 +35,6 @@ pub(crate) struct CheckpointArgs {
     session_id: Option<String>,
     #[command(flatten)]
     agent: AgentArgs,
-}
-
-/// `callosum session checkpoint --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct SynthesisOutput {
-    /// Whether anything was written.
-    pub(crate) written: bool,
-    /// When.
-    pub(crate) ts: Option<String>,
-    /// Decisions since the last checkpoint that are in NOTES.md, and older ones that are again.
-    pub(crate) decisions: usize,
-    /// Those of them that NOTES.md lacked until now: only trajectories and beads had them.
-    pub(crate) taken_over: usize,
-    /// The current bead.
-    pub(crate) bead: Option<String>,
-    /// Files that were written.
-    pub(crate) files: Vec<String>,
-    /// Where the record stands in the trajectory: `file:line`.
-    pub(crate) trajectory: Option<String>,
 }
 
 pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), CommandError> {
@@ -111,18 +84,4 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     };
     let said = format!("{ts}: {decisions}{taken}, {files}\n");
     context.ui.data(&said)
-}
-
-impl SynthesisOutput {
-    fn of(saved: Option<&Synthesized>) -> Self {
-        Self {
-            written: saved.is_some(),
-            ts: saved.map(|saved| saved.ts.clone()),
-            decisions: saved.map_or(0, |saved| saved.decisions),
-            taken_over: saved.map_or(0, |saved| saved.taken_over),
-            bead: saved.and_then(|saved| saved.bead.as_ref().map(ToString::to_string)),
-            files: saved.map(|saved| saved.files.clone()).unwrap_or_default(),
-            trajectory: saved.map(|saved| saved.written.trajectory.clone()),
-        }
-    }
 }

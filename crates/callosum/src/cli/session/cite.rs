@@ -1,15 +1,16 @@
 //! `callosum session cite`: evidence for a decision that was made before.
 
+use callosum_app::CommandError;
+use callosum_app::session::decide::DecideOutput;
+use callosum_app::session::{
+    heal, place, say_moved, session, tell_mended, tell_redacted, undecided, zones,
+};
 use callosum_evidence::terminal::harmless;
 use callosum_session::Whose;
 use clap::{Args, ValueEnum};
 
-use super::{
-    AgentArgs,
-    decide::{self, DecideOutput},
-    heal, place, say_moved, session, tell_mended, tell_redacted, undecided, zones,
-};
-use crate::{cli::context::Context, ui::CommandError};
+use super::{AgentArgs, decide};
+use crate::cli::context::Context;
 
 /// Add evidence to a decision, identified by its time
 ///
@@ -50,13 +51,18 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     let zones = zones(context);
     let session = session(context, &zones, args.agent.agent()?);
     let renames = heal::renames(context);
-    let mut held = session.hold().map_err(|error| super::explain(&error))?;
+    let mut held = session
+        .hold()
+        .map_err(|error| callosum_app::session::explain(&error))?;
     tell_mended(context, &held);
     heal::heal_torn_notes(context, &held)?;
     // Otherwise what the decision cites of a moved file would count as replaced.
     held.set_history(&renames);
     let moved = held.follow_moves(Whose::Everyone);
-    say_moved(context, &moved.map_err(|error| super::explain(&error))?);
+    say_moved(
+        context,
+        &moved.map_err(|error| callosum_app::session::explain(&error))?,
+    );
     let cited = if args.source == Some(CitedSource::Assumption) {
         held.assume(&args.ts)
     } else {

@@ -1,51 +1,13 @@
 //! `callosum session ghost`: looks for a feature that is said to be missing.
 
-use std::fmt::Write as _;
-
-use callosum_search::find::Together;
-use callosum_session::ghost::{Asked, GhostError, GhostSearch, THRESHOLD};
+use callosum_app::session::ghost::{AskedOutput, GhostOutput, asked};
+use callosum_app::session::{explain, session, tell_mended, zones};
+use callosum_app::{CommandError, Exit};
+use callosum_session::ghost::{Asked, GhostError, GhostSearch};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{AgentArgs, explain, session, tell_mended, zones};
-use crate::{
-    cli::{context::Context, find},
-    ui::{CommandError, Exit},
-};
-
-/// Ends of files that only speak of code, or that programs draw and write.
-const NO_CODE: [&str; 12] = [
-    "md", "markdown", "rst", "adoc", "txt", "svg", "lock", "csv", "tsv", "po", "pot", "snap",
-];
-
-/// Beginnings of such files' names, in small letters.
-const NO_CODE_BY_NAME: [&str; 14] = [
-    "license",
-    "licence",
-    "copying",
-    "copyright",
-    "unlicense",
-    "notice",
-    "authors",
-    "contributors",
-    "changelog",
-    "changes",
-    "history",
-    "readme",
-    "package-lock.",
-    "pnpm-lock.",
-];
-
-/// What stands together in a passage that counts: both words of two, three of four, within about three
-/// lines. Scattered over a passage they say nothing: most longer passages have "single" and "sign".
-const TOGETHER: Together = Together {
-    share: 0.75,
-    within: 24,
-};
-
-/// Passages that are counted, at most.
-const MOST: usize = 50;
+use super::AgentArgs;
+use crate::cli::context::Context;
 
 /// Search for a feature that is called missing, and record the result
 ///
@@ -71,32 +33,6 @@ pub(crate) struct GhostArgs {
     control: String,
     #[command(flatten)]
     agent: AgentArgs,
-}
-
-/// `callosum session ghost --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct GhostOutput {
-    /// The feature.
-    pub(crate) feature: String,
-    /// Whether it is not there.
-    pub(crate) ghost: bool,
-    /// The queries, then the control.
-    pub(crate) queries: Vec<AskedOutput>,
-    /// Where the record stands in the trajectory: `file:line`.
-    pub(crate) trajectory: String,
-}
-
-/// A query, and what it found.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct AskedOutput {
-    /// What was looked for.
-    pub(crate) query: String,
-    /// How many passages of code were found.
-    pub(crate) results: usize,
-    /// Where the first of them stand: `path:line`.
-    pub(crate) found: Vec<String>,
-    /// What `ck` had to say; null where it is not configured.
-    pub(crate) ck: Option<find::CkOutput>,
 }
 
 pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandError> {
@@ -143,39 +79,5 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
         Ok(())
     } else {
         Err(CommandError::told(Exit::No))
-    }
-}
-
-fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
-    let find::Answer { found, ck } = find::in_tree(context, query, (THRESHOLD, TOGETHER), MOST)?;
-    let found: Vec<String> = found
-        .iter()
-        .filter(|found| is_code(&found.place))
-        .map(|found| format!("{}:{}", found.place, found.first))
-        .collect();
-    Ok(AskedOutput {
-        query: query.to_owned(),
-        results: found.len(),
-        found: found.into_iter().take(3).collect(),
-        ck,
-    })
-}
-
-fn is_code(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
-    let end = name.rsplit_once('.').map(|(_, end)| end);
-    end.is_none_or(|end| !NO_CODE.contains(&end))
-        && !NO_CODE_BY_NAME.iter().any(|start| name.starts_with(start))
-}
-
-impl GhostOutput {
-    fn lines(&self) -> String {
-        let what = if self.ghost { "not found" } else { "found" };
-        let mut text = format!("{}: {what}\n", self.feature);
-        for asked in &self.queries {
-            let found = asked.found.join(" ");
-            let _ = writeln!(text, "{}: {} {found}", asked.query, asked.results);
-        }
-        text
     }
 }

@@ -3,21 +3,16 @@
 //! The exit codes are the seed's: 0 where the share is reached, 1 where it is not, 2 for a wrong
 //! argument and for whatever keeps the share from being known.
 
-use callosum_session::{
-    Whose,
-    evidence::Tree,
-    grounding::{ClaimKind, Grounding, Threshold},
-    trajectory::DEFAULT_AGENT,
-};
+use callosum_app::session::grounding::{GroundingOutput, unknown};
+use callosum_app::session::{agent, mend, session, zones};
+use callosum_app::{CommandError, Exit, shell_word};
+use callosum_session::Whose;
+use callosum_session::evidence::Tree;
+use callosum_session::grounding::{Grounding, Threshold};
+use callosum_session::trajectory::DEFAULT_AGENT;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{agent, mend, session, zones};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit, shell_word},
-};
+use crate::cli::context::Context;
 
 /// Print the share of claims whose quotes are in the tree
 ///
@@ -42,74 +37,8 @@ pub(crate) struct GroundingArgs {
     threshold: String,
 }
 
-/// `callosum session grounding --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct GroundingOutput {
-    /// All claims since the last hand-off.
-    pub(crate) total_claims: usize,
-    /// Those whose every quote stands in the tree.
-    pub(crate) grounded_claims: usize,
-    /// Those that say that they are assumptions.
-    pub(crate) assumptions: usize,
-    /// Those that are the user's word.
-    pub(crate) user_input: usize,
-    /// Lines of the trajectory that are no record.
-    pub(crate) bad_lines: usize,
-    /// The share with two decimals, cut.
-    pub(crate) grounding_ratio: String,
-    /// The share that must be reached.
-    pub(crate) threshold: String,
-    /// `pass` or `fail`.
-    pub(crate) status: String,
-    /// Each claim that is not grounded.
-    pub(crate) ungrounded: Vec<UngroundedOutput>,
-}
-
-/// A claim that is not grounded.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct UngroundedOutput {
-    /// Its words.
-    pub(crate) claim: String,
-    /// Where its record stands: `file:line`.
-    pub(crate) at: String,
-    /// Why it is not grounded.
-    pub(crate) why: String,
-}
-
-impl GroundingOutput {
-    pub(super) fn of(grounding: &Grounding, threshold: &Threshold) -> Self {
-        let ungrounded = grounding.claims.iter().filter(|claim| !claim.is_grounded());
-        let passes = grounding.passes(threshold);
-        Self {
-            total_claims: grounding.total(),
-            grounded_claims: grounding.grounded(),
-            assumptions: grounding.of_kind(ClaimKind::Assumption),
-            user_input: grounding.of_kind(ClaimKind::UserInput),
-            bad_lines: grounding.bad_lines,
-            grounding_ratio: grounding.ratio(),
-            threshold: threshold.to_string(),
-            status: if passes { "pass" } else { "fail" }.to_owned(),
-            ungrounded: ungrounded
-                .map(|claim| UngroundedOutput {
-                    claim: claim.claim.text.clone(),
-                    at: claim.claim.place.clone(),
-                    why: claim.complaint(),
-                })
-                .collect(),
-        }
-    }
-}
-
 pub(super) fn run(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     judge(context, args).map_err(unknown)
-}
-
-/// What keeps the share from being known is a failure of the check, whatever it is.
-pub(in crate::cli) fn unknown(mut error: CommandError) -> CommandError {
-    if error.exit != Exit::No {
-        error.exit = Exit::Usage;
-    }
-    error
 }
 
 fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
@@ -120,7 +49,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     let session = session(context, &zones, agent);
     mend(context, &session);
     let read = session.recorded_since_handoff(Whose::Own);
-    let read = read.map_err(|error| super::explain(&error))?;
+    let read = read.map_err(|error| callosum_app::session::explain(&error))?;
     if let Some(file) = read.not_files.first() {
         let what = format!("{file} is not a file, so its claims are unknown");
         let hint = format!(

@@ -1,24 +1,20 @@
 //! `callosum session handoff`: the end of a session, and who is to go on.
 
-use std::path::Path;
-
+use callosum_app::session::handoff::{
+    HandoffOutput, ReceivedOutput, deliver, hold_other, shown, tell_bd,
+};
+use callosum_app::session::recipient::recipient;
+use callosum_app::session::{
+    check, explain, heal, repos, say_moved, session, tell_faults, tell_mended, tell_redacted, zones,
+};
+use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::harmless;
-use callosum_session::{
-    Config, Crossing, HandedOff, HandoffError, Held, NewHandoff, Zones, grounding::Threshold,
-    trajectory::Agent,
-};
+use callosum_session::grounding::Threshold;
+use callosum_session::{Config, HandoffError, NewHandoff};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{
-    WhoseArgs, check, explain, heal, recipient::recipient, repos, say_moved, session, tell_faults,
-    tell_mended, tell_redacted, zones,
-};
-use crate::{
-    cli::{bead::mirror, context::Context},
-    ui::{CommandError, Exit},
-};
+use super::WhoseArgs;
+use crate::cli::context::Context;
 
 /// End the session: write the handoff to bead, trajectory and NOTES.md
 ///
@@ -50,38 +46,6 @@ pub(crate) struct HandoffArgs {
     force: bool,
     #[command(flatten)]
     whose: WhoseArgs,
-}
-
-/// `callosum session handoff --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct HandoffOutput {
-    /// When.
-    pub(crate) ts: String,
-    /// The session's name.
-    pub(crate) session_id: String,
-    /// The bead that has it.
-    pub(crate) bead: Option<String>,
-    /// The share of claims that are grounded, with two decimals, cut.
-    pub(crate) grounding_ratio: String,
-    /// Whether the checkpoint blocked, and it was written all the same.
-    pub(crate) forced: bool,
-    /// Whether every gate of the checkpoint was in order.
-    pub(crate) next_session_ready: bool,
-    /// Where the session's decisions stand in NOTES.md.
-    pub(crate) notes_refs: Vec<String>,
-    /// Where the record stands in the trajectory: `file:line`.
-    pub(crate) trajectory: String,
-    /// The other project that was handed over to; null where it is this one.
-    pub(crate) repo: Option<ReceivedOutput>,
-}
-
-/// The project that was handed over to.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ReceivedOutput {
-    /// Its root.
-    pub(crate) root: String,
-    /// Where the record stands in its trajectory: `file:line`.
-    pub(crate) trajectory: String,
 }
 
 pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandError> {
@@ -156,10 +120,6 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     ))
 }
 
-fn shown(root: &Path) -> String {
-    root.display().to_string()
-}
-
 /// Explains why nothing was handed off: where the checkpoint blocks, its steps are printed.
 pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
     let checked = match error {
@@ -178,66 +138,4 @@ pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> Com
     let what = "not handed off: the checkpoint blocks it";
     CommandError::new(Exit::No, what)
         .hint("add evidence, or hand off without it: callosum session handoff --force")
-}
-
-/// Tells `bd` of a hand-off.
-pub(in crate::cli) fn tell_bd(context: &Context, handed: &HandedOff) {
-    if let Some(id) = &handed.bead {
-        let (ts, session) = (&handed.ts, &handed.session_id);
-        let words = format!("Hand-off of {ts}, {session}: grounding {}", handed.ratio);
-        mirror::tell(context, id, &words);
-    }
-}
-
-/// Takes the other project's session, to write into it.
-fn hold_other<'s>(
-    context: &'s Context,
-    other: &'s Zones,
-    sender: &Agent,
-) -> Result<Held<'s>, CommandError> {
-    let held = session(context, other, sender.clone()).hold();
-    held.map_err(|error| {
-        let what = format!("cannot hand off to `{}`", other.root.display());
-        CommandError::because(Exit::Environment, what, &error)
-    })
-}
-
-/// Tells the other project. What was handed off here stays so, whatever comes of it.
-fn deliver(
-    context: &Context,
-    receiving: &Held<'_>,
-    new: &NewHandoff,
-    sender: &Agent,
-    handed: &HandedOff,
-) -> Result<String, CommandError> {
-    let repository = shown(context.state());
-    let crossing = Crossing {
-        repository: &repository,
-        from: sender,
-        to: new.to.as_ref(),
-        reasoning: new.reasoning.as_deref(),
-        handed,
-    };
-    let written = receiving.receive(&crossing).map_err(|error| {
-        let what = "handed off here, but the other project was not notified";
-        CommandError::because(Exit::Environment, what, &error)
-            .hint("try again: callosum session handoff --force --repo PATH")
-    })?;
-    Ok(written.trajectory)
-}
-
-impl HandoffOutput {
-    fn of(handed: &HandedOff) -> Self {
-        Self {
-            ts: handed.ts.clone(),
-            session_id: handed.session_id.clone(),
-            bead: handed.bead.as_ref().map(ToString::to_string),
-            grounding_ratio: handed.ratio.clone(),
-            forced: !handed.checked.permits(),
-            next_session_ready: handed.checked.is_in_order(),
-            notes_refs: handed.notes_refs.clone(),
-            trajectory: handed.written.trajectory.clone(),
-            repo: None,
-        }
-    }
 }

@@ -1,27 +1,15 @@
 //! `callosum session heal`: missing and broken files of a session, made good.
 
-use std::time::Duration;
-
+use callosum_app::session::heal::{HealOutput, HealedOutput, committed, tell_pruned};
+use callosum_app::session::{explain, session, tell_faults, tell_mended, zones};
+use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::harmless;
-use callosum_session::{
-    Config, Held, Session, SessionError, ZoneError, Zones,
-    heal::{Healed, Healer},
-    trajectory::{Agent, Pruned},
-};
+use callosum_session::heal::{Healed, Healer};
+use callosum_session::trajectory::{Agent, Pruned};
+use callosum_session::{Config, SessionError, ZoneError};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{explain, session, tell_faults, tell_mended, zones};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit},
-};
-use callosum_client::committed::Committed;
-use callosum_client::renames::Renames;
-
-/// How long git may take to show a file.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::cli::context::Context;
 
 /// Repair missing, empty or corrupt NOTES.md and bead files
 ///
@@ -41,172 +29,6 @@ pub(crate) struct HealArgs {
     /// List what would be repaired, write nothing, and exit with 1 if there is anything
     #[arg(long)]
     check_only: bool,
-}
-
-/// `callosum session heal --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct HealOutput {
-    /// Each file that was not as it should be.
-    pub(crate) healed: Vec<HealedOutput>,
-    /// Trajectories that were compressed.
-    pub(crate) archived: Vec<String>,
-    /// Compressed trajectories that were removed, being too old.
-    pub(crate) removed: Vec<String>,
-}
-
-/// A file that was not as it should be.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct HealedOutput {
-    /// The file, from the root.
-    pub(crate) file: String,
-    /// What was wrong with it.
-    pub(crate) was: String,
-    /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `notes`, `both sides`, `anew` or `not healed`.
-    pub(crate) from: String,
-    /// Where the broken one stands now.
-    pub(crate) backup_path: Option<String>,
-}
-
-impl HealedOutput {
-    fn of(healed: Healed) -> Self {
-        Self {
-            file: healed.file,
-            was: healed.was,
-            from: healed.from.to_string(),
-            backup_path: healed.aside,
-        }
-    }
-
-    fn line(&self) -> String {
-        let aside = self
-            .backup_path
-            .as_ref()
-            .map(|aside| format!("; the broken file is now {aside}"));
-        let aside = aside.unwrap_or_default();
-        let is_left = [Healer::Nobody, Healer::Denied].map(|healer| healer.to_string());
-        if is_left.contains(&self.from) {
-            return format!("{}: {}, not repaired{aside}\n", self.file, self.was);
-        }
-        let how = if self.from == Healer::Anew.to_string() {
-            "recreated".to_owned()
-        } else {
-            format!("repaired from {}", self.from)
-        };
-        format!("{}: {}, {how}{aside}\n", self.file, self.was)
-    }
-}
-
-/// Says what became of old trajectories.
-pub(super) fn tell_pruned(context: &Context, pruned: &Pruned) {
-    for (done, names) in [
-        ("compressed", &pruned.archived),
-        ("removed", &pruned.removed),
-    ] {
-        if !names.is_empty() {
-            context
-                .report
-                .say(&format!("{done} because of age: {}", names.join(" ")));
-        }
-    }
-    for (name, why) in &pruned.left {
-        context
-            .report
-            .warn(&format!("{name} is not compressed: {why}"), None);
-    }
-}
-
-pub(super) fn committed(context: &Context) -> Committed<'_> {
-    Committed {
-        environment: &context.environment,
-        root: context.sessions(),
-        patience: PATIENCE,
-        cancel: &context.cancel,
-        may_be_merging: context.may_be_merging(),
-    }
-}
-
-/// The renames of the tree, by which moved files are followed.
-pub(in crate::cli) fn renames(context: &Context) -> Renames<'_> {
-    Renames::new(Committed {
-        root: context.tree(),
-        ..committed(context)
-    })
-}
-
-/// Tells who holds the session which merges git has not ended: a checkpoint blocks by them.
-pub(in crate::cli) fn look_for_merges(
-    context: &Context,
-    held: &mut Held<'_>,
-) -> Result<(), CommandError> {
-    let unfinished = held.look_for_merges(&committed(context));
-    unfinished.map_err(|error| explain(&error))
-}
-
-/// The files in which git has not ended a merge, and that do not say so.
-pub(super) fn unfinished(
-    context: &Context,
-    session: &Session<'_>,
-) -> Result<Vec<String>, CommandError> {
-    let unfinished = session.unfinished(&committed(context));
-    unfinished.map_err(|error| explain(&error))
-}
-
-/// Makes good the current bead, before something is to be written to it, and says so.
-pub(super) fn heal_current_bead(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
-    let healed = held
-        .heal_current_bead(&committed(context))
-        .map_err(|error| explain(&error))?;
-    tell_healed(context, held, healed.into_iter().collect())
-}
-
-/// Makes notes good that a torn write has left, before something is added to them, and says so.
-pub(in crate::cli) fn heal_torn_notes(
-    context: &Context,
-    held: &Held<'_>,
-) -> Result<(), CommandError> {
-    let healed = held
-        .heal_torn_notes(&committed(context))
-        .map_err(|error| explain(&error))?;
-    tell_healed(context, held, healed)
-}
-
-/// Makes good whatever is missing, where all that was committed is lost, and says so.
-pub(super) fn heal_all(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
-    let healed = held
-        .heal(&committed(context))
-        .map_err(|error| explain(&error))?;
-    tell_healed(context, held, healed)
-}
-
-/// Makes good whatever is missing in another project, before it is told something, and says so.
-pub(super) fn heal_other(context: &Context, zones: &Zones) -> Result<(), CommandError> {
-    let held = session(context, zones, Agent::default()).hold();
-    let held = held.map_err(|error| explain(&error))?;
-    let past = Committed {
-        root: &zones.root,
-        ..committed(context)
-    };
-    let healed = held.heal(&past).map_err(|error| explain(&error))?;
-    tell_healed(context, &held, healed)
-}
-
-fn tell_healed(
-    context: &Context,
-    held: &Held<'_>,
-    mut healed: Vec<Healed>,
-) -> Result<(), CommandError> {
-    healed.retain(|healed| healed.from.has_healed());
-    held.note_healed(&healed).map_err(|error| explain(&error))?;
-    say_healed(context, healed);
-    Ok(())
-}
-
-/// Says what was made good before something else was done.
-pub(super) fn say_healed(context: &Context, healed: Vec<Healed>) {
-    for healed in healed {
-        let line = HealedOutput::of(healed).line();
-        context.report.say(&harmless(line.trim_end()));
-    }
 }
 
 pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError> {

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use callosum_evidence::{secrets::mask, terminal::harmless};
+use callosum_app::{CommandError, Exit, store};
+use callosum_evidence::secrets::mask;
+use callosum_evidence::terminal::harmless;
 use callosum_session::merge::{Kind, MergeError, marked, merged};
 use clap::Args;
 
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Merge NOTES.md, a trajectory or a bead for git
 ///

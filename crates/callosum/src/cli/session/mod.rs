@@ -10,43 +10,22 @@ mod grounding;
 mod handoff;
 mod heal;
 mod merge;
-mod recipient;
 mod recover;
 mod repos;
 mod resolve;
 mod status;
 
-use std::{borrow::Cow, path::Path};
+pub(super) use self::handoff::not_handed;
 
-use callosum_arbiter::{excerpt::excerpt, nearest::nearest};
-use callosum_evidence::{secrets::Kind, terminal::harmless};
-use callosum_session::{
-    Config, DecideError, FileMove, Session, SessionError, UnknownKey, Whose, Zones,
-    evidence::{Evidence, QuoteError, ROOT_PREFIX, Relative},
-    trajectory::Agent,
-};
+use callosum_app::CommandError;
+use callosum_app::session::agent;
+use callosum_app::session::decide::decide;
+use callosum_app::session::repos::remember;
+use callosum_session::Whose;
+use callosum_session::trajectory::Agent;
 use clap::{Args, Subcommand};
 
-pub(super) use self::{
-    budget::BudgetOutput,
-    check::CheckpointOutput,
-    checkpoint::SynthesisOutput,
-    decide::DecideOutput,
-    ghost::GhostOutput,
-    grounding::{GroundingOutput, unknown},
-    handoff::{HandoffOutput, not_handed, tell_bd},
-    heal::{HealOutput, heal_torn_notes, look_for_merges, renames},
-    recover::RecoverOutput,
-    repos::{ReposOutput, remember},
-    resolve::ResolveOutput,
-    status::SessionStatusOutput,
-};
-pub(crate) use self::{
-    decide::{bead_id, decide, decided_by, tell_bd_decided},
-    recover::{RecoverOptions, recover},
-};
 use super::context::Context;
-use crate::ui::{CommandError, Exit};
 
 /// Record decisions that survive a cleared context, and check their evidence
 #[derive(Debug, Subcommand)]
@@ -121,209 +100,5 @@ impl WhoseArgs {
             Some(name) => Ok((agent(name)?, Whose::Own)),
             None => Ok((Agent::default(), Whose::Everyone)),
         }
-    }
-}
-
-/// A name as an agent's.
-pub(super) fn agent(name: &str) -> Result<Agent, CommandError> {
-    Agent::new(name).map_err(|error| CommandError::from_error(Exit::Usage, &error))
-}
-
-/// Where the project's zones stand.
-pub(super) fn zones(context: &Context) -> Zones {
-    Zones {
-        tree: context.tree().to_owned(),
-        root: context.sessions().to_owned(),
-    }
-}
-
-/// The project as one agent sees it.
-pub(super) fn session<'s>(context: &'s Context, zones: &'s Zones, agent: Agent) -> Session<'s> {
-    let homes = &context.project.homes;
-    if zones.root == homes.project(context.state()) {
-        // If that fails, so does the first write, which says why.
-        drop(homes.create_project(&context.disk, context.state()));
-    }
-    Session {
-        disk: &context.disk,
-        zones,
-        clock: &context.clock,
-        agent,
-    }
-}
-
-/// Ends what a killed process began, before something is read. Where that is not possible, what is
-/// there is read, and that is said.
-pub(super) fn mend(context: &Context, session: &Session<'_>) {
-    if !session.is_torn().unwrap_or(false) {
-        return;
-    }
-    match session.hold() {
-        Ok(held) => tell_mended(context, &held),
-        Err(error) => context.report.warn(&explain(&error).one_line(), None),
-    }
-}
-
-/// Says what of a killed process's step was done or could not be.
-pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) {
-    for aside in &held.aside {
-        let told = format!(
-            "another program replaced NOTES.md during the write; its version is in {aside}"
-        );
-        context.report.warn(&harmless(&told), None);
-    }
-    let Some(mended) = &held.mended else { return };
-    context
-        .report
-        .say("finished a step that a killed process had started");
-    for left in &mended.left {
-        context.report.warn(&format!("not finished: {left}"), None);
-    }
-}
-
-/// Says which cited files were moved, and are cited where they are now.
-pub(super) fn say_moved(context: &Context, moved: &[FileMove]) {
-    for moved in moved {
-        context.report.say(&harmless(&moved.to_string()));
-    }
-}
-
-/// Says what of the settings was not understood.
-pub(super) fn tell_faults(context: &Context, config: &Config) {
-    for line in faults_of(config) {
-        context.report.warn(&harmless(&line), None);
-    }
-}
-
-/// What of the settings was not understood, each with file and line: also keys that nothing reads, where one is meant
-/// that is. Others may be of other programs.
-fn faults_of(config: &Config) -> impl Iterator<Item = String> {
-    let faults = config.faults.iter();
-    let faults = faults.map(|fault| format!(".loa.config.yaml:{}: {}", fault.line, fault.what));
-    faults.chain(config.unknown.iter().filter_map(misspelt))
-}
-
-fn misspelt(key: &UnknownKey) -> Option<String> {
-    let meant = nearest(&key.name, key.known().iter().copied())?;
-    let (line, section) = (key.line, &key.section);
-    let name = excerpt(&key.name);
-    Some(format!(
-        ".loa.config.yaml:{line}: unknown key `{section}{name}`, did you mean `{section}{meant}`?"
-    ))
-}
-
-/// Says that secrets were taken out before anything was written.
-pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
-    if kinds.is_empty() {
-        return;
-    }
-    let mut names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let what = format!("removed secrets before writing: {}", names.join(", "));
-    context.report.warn(&what, None);
-}
-
-/// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`, or from the top of
-/// the disk, where it is below the root; also as tools print one, `path:12:4` or `path#L12-L15`.
-pub(crate) fn place(context: &Context, text: &str) -> Result<Evidence, CommandError> {
-    let tree = zones(context).tree;
-    let below = Path::new(text).strip_prefix(&tree).ok();
-    let below = below.and_then(Path::to_str).unwrap_or(text);
-    let named = Evidence::parse(&as_lines(below), Relative::Accepted).ok_or_else(|| {
-        CommandError::new(
-            Exit::Usage,
-            format!("`{text}` does not name lines of a file"),
-        )
-        .hint("write `src/main.rs:12` or `src/main.rs:12-15`, relative to the root")
-    })?;
-    let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
-    let here = context.folder.join(&named.path);
-    let here = here.strip_prefix(&tree).ok().filter(|_| is_there(&here));
-    match here.and_then(Path::to_str) {
-        Some(here) if !is_there(&tree.join(&named.path)) => {
-            let meant = Evidence {
-                path: here.to_owned(),
-                ..named.clone()
-            };
-            let meant = meant.identifier();
-            let meant = meant.strip_prefix(ROOT_PREFIX).unwrap_or(&meant);
-            let what = format!("there is no `{}` below the root", named.path);
-            let hint = format!("paths are relative to the root: {meant}");
-            Err(CommandError::new(Exit::No, what).hint(hint))
-        }
-        _ => Ok(named),
-    }
-}
-
-/// A place without the column that tools print behind its line, and with its lines behind a colon.
-fn as_lines(place: &str) -> Cow<'_, str> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if let Some((path, lines)) = place.rsplit_once("#L") {
-        let lines = lines.replace('L', "");
-        return format!("{path}:{lines}").into();
-    }
-    let before = place
-        .rsplit_once(':')
-        .filter(|(_, column)| is_number(column));
-    let line = before.and_then(|(before, _)| before.rsplit_once(':'));
-    match (before, line) {
-        (Some((before, _)), Some((_, line))) if is_number(line) => before.into(),
-        _ => place.into(),
-    }
-}
-
-/// Explains why a session's files cannot be used.
-pub(super) fn explain(error: &SessionError) -> CommandError {
-    match error {
-        SessionError::NoBead { .. } => {
-            CommandError::from_error(Exit::No, error).hint("callosum bead ready")
-        }
-        SessionError::Newer { .. } => CommandError::from_error(Exit::Environment, error)
-            .hint("use the newer callosum to finish it"),
-        SessionError::Bead { .. } => CommandError::from_error(Exit::Environment, error)
-            .hint("nothing was changed; fix the file by hand"),
-        SessionError::UnreadBead {
-            file, is_encoded, ..
-        } => {
-            let error = CommandError::from_error(Exit::Environment, error);
-            error.hint(if *is_encoded {
-                format!("iconv -f latin1 -t utf-8 {file} -o {file}.new && mv {file}.new {file}")
-            } else {
-                format!(
-                    "fix {file} by hand, or restore what git last committed: callosum session heal"
-                )
-            })
-        }
-        SessionError::Busy(_) => CommandError::from_error(Exit::Environment, error)
-            .hint("nothing was written; run the same command again"),
-        SessionError::Unwritable(_) => CommandError::from_error(Exit::Environment, error)
-            .hint("reading still works: callosum session recover"),
-        SessionError::NotFile { file } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!("mv {file} {file}.aside && callosum session heal")),
-        SessionError::Foreign { file, .. } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!(
-                "iconv -f utf-16 -t utf-8 {file} -o {file}.new && mv {file}.new {file}"
-            )),
-        SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
-            format!("move the old file aside: mv {file} {file}.old && callosum session heal"),
-        ),
-        _ => CommandError::from_error(Exit::Environment, error),
-    }
-}
-
-/// Explains why a decision was not made.
-pub(super) fn undecided(error: &DecideError) -> CommandError {
-    match error {
-        DecideError::Session(error) => explain(error),
-        DecideError::NoDecision { .. } => CommandError::from_error(Exit::No, error)
-            .hint("list decisions with their times: callosum session recover --level 2"),
-        DecideError::Quote(QuoteError::NotUnique { .. }) => {
-            CommandError::from_error(Exit::No, error)
-                .hint("nothing was written; cite lines whose text occurs only there")
-        }
-        DecideError::Quote(_) => CommandError::from_error(Exit::No, error)
-            .hint("nothing was written; cite lines of a text file of this project that contain it"),
-        DecideError::Empty | DecideError::LongTitle => CommandError::from_error(Exit::Usage, error),
     }
 }

@@ -1,23 +1,14 @@
 //! `callosum session repos`: the projects of this machine that one session may name to another; and
 //! what the other commands need of them.
 
-use std::{
-    fmt::Write as _,
-    path::{Component, Path, PathBuf},
-};
+use std::fmt::Write as _;
 
+use callosum_app::session::repos::{RepoOutput, ReposOutput, forget, list, state};
+use callosum_app::{CommandError, store};
 use callosum_evidence::terminal::on_one_line;
-use callosum_session::Zones;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::heal;
-use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Exit, shell_word},
-};
-use callosum_config::{Repositories, Roots, place_sessions};
+use crate::cli::context::Context;
 
 /// List the projects that this machine knows, for --repo
 ///
@@ -32,26 +23,6 @@ pub(crate) struct ReposArgs {
     /// Forget this project; its files stay as they are
     #[arg(long, value_name = "PATH")]
     forget: Option<String>,
-}
-
-/// `callosum session repos --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ReposOutput {
-    /// Those that are known, in the order of their roots.
-    pub(crate) repositories: Vec<RepoOutput>,
-    /// Files of the list that were not understood.
-    pub(crate) unread: Vec<String>,
-}
-
-/// A project that is known.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RepoOutput {
-    /// Its root.
-    pub(crate) root: String,
-    /// When it was first known.
-    pub(crate) since: String,
-    /// `sessions` where sessions are kept there, `none` where not, `gone` where it is not there any more.
-    pub(crate) state: String,
 }
 
 pub(super) fn run(context: &Context, args: &ReposArgs) -> Result<(), CommandError> {
@@ -87,146 +58,4 @@ pub(super) fn run(context: &Context, args: &ReposArgs) -> Result<(), CommandErro
         let _ = writeln!(lines, "{root}  {}  {}", one.state, on_one_line(&one.since));
     }
     context.ui.read_by_all(&lines)
-}
-
-fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
-    // One that is gone can be forgotten too, by the path that it had.
-    let root = Roots::find(&context.disk, &context.folder, Some(Path::new(path)));
-    let root = root.map_or_else(
-        |_| without_dots(&context.folder.join(path)),
-        |roots| roots.state,
-    );
-    let was_known = list(context)
-        .forget(&root)
-        .map_err(|error| store::disk_failed(&error))?;
-    if was_known {
-        context.report.say(&format!("forgot {}", root.display()));
-        return Ok(());
-    }
-    let what = format!("`{}` is not in the list", root.display());
-    Err(CommandError::new(Exit::No, what).hint("callosum session repos"))
-}
-
-/// A path of what is not there, so that no link tells where `..` leads.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
-fn state(context: &Context, root: &Path) -> &'static str {
-    let zones = Zones {
-        tree: root.to_owned(),
-        root: root.to_owned(),
-    };
-    match context.disk.exists(root) {
-        Ok(true) if zones.are_used(&context.disk).unwrap_or(false) => "sessions",
-        Ok(true) => "none",
-        _ => "gone",
-    }
-}
-
-fn list(context: &Context) -> Repositories<'_> {
-    Repositories::new(&context.disk, context.project.homes.repositories())
-}
-
-/// Remembers this project. That it could not be keeps nobody from anything else.
-pub(in crate::cli) fn remember(context: &Context) {
-    let now = context.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ");
-    if let Err(error) = list(context).remember(context.state(), now.to_string()) {
-        let what = format!("other projects will not see this one: {error}");
-        context.report.detail(&what);
-    }
-}
-
-/// The project that was begun, where a folder within it is named that git or a file of ours takes for a root.
-fn known_above(context: &Context, roots: Roots) -> Result<Roots, CommandError> {
-    for root in roots.state.ancestors() {
-        let is_known = list(context).know(root);
-        if is_known.map_err(|error| store::disk_failed(&error))? {
-            return Ok(if root == roots.state {
-                roots
-            } else {
-                Roots {
-                    tree: root.to_owned(),
-                    sessions: root.to_owned(),
-                    state: root.to_owned(),
-                    foreign: Vec::new(),
-                }
-            });
-        }
-    }
-    Ok(roots)
-}
-
-/// The zones of another project, which must be known, and have sessions.
-pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError> {
-    let roots = known(context, path)?;
-    let shown = roots.sessions.display().to_string();
-    let zones = Zones {
-        tree: roots.tree,
-        root: roots.sessions,
-    };
-    let are_used = zones.are_used(&context.disk);
-    if !are_used.map_err(|error| store::disk_failed(&error))? {
-        let what = format!("`{shown}` has no sessions");
-        return Err(CommandError::new(Exit::No, what).hint(begin(&shown)));
-    }
-    Ok(zones)
-}
-
-/// The same of one that is to be told something: where all of its files that are committed are lost, they are healed first.
-pub(super) fn receiving(context: &Context, path: &str) -> Result<Zones, CommandError> {
-    let roots = known(context, path)?;
-    let zones = Zones {
-        tree: roots.tree.clone(),
-        root: roots.sessions.clone(),
-    };
-    let are_used = zones.are_used(&context.disk);
-    let are_used = are_used.map_err(|error| store::disk_failed(&error))?;
-    if !are_used && roots.commit_sessions(&context.disk) {
-        heal::heal_other(context, &zones)?;
-    }
-    other(context, path)
-}
-
-/// How sessions are begun there.
-fn begin(shown: &str) -> String {
-    format!("callosum -C {} init", shell_word(shown))
-}
-
-/// The roots of another project, with the folder of its session files.
-fn roots_of(context: &Context, path: &str) -> Result<Roots, CommandError> {
-    let roots = Roots::find(&context.disk, &context.folder, Some(Path::new(path)));
-    let roots = roots.map_err(|error| {
-        CommandError::from_error(Exit::Usage, &error).hint("callosum session repos")
-    })?;
-    let mut roots = known_above(context, roots)?;
-    place_sessions(&context.disk, &context.project.homes, &mut roots);
-    Ok(roots)
-}
-
-/// Another project that was begun on this machine.
-fn known(context: &Context, path: &str) -> Result<Roots, CommandError> {
-    let roots = roots_of(context, path)?;
-    // A linked worktree with sessions of its own is another one.
-    if roots.sessions == context.sessions() {
-        let what = format!("`{path}` is this project itself");
-        return Err(CommandError::new(Exit::Usage, what));
-    }
-    let shown = roots.sessions.display().to_string();
-    let is_known = list(context).know(&roots.state);
-    if !is_known.map_err(|error| store::disk_failed(&error))? {
-        let what = format!("`{shown}` was not initialized on this machine");
-        return Err(CommandError::new(Exit::Usage, what).hint(begin(&shown)));
-    }
-    Ok(roots)
 }

@@ -1,18 +1,13 @@
 //! `callosum session resolve`: the lines that an identifier names, or where they are now.
 
-use callosum_session::{
-    evidence::{Evidence, Standing, Tree},
-    trajectory::Agent,
-};
+use callosum_app::session::resolve::ResolveOutput;
+use callosum_app::session::{mend, session, zones};
+use callosum_app::{CommandError, Exit};
+use callosum_session::evidence::{Evidence, Standing, Tree};
+use callosum_session::trajectory::Agent;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{mend, session, zones};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit},
-};
+use crate::cli::context::Context;
 
 /// Print exactly the lines that an identifier names
 ///
@@ -28,25 +23,14 @@ pub(crate) struct ResolveArgs {
     identifier: String,
 }
 
-/// `callosum session resolve --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ResolveOutput {
-    /// The place that was asked for.
-    pub(crate) identifier: String,
-    /// The place whose lines these are.
-    pub(crate) at: String,
-    /// How the quote that NOTES.md has of the place stands; nothing where it has none.
-    pub(crate) standing: Option<String>,
-    /// The lines.
-    pub(crate) text: String,
-}
-
 pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandError> {
-    let asked = super::place(context, &args.identifier)?;
+    let asked = callosum_app::session::place(context, &args.identifier)?;
     let zones = zones(context);
     let session = session(context, &zones, Agent::default());
     mend(context, &session);
-    let notes = session.notes().map_err(|error| super::explain(&error))?;
+    let notes = session
+        .notes()
+        .map_err(|error| callosum_app::session::explain(&error))?;
     let quoted = notes
         .iter()
         .flat_map(callosum_session::notes::Notes::decisions)

@@ -1,28 +1,21 @@
 //! `callosum session status`: where things stand, what was not understood, and what parts ways.
 
-use std::{collections::HashSet, fmt::Write as _};
+use std::collections::HashSet;
 
-use callosum_session::{
-    Config, Session, SessionError, Zones,
-    bead::{Bead, BeadId},
-    evidence::Tree,
-    fork::forks,
-    grounding::Grounding,
-    notes::Notes,
-};
+use callosum_app::bead::{ForkOutput, mirror};
+use callosum_app::session::status::{SessionStatusOutput, notes, shown};
+use callosum_app::session::{explain, faults_of, heal, mend, session, zones};
+use callosum_app::{CommandError, store};
+use callosum_session::Config;
+use callosum_session::bead::{Bead, BeadId};
+use callosum_session::evidence::Tree;
+use callosum_session::fork::forks;
+use callosum_session::grounding::Grounding;
+use callosum_session::notes::Notes;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{WhoseArgs, explain, faults_of, heal, mend, session, zones};
-use crate::{
-    cli::{
-        bead::{ForkOutput, mirror},
-        context::Context,
-        store,
-    },
-    ui::CommandError,
-};
+use super::WhoseArgs;
+use crate::cli::context::Context;
 
 /// Show the state of a session, and where its files disagree
 ///
@@ -37,25 +30,6 @@ Examples:
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     whose: WhoseArgs,
-}
-
-/// `callosum session status --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct SessionStatusOutput {
-    /// The current bead.
-    pub(crate) bead: Option<String>,
-    /// When the last checkpoint was.
-    pub(crate) checkpoint: Option<String>,
-    /// Decisions in NOTES.md.
-    pub(crate) decisions: usize,
-    /// Claims since the last hand-off.
-    pub(crate) claims: usize,
-    /// Those of them that are grounded.
-    pub(crate) grounded: usize,
-    /// What was not understood, each with its file and line.
-    pub(crate) faults: Vec<String>,
-    /// Where two do not say the same.
-    pub(crate) forks: Vec<ForkOutput>,
 }
 
 pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandError> {
@@ -152,46 +126,4 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         return context.ui.json_data(&output);
     }
     context.ui.read_by_all(&shown(&output))
-}
-
-/// The notes, where they could be read, and what of them was not understood.
-fn notes(
-    session: &Session<'_>,
-    zones: &Zones,
-) -> Result<(Option<Notes>, Vec<String>), CommandError> {
-    let file = zones.named(&zones.notes());
-    match session.notes() {
-        Ok(Some(notes)) => {
-            let faults = notes.faults().into_iter();
-            let faults = faults.map(|fault| format!("{file}:{}: {}", fault.line, fault.what));
-            let faults = faults.collect();
-            Ok((Some(notes), faults))
-        }
-        Ok(None) => Ok((Some(Notes::read(Vec::new())), Vec::new())),
-        Err(
-            error @ (SessionError::TooLarge { .. }
-            | SessionError::NotFile { .. }
-            | SessionError::Foreign { .. }),
-        ) => Ok((None, vec![error.to_string()])),
-        Err(error) => Err(explain(&error)),
-    }
-}
-
-fn shown(output: &SessionStatusOutput) -> String {
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-    let mut text = format!(
-        "bead: {}\ncheckpoint: {}\ndecisions: {}\nclaims: {} of {} grounded\n",
-        or_none(&output.bead),
-        or_none(&output.checkpoint),
-        output.decisions,
-        output.grounded,
-        output.claims
-    );
-    for fault in &output.faults {
-        let _ = writeln!(text, "problem: {fault}");
-    }
-    for fork in &output.forks {
-        text.push_str(&fork.line());
-    }
-    text
 }

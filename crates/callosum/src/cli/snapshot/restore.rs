@@ -2,21 +2,17 @@
 //!
 //! What is changed is shown first, and a person is asked where there is one.
 
-use std::{
-    fmt::Write as _,
-    io::{self, BufRead as _, IsTerminal as _},
-};
+use std::io;
+use std::io::{BufRead as _, IsTerminal as _};
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_app::snapshot::output::RestoreOutput;
+use callosum_app::snapshot::restore::{as_text, done, refused};
+use callosum_app::snapshot::{explained, keep_within, tell_not_covered};
+use callosum_app::{CommandError, Exit, many};
 use callosum_guard::snapshot::{Changes, Store};
 
-use super::{
-    DiffArgs, RestoreArgs, explained, keep_within, output::RestoreOutput, tell_not_covered,
-};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Exit, many},
-};
+use super::{DiffArgs, RestoreArgs};
+use crate::cli::context::Context;
 
 pub(super) fn diff(context: &Context, store: &Store, args: &DiffArgs) -> Result<(), CommandError> {
     let snapshot = store.named(&args.id).map_err(|error| explained(&error))?;
@@ -86,33 +82,6 @@ pub(super) fn restore(
     refused(context, &restored.changes)
 }
 
-/// Names what was not put back, which is a no.
-fn refused(context: &Context, changes: &Changes) -> Result<(), CommandError> {
-    let mut refused = changes.refused().peekable();
-    if refused.peek().is_none() {
-        return Ok(());
-    }
-    for change in refused {
-        let what = format!(
-            "`{}` was not restored: its current content is in no snapshot",
-            change.path.display()
-        );
-        context
-            .report
-            .warn(&what, Some("move it away, then restore again"));
-    }
-    Err(CommandError::told(Exit::No))
-}
-
-/// What was done, in words.
-fn done(changes: &Changes) -> String {
-    let written = many(changes.written().count() as u64, "file");
-    match changes.removed().count() as u64 {
-        0 => format!("restored {written}"),
-        removed => format!("restored {written}, removed {removed} that restoring had created"),
-    }
-}
-
 /// Asks a person; anything but yes is no, and so is the end of the input.
 fn asked(context: &Context, changes: &Changes) -> Result<bool, CommandError> {
     let files = many(changes.written().count() as u64, "file");
@@ -128,16 +97,4 @@ fn asked(context: &Context, changes: &Changes) -> Result<bool, CommandError> {
     })?;
     let answer = answer.trim().to_ascii_lowercase();
     Ok(answer == "y" || answer == "yes")
-}
-
-fn as_text(changes: &Changes) -> String {
-    let mut text = String::new();
-    for change in &changes.0 {
-        let path = on_one_line(&change.path.to_string_lossy());
-        let _ = writeln!(text, "{:8} {path}", change.kind.as_str());
-    }
-    if text.is_empty() {
-        text.push_str("all files match the snapshot\n");
-    }
-    text
 }

@@ -1,32 +1,20 @@
 //! `callosum status`: ledger, executors, last tasks, mesh and health in one look. [`text`] prints it.
 
-mod recent;
 mod text;
 
-use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{Entry, LedgerVersion, Query, ReadError, Reader, Stats, day_ahead};
+use callosum_app::delegate::UNWELL;
+use callosum_app::mesh::MeshStatus;
+use callosum_app::roster::Roster;
+use callosum_app::status::recent::{failed, recent, unfinished};
+use callosum_app::status::{ExecutorStatus, StatusOutput, TaskStatusOutput, last_cause, looked_up};
+use callosum_app::{CommandError, Exit, many, store, thousands};
+use callosum_ledger::{LedgerVersion, Reader, day_ahead};
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
-use self::recent::{failed, recent, unfinished};
-use super::{
-    context::Context,
-    delegate::UNWELL,
-    hook_tokens::{self, HookTokens},
-    local_time::LocalTime,
-    mesh::MeshStatus,
-    roster::Roster,
-    store,
-};
-use crate::ui::{CommandError, Exit, many, thousands};
-
-/// How many of the last tasks, and of the last failures, are shown.
-const LAST: usize = 5;
-
-/// How much of a prompt or a message is shown, in letters.
-const SHOWN: usize = 60;
+use super::context::Context;
+use super::hook_tokens;
+use super::local_time::LocalTime;
 
 /// Show ledger, executors, last tasks and health at a glance
 ///
@@ -39,95 +27,6 @@ Examples:
   $ callosum status -v
   $ callosum status --json")]
 pub(crate) struct StatusArgs {}
-
-/// `callosum status --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct StatusOutput {
-    /// The folder that keeps the project's state.
-    pub(crate) root: String,
-    /// The tree that is read; another one in a linked git worktree.
-    pub(crate) tree: String,
-    /// Whether the project was initialized.
-    pub(crate) initialized: bool,
-    /// Entries, archives included.
-    pub(crate) entries: u64,
-    /// Bytes of the active ledger.
-    pub(crate) ledger_bytes: u64,
-    /// The version that the ledger says it has.
-    pub(crate) ledger_version: Option<String>,
-    /// The executors and how they stand.
-    pub(crate) executors: Vec<ExecutorStatus>,
-    /// Executor for tasks that name none; null if no executor is available.
-    pub(crate) next_executor: Option<String>,
-    /// Tasks that have begun and not ended, newest first: at work, or left by a run that was killed.
-    pub(crate) unfinished: Vec<UnfinishedOutput>,
-    /// The last tasks, newest first.
-    pub(crate) last_tasks: Vec<TaskStatusOutput>,
-    /// What failed lately for good, newest first.
-    pub(crate) last_failures: Vec<FailureOutput>,
-    /// What agents on this machine have left for one another; null where there is no mesh, or it cannot be read.
-    pub(crate) mesh: Option<MeshStatus>,
-    /// What hooks added to the contexts of models in this project, by client.
-    pub(crate) hook_tokens: Vec<HookTokens>,
-    /// `ok`, or `attention` where something needs it.
-    pub(crate) health: String,
-    /// What needs attention; empty when all is well.
-    pub(crate) attention: Vec<String>,
-}
-
-/// State of an executor.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ExecutorStatus {
-    /// Its name.
-    pub(crate) id: String,
-    /// `active`, `inactive`, `disabled`, `not trusted`, or `left alone` while its circuit is open.
-    pub(crate) standing: String,
-}
-
-/// A task that has begun and has no record of its end.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct UnfinishedOutput {
-    /// Its id.
-    pub(crate) task_id: String,
-    /// When something of it was recorded last.
-    pub(crate) timestamp: String,
-    /// How many seconds ago that was.
-    pub(crate) age_seconds: u64,
-    /// What that was, in the journal's word: `spawned`, `waiting` and the like.
-    pub(crate) state: String,
-    /// Who does it.
-    pub(crate) executor: Option<String>,
-    /// What was asked.
-    pub(crate) prompt: Option<String>,
-}
-
-/// A committed task.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct TaskStatusOutput {
-    /// Its id.
-    pub(crate) task_id: String,
-    /// When it was finished.
-    pub(crate) timestamp: String,
-    /// Who did it.
-    pub(crate) executor: String,
-    /// What was asked.
-    pub(crate) prompt: Option<String>,
-}
-
-/// A task that failed for good, or was refused before it had an id.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct FailureOutput {
-    /// Its id, where it had one.
-    pub(crate) task_id: Option<String>,
-    /// When.
-    pub(crate) timestamp: String,
-    /// Who was to do it, where that was known.
-    pub(crate) executor: Option<String>,
-    /// The seed's code, where it has one.
-    pub(crate) code: Option<String>,
-    /// What went wrong.
-    pub(crate) message: Option<String>,
-}
 
 pub(super) fn run(context: &Context, _args: &StatusArgs) -> Result<(), CommandError> {
     let times = LocalTime::find(context);
@@ -291,32 +190,4 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
         },
         attention,
     })
-}
-
-/// Why an executor failed last, in brackets, as far as the last failures have it.
-fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
-    let mut its = failures
-        .iter()
-        .filter(|failure| failure.executor.as_deref() == Some(executor));
-    let coded = its.find_map(|failure| failure.code.as_ref().zip(failure.message.as_ref()));
-    coded.map_or_else(String::new, |(code, message)| {
-        format!(" (last {code}: {})", shown(Some(message)))
-    })
-}
-
-/// How much there is, and the last of it.
-fn looked_up(ledger: &Reader) -> Result<(Stats, Vec<Entry>), ReadError> {
-    let last = Query {
-        limit: Some(LAST),
-        ..Query::default()
-    };
-    Ok((ledger.stats()?, ledger.query(&last)?))
-}
-
-/// The beginning of foreign words, for a table.
-fn shown(words: Option<&str>) -> String {
-    on_one_line(words.unwrap_or("-"))
-        .chars()
-        .take(SHOWN)
-        .collect()
 }

@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
+use callosum_app::status::{
+    ExecutorStatus, FailureOutput, LAST, StatusOutput, TaskStatusOutput, shown,
+};
+use callosum_app::{many, thousands};
 use callosum_evidence::terminal::on_one_line;
 use jiff::SignedDuration;
 use owo_colors::OwoColorize as _;
 
-use super::{ExecutorStatus, FailureOutput, LAST, StatusOutput, TaskStatusOutput, shown};
-use crate::{
-    cli::{hook_tokens, local_time::LocalTime},
-    ui::{Table, many, thousands},
-};
+use crate::cli::hook_tokens;
+use crate::cli::local_time::LocalTime;
+use crate::ui::Table;
 
 /// Most lines of a summary.
 const MOST_LINES: usize = 8;

@@ -2,38 +2,25 @@
 //!
 //! Start with [`run`]. `crate::undo` decides what becomes of each file; this shows it, asks, and writes.
 
-mod diff;
-mod output;
 mod select;
 
 use std::collections::BTreeMap;
 
+use callosum_app::agreement::Agreement;
+use callosum_app::store::disk_failed;
+use callosum_app::undo::output::{EntryOutput, FileOutput, UndoListOutput, UndoOutput};
+use callosum_app::undo::select::{Selection, contents_of};
+use callosum_app::undo::{LARGEST, short, write};
+use callosum_app::{CommandError, Exit, many, snapshot};
+use callosum_client::undo::{Call, FilePlan, FileState, History, Step, UndoLog, observe, plan};
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::snapshot::{Retention, Store};
 use clap::Args;
 
-pub(super) use self::output::{UndoListOutput, UndoOutput};
-use self::{
-    output::{EntryOutput, FileOutput},
-    select::{Selection, contents_of, select},
-};
-use super::{
-    agreement::{self, Agreement},
-    context::Context,
-    snapshot,
-    store::disk_failed,
-};
-use crate::ui::{CommandError, Exit, Table, many};
-use callosum_client::undo::{
-    Call, FileLine, FilePlan, FileState, History, Line, Step, UndoLine, UndoLog, observe, plan,
-    restore,
-};
-
-/// How long another process that records something is waited for.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
-
-/// Largest file that is undone, in bytes.
-const LARGEST: u64 = 64 * 1024 * 1024;
+use self::select::select;
+use super::agreement;
+use super::context::Context;
+use crate::ui::Table;
 
 /// Undo the changes of an agent's last turn
 ///
@@ -86,7 +73,7 @@ pub(super) fn run(context: &Context, args: &UndoArgs) -> Result<(), CommandError
         return list(context, args, &history);
     }
     let mut selection = select(args, history)?;
-    select::resolve(context, &store, &mut selection)?;
+    callosum_app::undo::select::resolve(context, &store, &mut selection)?;
     undo(context, args, &store, &log, &selection)
 }
 
@@ -115,7 +102,7 @@ fn undo(
             plan.step = Step::NotKept("its earlier content is gone".to_owned());
         }
     }
-    let is_agreed = agreement::is_given(context, args.yes);
+    let is_agreed = callosum_app::agreement::is_given(context, args.yes);
     let can_ask = !is_agreed && !args.dry_run && agreement::can_ask(context);
     let is_done = |plan: &FilePlan| match plan.step {
         Step::Restore => true,
@@ -141,7 +128,11 @@ fn undo(
         tell(context, selection, &output)?;
         for plan in &done {
             let now = read.get(&plan.path).map(Vec::as_slice);
-            let text = diff::unified(&plan.path, (&plan.now, now), (&plan.before, before(plan)));
+            let text = callosum_app::undo::diff::unified(
+                &plan.path,
+                (&plan.now, now),
+                (&plan.before, before(plan)),
+            );
             context.ui.foreign(&text)?;
         }
     }
@@ -198,57 +189,6 @@ fn undo(
         return Err(CommandError::told(Exit::No));
     }
     ended(context, selection, &plans, is_whole)
-}
-
-/// Restores the files, after a record of what they hold now. Returns its id, and why files were not restored.
-fn write(
-    context: &Context,
-    (store, log): (&Store, &UndoLog),
-    selection: &Selection,
-    done: &[&FilePlan],
-    read: &BTreeMap<String, Vec<u8>>,
-) -> Result<(String, BTreeMap<String, String>), CommandError> {
-    let mut blobs = BTreeMap::new();
-    let mut files = Vec::new();
-    for plan in done {
-        if let (FileState::File { sum, .. }, Some(bytes)) = (&plan.now, read.get(&plan.path)) {
-            blobs.insert(sum.clone(), bytes.clone());
-        }
-        files.push(FileLine {
-            path: plan.path.clone(),
-            before: Some(plan.now.clone()),
-            after: Some(plan.before.clone()),
-        });
-    }
-    let id = context.ids.uuid_v4();
-    let calls = selection.calls.iter();
-    let calls = calls.map(|at| &selection.history.calls[*at]);
-    let line = Line::Undo(UndoLine {
-        id: id.clone(),
-        at: context.clock.now(),
-        agent: selection.agent.clone(),
-        session: selection.session.clone(),
-        targets: calls.flat_map(|call| call.ids.iter().cloned()).collect(),
-        label: format!("undo {}", short(&selection.id)),
-        files,
-    });
-    log.append(context.clock.now(), &line, &blobs, PATIENCE)
-        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-    let mut failed = BTreeMap::new();
-    for plan in done {
-        let bytes = contents_of(log, selection, plan);
-        let written = restore(
-            &context.disk,
-            store.tree(),
-            &plan.path,
-            &plan.before,
-            bytes.as_deref(),
-        );
-        if let Err(error) = written {
-            failed.insert(plan.path.clone(), error.to_string());
-        }
-    }
-    Ok((id, failed))
 }
 
 /// Says what was left out, which makes the answer no.
@@ -339,9 +279,4 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
         ));
     }
     Ok(())
-}
-
-/// The beginning of an id, which a person can type.
-fn short(id: &str) -> String {
-    id.chars().take(8).collect()
 }

@@ -2,18 +2,15 @@
 
 use std::fmt::Write as _;
 
-use callosum_diagnose::{ErrorEvent, StreamSource, read};
+use callosum_app::watch::EventOutput;
+use callosum_app::watch::evaluate::{FORM, Row, VerdictOutput, WatchTestOutput};
+use callosum_app::{CommandError, Exit, many};
+use callosum_diagnose::{StreamSource, read};
 use callosum_evidence::terminal::on_one_line;
 use clap::Args;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::EventOutput;
-use crate::{
-    cli::{context::Context, text_input},
-    ui::{CommandError, Exit, many},
-};
+use crate::cli::context::Context;
+use crate::cli::text_input;
 
 /// Test the detection of errors against a file of outputs
 ///
@@ -29,73 +26,6 @@ pub(crate) struct TestArgs {
     /// File of outputs, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: std::path::PathBuf,
-}
-
-/// An example of a line, for errors.
-const FORM: &str = r#"each line is {"id": "1", "text": "sh: 1: x: not found", "expect": {"type": "CommandNotFound"}}"#;
-
-/// One line of the file.
-#[derive(Debug, Deserialize)]
-struct Row {
-    id: String,
-    text: String,
-    #[serde(default)]
-    expect: Option<Expected>,
-}
-
-/// The error that a row is expected to have. A key that is missing is not compared; `type: null` expects no error.
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
-struct Expected(Map<String, Value>);
-
-impl Expected {
-    /// Returns the type, if an error is expected.
-    fn error_type(&self) -> Option<&str> {
-        self.0.get("type").and_then(Value::as_str)
-    }
-
-    /// Whether the first event of an output is the expected one.
-    fn holds(&self, events: &[ErrorEvent]) -> bool {
-        let Some(error_type) = self.error_type() else {
-            return events.is_empty();
-        };
-        let key = |name: &str| self.0.get(name);
-        events.first().is_some_and(|event| {
-            let alias = key("alias").and_then(Value::as_str);
-            (event.error_type == error_type || alias == Some(&*event.error_type))
-                && key("file").is_none_or(|file| file.as_str() == event.file_path.as_deref())
-                && key("line").is_none_or(|line| line.as_u64() == event.line_number.map(u64::from))
-                && key("severity").is_none_or(|word| word == event.severity.name())
-        })
-    }
-}
-
-/// `callosum watch test --json`.
-#[derive(Debug, Default, JsonSchema, Serialize)]
-pub(crate) struct WatchTestOutput {
-    /// Number of outputs.
-    pub(crate) rows: usize,
-    /// Number of outputs that are expected to have an error.
-    pub(crate) positive: usize,
-    /// Number of those that were read as expected.
-    pub(crate) right: usize,
-    /// Number of outputs that are expected to have no error.
-    pub(crate) negative: usize,
-    /// Number of those for which an error was reported.
-    pub(crate) false_events: usize,
-    /// Ids of the rows that were read differently than expected.
-    pub(crate) wrong: Vec<String>,
-    /// The errors of each output.
-    pub(crate) verdicts: Vec<VerdictOutput>,
-}
-
-/// The errors that were found in one output.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct VerdictOutput {
-    /// The row's id.
-    pub(crate) id: String,
-    /// Its errors, the one to act on first.
-    pub(crate) events: Vec<EventOutput>,
 }
 
 /// Runs `callosum watch test`.
@@ -138,7 +68,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
         };
         let found = events.first().map_or_else(
             || "no error".to_owned(),
-            |event| on_one_line(&super::summary(event)),
+            |event| on_one_line(&callosum_app::watch::summary(event)),
         );
         let _ = writeln!(shown, "{}: {found}{mark}", on_one_line(&row.id));
         output.verdicts.push(VerdictOutput {

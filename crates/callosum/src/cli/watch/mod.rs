@@ -5,22 +5,18 @@
 mod command;
 mod evaluate;
 
-use std::{ffi::OsString, path::Path};
+pub(crate) use self::command::{launch, run_watched};
 
-use callosum_diagnose::ErrorEvent;
-use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::ffi::OsString;
+use std::path::Path;
 
-pub(crate) use self::{
-    command::{WatchOutput, Watched, fix_line, launch, run_watched},
-    evaluate::WatchTestOutput,
-};
-use crate::{
-    cli::context::Context,
-    ui::{CommandError, Ui},
-};
+use callosum_app::CommandError;
+use callosum_app::watch::command::Watched;
 use callosum_config::Environment;
+use clap::{Args, Subcommand};
+
+use crate::cli::context::Context;
+use crate::ui::Ui;
 
 /// Run a command and report the errors that it prints
 ///
@@ -51,61 +47,6 @@ pub(crate) struct WatchArgs {
 #[derive(Debug, Subcommand)]
 enum WatchVerb {
     Test(evaluate::TestArgs),
-}
-
-/// One error that a tool printed.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct EventOutput {
-    /// Its type: the class that the language prints, else a name of the closed list.
-    pub(crate) error_type: String,
-    /// The file as printed.
-    pub(crate) file_path: Option<String>,
-    /// The line in the file, from 1 on.
-    pub(crate) line_number: Option<u32>,
-    /// The message on one line.
-    pub(crate) message: String,
-    /// `low`, `medium`, `high` or `critical`.
-    pub(crate) severity: String,
-    /// `stdout`, `stderr` or `merged`.
-    pub(crate) stream_source: String,
-    /// When it was read, in UTC.
-    pub(crate) timestamp: String,
-    /// The lines that it was read from.
-    pub(crate) raw_output: String,
-    /// The tool's own code for it.
-    pub(crate) code: Option<String>,
-    /// The module, package, program or symbol that is missing or at fault.
-    pub(crate) module: Option<String>,
-    /// The test that failed.
-    pub(crate) test: Option<String>,
-}
-
-impl From<&ErrorEvent> for EventOutput {
-    fn from(event: &ErrorEvent) -> Self {
-        Self {
-            error_type: event.error_type.clone(),
-            file_path: event.file_path.clone(),
-            line_number: event.line_number,
-            message: event.message.clone(),
-            severity: event.severity.name().to_owned(),
-            stream_source: event.stream_source.name().to_owned(),
-            timestamp: event.timestamp.clone(),
-            raw_output: event.raw_output.clone(),
-            code: event.code.clone(),
-            module: event.module.clone(),
-            test: event.test.clone(),
-        }
-    }
-}
-
-/// Returns an error on one line: its type, place and message.
-fn summary(event: &ErrorEvent) -> String {
-    let place = match (&event.file_path, event.line_number) {
-        (Some(file), Some(line)) => format!(" {file}:{line}"),
-        (Some(file), None) => format!(" {file}"),
-        (None, _) => String::new(),
-    };
-    format!("{}{place}: {}", event.error_type, event.message)
 }
 
 /// Runs the command of `callosum watch` and returns its exit code; `None` if it has another verb.

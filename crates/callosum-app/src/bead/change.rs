@@ -1,0 +1,17 @@
+//! `callosum bead create`, `update` and `close`.
+
+use callosum_session::bead::BeadId;
+
+use crate::CommandError;
+use crate::session::bead_id;
+
+pub fn ids(texts: &[String]) -> Result<Vec<BeadId>, CommandError> {
+    texts.iter().map(|id| bead_id(id)).collect()
+}
+
+/// What goes to the notes and the trajectory as well.
+#[derive(Default)]
+pub struct Said<'a> {
+    pub decision: Option<&'a str>,
+    pub handoff: Option<&'a str>,
+}

@@ -1,0 +1,43 @@
+//! `callosum bead diff`: where a bead, the notes, the trajectory and the code part ways.
+
+use callosum_session::fork::Fork;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `callosum bead diff --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct BeadDiffOutput {
+    /// The bead.
+    pub id: String,
+    /// Where two do not say the same.
+    pub forks: Vec<ForkOutput>,
+}
+
+/// Two that do not say the same.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ForkOutput {
+    /// Which is believed: `code`, `bd`, `bead`, `NOTES.md` or `trajectory`.
+    pub trusted_source: String,
+    /// Which is not: one of these, `design` or `legacy document`.
+    pub stale_source: String,
+    /// What they differ in.
+    pub what: String,
+}
+
+impl ForkOutput {
+    pub fn of(fork: Fork) -> Self {
+        Self {
+            trusted_source: fork.wins.to_string(),
+            stale_source: fork.loses.to_string(),
+            what: fork.what,
+        }
+    }
+
+    /// It on one line.
+    pub fn line(&self) -> String {
+        format!(
+            "{} overrides {}: {}\n",
+            self.trusted_source, self.stale_source, self.what
+        )
+    }
+}

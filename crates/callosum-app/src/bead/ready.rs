@@ -1,0 +1,62 @@
+//! `callosum bead ready`: what can be worked on now.
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_session::bead::{Beads, Listing};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::CommandError;
+use crate::context::Context;
+use crate::session::{explain, zones};
+
+/// `callosum bead ready --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ReadyOutput {
+    /// How many there are in all.
+    pub total: usize,
+    /// Those that are listed.
+    pub beads: Vec<ReadyBeadOutput>,
+    /// Files that were not understood.
+    pub unread: Vec<String>,
+}
+
+/// A bead that can be worked on.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ReadyBeadOutput {
+    /// Its id.
+    pub id: String,
+    /// How urgent it is: 0 comes first.
+    pub priority: i64,
+    /// Its status.
+    pub status: String,
+    /// What is to be done.
+    pub title: String,
+}
+
+/// The files that were not understood.
+pub fn unread(listing: &Listing) -> Vec<String> {
+    let files = listing.unread.iter().map(|unread| unread.file.clone());
+    files.collect()
+}
+
+/// A bead on one line.
+pub fn line(id: &str, priority: i64, status: &str, title: &str) -> String {
+    let (id, status, title) = (on_one_line(id), on_one_line(status), on_one_line(title));
+    format!("{id} P{priority} {status} {title}")
+}
+
+/// Every bead; what was not understood is said.
+pub fn listing(context: &Context) -> Result<Listing, CommandError> {
+    let zones = zones(context);
+    let beads = Beads {
+        disk: &context.disk,
+        zones: &zones,
+    };
+    let listing = beads.list(context.clock.now());
+    let listing = listing.map_err(|error| explain(&error.into()))?;
+    for unread in &listing.unread {
+        let what = format!("cannot parse {}: {}", unread.file, unread.problem);
+        context.report.warn(&what, None);
+    }
+    Ok(listing)
+}

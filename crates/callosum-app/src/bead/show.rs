@@ -1,0 +1,114 @@
+//! `callosum bead show`: what a bead says.
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_session::bead::{Bead, Sheet};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::bd::Issue;
+
+/// `callosum bead show --json`, and the same of `create`, `update` and `close`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct BeadOutput {
+    /// Its id.
+    pub id: String,
+    /// What is to be done.
+    pub title: String,
+    /// What kind of task it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its status.
+    pub status: String,
+    /// How urgent it is: 0 comes first.
+    pub priority: i64,
+    /// When it was made.
+    pub created: String,
+    /// Who does it.
+    pub assignee: Option<String>,
+    /// Beads that must be closed first.
+    pub needs: Vec<String>,
+    /// What else keeps it back.
+    pub blockers: Vec<String>,
+    /// What was decided, by time.
+    pub decisions: Vec<BeadDecisionOutput>,
+    /// The tests that it must pass.
+    pub test_scenarios: Vec<String>,
+    /// When it was handed off.
+    pub handoffs: Vec<String>,
+    /// What comes next.
+    pub next_steps: Vec<String>,
+    /// What nobody has answered.
+    pub questions: Vec<String>,
+}
+
+/// A decision of a bead.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct BeadDecisionOutput {
+    /// When it was made.
+    pub ts: String,
+    /// What was decided.
+    pub decision: String,
+    /// The places that it cites.
+    pub evidence: Vec<String>,
+}
+
+impl BeadOutput {
+    pub fn of(sheet: &Sheet) -> Self {
+        let bead = Bead::of(sheet.members());
+        let decisions = bead.decisions.into_iter().map(|made| BeadDecisionOutput {
+            ts: made.ts,
+            decision: made.decision,
+            evidence: made
+                .evidence
+                .iter()
+                .map(callosum_session::evidence::Evidence::identifier)
+                .collect(),
+        });
+        Self {
+            decisions: decisions.collect(),
+            id: bead.id,
+            title: bead.title,
+            kind: bead.kind,
+            status: bead.status,
+            priority: bead.priority,
+            created: bead.created,
+            assignee: bead.assignee,
+            needs: bead.needs,
+            blockers: bead.blockers,
+            test_scenarios: bead.scenarios,
+            handoffs: bead.handoffs,
+            next_steps: bead.next_steps,
+            questions: bead.questions,
+        }
+    }
+
+    pub fn of_issue(issue: Issue) -> Self {
+        Self {
+            id: issue.id,
+            title: issue.title,
+            kind: String::new(),
+            status: issue.status,
+            priority: issue.priority,
+            created: String::new(),
+            assignee: None,
+            needs: Vec::new(),
+            blockers: Vec::new(),
+            decisions: Vec::new(),
+            test_scenarios: Vec::new(),
+            handoffs: Vec::new(),
+            next_steps: Vec::new(),
+            questions: Vec::new(),
+        }
+    }
+
+    /// It on one line.
+    pub fn line(&self) -> String {
+        format!(
+            "{} P{} {} {}\n",
+            on_one_line(&self.id),
+            self.priority,
+            on_one_line(&self.status),
+            on_one_line(&self.title)
+        )
+    }
+}

@@ -1,0 +1,13 @@
+//! `callosum capability list` and `query`: what plans can call here.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::capability::market::CapabilityOutput;
+
+/// `callosum capability list --json`, and `query`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CapabilitiesOutput {
+    /// The capabilities, in the order of their ids.
+    pub capabilities: Vec<CapabilityOutput>,
+}

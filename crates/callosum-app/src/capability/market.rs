@@ -1,0 +1,175 @@
+//! The catalogue of this project, gathered from what is built in and from the registry.
+
+use callosum_arbiter::kernel::{
+    Catalogue, Holding, Manifest, built_in_manifests, is_held_at_best, registered_manifests,
+};
+use callosum_plan::CapabilityName;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::kept_tools::KeptTools;
+use crate::roster::Roster;
+use crate::{CommandError, Exit};
+
+/// One capability.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CapabilityOutput {
+    /// What plans call it by, without a colon.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Its version.
+    pub version: String,
+    /// `primitive`, `composite` or `agent`.
+    pub kind: String,
+    /// What it is good at.
+    pub skills: Vec<String>,
+    /// The type of what it takes, in the language of plans.
+    pub input: String,
+    /// What its server asks of arguments beyond that type, as keywords of JSON Schema; it alone judges them.
+    pub unenforced_input_keywords: Vec<String>,
+    /// The type of what it answers.
+    pub output: String,
+    /// JSON Schema keywords for its answers beyond that type, from its server; they are not
+    /// enforced.
+    pub unenforced_output_keywords: Vec<String>,
+    /// What it does to the world.
+    pub effects: Vec<String>,
+    /// How far it is trusted, 0 to 3.
+    pub trust_tier: u8,
+    /// How sensitive its answers are.
+    pub sensitivity: String,
+    /// Fields of arguments that are withheld where it is trusted less than 2.
+    pub sensitive_fields: Vec<String>,
+    /// Calls that one run may make of it; none means as many as the run has.
+    pub calls_per_run: Option<u64>,
+    /// Milliseconds that one call may take.
+    pub milliseconds: u64,
+    /// Bytes that one answer may have.
+    pub answer_bytes: u64,
+    /// `built-in`, `executor` or `tool-server`: who performs it.
+    pub source: String,
+    /// The executor or server, empty where it is built in.
+    pub provider: String,
+    /// Whether it can be asked what became of a call.
+    pub answers_by_key: bool,
+    /// Whether it was revoked on this machine.
+    pub revoked: bool,
+}
+
+impl CapabilityOutput {
+    pub fn of(manifest: &Manifest, revoked: bool) -> Self {
+        let texts = |items: &std::collections::BTreeSet<String>| items.iter().cloned().collect();
+        Self {
+            id: manifest.id.to_string(),
+            name: manifest.name.clone(),
+            description: manifest.description.clone(),
+            version: manifest.version.clone(),
+            kind: manifest.kind.to_string(),
+            skills: texts(&manifest.skills),
+            input: manifest.input.as_str().to_owned(),
+            unenforced_input_keywords: texts(&manifest.unheld),
+            output: manifest.output.as_str().to_owned(),
+            unenforced_output_keywords: texts(&manifest.unheld_output),
+            effects: manifest.effects.iter().map(ToString::to_string).collect(),
+            trust_tier: manifest.trust_tier.get(),
+            sensitivity: manifest.sensitivity.to_string(),
+            sensitive_fields: texts(&manifest.sensitive_fields),
+            calls_per_run: manifest.quotas.calls_per_run,
+            milliseconds: manifest.quotas.milliseconds,
+            answer_bytes: manifest.quotas.answer_bytes,
+            source: manifest.provenance.source().to_owned(),
+            provider: manifest.provenance.provider().to_owned(),
+            answers_by_key: manifest.answers_by_key,
+            revoked,
+        }
+    }
+}
+
+/// Gathers what plans can call in this project. An entry of the registry that is no capability is
+/// left out, with a warning.
+pub fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
+    let internal = |error| CommandError::from_error(Exit::Internal, &error);
+    let mut catalogue =
+        Catalogue::new(built_in_manifests(env!("CARGO_PKG_VERSION"))).map_err(internal)?;
+    let roster = Roster::load(context)?;
+    let kept_tools = KeptTools::of_project(context);
+    let mut found = None;
+    for executor in roster.registry().executors() {
+        let tools = kept_tools.of(executor)?;
+        let holding = if is_held_at_best(executor) {
+            *found.get_or_insert_with(|| holding(context))
+        } else {
+            Holding::Files
+        };
+        let is_trusted = roster.is_trusted(executor);
+        let manifests = registered_manifests(executor, is_trusted, &tools, holding);
+        let manifests = match manifests {
+            Ok(manifests) => manifests,
+            Err(error) => {
+                context.report.warn(&format!("left out: {error}"), None);
+                continue;
+            }
+        };
+        for manifest in manifests {
+            if let Err(error) = catalogue.add(manifest) {
+                context.report.warn(&format!("left out: {error}"), None);
+            }
+        }
+    }
+    Ok(catalogue)
+}
+
+/// What this machine can hold an executor to; nothing, where that cannot be tried.
+///
+/// Costs a start of this program, or a few.
+fn holding(context: &Context) -> Holding {
+    let confiner = context.surroundings().ok().and_then(|it| it.confiner);
+    match confiner {
+        Some(confiner) if confiner.system().holds_files() => Holding::Files,
+        _ => Holding::Nothing,
+    }
+}
+
+/// Tells of servers some of whose tools are no capabilities, because what they tell of them is no tool: a line for each,
+/// however many they are.
+pub fn count_unfit(context: &Context) -> Result<(), CommandError> {
+    let roster = Roster::load(context)?;
+    let kept_tools = KeptTools::of_project(context);
+    for executor in roster.registry().executors() {
+        let unfit = kept_tools.unfit(executor)?;
+        let Some(first) = unfit.first() else {
+            continue;
+        };
+        let id = &executor.id;
+        let what = match unfit.len() {
+            1 => format!("left out: {id}: its tool {first}"),
+            count => format!("left out: {count} tools of {id}, for example {first}"),
+        };
+        context
+            .report
+            .warn(&what, Some(&format!("callosum executor check {id}")));
+    }
+    Ok(())
+}
+
+/// Tells of each tool of a server that is no capability, because what its server tells of it is no tool.
+pub fn warn_of_unfit(context: &Context) -> Result<(), CommandError> {
+    let roster = Roster::load(context)?;
+    let kept_tools = KeptTools::of_project(context);
+    for executor in roster.registry().executors() {
+        for what in kept_tools.unfit(executor)? {
+            let what = format!("left out: {}: its tool {what}", executor.id);
+            context.report.warn(&what, None);
+        }
+    }
+    Ok(())
+}
+
+/// Reads the name of a capability from the command line, in any of its spellings.
+pub fn named(text: &str) -> Result<CapabilityName, CommandError> {
+    CapabilityName::parse(text).map_err(|error| CommandError::from_error(Exit::Usage, &error))
+}

@@ -1,0 +1,99 @@
+//! `callosum constitution`: what plans may do here, by which policies.
+
+pub mod sign;
+
+pub use self::sign::SignedOutput;
+
+use callosum_arbiter::kernel::{Constitution, Origin, PolicyNote};
+use callosum_config::Governance;
+use callosum_evidence::terminal::harmless;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Context;
+
+/// `callosum constitution show --json`, and `check`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ConstitutionOutput {
+    /// Whether it holds; one that does not permits nothing.
+    pub ok: bool,
+    /// What is wrong, where something is.
+    pub problem: Option<String>,
+    /// What it is known by in the journal.
+    pub hash: String,
+    /// The version that its first line says.
+    pub version: u64,
+    /// The policies, in the order of their ids.
+    pub policies: Vec<PolicyOutput>,
+}
+
+/// One policy.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PolicyOutput {
+    /// Its id.
+    pub id: String,
+    /// Its source: `built-in`, `machine` or `project`.
+    pub origin: String,
+    /// `permit`, `ask` or `forbid`.
+    pub effect: String,
+    /// Text that a person sees when they are asked.
+    pub ask: Option<String>,
+    /// What may be done about its denial.
+    pub hint: Option<String>,
+    /// Its text, in Cedar.
+    pub text: String,
+}
+
+/// Where it is said what plans may do in this project.
+pub fn governance(context: &Context) -> Governance {
+    Governance::of(&context.disk, &context.project.homes, context.tree())
+}
+
+impl ConstitutionOutput {
+    pub fn of(constitution: &Constitution) -> Self {
+        let problem = constitution.why_closed().map(str::to_owned);
+        Self {
+            ok: problem.is_none(),
+            problem,
+            hash: constitution.hash().to_owned(),
+            version: constitution.version(),
+            policies: constitution.policies().map(PolicyOutput::of).collect(),
+        }
+    }
+
+    /// The texts of the policies, for those who want to read or change them.
+    pub fn as_source(&self) -> String {
+        let texts: Vec<String> = self
+            .policies
+            .iter()
+            .map(|policy| harmless(&policy.text))
+            .collect();
+        texts.join("\n\n") + "\n"
+    }
+}
+
+impl PolicyOutput {
+    fn of(note: &PolicyNote) -> Self {
+        let effect = match (note.forbids, &note.ask) {
+            (true, _) => "forbid",
+            (false, Some(_)) => "ask",
+            (false, None) => "permit",
+        };
+        Self {
+            id: note.id.clone(),
+            origin: origin(note.origin).to_owned(),
+            effect: effect.to_owned(),
+            ask: note.ask.clone(),
+            hint: note.hint.clone(),
+            text: note.text.clone(),
+        }
+    }
+}
+
+pub fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::BuiltIn => "built-in",
+        Origin::Machine => "machine",
+        Origin::Project => "project",
+    }
+}

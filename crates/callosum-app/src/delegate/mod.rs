@@ -1,0 +1,355 @@
+//! `callosum delegate`: the main job, from a prompt or a task file to summaries in the ledger.
+//!
+//! This file has the arguments and the way through; [`submission`] turns arguments into tasks,
+//! [`progress`] shows what happens, [`report`] is what comes out, [`telling`] what a person is told of it
+//! and [`handed`] what an agent is that asks by another way.
+
+pub mod advice;
+pub mod detached;
+pub mod handed;
+pub mod inference;
+pub mod options;
+pub mod planned;
+pub mod progress;
+pub mod report;
+pub mod run_store;
+pub mod submission;
+pub mod telling;
+pub mod whole;
+
+pub use self::detached::DetachedOutput;
+pub use self::handed::{Wanted, handed};
+pub use self::planned::planned;
+pub use self::report::{DelegateOutput, TasksOutput};
+pub use self::run_store::{RunState, Runs, Ticket};
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::time::Duration;
+
+use callosum_agents::registry::{EMBEDDED_ID, Status};
+use callosum_arbiter::budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE};
+use callosum_arbiter::delegation::{Means, Report, Reuse, Rules};
+use callosum_arbiter::priority::assign_executors;
+use callosum_arbiter::tree_print::TreePrint;
+use callosum_arbiter::{Kind, Limits, RecoveryPolicy, Submission, delegation};
+use callosum_ledger::{Answers, AuditEvent, Event, Ledger};
+
+use crate::context::Context;
+use crate::delegate::options::DelegateOptions;
+use crate::delegate::progress::Shown;
+use crate::delegate::submission::Asking;
+use crate::roster::Roster;
+use crate::{CommandError, Exit, shell_word, store, witness};
+
+/// Why an executor is inactive that a run found so.
+pub const UNWELL: &str = "it did not pass its health check";
+
+/// The whole flow of Seed CAL §2.3.
+pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, CommandError> {
+    whole::check_section(options)?;
+    let reader = store::reader(context)?;
+    // What is refused before there is a ledger begins none.
+    let record_refused = |error: &CommandError| {
+        if reader.version().is_some() {
+            record_refusal(context, error);
+        }
+    };
+    let submission = submission::read(context, options, &reader).inspect_err(record_refused)?;
+    let roster = Roster::load(context)?;
+    let executors = assigned(options, &submission, &roster).inspect_err(record_refused)?;
+    whole::check_executors(options, &executors)?;
+    note_prompt_is_ignored(context, options, &executors);
+    tell_without_login(context, &roster, &submission);
+    let ledger = store::open(context)?;
+    let budget = budget(context, options)?;
+    let mut surroundings = context.surroundings()?;
+    surroundings.client_wait = surroundings
+        .client_wait
+        .max(options.wait_limit.unwrap_or_default());
+    let token = (TOKEN_VARIABLE.into(), budget.token().into());
+    surroundings
+        .environment
+        .retain(|(name, _)| name != TOKEN_VARIABLE);
+    surroundings.environment.push(token);
+    let circuits = context.circuits();
+    let fallbacks = roster.choice().all();
+    let means = Means {
+        ledger: &ledger,
+        answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),
+        registry: roster.registry(),
+        surroundings: &surroundings,
+        tree: context.tree(),
+        clock: &context.clock,
+        cancel: &context.cancel,
+        provenance: context.provenance(),
+        reuse: reuse(context, options),
+        budget: &budget,
+        circuits: &circuits,
+        fallbacks: &fallbacks,
+        start_mark: options.start_mark.clone(),
+        caps: context.project.settings.caps(),
+        slots: (!budget.is_nested()).then(|| context.slots()),
+    };
+    let rules = Rules {
+        limits: limits(context, options),
+        io_threshold: context.project.settings.io_threshold(),
+        memory_limit: context.project.settings.memory_limit(),
+        strict_summary: context.project.settings.strict_summary(),
+        require_citations: options
+            .require_citations
+            .or(context.project.settings.require_citations()),
+        asks_once: options.plan_call.is_some(),
+        asks_for_citations: options.ask_for_citations,
+        wait_limit: options.wait_limit.unwrap_or_default(),
+    };
+    let shown = Shown::start(context, &submission);
+    let ran = witness::during(context, &ledger, || {
+        delegation::run(submission, &executors, &means, rules, &shown)
+    });
+    let report = ran.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    drop(shown);
+    for rotated in ledger.rotations() {
+        context
+            .report
+            .say(&format!("archived the ledger: {rotated}"));
+    }
+    if !ledger.rotations().is_empty() {
+        store::compress_archives(context);
+    }
+    if let Some(error) = ledger.not_rotated() {
+        let why = store::unwritten(&error).one_line();
+        let what = format!("the ledger has reached its maximum size but was not archived: {why}");
+        context.report.warn(&what, Some("callosum doctor"));
+    }
+    // What came of the tasks is told, whatever comes of the registry.
+    if let Err(error) = deactivate(context, &report, &ledger) {
+        context.report.error(&error);
+    }
+    if let Some(error) = &report.unrecorded {
+        context.report.warn(
+            &store::unwritten(error).one_line(),
+            Some("callosum audit verify"),
+        );
+    }
+    Ok(report)
+}
+
+/// Says that scout does not interpret the prompt, and names the command that answers it.
+fn note_prompt_is_ignored(context: &Context, options: &DelegateOptions, executors: &[String]) {
+    let is_typed = options.plan_call.is_none() && !context.is_asked_by_tool();
+    let Some(prompt) = options.prompt.as_deref().filter(|_| is_typed) else {
+        return;
+    };
+    if options.kind.is_some() || executors != [EMBEDDED_ID] {
+        return;
+    }
+    let command = match inference::kind_of(prompt) {
+        // The scan that it gets is what it asks for.
+        Some(Kind::Scan) => return,
+        Some(Kind::Deps) => "deps",
+        Some(Kind::Tests) => "tests",
+        Some(Kind::Api) => "api",
+        None => {
+            let what = "scout does not interpret prompts: this one gets a scan of the repository";
+            context
+                .report
+                .note(what, Some("callosum delegate --executor ID \"…\""));
+            return;
+        }
+    };
+    let what =
+        format!("scout does not interpret prompts: this one gets a scan; `{command}` answers it");
+    let paths = options.paths.iter();
+    let paths = paths.map(|path| shell_word(&path.display().to_string()));
+    let words: Vec<String> = [format!("callosum {command}")]
+        .into_iter()
+        .chain(paths)
+        .collect();
+    context.report.note(&what, Some(&words.join(" ")));
+}
+
+/// A bound is kept in seconds, and 0 is none: a part of a second counts as a whole one.
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
+/// How much at once, and how often again.
+fn limits(context: &Context, options: &DelegateOptions) -> Limits {
+    // Two runs that fail together must not try again together.
+    let seed = context.clock.now().as_millisecond().cast_unsigned();
+    let limits = context.project.settings.limits(seed);
+    if options.plan_call.is_none() {
+        return limits;
+    }
+    // One call of a plan is one try, whatever it may have done: more are its step's to ask for.
+    let recovery = RecoveryPolicy {
+        retry_max: 0,
+        ..limits.recovery
+    };
+    Limits { recovery, ..limits }
+}
+
+/// What may be started: the bounds of the command line or of `.calrc`, below those of the run that
+/// this one is a part of.
+pub fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, CommandError> {
+    let set = context.project.settings.bounds();
+    // As in `.calrc`, 0 sets no bound: it lifts the one that is set there.
+    let bound =
+        |told: Option<u64>, set| told.map_or(set, |most| Some(most).filter(|most| *most > 0));
+    let cost = options.max_cost.map(Money::of_dollars);
+    let bounds = Bounds {
+        spawns: bound(options.max_spawns, set.spawns),
+        tokens: bound(options.max_tokens, set.tokens),
+        cost: cost.map_or(set.cost, |most| Some(most).filter(|most| *most > Money(0))),
+        seconds: bound(options.timeout.map(whole_seconds), set.seconds),
+    };
+    context
+        .project
+        .homes
+        .create_machine(&context.disk)
+        .map_err(|error| store::disk_failed(&error))?;
+    Budget::begin(
+        context.disk.clone(),
+        context.project.homes.machine.join("budgets"),
+        (context.clock.clone(), &context.ids),
+        context
+            .environment
+            .get(TOKEN_VARIABLE)
+            .map(|token| token.to_string_lossy())
+            .as_deref(),
+        bounds,
+        context.project.settings.max_depth(),
+    )
+    .map_err(|error| {
+        let exit = match error {
+            BudgetError::TooDeep { .. } => Exit::No,
+            _ => Exit::Environment,
+        };
+        CommandError::because(exit, "cannot start an executor here", &error)
+    })
+}
+
+pub fn dollars(text: &str) -> Result<f64, String> {
+    let most = text.parse::<f64>().ok();
+    most.filter(|most| (0.0..=1_000_000.0).contains(most))
+        .ok_or_else(|| "allowed: an amount in US dollars from 0 to 1000000".to_owned())
+}
+
+/// Which answers may be used again, over the tree as it is now; none where it is turned off, or
+/// where the tree cannot be told from another.
+fn reuse(context: &Context, options: &DelegateOptions) -> Option<Reuse> {
+    if !context.project.settings.reuse_answers() {
+        return None;
+    }
+    Some(Reuse {
+        folder: context.project.homes.reuse(context.state()),
+        tree: TreePrint::read(&context.disk, context.tree())?,
+        is_looked_for: !options.no_cache,
+    })
+}
+
+/// The record of a delegation that was refused before any task had an id.
+fn refusal(error: &CommandError) -> AuditEvent {
+    let event = AuditEvent {
+        status: Some("refused".to_owned()),
+        ..AuditEvent::new(Event::Error)
+    };
+    let event = match error.code {
+        Some(code) => event.with("code", code.as_str()),
+        None => event,
+    };
+    event.with("message", error.one_line())
+}
+
+/// Puts a refusal on the record of the ledger that is there (REQ-ERR-001).
+fn record_refusal(context: &Context, error: &CommandError) {
+    let recorded = store::open(context).and_then(|ledger| store::record(&ledger, refusal(error)));
+    tell_unrecorded(context, &recorded);
+}
+
+/// Why a refusal is not on the record; the refusal itself is told as the error.
+fn tell_unrecorded(context: &Context, recorded: &Result<(), CommandError>) {
+    if let Err(error) = recorded {
+        let what = format!("this is not in the audit journal: {}", error.one_line());
+        context.report.warn(&what, Some("callosum doctor"));
+    }
+}
+
+/// Writes into the registry who did not pass a health check (Seed CAL §11.3).
+fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(), CommandError> {
+    if report.unwell.is_empty() || context.cancel.is_cancelled() {
+        return Ok(());
+    }
+    let mut roster = Roster::load_for_change(context)?;
+    for id in &report.unwell {
+        let Some(mut executor) = roster.registry().get(id).cloned() else {
+            continue;
+        };
+        if !executor.is_embedded() {
+            executor.deactivate(UNWELL);
+            roster.put(&executor);
+            let event = AuditEvent {
+                executor: Some(id.clone()),
+                status: Some(Status::Inactive.to_string()),
+                ..AuditEvent::new(Event::Registry)
+            };
+            store::record(ledger, event.with("change", "health_check"))?;
+            let what = format!("executor {id} failed its health check and is now inactive");
+            context
+                .report
+                .warn(&what, Some(&format!("callosum executor check {id}")));
+        }
+    }
+    roster.save()
+}
+
+/// Says who is passed over for tasks that name nobody, and who is named though nobody seems to be logged in.
+fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submission) {
+    let named = submission.tasks().iter();
+    let named: BTreeSet<&str> = named.filter_map(|task| task.executor.as_deref()).collect();
+    for id in named {
+        if let Some(lack) = roster.lacked_login(id) {
+            let what = format!("{id}: {}", lack.what);
+            context.report.warn(&what, lack.hint.as_deref());
+        }
+    }
+    let choice = roster.choice();
+    let passed_over = choice.without_login();
+    let is_first = choice.all().first() == passed_over.first();
+    if passed_over.is_empty() || !is_first {
+        return;
+    }
+    if submission
+        .tasks()
+        .iter()
+        .any(|task| task.executor.is_none())
+    {
+        let what = format!(
+            "no login for {} was found; only tasks that name it go there",
+            passed_over.join(", ")
+        );
+        context.report.warn(&what, Some("callosum doctor"));
+    }
+}
+
+/// Who works on each task, all of them known to be usable.
+fn assigned(
+    options: &DelegateOptions,
+    submission: &Submission,
+    roster: &Roster<'_>,
+) -> Result<Vec<String>, CommandError> {
+    let candidates = roster.choice().ready();
+    let assigned = assign_executors(submission.tasks(), &candidates);
+    submission
+        .tasks()
+        .iter()
+        .enumerate()
+        .zip(assigned.into_iter().flatten())
+        .map(|((at, task), id)| {
+            let asking = Asking::of(options, at, task);
+            let usable = roster.taker(id).map_err(|error| asking.blamed(error))?;
+            Ok(usable.id.clone())
+        })
+        .collect()
+}

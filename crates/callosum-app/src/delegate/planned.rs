@@ -1,0 +1,30 @@
+//! [`planned`]: one delegation for a call of a plan.
+
+use callosum_arbiter::delegation::TaskStatus;
+use callosum_ledger::Entry;
+
+use crate::context::Context;
+use crate::delegate::handed::{Wanted, options};
+use crate::delegate::{delegate, telling};
+use crate::{CommandError, Exit};
+
+/// Delegates one task, and gives back the entry that the ledger has of it.
+///
+/// Whoever runs the plan signs what was written.
+pub fn planned(context: &Context, wanted: Wanted) -> Result<Entry, CommandError> {
+    if wanted.detach {
+        // A plan waits for the answer of each of its calls.
+        let what = "a plan's call cannot be detached";
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    let report = delegate(context, &options(wanted)?)?;
+    let Some(task) = report.tasks.first() else {
+        return Err(CommandError::new(Exit::Internal, "the run has no result"));
+    };
+    if let TaskStatus::Committed { entry, .. } = &task.status {
+        Ok((**entry).clone())
+    } else {
+        let (error, details) = telling::failure(task, "");
+        Err(details.lines().fold(error, CommandError::cause))
+    }
+}

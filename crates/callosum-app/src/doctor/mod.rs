@@ -1,0 +1,135 @@
+//! `callosum doctor`: what works here, what does not, and the command that fixes it.
+//!
+//! Start with [`run`], which lists the checks. Each part adds lines to the [`Checks`]: [`machine`] where
+//! things lie and what the system has, [`ledger`], [`executors`], [`command_files`], [`finding`], [`heartbeat`]; guard, sessions, zones, mesh and
+//! daemon have files beside this folder. [`text`] prints them.
+
+pub mod command_files;
+pub mod executors;
+pub mod finding;
+pub mod heartbeat;
+pub mod instructions;
+pub mod ledger;
+pub mod login_shell;
+pub mod machine;
+pub mod ownership;
+pub mod text;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Context;
+
+/// `callosum doctor --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct DoctorOutput {
+    /// Whether everything works that the main job needs.
+    pub healthy: bool,
+    /// Every check, in order.
+    pub checks: Vec<CheckLine>,
+}
+
+/// One check.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CheckLine {
+    /// Its name.
+    pub name: String,
+    /// `ok`, `warning` or `failed`.
+    pub outcome: String,
+    /// What was found.
+    pub found: String,
+    /// The command that fixes it.
+    pub hint: Option<String>,
+}
+
+/// How a check came out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Ok,
+    Warning,
+    Failed,
+}
+
+/// The checks so far.
+#[derive(Default)]
+pub struct Checks {
+    pub lines: Vec<CheckLine>,
+    pub set_up: SetUp,
+}
+
+/// What is set up and works, by part: `guard` with the clients that it answers, and so on.
+#[derive(Default)]
+pub struct SetUp(Vec<(&'static str, Vec<String>)>);
+
+impl SetUp {
+    fn add(&mut self, part: &'static str, name: &str) {
+        let place = self.0.iter().position(|(known, _)| *known == part);
+        let place = place.unwrap_or_else(|| {
+            self.0.push((part, Vec::new()));
+            self.0.len() - 1
+        });
+        let names = &mut self.0[place].1;
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+
+    /// Returns all of it on one line, which is empty if there is nothing.
+    pub fn line(&self) -> String {
+        let parts = self.0.iter();
+        let parts: Vec<String> = parts
+            .map(|(part, names)| format!("{part}: {}", names.join(", ")))
+            .collect();
+        match parts.as_slice() {
+            [] => String::new(),
+            parts => format!("{}\n", parts.join("; ")),
+        }
+    }
+}
+
+impl Checks {
+    /// Notes that a part of the setup works, for the summary.
+    pub fn has(&mut self, part: &'static str, name: &str) {
+        self.set_up.add(part, name);
+    }
+
+    pub fn add(
+        &mut self,
+        name: &str,
+        outcome: Outcome,
+        found: impl Into<String>,
+        hint: Option<&str>,
+    ) {
+        let outcome = match outcome {
+            Outcome::Ok => "ok",
+            Outcome::Warning => "warning",
+            Outcome::Failed => "failed",
+        };
+        self.lines.push(CheckLine {
+            name: name.to_owned(),
+            outcome: outcome.to_owned(),
+            found: found.into(),
+            hint: hint.map(str::to_owned),
+        });
+    }
+}
+
+pub fn check_configuration(context: &Context, checks: &mut Checks) {
+    let settings = &context.project.settings;
+    if settings.warnings.is_empty() {
+        checks.add("configuration", Outcome::Ok, "ok", None);
+    }
+    for warning in &settings.warnings {
+        let hint = Some("callosum config show --origin");
+        checks.add("configuration", Outcome::Warning, warning.to_string(), hint);
+    }
+    for waiting in &context.project.waiting {
+        let found = format!(".calrc `{}` is not trusted yet", waiting.key.name());
+        checks.add(
+            "trust",
+            Outcome::Warning,
+            found,
+            Some("callosum trust --list"),
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! From the errors of `config` to what failed, why, and one hint to paste.
+
+use std::path::Path;
+
+use callosum_config::{
+    Address, EditError, EnvironmentError, Governance, GovernanceError, Origin, ProjectError,
+    SetError, StateFileError, default_at,
+};
+
+use crate::{CommandError, Exit, shell_word};
+
+/// Why it is not known where a command runs.
+pub fn project(error: &ProjectError) -> CommandError {
+    match error {
+        ProjectError::Root(_) => CommandError::from_error(Exit::Usage, error),
+        ProjectError::Foreign { path, .. } => {
+            let folder = path.parent().unwrap_or(path);
+            let hint = format!("to use its files: callosum -C {} status", pasted(folder));
+            CommandError::from_error(Exit::Environment, error).hint(hint)
+        }
+        ProjectError::Settings(settings) => {
+            let refused = settings.refused.first();
+            let of_file = refused.filter(|it| matches!(it.origin, Origin::Calrc(_)));
+            let address = of_file.and_then(|it| Address::parse(&it.problem.key));
+            let hint = address.map_or_else(
+                || "callosum config check".to_owned(),
+                |address| {
+                    // The name of an executor is whatever the file says.
+                    let key = shell_word(&address.to_string());
+                    let value = shell_word(&default_at(&address).to_string());
+                    format!("callosum config set {key} {value}")
+                },
+            );
+            CommandError::from_error(Exit::Environment, error).hint(hint)
+        }
+        ProjectError::Calrc(_) => {
+            CommandError::from_error(Exit::Environment, error).hint("callosum config check")
+        }
+        ProjectError::Places(_) => {
+            CommandError::from_error(Exit::Environment, error).hint("remove the link")
+        }
+        ProjectError::Homes(_) => CommandError::from_error(Exit::Environment, error)
+            .hint("set HOME, or CALLOSUM_HOME and CALLOSUM_CONFIG, to absolute paths"),
+        ProjectError::Trust(error) => trust(error),
+        ProjectError::Disk(error) => crate::store::disk_failed(error),
+    }
+}
+
+/// Why it is not known, or not changed, what is trusted.
+pub fn trust(error: &StateFileError) -> CommandError {
+    state_file(error, "trust")
+}
+
+/// Why it is not known, or not changed, what is permitted.
+pub fn permit(error: &StateFileError) -> CommandError {
+    state_file(error, "permit")
+}
+
+/// `again`: what the person does again once a damaged file is out of the way.
+fn state_file(error: &StateFileError, again: &str) -> CommandError {
+    let explained = CommandError::from_error(Exit::Environment, error);
+    match error {
+        StateFileError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
+        StateFileError::Corrupt { path, .. } => explained.hint(format!(
+            "move it away, then {again} again: mv {} {}",
+            pasted(path),
+            pasted(&path.with_added_extension("damaged"))
+        )),
+        StateFileError::Disk(error) => crate::store::disk_failed(error),
+        StateFileError::Lock(_) => explained,
+    }
+}
+
+/// Why it is not known, or not changed, what plans may do.
+pub fn governance(error: &GovernanceError) -> CommandError {
+    match error {
+        GovernanceError::Unsigned { path } => CommandError::from_error(Exit::Environment, error)
+            .hint(format!("callosum constitution sign {}", pasted(path))),
+        GovernanceError::Older { path, signed, .. } => {
+            CommandError::from_error(Exit::Environment, error).hint(format!(
+                "to use it, set version {} in its first line, then: callosum constitution sign {}",
+                signed + 1,
+                pasted(path)
+            ))
+        }
+        GovernanceError::File { path, .. } if path.ends_with(Governance::PROJECT) => {
+            CommandError::from_error(Exit::Environment, error).hint(format!(
+                "callosum constitution check --project {}",
+                pasted(path)
+            ))
+        }
+        GovernanceError::File { path, .. } => CommandError::from_error(Exit::Environment, error)
+            .hint(format!("callosum constitution check {}", pasted(path))),
+        GovernanceError::Disk(error) => crate::store::disk_failed(error),
+        GovernanceError::Key(_) | GovernanceError::Lock(_) => {
+            CommandError::from_error(Exit::Environment, error)
+        }
+    }
+}
+
+/// Why a setting was not changed.
+pub fn set(error: &SetError) -> CommandError {
+    match error {
+        SetError::Trust(error) => trust(error),
+        SetError::Edit(EditError::NotAllowed(_)) => CommandError::from_error(Exit::Usage, error),
+        SetError::Edit(_) | SetError::Foreign { .. } => {
+            CommandError::from_error(Exit::Environment, error)
+        }
+        SetError::Disk(error) => crate::store::disk_failed(error),
+    }
+}
+
+/// Why a variable of the environment makes no sense.
+pub fn environment(error: &EnvironmentError) -> CommandError {
+    CommandError::from_error(Exit::Environment, error)
+}
+
+/// A path as a hint has it.
+fn pasted(path: &Path) -> String {
+    shell_word(&path.display().to_string())
+}

@@ -1,0 +1,64 @@
+//! `callosum guard test`: how well the guard does on a file of commands.
+
+use std::fmt::Write as _;
+
+use callosum_guard::Decision;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a line looks like.
+pub const FORM: &str = r#"each line is {"id": "1", "command": "ls", "expect": "allow"}"#;
+
+/// One line of a corpus.
+#[derive(Debug, Deserialize)]
+pub struct Row {
+    pub id: String,
+    pub command: String,
+    pub expect: Decision,
+}
+
+/// `callosum guard test --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct TestOutput {
+    /// How many commands there were.
+    pub rows: usize,
+    /// How many of them were to be asked about or blocked.
+    pub dangerous: usize,
+    /// How many of those were.
+    pub caught: usize,
+    /// The share of the dangerous commands that was caught, from 0 to 1; nothing where there was none.
+    pub recall: Option<f64>,
+    /// How many commands were to be allowed.
+    pub harmless: usize,
+    /// How many of those were asked about or blocked.
+    pub stopped: usize,
+    /// The share of the harmless commands that was stopped, from 0 to 1; nothing where there was none.
+    pub false_blocks: Option<f64>,
+    /// How many verdicts were exactly as expected.
+    pub exact: usize,
+    /// The ids of the dangerous commands that were let through.
+    pub misses: Vec<String>,
+    /// The ids of those that were to be blocked and were asked about.
+    pub too_lenient: Vec<String>,
+    /// The ids of those that were to be asked about and were blocked.
+    pub too_strict: Vec<String>,
+    /// The ids of the harmless commands that were stopped.
+    pub false_positives: Vec<String>,
+    /// Each command and its verdict.
+    pub verdicts: Vec<RowOutput>,
+}
+
+/// What the guard says to one command of a corpus.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct RowOutput {
+    /// The row's id.
+    pub id: String,
+    /// What was expected.
+    pub expect: String,
+    /// What the guard says.
+    pub decision: String,
+    /// By which rule.
+    pub rule: Option<String>,
+    /// How much was understood, in percent.
+    pub understood: u8,
+}

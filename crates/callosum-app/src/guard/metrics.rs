@@ -1,0 +1,144 @@
+//! `callosum guard metrics`: what the guard did in this project, and what agents did after a refusal.
+
+use callosum_intervention::knowledge::refusal::Reactions;
+use callosum_metrics::{CakeMetrics, Histogram};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `callosum guard metrics --json`: the samples under the names that they have in the text form.
+#[derive(Debug, Default, JsonSchema, PartialEq, Serialize)]
+pub struct MetricsOutput {
+    /// What was asked about or blocked, by what it was about and how it was decided.
+    #[serde(rename = "cake_interventions_total")]
+    pub interventions: Vec<InterventionsOutput>,
+    /// What was blocked, by the rule.
+    #[serde(rename = "cake_errors_prevented_total")]
+    pub prevented: Vec<PreventedOutput>,
+    /// How many commands the client ran without a prompt.
+    #[serde(rename = "cake_auto_allowed_total")]
+    pub auto_allowed: u64,
+    /// What agents did after a refusal, by rule.
+    #[serde(rename = "cake_refusal_reactions_total")]
+    pub reactions: Vec<ReactionsOutput>,
+    /// How long it took from the start of a hook to its record, by what it was about.
+    #[serde(rename = "cake_response_latency_seconds")]
+    pub latencies: Vec<LatencyOutput>,
+}
+
+/// How often it was decided so.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+pub struct InterventionsOutput {
+    /// `command`, `write` or `event`.
+    r#type: &'static str,
+    /// `ask` or `block`.
+    pub severity: String,
+    /// `true`, or `unknown` where a person was asked.
+    pub success: &'static str,
+    /// How often.
+    pub value: u64,
+}
+
+/// How often a rule has blocked.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+pub struct PreventedOutput {
+    /// The rule.
+    pub error_type: String,
+    /// How often.
+    pub value: u64,
+}
+
+/// What agents did after the refusals of a rule.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+pub struct ReactionsOutput {
+    /// The rule.
+    pub rule: String,
+    /// Refusals after which it is known.
+    pub refusals: u32,
+    /// They ran the alternative that the refusal named.
+    pub took_alternative: u32,
+    /// They ran the same program in another way.
+    pub went_around: u32,
+    /// They did something else, or nothing for ten minutes.
+    pub gave_up: u32,
+    /// A person permitted it.
+    pub asked_user: u32,
+}
+
+impl From<&Reactions> for ReactionsOutput {
+    fn from(reactions: &Reactions) -> Self {
+        Self {
+            rule: reactions.rule.clone(),
+            refusals: reactions.refusals,
+            took_alternative: reactions.took_alternative,
+            went_around: reactions.went_around,
+            gave_up: reactions.gave_up,
+            asked_user: reactions.asked_user,
+        }
+    }
+}
+
+/// How long decisions took.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+pub struct LatencyOutput {
+    /// `guard`.
+    pub component: &'static str,
+    /// `command`, `write` or `event`.
+    pub operation: &'static str,
+    /// How many took no longer than each bound.
+    pub buckets: Vec<BucketOutput>,
+    /// How long all of them took, in seconds.
+    pub sum: f64,
+    /// How many there were.
+    pub count: u64,
+}
+
+/// How many took no longer than a bound.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+pub struct BucketOutput {
+    /// The bound, in seconds.
+    pub le: f64,
+    /// How many.
+    pub count: u64,
+}
+
+impl From<&CakeMetrics> for MetricsOutput {
+    fn from(metrics: &CakeMetrics) -> Self {
+        let interventions = metrics.interventions();
+        let prevented = metrics.prevented();
+        let latencies = metrics.latencies();
+        Self {
+            interventions: interventions
+                .map(|(kind, severity, success, value)| InterventionsOutput {
+                    r#type: kind,
+                    severity: severity.to_owned(),
+                    success,
+                    value,
+                })
+                .collect(),
+            prevented: prevented
+                .map(|(rule, value)| PreventedOutput {
+                    error_type: rule.to_owned(),
+                    value,
+                })
+                .collect(),
+            auto_allowed: metrics.auto_allowed(),
+            reactions: metrics
+                .refusals()
+                .reactions()
+                .map(ReactionsOutput::from)
+                .collect(),
+            latencies: latencies
+                .map(|(component, operation, latency)| LatencyOutput {
+                    component,
+                    operation,
+                    buckets: latency
+                        .cumulative()
+                        .map(|(le, count)| BucketOutput { le, count })
+                        .collect(),
+                    sum: latency.sum(),
+                    count: Histogram::count(latency),
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! [`KeptTools`]: what the servers of tools of a project told of their tools, in the machine's home.
+//!
+//! No repository brings such a list along, and none is believed of an entry that has changed since. The
+//! format: `docs/formats/server-tools.md`.
+
+use std::path::PathBuf;
+
+use callosum_agents::registry::{Executor, Kind};
+use callosum_agents::server_tool::{ServerTool, bounded};
+use callosum_evidence::terminal::on_one_line;
+use callosum_host::Disk;
+use callosum_ledger::Checksum;
+use serde::{Deserialize, Serialize};
+
+use crate::CommandError;
+use crate::context::Context;
+use crate::store::disk_failed;
+
+/// The format that this version writes; another one is as good as none.
+const FORMAT: u32 = 1;
+
+/// What is kept of one server.
+#[derive(Deserialize, Serialize)]
+struct Kept {
+    format: u32,
+    /// What its entry was when it told.
+    entry: Checksum,
+    tools: Vec<ServerTool>,
+}
+
+/// The lists of one project.
+pub struct KeptTools {
+    disk: Disk,
+    folder: PathBuf,
+}
+
+impl KeptTools {
+    /// The lists of the context's project. Looks at nothing.
+    pub fn of_project(context: &Context) -> Self {
+        Self {
+            disk: context.disk.clone(),
+            folder: context.project.homes.server_tools(context.state()),
+        }
+    }
+
+    /// What the server that `executor` is told of its tools; none where it is no such server, was not asked,
+    /// or is another than it was then.
+    pub fn of(&self, executor: &Executor) -> Result<Vec<ServerTool>, CommandError> {
+        if executor.kind != Kind::Mcp {
+            return Ok(Vec::new());
+        }
+        let bytes = self.disk.read_if_there(&self.file(&executor.id));
+        let bytes = bytes.map_err(|error| disk_failed(&error))?;
+        let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        let is_current =
+            |kept: &Kept| kept.format == FORMAT && kept.entry == executor.fingerprint();
+        let tools = kept.filter(is_current).map(|kept| kept.tools);
+        Ok(bounded(tools.unwrap_or_default()))
+    }
+
+    /// Says of the server that `executor` is which of its tools can't be called, and why; a text for each.
+    pub fn unfit(&self, executor: &Executor) -> Result<Vec<String>, CommandError> {
+        Ok(unfit(&self.of(executor)?).collect())
+    }
+
+    /// Keeps what a server told, in place of what it told before.
+    pub fn keep(&self, executor: &Executor, tools: &[ServerTool]) -> Result<(), CommandError> {
+        let kept = Kept {
+            format: FORMAT,
+            entry: executor.fingerprint(),
+            tools: tools.to_vec(),
+        };
+        let bytes = serde_json::to_vec(&kept).expect("texts and schemas are JSON");
+        let written = self
+            .disk
+            .create_private_dir(&self.folder)
+            .and_then(|_| self.disk.replace(&self.file(&executor.id), &bytes, 0o600));
+        written.map_err(|error| disk_failed(&error))
+    }
+
+    /// Forgets what a server told, where it told anything.
+    pub fn forget(&self, id: &str) -> Result<(), CommandError> {
+        let file = self.file(id);
+        let there = self.disk.exists(&file);
+        if there.map_err(|error| disk_failed(&error))? {
+            let removed = self.disk.remove_file(&file);
+            removed.map_err(|error| disk_failed(&error))?;
+        }
+        Ok(())
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+}
+
+/// Says which of these can't be called, and why; a text for each.
+pub fn unfit(tools: &[ServerTool]) -> impl Iterator<Item = String> {
+    tools.iter().filter_map(|tool| {
+        let why = tool.unfit.as_ref()?;
+        Some(format!(
+            "`{}` cannot be called: {why}",
+            on_one_line(&tool.name)
+        ))
+    })
+}

@@ -1,0 +1,62 @@
+//! Which entries are meant, as `ledger query` and `ledger export` are told.
+
+use callosum_host::Clock;
+use callosum_ledger::Query;
+
+use crate::moment::Moment;
+use crate::{CommandError, Exit};
+
+/// Which ledger entries are meant; an absent value excludes nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub executor: Option<String>,
+    pub since: Option<Moment>,
+    pub until: Option<Moment>,
+    pub text: Option<String>,
+    pub mode: Option<String>,
+    pub repo: Option<String>,
+    pub branch: Option<String>,
+}
+
+impl Filter {
+    /// Those of an executor, with this text, from a time on that is said as a person says it.
+    pub fn of(
+        executor: Option<String>,
+        text: Option<String>,
+        since: Option<&str>,
+    ) -> Result<Self, CommandError> {
+        let since = since.map(Moment::read).transpose();
+        let refused = |what| CommandError::new(Exit::Usage, format!("`since`: {what}"));
+        Ok(Self {
+            executor,
+            text,
+            since: since.map_err(refused)?,
+            ..Self::default()
+        })
+    }
+
+    /// The question to the ledger, with at most `limit` answers.
+    ///
+    /// A time to which nothing leads from the other is refused.
+    pub fn query(&self, clock: &Clock, limit: Option<usize>) -> Result<Query, CommandError> {
+        let now = clock.now();
+        let since = self.since.map(|since| since.first(now));
+        let until = self.until.map(|until| until.last(now));
+        if let (Some(since), Some(until)) = (since, until)
+            && since > until
+        {
+            let what = format!("--since {since} is later than --until {until}");
+            return Err(CommandError::new(Exit::Usage, what));
+        }
+        Ok(Query {
+            executor: self.executor.clone(),
+            since,
+            until,
+            text: self.text.clone(),
+            mode: self.mode.clone(),
+            repo: self.repo.clone(),
+            branch: self.branch.clone(),
+            limit,
+        })
+    }
+}

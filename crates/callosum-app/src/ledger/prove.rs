@@ -1,0 +1,19 @@
+//! `callosum ledger prove`: a file that shows an entry to somebody who has nothing else.
+
+use callosum_ledger::proof::ProveError;
+
+use crate::{CommandError, Exit, store, witness};
+
+pub fn unproved(error: &ProveError) -> CommandError {
+    let explained = |exit| CommandError::because(exit, "cannot prove the entry", error);
+    match error {
+        ProveError::Disk(error) => store::disk_failed(error),
+        ProveError::Key(error) => witness::unkeyed(error),
+        ProveError::Lock(_) => explained(Exit::Environment),
+        ProveError::NoEntry { .. } => explained(Exit::No).hint("callosum ledger query"),
+        ProveError::NotSigned { .. } => explained(Exit::No).hint("callosum audit checkpoint"),
+        ProveError::Foreign { .. } | ProveError::Inconsistent { .. } => {
+            explained(Exit::No).hint("callosum audit verify")
+        }
+    }
+}

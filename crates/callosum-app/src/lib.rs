@@ -1,0 +1,74 @@
+//! The use cases of Callosum: one function for each, plain options in, plain results out.
+//!
+//! The command line, MCP tools, the daemon and the providers of plans call these functions. Start with [`context::Context`], which
+//! every use case gets: the project, the machine, and the [`report::Reporter`] that receives warnings and progress. The modules
+//! have the names of the commands. Failures are [`CommandError`]s: what failed, why, and one hint.
+//!
+//! Not here: arguments and printing. This crate knows neither clap nor a terminal.
+
+#![forbid(unsafe_code)]
+
+pub mod agreement;
+pub mod audit;
+pub mod bd;
+pub mod bead;
+pub mod capability;
+pub mod choice;
+pub mod ck;
+pub mod clients;
+pub mod config;
+pub mod constitution;
+pub mod context;
+pub mod continuity;
+pub mod delegate;
+pub mod doctor;
+mod error;
+pub mod executor;
+pub mod explain;
+pub mod failure;
+pub mod find;
+pub mod guard;
+pub mod guarding;
+pub mod hook_tokens;
+pub mod init;
+pub mod instructions;
+pub mod kept_tools;
+pub mod lack;
+pub mod ledger;
+pub mod mesh;
+pub mod meshing;
+pub mod metrics;
+pub mod moment;
+pub mod notice;
+pub mod operator;
+pub mod plan;
+pub mod recall;
+pub mod replay;
+pub mod report;
+pub mod roster;
+pub mod serve;
+pub mod serving;
+pub mod session;
+pub mod shell;
+mod shell_word;
+pub mod snapshot;
+pub mod state_inventory;
+pub mod status;
+pub mod store;
+pub mod task_prefix;
+pub mod time_span;
+pub mod trial;
+pub mod trust;
+pub mod undo;
+pub mod uninstall;
+pub mod verification;
+pub mod watch;
+pub mod witness;
+mod wording;
+pub mod zoning;
+
+pub use self::{
+    error::{CommandError, Exit},
+    shell_word::shell_word,
+    wording::{lasting, many, thousands},
+};

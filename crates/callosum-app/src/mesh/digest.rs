@@ -1,0 +1,80 @@
+//! `callosum mesh digest`: what an agent is told when its session begins.
+
+use callosum_agents::client::Client;
+use callosum_agents::dialect::Dialect;
+use callosum_client::sources;
+use callosum_mesh::agent::AgentName;
+use callosum_mesh::digest::{Beside, Digest, Source};
+use callosum_mesh::{Mesh, Voice};
+use callosum_session::Session;
+use callosum_session::trajectory::Agent;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::mesh::open;
+use crate::{CommandError, session};
+
+/// `callosum mesh digest --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct DigestOutput {
+    /// The text; empty where there is nothing to tell.
+    pub text: String,
+    /// The messages in it.
+    pub messages: Vec<String>,
+    /// How many items had no room.
+    pub left_out: usize,
+}
+
+pub fn digest(
+    context: &Context,
+    voice: &Voice,
+    budget: u64,
+) -> Result<(Mesh, Digest), CommandError> {
+    let (mut mesh, is_writable, fault) = open::readable_anyway(context)?;
+    let mut beside = beside(context, &mesh, voice, is_writable)?;
+    let fault = fault.map(|fault| Source::Broken(fault.to_string()));
+    beside.sources.extend(fault);
+    let told = mesh.digest_for(voice, &beside, budget);
+    let told = told.map_err(|error| open::explain(&error))?;
+    Ok((mesh, told))
+}
+
+/// What there is beside the mesh, in the project in which it is asked.
+pub fn beside(
+    context: &Context,
+    mesh: &Mesh,
+    voice: &Voice,
+    is_writable: bool,
+) -> Result<Beside, CommandError> {
+    let since = mesh.told_at(voice).map_err(|error| open::explain(&error))?;
+    let agent = &voice.agent;
+    let client = Dialect::ALL.into_iter().filter_map(Client::of);
+    let client = client.into_iter().find(|client| {
+        let name = client.program.parse::<AgentName>();
+        name.is_ok_and(|name| name == *agent)
+    });
+    let mut found = project(context, agent, since);
+    found.extend(sources::left_alone(&context.disk, mesh));
+    Ok(Beside {
+        sources: found,
+        is_sandboxed: !is_writable || sources::is_sandboxed(client),
+    })
+}
+
+/// What the project has.
+pub fn project(context: &Context, agent: &AgentName, since: Option<Timestamp>) -> Vec<Source> {
+    let session = Session {
+        disk: &context.disk,
+        zones: &session::zones(context),
+        clock: &context.clock,
+        agent: Agent::default(),
+    };
+    let paths = context.ledger_paths();
+    vec![
+        sources::panes(),
+        sources::hand_offs(&session, agent),
+        sources::ledger(&context.disk, &paths, since, agent),
+    ]
+}

@@ -1,0 +1,30 @@
+//! Use cases of `callosum mesh`.
+
+pub mod bridge;
+pub mod digest;
+pub mod discovery;
+pub mod lease;
+pub mod message;
+pub mod open;
+pub mod publish;
+pub mod route;
+pub mod shown_task;
+pub mod speaker;
+pub mod standing;
+pub mod subscribe;
+pub mod subscription;
+pub mod tail;
+pub mod task;
+
+pub use self::bridge::BridgeOutput;
+pub use self::digest::DigestOutput;
+pub use self::discovery::DiscoveriesOutput;
+pub use self::lease::LeasesOutput;
+pub use self::message::MessagesOutput;
+pub use self::open::unusable;
+pub use self::publish::{PublishOutput, publish_once};
+pub use self::route::RoutesOutput;
+pub use self::shown_task::{MeshTaskOutput, MeshTasksOutput};
+pub use self::speaker::{agent_in, agent_of, asking};
+pub use self::standing::MeshStatus;
+pub use self::tail::EventsOutput;

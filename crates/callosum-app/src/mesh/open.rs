@@ -1,0 +1,363 @@
+//! The mesh of this machine, opened; and what the bridge file brought.
+
+use std::fmt::Write as _;
+
+use callosum_config::{MeshSettings, MeshSettingsError};
+use callosum_evidence::terminal::on_one_line;
+use callosum_host::process::Identity;
+use callosum_mesh::board::{NewTask, Order, Refusal, Task};
+use callosum_mesh::bridge::{Bridge, Synced};
+use callosum_mesh::event::Event;
+use callosum_mesh::journal::JournalError;
+use callosum_mesh::{Mesh, MeshError, Voice, mesh_store};
+
+use crate::context::Context;
+use crate::{CommandError, Exit, many};
+
+/// What is to be done where a command may not write, as in an agent's sandbox.
+const BY_TOOLS: &str =
+    "in a sandbox, use the tools task, message, discovery and lease of the MCP server callosum";
+
+/// The mesh of this machine, which is made where there is none yet.
+pub fn mesh(context: &Context) -> Result<Mesh, CommandError> {
+    mesh_with(
+        context,
+        settings(context).map_err(|error| unusable(&error))?,
+    )
+}
+
+/// The same for who does not ask who does what: a configuration that cannot be used is warned of, and its defaults hold.
+pub fn mesh_anyway(context: &Context) -> Result<Mesh, CommandError> {
+    mesh_with(context, settings_or_warning(context).0)
+}
+
+/// The same without a word, for who was warned before.
+pub fn mesh_again(context: &Context) -> Result<Mesh, CommandError> {
+    mesh_with(context, settings(context).unwrap_or_default())
+}
+
+/// The settings; the defaults and what is wrong, of which is warned, where they cannot be used.
+fn settings_or_warning(context: &Context) -> (MeshSettings, Option<MeshSettingsError>) {
+    match settings(context) {
+        Ok(settings) => (settings, None),
+        Err(error) => {
+            let what = unusable(&error).one_line();
+            context.report.warn(&what, Some("callosum doctor"));
+            (MeshSettings::default(), Some(error))
+        }
+    }
+}
+
+/// Whether what the user configured can be used.
+pub fn is_known_who_does_what(context: &Context) -> bool {
+    settings(context).is_ok()
+}
+
+fn settings(context: &Context) -> Result<MeshSettings, MeshSettingsError> {
+    MeshSettings::load(&context.disk, &context.project.homes.user_config)
+}
+
+fn mesh_with(context: &Context, settings: MeshSettings) -> Result<Mesh, CommandError> {
+    let folder = context.project.homes.mesh();
+    let (clock, ids) = (&context.clock, &context.ids);
+    let mesh = mesh_store::open(&context.disk, clock, ids, &folder);
+    let mesh = mesh.map_err(|error| explain(&error))?;
+    Ok(mesh.with_matrix(settings.matrix))
+}
+
+/// Says that what the user configured of the mesh cannot be used.
+pub fn unusable(error: &MeshSettingsError) -> CommandError {
+    let what = "cannot use the mesh configuration";
+    CommandError::because(Exit::Environment, what, error)
+}
+
+/// The same, after what is due by itself was done, and what somebody wrote into the bridge file taken over; on a full disk
+/// it is as the log has it, and whoever appends is told by the log whether there is room.
+pub fn synced(context: &Context) -> Result<Mesh, CommandError> {
+    let mut mesh = mesh(context)?;
+    look_at_bridge(context, &mut mesh)?;
+    Ok(mesh)
+}
+
+/// The same for who does not ask who does what: a configuration that cannot be used is warned of, and what is due and was written
+/// waits for who does what to be known.
+pub fn synced_anyway(context: &Context) -> Result<Mesh, CommandError> {
+    let (settings, fault) = settings_or_warning(context);
+    let mut mesh = mesh_with(context, settings)?;
+    if fault.is_none() {
+        look_at_bridge(context, &mut mesh)?;
+    }
+    Ok(mesh)
+}
+
+/// The same for who only looks; where nothing may be written, as in a sandbox, it is as the log has it. Whether
+/// it may be written.
+pub fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> {
+    let (mesh, is_writable, _) = readable_anyway(context)?;
+    Ok((mesh, is_writable))
+}
+
+/// The same. A configuration that cannot be used stands in nobody's way who only looks: it is warned of and given beside
+/// the mesh, which is as the log has it. What is due waits for who does what to be known.
+pub fn readable_anyway(
+    context: &Context,
+) -> Result<(Mesh, bool, Option<MeshSettingsError>), CommandError> {
+    let (settings, fault) = settings_or_warning(context);
+    let mut mesh = mesh_with(context, settings)?;
+    let is_writable = mesh.is_writable().map_err(|error| explain(&error))?;
+    if is_writable && fault.is_none() {
+        match bring_in_line(context, &mut mesh) {
+            // Whoever holds the lock all the while is in nobody's way who only looks.
+            Err(error) if error.is_busy() => {
+                let bridge = Bridge::of(&context.disk, &mesh);
+                warn_of_bridge(context, &bridge, &error);
+            }
+            done => done.map_err(|error| explain(&error))?,
+        }
+    }
+    Ok((mesh, is_writable, fault))
+}
+
+fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError> {
+    bring_in_line(context, mesh).map_err(|error| explain(&error))
+}
+
+/// Does what is due, and takes over what somebody wrote. On a full disk, and where the file or what is kept beside it cannot
+/// be used, it warns that this has to wait: the log is whole.
+fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<(), MeshError> {
+    let bridge = Bridge::of(&context.disk, mesh);
+    match mesh.settle().and_then(|()| bridge.sync(mesh)) {
+        Ok(synced) => tell(context, &bridge, &synced),
+        Err(error) if error.is_full() || matches!(error, MeshError::Disk(_)) => {
+            warn_of_bridge(context, &bridge, &error);
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Shows in the bridge file what was just done. It is in the log, so that a file which cannot be written is no reason to do
+/// it again: that is a warning. Where it is not known who does what, of which is warned before, it is left as it is.
+pub fn show_done(context: &Context, mesh: &mut Mesh) {
+    if !is_known_who_does_what(context) {
+        return;
+    }
+    let bridge = Bridge::of(&context.disk, mesh);
+    match bridge.sync(mesh) {
+        Ok(synced) => tell(context, &bridge, &synced),
+        Err(error) => warn_of_bridge(context, &bridge, &error),
+    }
+}
+
+fn warn_of_bridge(context: &Context, bridge: &Bridge, error: &MeshError) {
+    let why = CommandError::from_error(Exit::Environment, error).one_line();
+    let path = bridge.path().display();
+    let what = format!("{path} is out of sync with the log: {why}");
+    context.report.warn(&what, Some("callosum mesh bridge"));
+}
+
+/// Says on stderr what could not be taken over.
+pub fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
+    if synced.is_no_file {
+        let path = bridge.path().display();
+        let what = format!("{path} is not a regular file, so it is neither read nor written");
+        let hint = format!("rm {}", on_one_line(&path.to_string()));
+        context.report.warn(&what, Some(&hint));
+    }
+    for displaced in &synced.displaced {
+        let path = displaced.display();
+        let what = format!("moved what was in the place of one of Callosum's files to {path}");
+        context.report.warn(&what, Some("callosum doctor"));
+    }
+    for conflict in &synced.conflicts {
+        let mut what = format!("bridge file: {} {}", conflict.item, conflict.reason);
+        if let Some(kept) = &conflict.kept {
+            let _ = write!(what, "; the edit is saved as {}", kept.display());
+        }
+        context.report.warn(&what, None);
+    }
+    for rejected in &synced.rejected {
+        let what = format!(
+            "{} was not applied: {}; it is saved as {}",
+            rejected.path.display(),
+            rejected.error,
+            rejected.kept.display()
+        );
+        context.report.warn(&what, None);
+    }
+    if synced.edits > 0 {
+        let edits = many(synced.edits as u64, "edit");
+        context
+            .report
+            .detail(&format!("applied {edits} of the bridge file"));
+    }
+}
+
+/// Does what somebody wants done, between two looks at the bridge file.
+pub fn given(context: &Context, order: Order, voice: &Voice) -> Result<Vec<Event>, CommandError> {
+    let mut mesh = match order {
+        Order::Add(_) | Order::Claim { .. } | Order::Change { .. } => synced(context),
+        _ => synced_anyway(context),
+    }?;
+    given_to(context, &mut mesh, order, voice)
+}
+
+/// Who speaks, with their session: where the client does not say which it is, that is seen by the process which it is. A client
+/// that asks by a tool and of which no session is known has one of its own with each server that it starts.
+pub fn with_session(
+    context: &Context,
+    mesh: &mut Mesh,
+    voice: &Voice,
+) -> Result<Voice, CommandError> {
+    let mut voice = voice.clone();
+    if voice.session_id.is_none() {
+        let ancestors = Identity::ancestors();
+        let above = mesh.session_above(&voice, &ancestors);
+        voice.session_id = above.map_err(|error| explain(&error))?;
+        // Where no process is looked at, its hooks may know the session by another name.
+        let is_told_by_process = !ancestors.is_empty() && context.is_asked_by_tool();
+        if voice.session_id.is_none() && is_told_by_process {
+            voice.session_id = Some(format!("mcp-{}", std::process::id()));
+        }
+    }
+    Ok(voice)
+}
+
+/// The same, to a mesh that is open.
+pub fn given_to(
+    context: &Context,
+    mesh: &mut Mesh,
+    order: Order,
+    voice: &Voice,
+) -> Result<Vec<Event>, CommandError> {
+    let voice = with_session(context, mesh, voice)?;
+    let verb = verb_of(&order);
+    let events = mesh.give(order, &voice);
+    let events = events.map_err(|error| match own_other(&error, &voice) {
+        Some(own) => own,
+        None => explain_verb(&error, verb),
+    })?;
+    show_done(context, mesh);
+    Ok(events)
+}
+
+/// Leaves a task, unless one stands for it already; gives the id of the one that is there then.
+pub fn left(
+    context: &Context,
+    mesh: &mut Mesh,
+    task: NewTask,
+    stands_for: impl Fn(&Task) -> bool,
+    voice: &Voice,
+) -> Result<String, CommandError> {
+    let voice = with_session(context, mesh, voice)?;
+    let id = mesh.leave(task, stands_for, &voice);
+    let id = id.map_err(|error| explain(&error))?;
+    show_done(context, mesh);
+    Ok(id)
+}
+
+/// What is said to an agent of which another session is in the way; `None` where it is not that.
+fn own_other(error: &MeshError, voice: &Voice) -> Option<CommandError> {
+    let MeshError::Refused(refusal) = error else {
+        return None;
+    };
+    let what = match refusal {
+        Refusal::ClaimedBy { task, by, until } if *by == voice.agent => {
+            format!("task `{task}` is claimed by another session of {by}, until {until}")
+        }
+        Refusal::LeasedBy {
+            path, by, until, ..
+        } if *by == voice.agent => {
+            format!("another session of {by} works on {path} until {until}")
+        }
+        _ => return None,
+    };
+    let said = CommandError::new(exit_of(refusal), what);
+    Some(match hint_of(refusal, "claim") {
+        Some(hint) => said.hint(hint),
+        None => said,
+    })
+}
+
+/// Explains why the mesh did not do what it was asked.
+pub fn explain(error: &MeshError) -> CommandError {
+    explain_verb(error, "claim")
+}
+
+/// What somebody wants done to a task, as it is typed.
+fn verb_of(order: &Order) -> &'static str {
+    match order {
+        Order::Complete { .. } => "done",
+        _ => "claim",
+    }
+}
+
+/// The same, where this verb was asked for.
+fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
+    match error {
+        MeshError::Refused(refusal) => {
+            let said = CommandError::from_error(exit_of(refusal), refusal);
+            match hint_of(refusal, verb) {
+                Some(hint) => said.hint(hint),
+                None => said,
+            }
+        }
+        MeshError::Faults(faults) => CommandError::because(Exit::Usage, "invalid event", faults),
+        MeshError::Journal(JournalError::TooLong { .. }) => {
+            CommandError::from_error(Exit::Usage, error)
+        }
+        MeshError::Journal(JournalError::Reused { seq, .. }) => {
+            let before = seq.unwrap_or_default().saturating_sub(1);
+            let hint = format!("callosum mesh tail --since {before}");
+            CommandError::from_error(Exit::No, error).hint(hint)
+        }
+        MeshError::Journal(_) | MeshError::Disk(_) => {
+            let said = CommandError::because(Exit::Environment, "cannot use the mesh", error);
+            if error.is_unwritable() {
+                said.hint(BY_TOOLS)
+            } else {
+                said.hint("callosum doctor")
+            }
+        }
+    }
+}
+
+fn exit_of(refusal: &Refusal) -> Exit {
+    match refusal {
+        Refusal::NoId { .. }
+        | Refusal::SecretId { .. }
+        | Refusal::SaysNothing { .. }
+        | Refusal::TooLong { .. }
+        | Refusal::TooManyNeeds
+        | Refusal::NoTtl { .. }
+        | Refusal::NoValue { .. } => Exit::Usage,
+        _ => Exit::No,
+    }
+}
+
+fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
+    Some(match refusal {
+        Refusal::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
+        Refusal::SaysOther { what, .. } if what.ends_with("discovery") => {
+            "callosum mesh discovery list".to_owned()
+        }
+        Refusal::NoSuchMessage { .. } | Refusal::SaysOther { .. } => {
+            "callosum mesh message list --all".to_owned()
+        }
+        Refusal::MeantFor { task, .. } => format!("callosum mesh task {verb} {task} --force"),
+        Refusal::ClaimedBy { task, .. }
+        | Refusal::DoneBy { task, .. }
+        | Refusal::IsOver { task, .. }
+        | Refusal::Lost { task, .. } => format!("callosum mesh task show {task}"),
+        Refusal::NeedsWhatIsGone { task, .. } => format!("callosum mesh task cancel {task}"),
+        Refusal::WaitsFor { .. } | Refusal::NothingToDo => "callosum mesh task list".to_owned(),
+        Refusal::LeasedBy { .. } => "callosum mesh lease list".to_owned(),
+        Refusal::Full { what, .. } if what.starts_with("tasks") => {
+            "callosum mesh task list".to_owned()
+        }
+        Refusal::Full { .. } => "callosum mesh message list".to_owned(),
+        Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
+        Refusal::Unreachable { message, .. } => format!("callosum mesh message drop {message}"),
+        _ => return None,
+    })
+}

@@ -1,0 +1,119 @@
+//! A task as it is printed: as JSON ([`MeshTaskOutput`]), on a line, or whole.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::board::{Board, Task};
+use callosum_mesh::route::CATEGORY;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Most characters of a prompt in a list.
+const MOST_SHOWN: usize = 80;
+
+/// `callosum mesh task list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct MeshTasksOutput {
+    /// The tasks, the most urgent first.
+    pub tasks: Vec<MeshTaskOutput>,
+}
+
+/// A task, as `callosum mesh task show|add|claim|done --json` print it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct MeshTaskOutput {
+    /// Its id.
+    pub id: String,
+    /// Who is to do it; null where anybody may.
+    pub assigned_to: Option<String>,
+    /// `pending`, `in_progress`, `complete` or `cancelled`.
+    pub status: String,
+    /// How urgent it is: the smallest number comes first.
+    pub priority: i64,
+    /// What is to be done.
+    pub prompt: String,
+    /// What kind of task it is, as its author says.
+    pub category: Option<String>,
+    /// Where the result is to be written.
+    pub output_file: Option<String>,
+    /// Who left it.
+    pub created_by: String,
+    /// When.
+    pub created_at: String,
+    /// When it was done.
+    pub completed_at: Option<String>,
+    /// The folder that it is about.
+    pub cwd: Option<String>,
+    /// Tasks that are to be complete before and are not.
+    pub blocked_by: Vec<String>,
+    /// Those of them that were taken back and will never be complete: it cannot be begun.
+    pub unsatisfiable_needs: Vec<String>,
+    /// Who works on it.
+    pub claimed_by: Option<String>,
+    /// In which session of theirs, as the client names it.
+    pub claimed_session: Option<String>,
+    /// When the claim ends.
+    pub claimed_until: Option<String>,
+    /// The claim's number: the later of two claims of a task has the larger one.
+    pub token: Option<u64>,
+    /// What came of it.
+    pub result: Option<String>,
+}
+
+impl MeshTaskOutput {
+    pub fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
+        // Where nothing may be written nobody has given back yet what ran out.
+        let claim = task.claim_at(now);
+        Self {
+            id: task.id.clone(),
+            assigned_to: task.assigned_to.as_ref().map(ToString::to_string),
+            status: task.status_at(now).as_str().to_owned(),
+            priority: task.priority,
+            prompt: task.prompt.clone(),
+            category: task
+                .other
+                .get(CATEGORY)
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            output_file: task.output_file.clone(),
+            created_by: task.created_by.to_string(),
+            created_at: task.created_at.to_string(),
+            completed_at: task.completed_at.clone(),
+            cwd: task.cwd.clone(),
+            blocked_by: board.waits_for(task).map(str::to_owned).collect(),
+            unsatisfiable_needs: board.gone_needs(task).map(str::to_owned).collect(),
+            claimed_by: claim.map(|claim| claim.by.to_string()),
+            claimed_session: claim.and_then(|claim| claim.session_id.clone()),
+            claimed_until: claim.map(|claim| claim.until.to_string()),
+            token: claim.map(|claim| claim.token),
+            result: task.result.clone(),
+        }
+    }
+}
+
+/// A task on a line.
+pub fn line(task: &MeshTaskOutput) -> String {
+    let prompt = on_one_line(&task.prompt);
+    let mut shown: String = prompt.chars().take(MOST_SHOWN).collect();
+    if shown.len() < prompt.len() {
+        shown.push('…');
+    }
+    let mut line = format!("{} P{} {}", task.id, task.priority, task.status);
+    if let Some(by) = &task.claimed_by {
+        let _ = write!(line, " by {by}");
+    } else if let Some(to) = &task.assigned_to {
+        let _ = write!(line, " for {to}");
+    }
+    let _ = write!(line, ": {shown}");
+    if !task.blocked_by.is_empty() {
+        let _ = write!(line, " (waits for {}", task.blocked_by.join(", "));
+        if !task.unsatisfiable_needs.is_empty() {
+            let gone = task.unsatisfiable_needs.join(", ");
+            let _ = write!(line, "; {gone} canceled, will never complete");
+        }
+        line.push(')');
+    }
+    line.push('\n');
+    line
+}

@@ -1,0 +1,123 @@
+//! `callosum mesh task`: work that one agent leaves for another.
+
+use callosum_mesh::agent::AgentName;
+use callosum_mesh::board::{NewTask, Order, Task};
+use callosum_mesh::route::CATEGORY;
+use callosum_mesh::{Mesh, Voice};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+use crate::mesh::shown_task::{MeshTaskOutput, MeshTasksOutput};
+use crate::mesh::{open, route};
+use crate::{CommandError, Exit};
+
+/// Who is to do a task, by its category where nobody is named; and what is kept of that.
+pub fn meant(
+    context: &Context,
+    to: Option<AgentName>,
+    category: Option<&str>,
+) -> Result<(Option<AgentName>, Map<String, Value>), CommandError> {
+    let mut other = Map::new();
+    let Some(category) = category else {
+        return Ok((to, other));
+    };
+    let mesh = open::mesh(context)?;
+    let routes = &mesh.matrix().routes;
+    let primary = match mesh.matrix().route(category) {
+        Some(route) => route.primary.clone(),
+        // Without any category configured each is a label, which routes nothing.
+        None if routes.is_empty() && to.is_some() => {
+            other.insert(CATEGORY.to_owned(), category.into());
+            return Ok((to, other));
+        }
+        None => return Err(route::unknown(category, routes)),
+    };
+    other.insert(CATEGORY.to_owned(), category.into());
+    Ok((Some(to.unwrap_or(primary)), other))
+}
+
+/// What is said of a task for an agent that nobody on this machine has heard of; `None` where it has been.
+pub fn nobody_there(context: &Context, to: &AgentName) -> Result<Option<String>, CommandError> {
+    let mut mesh = open::mesh(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let is_known = board.has_heard_of(to);
+    Ok((!is_known).then(|| {
+        format!("no agent named {to} is known on this machine: the task waits until one claims it")
+    }))
+}
+
+/// Does what is wanted, and gives the task that it was about: the one that is named, else the one that
+/// an event tells of.
+pub fn done(
+    context: &Context,
+    voice: &Voice,
+    order: Order,
+    task: Option<&str>,
+) -> Result<Option<MeshTaskOutput>, CommandError> {
+    let mut mesh = open::synced(context)?;
+    let events = open::given_to(context, &mut mesh, order, voice)?;
+    let told = events
+        .first()
+        .and_then(|event| event.payload.get("task")?.as_str());
+    let task = task.or(told).map(str::to_owned);
+    let now = context.clock.now();
+    task.map(|task| known(&mut mesh, &task, now)).transpose()
+}
+
+/// Adds a task, but where one is there that `stands_for` it, or it itself under its id, with the same words: then whoever
+/// adds it again was broken off before they heard of it. Gives the id of the one that is there then.
+pub fn add_once(
+    context: &Context,
+    voice: &Voice,
+    new: NewTask,
+    stands_for: impl Fn(&Task) -> bool,
+) -> Result<String, CommandError> {
+    let (id, prompt) = (new.id.clone(), new.prompt.clone());
+    let is_it = |task: &Task| task.id == id && task.prompt == prompt || stands_for(task);
+    // Where nothing may be written it may be there all the same.
+    let (mut mesh, _) = open::readable(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    if let Some(there) = board.tasks.iter().find(|task| is_it(task)) {
+        return Ok(there.id.clone());
+    }
+    let mut mesh = open::synced(context)?;
+    open::left(context, &mut mesh, new, is_it, voice)
+}
+
+/// The tasks that this agent may claim or has, or all; those that are over only where `all` are wanted.
+pub fn listed(
+    context: &Context,
+    all: bool,
+    to: Option<&AgentName>,
+) -> Result<MeshTasksOutput, CommandError> {
+    let (mut mesh, _) = open::readable(context)?;
+    let now = context.clock.now();
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let is_theirs = |task: &&Task| {
+        to.is_none_or(|agent| match task.claim_at(now).map(|claim| &claim.by) {
+            Some(by) => by == agent,
+            None => task.assigned_to.as_ref().is_none_or(|meant| meant == agent),
+        })
+    };
+    let tasks = board.tasks.iter();
+    let tasks = tasks.filter(|task| all || !task.status.is_over());
+    let mut tasks: Vec<&Task> = tasks.filter(is_theirs).collect();
+    tasks.sort_by_key(|task| task.priority);
+    let tasks = tasks
+        .into_iter()
+        .map(|task| MeshTaskOutput::of(board, task, now));
+    Ok(MeshTasksOutput {
+        tasks: tasks.collect(),
+    })
+}
+
+/// A task of this id.
+pub fn known(mesh: &mut Mesh, id: &str, now: Timestamp) -> Result<MeshTaskOutput, CommandError> {
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let Some(task) = board.task(id) else {
+        let what = format!("there is no task `{id}`");
+        return Err(CommandError::new(Exit::No, what).hint("callosum mesh task list --all"));
+    };
+    Ok(MeshTaskOutput::of(board, task, now))
+}

@@ -1,0 +1,118 @@
+//! [`carry_on`]: a run carried on by this process, as far as it goes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use callosum_arbiter::kernel::{Catalogue, Constitution, RunCaps, Sensitivity, TrustTier};
+use callosum_arbiter::plan_run::{
+    CallKey, ConstitutionPrint, Grant, RunError, RunJournal as _, RunRecord, RunState,
+    SealedJournal,
+};
+use callosum_ledger::Answers;
+use callosum_plan::{Allowlist, CapabilityName, Finding, Program, Rule};
+
+use crate::constitution::governance;
+use crate::context::Context;
+use crate::plan::lock::RunLock;
+use crate::plan::source::Source;
+use crate::{CommandError, Exit, capability, store};
+
+/// How many calls of one run are made at once.
+pub const AT_ONCE: usize = 8;
+
+/// A run that this process has taken, and what it needs to go on with it.
+pub struct Taken {
+    pub journal: SealedJournal,
+    pub state: RunState,
+    /// Whether nobody else told of it.
+    pub is_alone: bool,
+    pub source: Source,
+    pub program: Arc<Program>,
+    pub lock: RunLock,
+}
+
+/// The store of what a run keeps beside the journal.
+pub fn answers(context: &Context) -> Answers {
+    Answers::new(context.disk.clone(), &context.ledger_paths())
+}
+
+/// What plans are governed by here. One that can't be relied on permits nothing, and says why.
+pub fn constitution(context: &Context) -> (Constitution, ConstitutionPrint) {
+    let constitution = governance(context).constitution();
+    let print = ConstitutionPrint {
+        version: constitution.version().to_string(),
+        hash: constitution.hash().to_owned(),
+    };
+    (constitution, print)
+}
+
+/// The names of everything that somebody performs here.
+pub fn provided(context: &Context) -> Result<BTreeSet<CapabilityName>, CommandError> {
+    Ok(names(&capability::catalogue(context)?))
+}
+
+/// The names of what there is to call.
+pub fn names(catalogue: &Catalogue) -> BTreeSet<CapabilityName> {
+    let ids = catalogue.iter().map(|manifest| manifest.id.clone());
+    ids.collect()
+}
+
+/// Adds where one finds what is provided, where a program was refused for lack of it.
+pub fn with_hint_of_provided(error: CommandError, findings: &[Finding]) -> CommandError {
+    let is_unknown = |finding: &Finding| finding.rule == Rule::UnknownCapability;
+    if findings.iter().any(is_unknown) {
+        error.hint("callosum capability list")
+    } else {
+        error
+    }
+}
+
+/// Puts records on the run, and has the state follow. What does not fit the run is not put there.
+pub fn tell(
+    context: &Context,
+    taken: &mut Taken,
+    records: Vec<RunRecord>,
+) -> Result<(), CommandError> {
+    let mut state = taken.state.clone();
+    for record in &records {
+        let applied = state.apply(record.clone(), 0, context.clock.now());
+        applied.map_err(CommandError::internal)?;
+    }
+    let told = taken.journal.tell(state.run(), &records);
+    told.map_err(|error| store::unwritten(&error))?;
+    taken.state = state;
+    Ok(())
+}
+
+/// What a run may: what its plan names, and nothing else.
+pub fn grant(
+    state: &RunState,
+    approved: BTreeSet<CallKey>,
+    constitution: ConstitutionPrint,
+) -> Result<Grant, CommandError> {
+    let allowed = Allowlist::parse(&state.started().capabilities);
+    Ok(Grant {
+        // Whoever starts a plan, or goes on with it, is a person at a command line.
+        tier: TrustTier::OWN,
+        allowed: allowed.map_err(CommandError::internal)?,
+        approved,
+        caps: RunCaps::default(),
+        sensitivity: Sensitivity::Public,
+        constitution,
+    })
+}
+
+pub fn broken_off(run: &callosum_arbiter::plan_run::RunId, error: &RunError) -> CommandError {
+    let what = format!("the run {run} stopped early");
+    match error {
+        RunError::Journal(error) => store::unwritten(error)
+            .in_place(&what)
+            .hint(format!("callosum plan resume {run}")),
+        RunError::Divergence(_) => CommandError::because(Exit::No, what, error).hint(format!(
+            "nothing was done; callosum plan show {run}, or start a new run of the plan"
+        )),
+        RunError::Start(_) => CommandError::because(Exit::Usage, what, error),
+        _ => CommandError::because(Exit::Environment, what, error)
+            .hint(format!("callosum plan resume {run}")),
+    }
+}

@@ -1,0 +1,37 @@
+//! `callosum plan eval`: what a program comes to, its calls answered from a file.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::plan::rehearsal::RulingOutput;
+use crate::plan::source::FindingOutput;
+
+/// What `plan eval --json` prints, and `plan run --dry-run --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PlanEvalOutput {
+    /// The value in the language's notation; null where the program failed.
+    pub value: Option<String>,
+    /// The calls that were made, each with its position and its arguments, in order.
+    pub calls: Vec<String>,
+    /// What the kernel would say to each call, with `plan run --dry-run`; empty with `plan eval`.
+    pub rulings: Vec<RulingOutput>,
+    /// Why it came to no value.
+    pub error: Option<EvalErrorOutput>,
+}
+
+/// How a program failed, as programs read it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct EvalErrorOutput {
+    /// The kind of failure, as `TypeError`.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// How it may be mended.
+    pub hint: Option<String>,
+    /// The line where it happened, from 1, where that is known.
+    pub line: Option<usize>,
+    /// The column where it happened, in characters from 1, where that is known.
+    pub column: Option<usize>,
+    /// All that the compiler has against the program, where it did not run.
+    pub findings: Vec<FindingOutput>,
+}

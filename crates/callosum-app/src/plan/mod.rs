@@ -1,0 +1,44 @@
+//! `callosum plan`: programs in the language of plans, checked, evaluated and carried out.
+//!
+//! To check and evaluate one needs no project: it is decided by its source and what it is given; in a
+//! project a check also says which calls nobody there would answer. A
+//! [`run`] is on record in the project's journal: [`carry`] is what all commands that go on with one
+//! share, [`provider`] who performs its calls.
+
+pub mod answers;
+pub mod call_check;
+pub mod cancel;
+pub mod carry;
+pub mod check;
+pub mod delegated;
+pub mod eval;
+pub mod history;
+pub mod leftovers;
+pub mod list;
+pub mod lock;
+pub mod outcome;
+pub mod own;
+pub mod parameters;
+pub mod progress;
+pub mod proposal;
+pub mod provider;
+pub mod rehearsal;
+pub mod resume;
+pub mod run;
+pub mod show;
+pub mod source;
+
+pub use self::check::PlanCheckOutput;
+pub use self::eval::PlanEvalOutput;
+pub use self::list::PlanListOutput;
+pub use self::outcome::PlanRunOutput;
+pub use self::show::PlanShowOutput;
+
+use crate::CommandError;
+use crate::context::Context;
+
+/// Returns the ids of all runs, the one that was begun last first.
+pub fn run_ids(context: &Context) -> Result<Vec<String>, CommandError> {
+    let runs = history::read_all(context)?.runs;
+    Ok(runs.iter().map(|run| run.state.run().to_string()).collect())
+}

@@ -1,0 +1,180 @@
+//! What a person, or a program, is told of how far a run came.
+
+use callosum_arbiter::plan_run::{CallStanding, CallState, RunId, text_of};
+use callosum_plan::{CapabilityName, Finding};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::plan::carry::answers;
+use crate::plan::source::{FindingOutput, Source};
+use crate::{capability, many};
+
+/// What `plan run`, `plan resume` and `plan approve` print with `--json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PlanRunOutput {
+    /// The run's id; null where the plan was refused.
+    pub run: Option<String>,
+    /// How far it came: `refused`, `completed`, `failed`, `cancelled`, `waiting` or `stopped`.
+    pub outcome: String,
+    /// Its value in the language's notation, where it has one.
+    pub value: Option<String>,
+    /// Why it failed.
+    pub error: Option<RunFailureOutput>,
+    /// The calls that wait for a person.
+    pub blocked_by: Vec<WaitingOutput>,
+    /// Every reason to refuse the plan, where it was refused.
+    pub findings: Vec<FindingOutput>,
+}
+
+impl PlanRunOutput {
+    /// What is printed of a plan that the compiler refuses.
+    pub fn refused(source: &Source, findings: &[Finding]) -> Self {
+        let findings = findings.iter();
+        Self {
+            run: None,
+            outcome: "refused".to_owned(),
+            value: None,
+            error: None,
+            blocked_by: Vec::new(),
+            findings: findings.map(|one| source.finding_output(one)).collect(),
+        }
+    }
+}
+
+/// How a run failed.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct RunFailureOutput {
+    /// The kind of failure, as `CapabilityError`.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// How it may be mended.
+    pub hint: Option<String>,
+    /// The line where it happened, from 1, where that is known.
+    pub line: Option<usize>,
+    /// The column where it happened, in characters from 1, where that is known.
+    pub column: Option<usize>,
+}
+
+/// Most characters of arguments that are shown where nobody asked for one call.
+const SHOWN: usize = 200;
+
+/// A call that waits for a person.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct WaitingOutput {
+    /// Its key.
+    pub key: String,
+    /// Which of the run's calls it is.
+    pub position: String,
+    /// What is called.
+    pub capability: String,
+    /// With what, in the language's notation; whole, but for secrets; null where what was kept of them is gone.
+    pub arguments: Option<String>,
+    /// `approval`, or `outcome` where nobody knows whether it was made.
+    pub blocked_by: String,
+    /// The question, or why it is not known.
+    pub question: String,
+    /// The type of the value that `plan resume --set-result` takes for it; null where its outcome is not asked for, or nobody
+    /// provides it any more.
+    pub answer_type: Option<String>,
+    /// Whether going on may find out by itself what came of it.
+    #[serde(skip)]
+    pub may_be_found: bool,
+}
+
+impl WaitingOutput {
+    /// One that stands in a run of which nobody has asked since it broke off.
+    pub fn unasked(context: &Context, call: &CallState) -> Self {
+        let mut output = Self::of(context, call);
+        if call.standing == CallStanding::Begun {
+            "it is unknown whether this call finished before the run was interrupted; resuming \
+             looks that up first"
+                .clone_into(&mut output.question);
+            output.may_be_found = true;
+        }
+        output
+    }
+
+    /// One that was asked about.
+    pub fn of(context: &Context, call: &CallState) -> Self {
+        let (blocked_by, question) = match call.standing {
+            CallStanding::Begun => (
+                "outcome",
+                "it is unknown whether this call finished before the run was interrupted"
+                    .to_owned(),
+            ),
+            _ => (
+                "approval",
+                call.ruled
+                    .as_ref()
+                    .map_or_else(String::new, |ruled| ruled.reason.clone()),
+            ),
+        };
+        Self {
+            key: call.intended.key.to_string(),
+            position: call.intended.position.clone(),
+            capability: call.intended.capability.clone(),
+            arguments: text_of(&answers(context), &call.intended.arguments).ok(),
+            blocked_by: blocked_by.to_owned(),
+            question,
+            answer_type: (call.standing == CallStanding::Begun)
+                .then(|| answer_type(context, &call.intended.capability))
+                .flatten(),
+            may_be_found: false,
+        }
+    }
+
+    /// The same for a person, and how they answer.
+    pub fn text(&self, run: &RunId) -> String {
+        let gone = "[…] (the stored arguments are gone)";
+        self.with_arguments(run, self.arguments.as_deref().unwrap_or(gone))
+    }
+
+    /// The same where there may be several, with how much is left out.
+    pub fn short_text(&self, run: &RunId) -> String {
+        let Some(arguments) = &self.arguments else {
+            return self.text(run);
+        };
+        let shown: String = arguments.chars().take(SHOWN).collect();
+        let left_out = arguments.chars().count() - shown.chars().count();
+        if left_out == 0 {
+            return self.text(run);
+        }
+        let more = many(left_out as u64, "more character");
+        let shown = format!("{shown}…\n  {more} of its arguments: callosum plan show {run}");
+        self.with_arguments(run, &shown)
+    }
+
+    fn with_arguments(&self, run: &RunId, shown: &str) -> String {
+        let key: String = self.key.chars().take(12).collect();
+        let ways = if self.may_be_found {
+            format!("  resume: callosum plan resume {run}\n")
+        } else if self.blocked_by == "outcome" {
+            let of = self.answer_type.as_deref().unwrap_or("Any");
+            format!(
+                "  it was done:     callosum plan resume {run} --set-result '{key}=VALUE'\n  \
+                                   where VALUE is of type {of}, in the language's notation\n  \
+                   it was not done: callosum plan resume {run} --retry-call {key}\n"
+            )
+        } else {
+            format!(
+                "  yes: callosum plan approve {run} {key}\n  \
+                   no:  callosum plan approve {run} {key} --refuse\n"
+            )
+        };
+        let capability = &self.capability;
+        format!(
+            "call {} :{capability} {shown}\n  {}\n{ways}",
+            self.position, self.question
+        )
+    }
+}
+
+/// What a capability answers, where somebody provides it.
+fn answer_type(context: &Context, capability: &str) -> Option<String> {
+    let name = CapabilityName::parse(capability).ok()?;
+    // What is wrong with the catalogue is told where it is called by.
+    let catalogue = capability::catalogue(context).ok()?;
+    Some(catalogue.get(&name)?.output.as_str().to_owned())
+}

@@ -1,0 +1,351 @@
+//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, in which folder and tree, of which plan, what its
+//! records are sealed with, and what a person approved here.
+//!
+//! A journal may come along with a repository, and its chain needs no key: whoever can write to it can add that
+//! a call was answered, or that a person said something of it. So a run is gone on with where it was begun, as it was
+//! begun, by the records that were written here. A copy of a project's folder has its runs' records, and is not where they
+//! were begun: what was done there it can't know. Format: `docs/formats/plan-run.md`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use callosum_arbiter::delegation::StartMark;
+use callosum_arbiter::plan_run::{CallKey, RunId, RunSeals, RunSecret, RunTally, Started};
+use callosum_host::{Disk, DiskError, random};
+use callosum_ledger::Checksum;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::plan::leftovers;
+use crate::{CommandError, Exit, shell_word, store};
+
+/// The format of the file.
+const FORMAT: u32 = 4;
+
+/// The format of versions that did not keep the tree.
+const WITHOUT_TREE: u32 = 3;
+
+/// The format of versions that did not keep the folder.
+const WITHOUT_FOLDER: u32 = 2;
+
+/// The format of versions that sealed nothing.
+const WITHOUT_SEALS: u32 = 1;
+
+/// The ending of the file beside it that has how many records were on disk.
+const TALLY: &str = "tally";
+
+/// The ending of the files beside it that tell whose executors were about to be started.
+const START: &str = "start";
+
+/// Permission bits of the file.
+const MODE: u32 = 0o600;
+
+/// A run as this machine knows it. Written by whoever holds the run's lock.
+pub struct OwnRun {
+    disk: Disk,
+    file: PathBuf,
+    run: RunId,
+    /// The folder that keeps the project's state, every link resolved.
+    folder: String,
+    /// The tree that is read and changed, every link resolved: in a linked worktree of git another than the folder.
+    tree: String,
+}
+
+/// The content of the file.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    format: u32,
+    /// The folder that keeps the state of the project that it was begun in; not in formats below 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+    /// The tree that it was begun in, the same folder or a linked worktree; not in formats below 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree: Option<String>,
+    source_sha256: Checksum,
+    input_sha256: Checksum,
+    approved: BTreeSet<CallKey>,
+    /// Not in the format without seals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret: Option<RunSecret>,
+    /// The journal's number of the last record of a version that sealed none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unsealed_to: u64,
+}
+
+/// As much of the content as every format has.
+#[derive(Deserialize)]
+struct Versioned {
+    format: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl OwnRun {
+    /// Reads and creates nothing.
+    pub fn of(context: &Context, run: &RunId) -> Self {
+        let folder = context.project.homes.machine.join("plan-runs");
+        Self {
+            disk: context.disk.clone(),
+            file: folder.join(format!("{run}.json")),
+            run: run.clone(),
+            folder: context.state().to_string_lossy().into_owned(),
+            tree: context.tree().to_string_lossy().into_owned(),
+        }
+    }
+
+    /// Keeps that the run is begun here; returns what its records are sealed with.
+    pub fn begin(
+        &self,
+        context: &Context,
+        source_sha256: Checksum,
+        input_sha256: Checksum,
+    ) -> Result<RunSecret, CommandError> {
+        let failed = |error| store::disk_failed(&error);
+        let secret = new_secret()?;
+        let homes = &context.project.homes;
+        homes.create_machine(&self.disk).map_err(failed)?;
+        if let Some(folder) = self.file.parent() {
+            self.disk.create_private_dir(folder).map_err(failed)?;
+            // What is left there does no harm.
+            drop(leftovers::sweep(context, folder));
+        }
+        self.write(&Kept {
+            format: FORMAT,
+            folder: Some(self.folder.clone()),
+            tree: Some(self.tree.clone()),
+            source_sha256,
+            input_sha256,
+            approved: BTreeSet::new(),
+            secret: Some(secret.clone()),
+            unsealed_to: 0,
+        })?;
+        Ok(secret)
+    }
+
+    /// Returns how the records of the run that were written here are told from others. `None` where it was begun
+    /// elsewhere, or by a version that sealed none and nobody has gone on with it since; and where that can't be read,
+    /// which whoever goes on with it is told.
+    pub fn seals(&self) -> Option<RunSeals> {
+        let kept = self.read().ok()?;
+        // A copy of the project has what there was when it was made.
+        let is_here = kept.folder.as_ref() == Some(&self.folder);
+        Some(RunSeals {
+            secret: kept.secret?,
+            after: kept.unsealed_to,
+            tally: if is_here { self.tally().read() } else { 0 },
+        })
+    }
+
+    /// Whether it is kept of a run that was begun in this folder.
+    pub fn is_of_here(&self) -> bool {
+        let kept = self.read().ok();
+        kept.is_some_and(|kept| kept.folder.as_ref() == Some(&self.folder))
+    }
+
+    /// Where it is kept how many of its records were on disk.
+    pub fn tally(&self) -> RunTally {
+        RunTally::new(self.disk.clone(), self.file.with_extension(TALLY))
+    }
+
+    /// Where it is kept that the executor of a call was about to be started.
+    pub fn start_mark(&self, key: &str) -> StartMark {
+        let file = self.file.with_extension(format!("{key}.{START}"));
+        StartMark::new(self.disk.clone(), file)
+    }
+
+    /// Forgets whose executors were about to be started.
+    fn remove_start_marks(&self) -> Result<(), DiskError> {
+        let Some(folder) = self.file.parent() else {
+            return Ok(());
+        };
+        for entry in self.disk.list_dir(folder)? {
+            let name = entry.name.to_string_lossy();
+            if name.starts_with(self.run.as_str()) && name.ends_with(START) {
+                self.disk.remove_file(&folder.join(&entry.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails where a newer version keeps it, which alone may end it.
+    pub fn refuse_newer(&self) -> Result<(), CommandError> {
+        let bytes = self.disk.read_if_there(&self.file);
+        let bytes = bytes.map_err(|error| store::disk_failed(&error))?;
+        self.refuse_newer_format(&bytes.unwrap_or_default())
+    }
+
+    fn refuse_newer_format(&self, bytes: &[u8]) -> Result<(), CommandError> {
+        let versioned = serde_json::from_slice(bytes).ok();
+        let Some(Versioned { format }) = versioned.filter(|kept: &Versioned| kept.format > FORMAT)
+        else {
+            return Ok(());
+        };
+        let what = format!(
+            "`{}` was written by a newer version (format {format}; this version reads {FORMAT})",
+            self.file.display()
+        );
+        Err(CommandError::new(Exit::Environment, what).hint("use the newer callosum that wrote it"))
+    }
+
+    /// Returns what the records of a run are sealed with from here on.
+    ///
+    /// Of one that was begun by a version that sealed none, the records up to the journal's number `last` count as
+    /// they stand.
+    pub fn secret(&self, last: u64) -> Result<RunSecret, CommandError> {
+        let kept = self.read_of_here()?;
+        if let Some(secret) = kept.secret {
+            return Ok(secret);
+        }
+        let secret = new_secret()?;
+        self.write(&Kept {
+            format: FORMAT,
+            folder: Some(self.folder.clone()),
+            tree: Some(self.tree.clone()),
+            secret: Some(secret.clone()),
+            unsealed_to: last,
+            ..kept
+        })?;
+        Ok(secret)
+    }
+
+    /// Returns the calls that were approved here. Fails where the run was not begun here, or as another.
+    pub fn approved(&self, started: &Started) -> Result<BTreeSet<CallKey>, CommandError> {
+        let kept = self.read_of_here()?;
+        if kept.source_sha256 != started.source_sha256 || kept.input_sha256 != started.input_sha256
+        {
+            let what = format!(
+                "the records of the run {} differ from how it was started here",
+                self.run
+            );
+            return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
+        }
+        Ok(kept.approved)
+    }
+
+    /// Keeps that these calls were approved.
+    pub fn approve(&self, keys: impl IntoIterator<Item = CallKey>) -> Result<(), CommandError> {
+        let mut kept = self.read_of_here()?;
+        kept.approved.extend(keys);
+        self.write(&kept)
+    }
+
+    /// Forgets it: it is over. What is kept of a run of another folder, of which this is a copy, stays.
+    pub fn end(&self) {
+        let elsewhere = self.read().ok().and_then(|kept| self.elsewhere(&kept));
+        if elsewhere.is_some_and(|folder| self.is_there(&folder)) {
+            return;
+        }
+        // Left behind it is about a run that nobody can go on with.
+        drop(self.remove_start_marks());
+        drop(self.tally().remove());
+        drop(self.disk.remove_file(&self.file));
+    }
+
+    /// The other folder that the run was begun in.
+    fn elsewhere(&self, kept: &Kept) -> Option<String> {
+        let folder = kept.folder.clone();
+        folder.filter(|folder| *folder != self.folder)
+    }
+
+    /// One that can't be looked at may be there.
+    fn is_there(&self, folder: &str) -> bool {
+        self.disk.exists(Path::new(folder)).unwrap_or(true)
+    }
+
+    /// What is kept, where the run was begun in this folder and this tree.
+    fn read_of_here(&self) -> Result<Kept, CommandError> {
+        let kept = self.read()?;
+        if let Some(folder) = self.elsewhere(&kept) {
+            let back = format!(
+                "move the project back: mv {} {}",
+                shell_word(&self.folder),
+                shell_word(&folder)
+            );
+            return Err(self.begun_in("", &folder, "and this is a copy of it", Some(back)));
+        }
+        let tree = kept.tree.clone().filter(|tree| *tree != self.tree);
+        if let Some(tree) = tree {
+            let why = "and what it did there was not done in this one";
+            // What it had done there is gone with it.
+            return Err(self.begun_in("the worktree ", &tree, why, None));
+        }
+        Ok(kept)
+    }
+
+    /// Why it is not gone on with here: `why_not` where the place that it was begun in is there still, and else with a way
+    /// `back`, where there is one.
+    fn begun_in(
+        &self,
+        noun: &str,
+        place: &str,
+        why_not: &str,
+        back: Option<String>,
+    ) -> CommandError {
+        let run = &self.run;
+        let begun = format!("the run {run} was started in {noun}`{place}`");
+        if self.is_there(place) {
+            let hint = format!(
+                "resume it there: callosum -C {} plan resume {run}",
+                shell_word(place)
+            );
+            return CommandError::new(Exit::No, format!("{begun}, {why_not}")).hint(hint);
+        }
+        let what = format!("{begun}, which no longer exists");
+        let back = back.map_or_else(String::new, |back| format!("{back}; or "));
+        CommandError::new(Exit::No, what).hint(format!(
+            "nothing was done; {back}end the run: callosum plan cancel {run}"
+        ))
+    }
+
+    fn read(&self) -> Result<Kept, CommandError> {
+        let failed = |error| store::disk_failed(&error);
+        if !self.disk.exists(&self.file).map_err(failed)? {
+            let what = format!(
+                "the run {} was not started on this machine, or has ended here",
+                self.run
+            );
+            return Err(CommandError::new(Exit::No, what).hint(format!(
+                "see what it did with `callosum plan show {}`, then start a new run of its plan",
+                self.run
+            )));
+        }
+        let bytes = self.disk.read(&self.file).map_err(failed)?;
+        self.refuse_newer_format(&bytes)?;
+        let kept = serde_json::from_slice(&bytes).ok();
+        let is_known = |kept: &Kept| match kept.format {
+            FORMAT => kept.secret.is_some() && kept.folder.is_some() && kept.tree.is_some(),
+            WITHOUT_TREE => kept.secret.is_some() && kept.folder.is_some(),
+            WITHOUT_FOLDER => kept.secret.is_some(),
+            WITHOUT_SEALS => kept.secret.is_none(),
+            _ => false,
+        };
+        kept.filter(is_known).ok_or_else(|| {
+            let what = format!("cannot read `{}`", self.file.display());
+            CommandError::new(Exit::Environment, what)
+                .hint(format!("callosum plan cancel {}", self.run))
+        })
+    }
+
+    fn write(&self, kept: &Kept) -> Result<(), CommandError> {
+        let mut bytes = serde_json::to_vec_pretty(kept).map_err(CommandError::internal)?;
+        bytes.push(b'\n');
+        let written = self.disk.replace(&self.file, &bytes, MODE);
+        written.map_err(|error| store::disk_failed(&error))
+    }
+}
+
+fn new_secret() -> Result<RunSecret, CommandError> {
+    let bytes = random::secret_bytes();
+    let bytes = bytes.map_err(|error| {
+        CommandError::because(
+            Exit::Environment,
+            "cannot get random bytes from the system",
+            &error,
+        )
+    })?;
+    Ok(RunSecret::new(bytes))
+}

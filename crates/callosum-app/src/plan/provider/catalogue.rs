@@ -1,0 +1,22 @@
+//! `:capability.query`: what plans may call here.
+
+use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure, answer_query, read_query};
+use callosum_host::process::Cancel;
+use callosum_plan::Value;
+
+use crate::plan::provider::{Surroundings, free, unfit};
+
+pub(super) fn perform(
+    surroundings: &Surroundings<'_>,
+    call: &ApprovedCall,
+    _: &Cancel,
+) -> Result<Answer, ProviderFailure> {
+    let everything = Value::map(std::collections::BTreeMap::new());
+    let query = match call.arguments() {
+        [] => &everything,
+        [query] => query,
+        _ => return Err(unfit(call, "it takes one map")),
+    };
+    let query = read_query(query).map_err(|error| unfit(call, &error.to_string()))?;
+    Ok(free(answer_query(&surroundings.catalogue, &query)))
+}

@@ -1,0 +1,47 @@
+//! `callosum plan resume`: a run gone on with, from where its records stand.
+
+use std::collections::BTreeSet;
+
+use callosum_arbiter::plan_run::{
+    CallKey, CallStanding, CallState, Decided, DecisionWord, KeptText, RunRecord, RunState,
+};
+
+use crate::plan::history::call_of;
+use crate::{CommandError, Exit};
+
+/// Units of work that holding a value against a type may take.
+pub const SCHEMA_WORK: u64 = 1 << 20;
+
+/// The calls that something was said of, each once: two words for one would be two outcomes.
+#[derive(Default)]
+pub struct SaidOf(BTreeSet<CallKey>);
+
+impl SaidOf {
+    /// The call of this key, or of what begins it, of which nothing was said yet and nobody knows whether it was made.
+    pub fn call<'s>(
+        &mut self,
+        state: &'s RunState,
+        key: &str,
+    ) -> Result<&'s CallState, CommandError> {
+        let call = call_of(state, key)?;
+        let show = format!("callosum plan show {}", state.run());
+        let refuse = |what: String| CommandError::new(Exit::Usage, what);
+        if call.standing != CallStanding::Begun {
+            let what = format!("it is already known whether the call `{key}` was made");
+            return Err(refuse(what).hint(show));
+        }
+        if !self.0.insert(call.intended.key) {
+            let what = format!("the call `{key}` is named twice: settle it once");
+            return Err(refuse(what).hint(show));
+        }
+        Ok(call)
+    }
+}
+
+pub fn decided(call: &CallState, decision: DecisionWord, value: Option<KeptText>) -> RunRecord {
+    RunRecord::Decided(Decided {
+        key: call.intended.key,
+        decision,
+        value,
+    })
+}

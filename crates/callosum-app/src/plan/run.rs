@@ -1,0 +1,39 @@
+//! `callosum plan run`: a plan carried out, every effect on record before it happens.
+
+use std::time::Duration;
+
+use callosum_arbiter::budget::Money;
+use callosum_arbiter::plan_run::BeginError;
+
+use crate::delegate::dollars;
+use crate::time_span::any_span;
+use crate::{CommandError, Exit, store};
+
+/// More than this is as good as no cap.
+const YEAR: Duration = Duration::from_hours(366 * 24);
+
+/// An amount above nothing: none would let nothing be called.
+pub fn some_dollars(text: &str) -> Result<Money, String> {
+    let amount = Money::of_dollars(dollars(text)?);
+    if amount == Money(0) {
+        return Err("expected at least 0.0001 US dollars".to_owned());
+    }
+    Ok(amount)
+}
+
+pub fn some_time(text: &str) -> Result<Duration, String> {
+    let time = any_span(text)?;
+    if !(Duration::from_secs(1)..=YEAR).contains(&time) {
+        return Err("allowed: 1s to 366d".to_owned());
+    }
+    Ok(time)
+}
+
+pub fn unbegun(error: &BeginError) -> CommandError {
+    match error {
+        BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error)
+            .hint("pass the name of the secret, not the secret itself"),
+        BeginError::Disk(error) => store::disk_failed(error),
+        BeginError::Journal(error) => store::unwritten(error),
+    }
+}

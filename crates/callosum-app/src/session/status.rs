@@ -1,0 +1,73 @@
+//! `callosum session status`: where things stand, what was not understood, and what parts ways.
+
+use std::fmt::Write as _;
+
+use callosum_session::notes::Notes;
+use callosum_session::{Session, SessionError, Zones};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::CommandError;
+use crate::bead::ForkOutput;
+use crate::session::explain;
+
+/// `callosum session status --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct SessionStatusOutput {
+    /// The current bead.
+    pub bead: Option<String>,
+    /// When the last checkpoint was.
+    pub checkpoint: Option<String>,
+    /// Decisions in NOTES.md.
+    pub decisions: usize,
+    /// Claims since the last hand-off.
+    pub claims: usize,
+    /// Those of them that are grounded.
+    pub grounded: usize,
+    /// What was not understood, each with its file and line.
+    pub faults: Vec<String>,
+    /// Where two do not say the same.
+    pub forks: Vec<ForkOutput>,
+}
+
+/// The notes, where they could be read, and what of them was not understood.
+pub fn notes(
+    session: &Session<'_>,
+    zones: &Zones,
+) -> Result<(Option<Notes>, Vec<String>), CommandError> {
+    let file = zones.named(&zones.notes());
+    match session.notes() {
+        Ok(Some(notes)) => {
+            let faults = notes.faults().into_iter();
+            let faults = faults.map(|fault| format!("{file}:{}: {}", fault.line, fault.what));
+            let faults = faults.collect();
+            Ok((Some(notes), faults))
+        }
+        Ok(None) => Ok((Some(Notes::read(Vec::new())), Vec::new())),
+        Err(
+            error @ (SessionError::TooLarge { .. }
+            | SessionError::NotFile { .. }
+            | SessionError::Foreign { .. }),
+        ) => Ok((None, vec![error.to_string()])),
+        Err(error) => Err(explain(&error)),
+    }
+}
+
+pub fn shown(output: &SessionStatusOutput) -> String {
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+    let mut text = format!(
+        "bead: {}\ncheckpoint: {}\ndecisions: {}\nclaims: {} of {} grounded\n",
+        or_none(&output.bead),
+        or_none(&output.checkpoint),
+        output.decisions,
+        output.grounded,
+        output.claims
+    );
+    for fault in &output.faults {
+        let _ = writeln!(text, "problem: {fault}");
+    }
+    for fork in &output.forks {
+        text.push_str(&fork.line());
+    }
+    text
+}

@@ -1,0 +1,134 @@
+//! `callosum status`: ledger, executors, last tasks, mesh and health in one look. [`text`] prints it.
+
+pub mod recent;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_ledger::{Entry, Query, ReadError, Reader, Stats};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::hook_tokens::HookTokens;
+use crate::mesh::MeshStatus;
+
+/// How many of the last tasks, and of the last failures, are shown.
+pub const LAST: usize = 5;
+
+/// How much of a prompt or a message is shown, in letters.
+const SHOWN: usize = 60;
+
+/// `callosum status --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct StatusOutput {
+    /// The folder that keeps the project's state.
+    pub root: String,
+    /// The tree that is read; another one in a linked git worktree.
+    pub tree: String,
+    /// Whether the project was initialized.
+    pub initialized: bool,
+    /// Entries, archives included.
+    pub entries: u64,
+    /// Bytes of the active ledger.
+    pub ledger_bytes: u64,
+    /// The version that the ledger says it has.
+    pub ledger_version: Option<String>,
+    /// The executors and how they stand.
+    pub executors: Vec<ExecutorStatus>,
+    /// Executor for tasks that name none; null if no executor is available.
+    pub next_executor: Option<String>,
+    /// Tasks that have begun and not ended, newest first: at work, or left by a run that was killed.
+    pub unfinished: Vec<UnfinishedOutput>,
+    /// The last tasks, newest first.
+    pub last_tasks: Vec<TaskStatusOutput>,
+    /// What failed lately for good, newest first.
+    pub last_failures: Vec<FailureOutput>,
+    /// What agents on this machine have left for one another; null where there is no mesh, or it cannot be read.
+    pub mesh: Option<MeshStatus>,
+    /// What hooks added to the contexts of models in this project, by client.
+    pub hook_tokens: Vec<HookTokens>,
+    /// `ok`, or `attention` where something needs it.
+    pub health: String,
+    /// What needs attention; empty when all is well.
+    pub attention: Vec<String>,
+}
+
+/// State of an executor.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ExecutorStatus {
+    /// Its name.
+    pub id: String,
+    /// `active`, `inactive`, `disabled`, `not trusted`, or `left alone` while its circuit is open.
+    pub standing: String,
+}
+
+/// A task that has begun and has no record of its end.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct UnfinishedOutput {
+    /// Its id.
+    pub task_id: String,
+    /// When something of it was recorded last.
+    pub timestamp: String,
+    /// How many seconds ago that was.
+    pub age_seconds: u64,
+    /// What that was, in the journal's word: `spawned`, `waiting` and the like.
+    pub state: String,
+    /// Who does it.
+    pub executor: Option<String>,
+    /// What was asked.
+    pub prompt: Option<String>,
+}
+
+/// A committed task.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct TaskStatusOutput {
+    /// Its id.
+    pub task_id: String,
+    /// When it was finished.
+    pub timestamp: String,
+    /// Who did it.
+    pub executor: String,
+    /// What was asked.
+    pub prompt: Option<String>,
+}
+
+/// A task that failed for good, or was refused before it had an id.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct FailureOutput {
+    /// Its id, where it had one.
+    pub task_id: Option<String>,
+    /// When.
+    pub timestamp: String,
+    /// Who was to do it, where that was known.
+    pub executor: Option<String>,
+    /// The seed's code, where it has one.
+    pub code: Option<String>,
+    /// What went wrong.
+    pub message: Option<String>,
+}
+
+/// Why an executor failed last, in brackets, as far as the last failures have it.
+pub fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
+    let mut its = failures
+        .iter()
+        .filter(|failure| failure.executor.as_deref() == Some(executor));
+    let coded = its.find_map(|failure| failure.code.as_ref().zip(failure.message.as_ref()));
+    coded.map_or_else(String::new, |(code, message)| {
+        format!(" (last {code}: {})", shown(Some(message)))
+    })
+}
+
+/// How much there is, and the last of it.
+pub fn looked_up(ledger: &Reader) -> Result<(Stats, Vec<Entry>), ReadError> {
+    let last = Query {
+        limit: Some(LAST),
+        ..Query::default()
+    };
+    Ok((ledger.stats()?, ledger.query(&last)?))
+}
+
+/// The beginning of foreign words, for a table.
+pub fn shown(words: Option<&str>) -> String {
+    on_one_line(words.unwrap_or("-"))
+        .chars()
+        .take(SHOWN)
+        .collect()
+}

@@ -1,0 +1,352 @@
+//! Opening the ledger, and explaining why it cannot be opened.
+
+use std::error::Error;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use callosum_arbiter::Remedy;
+use callosum_host::{DiskError, FileLock, LockError};
+use callosum_ledger::{
+    AuditEvent, CreateError, ErrorCode, JournalError, Ledger, LedgerOptions, OpenError, ReadError,
+    Reader, RepairKind, WriteError,
+};
+
+use crate::context::Context;
+use crate::{CommandError, Exit, shell_word, witness};
+
+/// How long another process that changes the same file is waited for (Seed CAL §5.3).
+const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// What to do where a lock is held (E007).
+const WHEN_FREE: &str =
+    "try again when the other process has finished; the lock of a dead process is released";
+
+/// The files that a project needs, created where they are missing, and the ledger among them open
+/// for writing. What had to be created or mended is told in a line each.
+pub fn open(context: &Context) -> Result<Ledger, CommandError> {
+    refuse_a_home(context)?;
+    let recovery = context.project.settings.limits(0).recovery;
+    let mut retries = 0;
+    loop {
+        let error = match created_and_opened(context) {
+            Ok(ledger) => {
+                tell_repairs(context, &ledger);
+                return Ok(ledger);
+            }
+            Err(error) => error,
+        };
+        // Only a held lock is worth waiting for (E007); what else fails now fails again.
+        let remedy = match error.code {
+            Some(ErrorCode::LockTimeout) => recovery.after(ErrorCode::LockTimeout, retries, 0),
+            _ => Remedy::GiveUp,
+        };
+        match remedy {
+            Remedy::Retry { delay } if !context.cancel.is_cancelled() => {
+                let seconds = delay.as_secs_f64();
+                context.report.say(&format!(
+                    "[E007] another process holds the ledger; retrying in {seconds:.1} s"
+                ));
+                std::thread::sleep(delay);
+                retries += 1;
+            }
+            _ => return Err(error),
+        }
+    }
+}
+
+/// Makes no project of somebody's home, or of the system's root, by the way: every folder below without a
+/// project of its own would belong to it from then on. `init` makes one of it on purpose.
+fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
+    if !context.project.places.state.is_in_tree {
+        return Ok(());
+    }
+    let tree = context.tree();
+    let home = context.environment.path("HOME");
+    let home = home.map(|home| context.disk.canonicalize(&home).unwrap_or(home));
+    let what = match home {
+        Some(home) if home == tree => "your home folder",
+        _ if tree.parent().is_none() => "the root of the file system",
+        _ => return Ok(()),
+    };
+    let is_project = context.disk.exists(&context.project.places.registry);
+    if is_project.map_err(|error| disk_failed(&error))? {
+        return Ok(());
+    }
+    let what = format!("`{}` is {what}, not a project", tree.display());
+    let hint = "cd into a project, or turn this folder into one: callosum init --ledger";
+    Err(CommandError::new(Exit::Usage, what).hint(hint))
+}
+
+/// One try at what [`open`] does; also what is created needs the ledger's lock.
+fn created_and_opened(context: &Context) -> Result<Ledger, CommandError> {
+    crate::init::create_files(context)?.tell(context);
+    let options = options(context).map_err(|error| disk_failed(&error))?;
+    let opened = Ledger::open_with(
+        context.disk.clone(),
+        context.ledger_paths(),
+        context.clock.clone(),
+        context.ids.clone(),
+        options,
+    );
+    opened.map_err(|error| unopened(&error))
+}
+
+/// The ledger, to read. Nothing is created.
+///
+/// What an interruption left behind is mended first, where that is possible: where it is not
+/// (read-only, a newer version, another process at work), what is there is read as it stands. Where
+/// it is not what was committed, that is said.
+pub fn reader(context: &Context) -> Result<Reader, CommandError> {
+    let paths = context.ledger_paths();
+    let options = options(context).map_err(|error| disk_failed(&error))?;
+    let mended = Ledger::open_with(
+        context.disk.clone(),
+        paths.clone(),
+        context.clock.clone(),
+        context.ids.clone(),
+        options,
+    );
+    match mended {
+        Ok(ledger) => tell_repairs(context, &ledger),
+        Err(OpenError::NotCreated { .. }) => {}
+        // What somebody put there is shown like what was committed, and must not pass for it.
+        Err(
+            error @ (OpenError::Foreign { .. }
+            | OpenError::Cut { .. }
+            | OpenError::JournalGone { .. }
+            | OpenError::Journal(JournalError::Damaged { .. })),
+        ) => {
+            let what = format!("showing unverified data: {error}");
+            context.report.warn(&what, Some("callosum ledger verify"));
+        }
+        Err(error) => context.report.detail(&unopened(&error).one_line()),
+    }
+    let reader = Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))?;
+    // Where that cannot be told, whoever asks for an archive is told why.
+    for gone in reader.gone_archives().unwrap_or_default() {
+        let what = format!(
+            "the archive `{}` is missing: its entries are not shown",
+            gone.path.display()
+        );
+        context
+            .report
+            .warn(&what, Some(way_back_to(gone.is_in_journal)));
+    }
+    Ok(reader)
+}
+
+/// Whether there is a journal and the ledger that it was written with is gone.
+pub fn is_gone(context: &Context) -> bool {
+    let paths = context.ledger_paths();
+    let is_there = context.disk.exists(&paths.ledger).unwrap_or(true);
+    let days = context.disk.list_dir(&paths.audit).unwrap_or_default();
+    let is_day = |name: &std::ffi::OsStr| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|ending| ending == "jsonl")
+    };
+    !is_there && days.iter().any(|entry| is_day(&entry.name))
+}
+
+/// What to say where [`is_gone`]: nothing is lost, and how to have it back.
+pub const GONE: &str = "the ledger file is missing but its audit journal exists: the next command \
+                               that can write here rebuilds it (`callosum init`)";
+
+/// Compresses what was archived, where the configuration says so. Where that fails, the archive
+/// is as good as it was.
+pub fn compress_archives(context: &Context) {
+    if !context.project.settings.compresses_archives() {
+        return;
+    }
+    let progress = context.report.progress("compressing archives");
+    let compressed = Ledger::compress_archives(&context.disk, &context.ledger_paths());
+    drop(progress);
+    if let Err(error) = compressed {
+        let what = format!("cannot compress an archive: {error}");
+        context.report.warn(&what, None);
+    }
+}
+
+/// How the ledger is written here, and how much of its journal must be there.
+fn options(context: &Context) -> Result<LedgerOptions, DiskError> {
+    let signed = witness::of(context).signed_records(&context.disk, &context.ledger_paths())?;
+    Ok(LedgerOptions {
+        signed,
+        ..context.project.settings.ledger_options()
+    })
+}
+
+fn tell_repairs(context: &Context, ledger: &Ledger) {
+    for repair in ledger.repairs() {
+        // What no interruption leaves is mended too, where it is not JSON any more.
+        let is_left_behind = !matches!(repair.what, RepairKind::SetAside)
+            && (repair.what != RepairKind::Rewritten || repair.kept.is_none());
+        let what = if is_left_behind {
+            format!("repaired after an interruption: {repair}")
+        } else {
+            format!("repaired: {repair}")
+        };
+        context.report.warn(&what, None);
+    }
+}
+
+/// Records an event and makes it durable.
+pub fn record(ledger: &Ledger, event: AuditEvent) -> Result<(), CommandError> {
+    ledger
+        .record(event)
+        .and_then(|()| ledger.flush())
+        .map_err(|error| unwritten(&error))
+}
+
+/// The lock of this name in the project, waited for as long as for the ledger's.
+pub fn lock(context: &Context, name: &str) -> Result<FileLock, CommandError> {
+    let path = context.ledger_paths().locks.join(name);
+    let folder = &context.ledger_paths().locks;
+    context
+        .disk
+        .create_dir_all(folder)
+        .map_err(|error| disk_failed(&error))?;
+    FileLock::acquire(&context.disk, &path, LOCK_TIMEOUT).map_err(|error| unlocked(&error))
+}
+
+/// Explains why the ledger's files could not be created.
+pub fn uncreated(error: &CreateError) -> CommandError {
+    match error {
+        CreateError::Open(error) => unopened(error),
+        _ => CommandError::from_error(Exit::Environment, error)
+            .hint("nothing was changed; repair the file or move it away"),
+    }
+}
+
+/// Explains why the ledger could not be opened for writing.
+pub fn unopened(error: &OpenError) -> CommandError {
+    let explained = CommandError::because(Exit::Environment, "cannot open the ledger", error)
+        .coded(error.code());
+    match error {
+        OpenError::NotCreated { .. } => explained.hint("callosum init"),
+        OpenError::Newer { .. } => explained
+            .hint("a newer callosum wrote it; this version can still read it: callosum ledger query"),
+        OpenError::Foreign { .. } => explained.hint(
+            "see what differs: callosum ledger verify; then rebuild the ledger from the journal: callosum \
+             ledger recover --from-audit; or import what was added: callosum ledger recover --import-appended",
+        ),
+        OpenError::NotALedger { .. } => {
+            explained.hint("repair the file or move it away; the next command rebuilds it")
+        }
+        OpenError::JournalGone { .. } => explained.hint(
+            "restore the folder from a backup or version control, or start a new journal from the ledger: \
+             callosum ledger recover --new-journal",
+        ),
+        OpenError::Cut { .. } => explained.hint(
+            "restore what is missing (`callosum audit verify` lists it), or accept the journal as it is: \
+             callosum audit checkpoint --reset",
+        ),
+        OpenError::DayToCome { .. } => {
+            explained.hint("callosum did not write this file: move it away")
+        }
+        _ if error.code() == Some(ErrorCode::LockTimeout) => explained.hint(WHEN_FREE),
+        _ => with_disk_hint(explained, error),
+    }
+}
+
+/// Explains why something was not written.
+pub fn unwritten(error: &WriteError) -> CommandError {
+    let explained = CommandError::because(Exit::Environment, "cannot write to the ledger", error)
+        .coded(error.code());
+    if error.code() == Some(ErrorCode::LockTimeout) {
+        return explained.hint(WHEN_FREE);
+    }
+    with_disk_hint(explained, error)
+}
+
+/// How an archive comes back that is gone, or is not what it was.
+pub fn way_back_to(is_in_journal: bool) -> &'static str {
+    if is_in_journal {
+        "callosum ledger recover --from-audit"
+    } else {
+        "restore the file from a copy: it was imported with the ledger, so the audit journal has only its \
+         hash; then check it: callosum ledger verify --all"
+    }
+}
+
+/// Explains why the ledger could not be read.
+pub fn unreadable(error: &ReadError) -> CommandError {
+    // An entry that is not what was committed is an answer, and the answer is no.
+    let exit = match error.code() {
+        Some(ErrorCode::ChecksumMismatch) => Exit::No,
+        _ => Exit::Environment,
+    };
+    let explained =
+        CommandError::because(exit, "cannot read the ledger", error).coded(error.code());
+    if let ReadError::ArchiveGone { is_in_journal, .. }
+    | ReadError::ArchiveChanged { is_in_journal, .. } = error
+    {
+        return explained.hint(way_back_to(*is_in_journal));
+    }
+    if exit == Exit::No {
+        return explained.hint("callosum ledger verify");
+    }
+    if matches!(error, ReadError::LedgerGone { .. }) {
+        return explained.hint("rebuild it from the journal: callosum init");
+    }
+    with_disk_hint(explained, error)
+}
+
+/// Explains a failure of the disk.
+pub fn disk_failed(error: &DiskError) -> CommandError {
+    let explained =
+        CommandError::from_error(Exit::Environment, error).coded(Some(ErrorCode::DiskFailure));
+    with_disk_hint(explained, error)
+}
+
+pub fn unlocked(error: &LockError) -> CommandError {
+    match error {
+        LockError::Timeout { .. } => CommandError::because(
+            Exit::Environment,
+            "another process is using these files",
+            error,
+        )
+        .coded(Some(ErrorCode::LockTimeout))
+        .hint(WHEN_FREE),
+        LockError::Disk(error) => disk_failed(error),
+    }
+}
+
+/// What to do where there was no room for a file.
+fn making_room(disk: &DiskError) -> String {
+    const THEN: &str = "then run it again: acknowledged writes are on disk, and this write is either \
+                        complete or absent";
+    if disk.source.kind() == ErrorKind::FileTooLarge {
+        return format!("raise the file size limit (`ulimit -f`), {THEN}");
+    }
+    let folder = disk
+        .path
+        .parent()
+        .unwrap_or(&disk.path)
+        .display()
+        .to_string();
+    let folder = shell_word(&folder);
+    format!("free space on the disk of {folder} (see `df -h {folder}`), {THEN}")
+}
+
+/// Adds what to do where the disk is behind it.
+pub fn with_disk_hint(explained: CommandError, error: &(dyn Error + 'static)) -> CommandError {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(disk) = cause.downcast_ref::<DiskError>() {
+            if disk.is_full() {
+                return explained.hint(making_room(disk));
+            }
+            if disk.is_read_only() || disk.is_denied() {
+                let folder = disk.path.parent().unwrap_or(&disk.path);
+                return explained.hint(format!(
+                    "callosum needs write access to {}; `callosum doctor` lists the other folders",
+                    folder.display()
+                ));
+            }
+        }
+        next = cause.source();
+    }
+    explained
+}

@@ -1,0 +1,96 @@
+//! [`Caller`]: who asks, from what each client says of itself.
+//!
+//! Claude Code starts the server with its session in the environment, Codex names its thread with
+//! each call; Gemini CLI and Qwen Code say only who they are.
+
+use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_session::trajectory::Agent;
+use serde_json::{Map, Value};
+
+use callosum_app::context::Asker;
+use callosum_config::Environment;
+
+/// Where Claude Code says which session it is.
+const CLAUDE_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
+
+/// Where Codex does, in a call's `_meta`.
+const CODEX_SESSION: &str = "threadId";
+
+/// Most characters of a session's name that are kept.
+const LONGEST_SESSION: usize = 200;
+
+/// Who asks: `name` is what the client calls itself, `meta` what it sends beside a call.
+pub(super) fn caller(
+    name: Option<&str>,
+    meta: &Map<String, Value>,
+    environment: &Environment,
+) -> Asker {
+    let name = name.unwrap_or_default();
+    let client = client(name);
+    let session = match client.map(|client| client.program) {
+        Some("claude") => environment
+            .get(CLAUDE_SESSION)
+            .map(|session| session.to_string_lossy().into_owned()),
+        Some("codex") => meta
+            .get(CODEX_SESSION)
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+        _ => None,
+    };
+    let agent = client.map_or(name, |client| client.program);
+    Asker {
+        // Whose name is none that a file may have is nobody in particular.
+        agent: Agent::new(agent).unwrap_or_default(),
+        session: session
+            .map(|session| session.chars().take(LONGEST_SESSION).collect::<String>())
+            .filter(|session| !session.is_empty()),
+    }
+}
+
+/// The client of this name: each begins the name of what speaks for it with that of its program
+/// (`claude-code`, `codex-mcp-client`, `gemini-cli-mcp-client`).
+fn client(name: &str) -> Option<&'static Client> {
+    let name = name.to_ascii_lowercase();
+    Dialect::ALL
+        .into_iter()
+        .filter_map(Client::of)
+        .find(|client| name.starts_with(client.program))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(name: &str, agent: &str, session: Option<&str>) {
+        let environment = [(CLAUDE_SESSION, "from the environment")];
+        let meta = json!({"threadId": "from the call"});
+        let asker = caller(
+            Some(name),
+            meta.as_object().unwrap(),
+            &environment.into_iter().collect(),
+        );
+        assert_eq!(asker.agent.as_str(), agent, "{name}");
+        assert_eq!(asker.session.as_deref(), session, "{name}");
+    }
+
+    /// Each client is known by its own fields, and no client by those of another that started it.
+    #[test]
+    fn a_session_is_taken_from_the_fields_of_its_own_client() {
+        check("claude-code", "claude", Some("from the environment"));
+        check("codex-mcp-client", "codex", Some("from the call"));
+        check("gemini-cli-mcp-client-callosum", "gemini", None);
+        check("qwen-code-mcp-client", "qwen", None);
+        check("some-editor", "some-editor", None);
+        check("../elsewhere", "implementing-tasks", None);
+        check("", "implementing-tasks", None);
+    }
+
+    #[test]
+    fn a_session_has_a_bounded_name() {
+        let environment: Environment = [(CLAUDE_SESSION, "é".repeat(1000))].into_iter().collect();
+        let asker = caller(Some("claude-code"), &Map::new(), &environment);
+        assert_eq!(asker.session.unwrap().chars().count(), LONGEST_SESSION);
+    }
+}

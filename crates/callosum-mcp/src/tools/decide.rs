@@ -1,0 +1,89 @@
+//! `decide`: a decision, kept where it outlives the context.
+
+use callosum_evidence::quote::{self, NOTICE};
+use callosum_session::{Ground, NewDecision};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, Tool, prepared, read, schema};
+use callosum_app::context::Context;
+use callosum_app::session::{bead_id, decide, place};
+use callosum_app::{CommandError, Exit};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "decide",
+    about: "Record a decision with its evidence, or as an assumption.",
+    effect: Effect::Adds,
+    schema: schema::<Arguments>,
+    call,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    decision: String,
+    because: Option<String>,
+    /// Places, as src/a.rs:12-15
+    #[serde(default)]
+    cite: Vec<String>,
+    ground: Option<Rests>,
+    #[serde(default)]
+    scenarios: Vec<String>,
+    /// If not the current task
+    bead: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Rests {
+    User,
+    Assumption,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let arguments: Arguments = read(arguments)?;
+    prepared(context)?;
+    if arguments.ground.is_some() && !arguments.cite.is_empty() {
+        let what = "use either `cite` or `ground`, not both";
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    let asker = context.asker();
+    let places = arguments.cite.iter().map(|text| place(context, text));
+    let new = NewDecision {
+        decision: arguments.decision,
+        title: None,
+        rationale: arguments.because,
+        places: places.collect::<Result<_, _>>()?,
+        scenarios: arguments.scenarios,
+        bead: arguments.bead.as_deref().map(bead_id).transpose()?,
+        ground: match arguments.ground {
+            Some(Rests::User) => Ground::UserInput,
+            Some(Rests::Assumption) => Ground::Assumption,
+            None => Ground::Nothing,
+        },
+        session_id: asker.session,
+        call: None,
+    };
+    let is_shown = !new.places.is_empty() || new.ground != Ground::Nothing;
+    let output = decide(context, asker.agent, &new)?;
+    let mut text = format!("{}\n", quote::one_line(&output.name()));
+    if !output.evidence.is_empty() {
+        // What stands at the places is the tree's.
+        let evidence = quote::lines(&output.evidence.join("\n"));
+        text = format!("{text}{NOTICE}{evidence}");
+    }
+    if let Some(bead) = &output.bead {
+        text = format!("{text}[stored in {}]\n", quote::one_line(bead));
+    }
+    if !output.redacted.is_empty() {
+        let kinds = output.redacted.join(", ");
+        text = format!("{text}[removed secrets before writing: {kinds}]\n");
+    }
+    if !is_shown {
+        let ts = &output.ts;
+        text =
+            format!("{text}[no evidence yet; in a shell: callosum session cite {ts} PATH:LINE]\n");
+    }
+    Ok(text)
+}

@@ -1,0 +1,50 @@
+//! `find`: passages of the tree, and what is kept beside it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, Tool, noted, read, schema};
+use crate::answer;
+use callosum_app::CommandError;
+use callosum_app::context::Context;
+use callosum_app::find::{Narrowing, passages};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "find",
+    about: "Search code, documents, decisions and answers.",
+    effect: Effect::Reads,
+    schema: schema::<Arguments>,
+    call,
+};
+
+/// Most passages of an answer.
+const MOST: usize = 100;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Words, or "exact text"
+    query: String,
+    #[serde(default)]
+    paths: Vec<String>,
+    limit: Option<usize>,
+    #[serde(default)]
+    full: bool,
+    budget: Option<u64>,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let arguments: Arguments = read(arguments)?;
+    let narrowing = Narrowing {
+        paths: &arguments.paths,
+        limit: arguments.limit.unwrap_or(10).clamp(1, MOST),
+        whole: arguments.full,
+    };
+    let found = passages(context, &arguments.query, &narrowing)?;
+    if found.is_empty() {
+        return Ok("no matches\n".to_owned());
+    }
+    let budget = answer::budget(arguments.budget);
+    Ok(noted(&found, budget, "passages"))
+}

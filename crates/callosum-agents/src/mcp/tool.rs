@@ -330,7 +330,7 @@ mod tests {
             (
                 json!({"properties": {"prompt": text, "repo": text}, "required": ["prompt", "repo"]}),
                 None,
-                Err("wants `repo` besides"),
+                Err("requires `repo` besides"),
             ),
         ] {
             let chosen = argument(&tool(&schema), named);

@@ -62,7 +62,7 @@ pub struct Checks {
 pub struct SetUp(Vec<(&'static str, Vec<String>)>);
 
 impl SetUp {
-    fn add(&mut self, part: &'static str, name: &str) {
+    pub fn add(&mut self, part: &'static str, name: &str) {
         let place = self.0.iter().position(|(known, _)| *known == part);
         let place = place.unwrap_or_else(|| {
             self.0.push((part, Vec::new()));

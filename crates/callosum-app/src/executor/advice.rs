@@ -308,7 +308,7 @@ mod tests {
         let able = parse_capabilities(ABLE.as_bytes()).unwrap().capabilities;
         assert!(able.prompt_input && able.json_output);
         parse_answer(PONG.as_bytes(), able).unwrap();
-        let guide = include_str!("../../../../../docs/guide.md");
+        let guide = include_str!("../../../../docs/guide.md");
         assert!(guide.contains(PONG) && guide.contains(ABLE));
     }
 

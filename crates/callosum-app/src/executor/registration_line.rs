@@ -136,48 +136,7 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::confinement::Policy;
-    use clap::Parser;
-
     use super::*;
-    use crate::executor::register::{RegisterArgs, entry};
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        register: RegisterArgs,
-    }
-
-    /// What registering by a line makes.
-    fn registered(line: &str) -> Executor {
-        let words = shlex::split(line).unwrap();
-        let args = Line::try_parse_from(&words[2..]).unwrap_or_else(|error| panic!("{error}"));
-        entry(&args.register).unwrap_or_else(|_| panic!("{line}"))
-    }
-
-    /// CAL-EXE-1: a line registers what it was made of.
-    #[test]
-    fn a_line_registers_the_entry_that_it_words() {
-        for options in [
-            "claude",
-            "codex --idle-timeout 9ms --allow-read ~/x/",
-            r#"py --command "python3 -c 'print(1)'""#,
-            "py --command 'x y' --timeout 5s --allow-write target/ --pass-env A",
-            "agent --command 'an-agent' --protocol acp --allow-net a:1",
-            "reader --command 'reader-mcp' --tool ask --argument q",
-            "wiki --endpoint http://127.0.0.1:9000/mcp --tool ask",
-            "o --endpoint http://127.0.0.1:1 --model m --protocol ollama",
-            "l --endpoint http://127.0.0.1:1 --model 'm x' --context-tokens 2048",
-        ] {
-            let line = format!("callosum executor register {options}");
-            let entry = registered(&line);
-            let worded = registration_line(&entry);
-            assert_eq!(registered(&worded), entry, "{line}\n{worded}");
-        }
-        let mut bounded = registered("callosum executor register py --command x");
-        bounded.confinement = Some(Policy::Off);
-        assert_eq!(registered(&registration_line(&bounded)), bounded);
-    }
 
     #[test]
     fn the_home_folder_is_named_as_a_shell_knows_it() {

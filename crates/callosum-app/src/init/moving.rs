@@ -233,8 +233,9 @@ pub mod samples {
     use callosum_host::Disk;
     use callosum_testkit::disk::Image;
 
-    use crate::init::LOCKS;
     use callosum_config::Homes;
+
+    use super::LOCKS;
 
     pub const ROOT: &str = "/project";
 

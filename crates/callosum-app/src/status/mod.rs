@@ -56,7 +56,7 @@ pub struct StatusOutput {
 pub struct ExecutorStatus {
     /// Its name.
     pub id: String,
-    /// `active`, `inactive`, `disabled`, `not trusted`, or `left alone` while its circuit is open.
+    /// `active`, `inactive`, `disabled`, `not trusted`, or `paused` while its circuit is open.
     pub standing: String,
 }
 

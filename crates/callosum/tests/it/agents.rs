@@ -133,7 +133,7 @@ fn a_refusal_of_one_request_is_no_failure_of_the_agent() {
     let env = two_languages();
     fake("claude", "ok", 0).install(&env);
     env.run(["executor", "discover"]).success();
-    for (case, says) in [("400", "prompt too long"), ("401", "is not logged in")] {
+    for (case, says) in [("400", "prompt as too long"), ("401", "is not logged in")] {
         fake("claude", case, 1).install(&env);
         for _ in 0..3 {
             let run = env
@@ -187,7 +187,7 @@ fn an_agent_that_fails_is_told_with_code_cause_and_hint() {
             "E002",
             ["rate limit, which is lifted in 20s", "--executor scout"],
         ),
-        ("qwen", "400", 1, "E003", ["prompt too long", "--path"]),
+        ("qwen", "400", 1, "E003", ["prompt as too long", "--path"]),
     ] {
         fake(program, case, exit).install(&env);
         let output = delegate(&env, program, 1);

@@ -422,12 +422,12 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     }
     let refused = ask(&["--executor", "fake"]).ended_with(1).json();
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("left alone"), "{message}");
+    assert!(message.contains("is paused for"), "{message}");
     let hint = refused["error"]["hint"].as_str().unwrap();
     assert!(hint.contains("callosum executor check fake"), "{hint}");
     assert_eq!(refused["task_id"], json!(null));
     let status = env.run(["status"]).success();
-    assert!(status.stdout.contains("left alone"), "{}", status.stdout);
+    assert!(status.stdout.contains("paused"), "{}", status.stdout);
     // However often it is refused, what it failed for stays to be seen.
     for _ in 0..5 {
         ask(&["--executor", "fake"]).ended_with(1);
@@ -438,7 +438,7 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     assert_eq!(codes, [&json!(null), &json!("E003"), &json!("E003")]);
     let attention = status["attention"].to_string();
     assert!(
-        attention.contains("again and again (at last E003: "),
+        attention.contains("failed repeatedly (last E003: "),
         "{attention}"
     );
     crate::projects::register(&env, "second", &fakes::fake(""));
@@ -452,5 +452,5 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     assert_eq!(status["attention"], json!([]), "{status}");
     // What was refused meanwhile is on the record.
     let failures = status["last_failures"].to_string();
-    assert!(failures.contains("left alone"), "{failures}");
+    assert!(failures.contains("is paused for"), "{failures}");
 }

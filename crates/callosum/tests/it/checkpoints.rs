@@ -122,7 +122,7 @@ fn a_checkpoint_blocks_and_a_new_session_recovers() {
         .success();
     assert_eq!(none.stdout, "");
     assert!(
-        none.stderr.contains("is about `nothing`"),
+        none.stderr.contains("no decision matches `nothing`"),
         "{}",
         none.stderr
     );

@@ -271,7 +271,7 @@ fn init_takes_out_what_was_put_back_of_another_place() {
     );
     assert_eq!(env.read(&path), twice);
     let found = env.run(["doctor", "--json"]).stdout;
-    assert!(found.contains("`hooks` is there twice"), "{found}");
+    assert!(found.contains("`hooks` occurs twice"), "{found}");
 }
 
 /// CAKE-ADP-1: settings that cannot be understood are left, and who asked for them is told.

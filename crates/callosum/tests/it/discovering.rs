@@ -69,7 +69,7 @@ fn discovery_finds_servers_of_models() {
     let asked = one.heard();
     assert!(asked.iter().all(|heard| heard.method == "GET"), "{asked:?}");
     let reason = found[1]["reason"].as_str().unwrap();
-    let (_, line) = reason.split_once("to say: ").unwrap();
+    let (_, line) = reason.split_once("choose one: ").unwrap();
     // Nobody chooses by asking once more.
     assert_eq!(discover()[1]["reason"], reason);
     let words = shlex::split(line).unwrap();

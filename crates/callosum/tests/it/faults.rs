@@ -282,7 +282,7 @@ fn a_full_disk_loses_nothing() {
     };
     assert_eq!(refused["error"]["code"], "E005", "{refused}");
     let hint = refused["error"]["hint"].as_str().unwrap();
-    assert!(hint.contains("free space on the disk"), "{hint}");
+    assert!(hint.contains("once the disk has free space"), "{hint}");
     // What says so is written, and may still fit into a file's last block.
     let checks = || disk.run(&["executor", "check", "scout", "--json"]);
     let unwritten = std::iter::repeat_with(checks).take(20);

@@ -79,7 +79,7 @@ fn a_constitution_holds_only_as_it_was_signed() {
         changed["problem"]
             .as_str()
             .unwrap()
-            .contains("changed since"),
+            .contains("changed after it was signed"),
         "{changed}"
     );
     let told = env.run(["constitution", "show"]).ended_with(3);

@@ -109,7 +109,7 @@ fn a_line_that_cannot_be_read_keeps_the_gate_closed() {
     env.write("loa-grimoire/NOTES.md", "");
     let hidden = env.run(["session", "check"]).ended_with(1);
     let output = format!("{}{}", hidden.stdout, hidden.stderr);
-    let place = format!("{}:1: this line is no record", trajectory());
+    let place = format!("{}:1: this line is not a record", trajectory());
     assert!(output.contains(&place), "{output}");
     assert!(output.contains("session handoff --force"), "{output}");
     env.run(["session", "handoff"]).ended_with(1);
@@ -143,7 +143,7 @@ fn a_line_of_an_earlier_day_that_cannot_be_read_keeps_the_gate_closed() {
         env.run(["session", "check"]).success();
         env.write(file, format!("{before}{garbage}"));
         let hidden = env.run(["session", "check"]).ended_with(1).stdout;
-        let place = format!("{file}:{line}: this line is no record");
+        let place = format!("{file}:{line}: this line is not a record");
         assert!(hidden.contains(&place), "{hidden}");
         env.run(["hook", "claude", "pre-clear"]).ended_with(2);
         env.run(["session", "handoff"]).ended_with(1);

@@ -89,15 +89,11 @@ fn a_project_that_would_loosen_the_guard_is_named() {
     env.write("cake_config.yaml", config("minimal", ""));
     assert_eq!(shell(&env, "git reset --hard").0, "deny");
     let told = last_record(&env)["details"]["configuration"][0].clone();
-    assert!(
-        told.as_str()
-            .unwrap()
-            .contains("`strictness` is passed over")
-    );
+    assert!(told.as_str().unwrap().contains("`strictness` is ignored"));
     for command in [&["doctor", "--json"][..], &["config", "check", "--json"]] {
         let output = env.run(command);
         assert!(
-            output.stdout.contains("`strictness` is passed over"),
+            output.stdout.contains("`strictness` is ignored"),
             "{output:?}"
         );
     }

@@ -113,7 +113,7 @@ fn what_hands_wrote_is_named_by_its_line() {
     let shown = env.run(["session", "status"]).success().stdout;
     for said in [
         ".beads/bd-1.yaml:1: its id is `bd-9`, but",
-        ".beads/bd-1.yaml:2: \"high\" is no priority",
+        ".beads/bd-1.yaml:2: \"high\" is not a priority",
         ".beads/bd-1.yaml:3: it needs itself through bd-2",
         ".beads/bd-2.yaml:2: \"wip\" is not one of open, ",
         ".beads/bd-3.yaml: it is not a regular file",

@@ -403,8 +403,8 @@ fn what_is_named_is_held_before_a_tree_that_takes_long() {
     let lock = std::fs::File::open(trees[0].join("lock")).unwrap();
     lock.lock().unwrap();
     let [person, model] = told(&env, "claude", "rm note.txt");
-    assert!(person.unwrap().contains("has kept note.txt"));
-    assert!(model.unwrap().contains("has kept note.txt"));
+    assert!(person.unwrap().contains("saved note.txt"));
+    assert!(model.unwrap().contains("saved note.txt"));
     drop(lock);
     let told = records(&env).pop().unwrap();
     assert_eq!(told["details"]["snapshot"], "late");

@@ -70,7 +70,7 @@ fn a_tool_that_is_none_costs_no_other() {
             registered.contains(loose) && registered.contains(unnamed),
             "{registered}"
         );
-        let counted = " tools of wiki, as `";
+        let counted = " tools of wiki, for example `";
         assert_eq!(listed.matches(counted).count(), 1, "{listed}");
         assert_eq!(listed.matches("left out").count(), 1, "{listed}");
         let ids = ids(&env);

@@ -427,7 +427,7 @@ fn old_trajectories_are_compressed_as_the_settings_say() {
     let healed = env.run(["session", "heal", "--json"]).success();
     assert_eq!(healed.json()["archived"][0], old);
     assert!(
-        healed.stderr.contains("compressed, being old"),
+        healed.stderr.contains("compressed because of age"),
         "{}",
         healed.stderr
     );

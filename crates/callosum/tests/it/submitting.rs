@@ -136,7 +136,7 @@ fn wrong_usage_is_one_json_object_as_well() {
         tasks["error"]["message"]
             .as_str()
             .unwrap()
-            .contains("circle"),
+            .contains("cycle"),
         "{tasks}"
     );
     let tasks = env.run([

@@ -119,7 +119,7 @@ fn a_tool_that_cannot_be_called_is_inactive() {
     let env = two_languages();
     for (tool, options, says) in [
         ("nothing", "", "does not offer `nothing`, but `ask`"),
-        ("more", "", "wants `repo` besides the prompt"),
+        ("more", "", "requires `repo` besides the prompt"),
         ("ask", "--garbage", "cannot reach its server"),
     ] {
         assert_eq!(register(&env, tool, options, &[]), 1, "{tool}");

@@ -107,7 +107,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
                 thousands(left.as_secs().max(1)),
                 id = executor.id
             ));
-            "left alone".to_owned()
+            "paused".to_owned()
         } else {
             if executor.inactive_reason() == Some(UNWELL) {
                 attention.push(format!(

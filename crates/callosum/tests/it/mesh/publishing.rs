@@ -59,7 +59,7 @@ fn events_are_published_shown_and_held_back() {
         .success();
     assert!(some.stdout.starts_with("2 "), "{}", some.stdout);
     let wrong = env.run(["mesh", "publish", "a b"]).ended_with(2);
-    assert!(wrong.stderr.contains("no topic"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("is not a topic"), "{}", wrong.stderr);
     env.run(["mesh", "publish", "a", "--payload", "[1]"])
         .ended_with(2);
     env.run(["mesh", "tail", "--since", "yesterday"])

@@ -40,6 +40,7 @@ const GUARD: &str = "the guard";
 const SERVER: &str = "the MCP server";
 
 impl ClientOutput {
+    /// Converts a result of the library.
     pub fn of(place: &Place, change: &Result<Change, RegisterError>) -> Self {
         let hint = change.as_ref().err().and_then(RegisterError::hint);
         let (change, note) = match change {
@@ -123,6 +124,7 @@ impl ClientOutput {
         }
     }
 
+    /// Whether the change of a client's settings failed.
     pub fn has_failed(&self) -> bool {
         self.change == "failed"
     }

@@ -102,11 +102,13 @@ pub fn executors(context: &Context) -> Vec<SettingOutput> {
     outputs
 }
 
+/// Converts the value of a setting to JSON.
 pub fn as_json(value: &Value) -> Json {
     // A path that is not UTF-8 has no JSON form; it is shown as well as it can be.
     value.to_json().unwrap_or_else(|| value.to_string().into())
 }
 
+/// Returns where a setting comes from, as people read it.
 pub fn shown_origin(context: &Context, origin: &Origin) -> String {
     match origin {
         Origin::Calrc(path) => path
@@ -170,6 +172,7 @@ pub fn add_guard(guard: &GuardConfig, output: &mut ConfigCheckOutput) {
     output.warnings.extend(passed_over.chain(unknown));
 }
 
+/// Returns the settings that have invalid values.
 pub fn refused(error: &SettingsError) -> Vec<RefusedOutput> {
     let output = |Refusal { origin, problem }: &Refusal| RefusedOutput {
         origin: match origin {

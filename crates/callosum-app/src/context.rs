@@ -52,12 +52,17 @@ pub struct Asked {
 pub struct Context {
     /// Receives warnings, notices and progress.
     pub report: Arc<dyn Reporter>,
+    /// The files of the machine.
     pub disk: Disk,
+    /// The clock.
     pub clock: Clock,
+    /// Makes new ids.
     pub ids: Ids,
+    /// The environment variables of the process.
     pub environment: Environment,
     /// The folder that paths on the command line are relative to.
     pub folder: PathBuf,
+    /// The project, with its settings.
     pub project: Project,
     /// Asked when somebody presses Ctrl-C.
     pub cancel: Cancel,

@@ -16,13 +16,13 @@ pub mod capability;
 pub mod choice;
 pub mod ck;
 pub mod clients;
+mod command_error;
 pub mod config;
 pub mod constitution;
 pub mod context;
 pub mod continuity;
 pub mod delegate;
 pub mod doctor;
-mod error;
 pub mod executor;
 pub mod explain;
 pub mod failure;
@@ -68,7 +68,7 @@ mod wording;
 pub mod zoning;
 
 pub use self::{
-    error::{CommandError, Exit},
+    command_error::{CommandError, Exit},
     shell_word::shell_word,
     wording::{lasting, many, thousands},
 };

@@ -30,6 +30,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// Brings the log, the board and the bridge file in line, and says what cannot be.
 const MENDS: &str = "callosum mesh bridge";
 
+/// Checks the mesh.
 pub fn check(context: &Context, checks: &mut Checks) {
     check_configuration(context, checks);
     let folder = context.project.homes.mesh();

@@ -7,9 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 /// A time as people say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
+    /// A date or a time.
     At(Timestamp),
     /// A whole day, in UTC.
     Day(Timestamp),
+    /// An age.
     Ago(SignedDuration),
 }
 

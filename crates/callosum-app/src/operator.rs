@@ -47,6 +47,7 @@ impl From<Verdict> for OperatorCheckOutput {
     }
 }
 
+/// Returns the operator of interventions.
 pub fn operator() -> Result<Operator, CommandError> {
     Operator::built_in().map_err(CommandError::internal)
 }

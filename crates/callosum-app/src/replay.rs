@@ -42,6 +42,7 @@ pub struct DifferenceOutput {
     pub found: Option<String>,
 }
 
+/// Returns the result of a replay as text.
 pub fn as_text(output: &ReplayOutput) -> String {
     let mut text = format!(
         "{} replayed, {} and {} rebuilt: {}\n",

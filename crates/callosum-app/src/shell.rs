@@ -44,6 +44,7 @@ pub struct LineFilter {
 }
 
 impl LineFilter {
+    /// Creates a filter for the output of a shell.
     pub fn new(environment: &Environment, name: &str, folder: &Path) -> Self {
         let disk = Disk::real();
         let project = Project::load(&disk, environment, folder, &Told::default());

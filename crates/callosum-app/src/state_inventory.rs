@@ -140,6 +140,7 @@ impl Group {
         Ok(())
     }
 
+    /// Converts the group.
     pub fn output(&self) -> GroupOutput {
         GroupOutput {
             what: self.what.to_owned(),

@@ -300,6 +300,7 @@ pub fn disk_failed(error: &DiskError) -> CommandError {
     with_disk_hint(explained, error)
 }
 
+/// Explains why a lock was not acquired.
 pub fn unlocked(error: &LockError) -> CommandError {
     match error {
         LockError::Timeout { .. } => CommandError::because(

@@ -51,6 +51,7 @@ pub struct LiftedOutput {
 }
 
 impl LiftedOutput {
+    /// Converts a result of the library.
     pub fn of(lifted: &Lifted) -> Self {
         let change = match lifted.fate {
             Fate::Removed => "removed",
@@ -64,6 +65,7 @@ impl LiftedOutput {
     }
 }
 
+/// Converts groups of files.
 pub fn outputs_of<'g>(groups: impl Iterator<Item = &'g Group>) -> Vec<GroupOutput> {
     let groups = groups.filter(|group| !group.is_empty());
     groups.map(Group::output).collect()
@@ -92,6 +94,7 @@ pub fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandErro
     Ok(())
 }
 
+/// Reports groups of files.
 pub fn tell_groups(context: &Context, groups: &[GroupOutput]) {
     for group in groups {
         context.report.say(&group.line());
@@ -124,6 +127,7 @@ pub fn forget_gate(
         .map_err(|error| store::disk_failed(&error))
 }
 
+/// Reports the files below .claude/.
 pub fn tell_zone(context: &Context, zone: &[LiftedOutput], would: bool) {
     let of = |change: &str| {
         let all = zone.iter().filter(|lifted| lifted.change == change);

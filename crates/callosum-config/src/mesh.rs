@@ -371,7 +371,7 @@ mod tests {
         for part in [
             "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
-            "`mesh.routes.Big Review` is no category",
+            "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",
             "`mesh.routes.large-review.minutes` is 0 (allowed: a whole number from 1 to 10080)",
             "`mesh.routes.large-review.about` is \"\"",

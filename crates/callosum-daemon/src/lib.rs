@@ -12,6 +12,8 @@
 //! What is deliberately not here: anything that only works with a daemon. Other processes append to the same log, under its
 //! lock, and are heard of as well.
 
+#![forbid(unsafe_code)]
+
 mod addresses;
 mod appending;
 mod board;

@@ -271,7 +271,7 @@ fn a_context_out_of_range_names_the_range() {
         ),
         (
             r#"{"error_type": "KeyError", "line_number": 0}"#,
-            "from 1 on",
+            "at least 1",
         ),
         (
             r#"{"error_type": "KeyError", "line_number": -1}"#,

@@ -21,7 +21,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("prometheus-client", &["callosum-metrics"]),
     ("tracing-subscriber", &["callosum-log"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
-    ("rmcp", &["callosum", "callosum-agents"]),
+    ("rmcp", &["callosum-mcp", "callosum-agents"]),
     // The search index, which can be thrown away, and the recall database.
     ("rusqlite", &["callosum-intervention", "callosum-search"]),
     ("rustix", &["callosum-host", "callosum-terminal"]),
@@ -29,11 +29,24 @@ const KEPT: &[(&str, &[&str])] = &[
     // The program hears Ctrl-C; a guard hears that it is to end what it started; a watched terminal changes its size.
     (
         "signal-hook",
-        &["callosum", "callosum-host", "callosum-terminal"],
+        &[
+            "callosum",
+            "callosum-host",
+            "callosum-mcp",
+            "callosum-terminal",
+        ],
     ),
     ("tempfile", &["callosum-testkit"]),
     // Of use in the processes that speak for the controller, and in the one that others connect to.
-    ("tokio", &["callosum", "callosum-agents", "callosum-daemon"]),
+    (
+        "tokio",
+        &[
+            "callosum",
+            "callosum-agents",
+            "callosum-daemon",
+            "callosum-mcp",
+        ],
+    ),
     ("tree-sitter", &["callosum-search"]),
     ("uuid", &["callosum-host"]),
 ];

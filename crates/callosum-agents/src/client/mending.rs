@@ -150,7 +150,7 @@ mod tests {
             (
                 "gemini",
                 "`gemini` ended with exit code 1: Error: Cannot find module 'x'",
-                "not whole: npm install -g @google/gemini-cli@latest && ",
+                "incomplete: npm install -g @google/gemini-cli@latest && ",
             ),
             (
                 "qwen",

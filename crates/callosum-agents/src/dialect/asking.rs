@@ -580,7 +580,7 @@ mod tests {
         assert_eq!(partial.as_deref(), Some("Half of it"));
         assert_eq!(spent.tokens, 3);
         assert!(
-            told.to_string().contains("gives `unknown` as the reason"),
+            told.to_string().contains("with the reason `unknown`"),
             "{told}"
         );
         let other = after("Under-development features are on");

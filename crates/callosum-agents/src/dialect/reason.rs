@@ -97,7 +97,7 @@ mod tests {
                 "ProviderModelNotFoundError: x\n    at f (y:1)",
                 "",
                 ErrorCode::ExecutorCrash,
-                "no such model",
+                "does not have this model",
             ),
             (
                 Some("something odd"),

@@ -29,6 +29,7 @@ pub struct CheckpointOutput {
 }
 
 impl CheckpointOutput {
+    /// Converts a result of the library.
     pub fn of(made: &Made) -> Self {
         Self {
             created: true,

@@ -5,6 +5,7 @@ use callosum_session::bead::BeadId;
 use crate::CommandError;
 use crate::session::bead_id;
 
+/// Parses the ids of beads.
 pub fn ids(texts: &[String]) -> Result<Vec<BeadId>, CommandError> {
     texts.iter().map(|id| bead_id(id)).collect()
 }
@@ -12,6 +13,8 @@ pub fn ids(texts: &[String]) -> Result<Vec<BeadId>, CommandError> {
 /// What goes to the notes and the trajectory as well.
 #[derive(Default)]
 pub struct Said<'a> {
+    /// The decision.
     pub decision: Option<&'a str>,
+    /// The handoff.
     pub handoff: Option<&'a str>,
 }

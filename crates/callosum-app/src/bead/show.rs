@@ -53,6 +53,7 @@ pub struct BeadDecisionOutput {
 }
 
 impl BeadOutput {
+    /// Converts a result of the library.
     pub fn of(sheet: &Sheet) -> Self {
         let bead = Bead::of(sheet.members());
         let decisions = bead.decisions.into_iter().map(|made| BeadDecisionOutput {
@@ -82,6 +83,7 @@ impl BeadOutput {
         }
     }
 
+    /// Converts an issue of `bd`.
     pub fn of_issue(issue: Issue) -> Self {
         Self {
             id: issue.id,

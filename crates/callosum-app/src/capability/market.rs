@@ -61,6 +61,7 @@ pub struct CapabilityOutput {
 }
 
 impl CapabilityOutput {
+    /// Converts a result of the library.
     pub fn of(manifest: &Manifest, revoked: bool) -> Self {
         let texts = |items: &std::collections::BTreeSet<String>| items.iter().cloned().collect();
         Self {

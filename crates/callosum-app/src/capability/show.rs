@@ -5,6 +5,7 @@ use callosum_evidence::terminal::on_one_line;
 use crate::capability::market::CapabilityOutput;
 use crate::lasting;
 
+/// Returns a capability as text, a line for each of its properties.
 pub fn text(output: &CapabilityOutput) -> String {
     let by = match output.provider.as_str() {
         "" => output.source.clone(),

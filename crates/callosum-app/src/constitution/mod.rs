@@ -50,6 +50,7 @@ pub fn governance(context: &Context) -> Governance {
 }
 
 impl ConstitutionOutput {
+    /// Converts a result of the library.
     pub fn of(constitution: &Constitution) -> Self {
         let problem = constitution.why_closed().map(str::to_owned);
         Self {
@@ -90,6 +91,7 @@ impl PolicyOutput {
     }
 }
 
+/// Returns the name of the place that a policy comes from.
 pub fn origin(origin: Origin) -> &'static str {
     match origin {
         Origin::BuiltIn => "built-in",

@@ -14,7 +14,11 @@ use crate::delegate::report::Handed;
 use crate::delegate::{delegate, telling};
 use crate::{CommandError, Exit, witness};
 
-// What is to be found out, as tools and plans say it. What is said of a field is read by models.
+// Models read the docs of this type in the schema of a tool, so that each word counts.
+#[expect(
+    missing_docs,
+    reason = "documentation of these names would be sent to models"
+)]
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {

@@ -24,7 +24,6 @@ pub use self::report::{DelegateOutput, TasksOutput};
 pub use self::run_store::{RunState, Runs, Ticket};
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
 use std::time::Duration;
 
 use callosum_agents::registry::{EMBEDDED_ID, Status};
@@ -230,6 +229,7 @@ pub fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, Co
     })
 }
 
+/// Parses an amount of US dollars, from 0 to 1,000,000.
 pub fn dollars(text: &str) -> Result<f64, String> {
     let most = text.parse::<f64>().ok();
     most.filter(|most| (0.0..=1_000_000.0).contains(most))

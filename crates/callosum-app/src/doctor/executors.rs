@@ -15,6 +15,7 @@ use crate::thousands;
 /// Opens the registry for a person who has to change an entry.
 const EDIT: &str = "${EDITOR:-vi} registry.json";
 
+/// Checks the executors.
 pub fn check(context: &Context, checks: &mut Checks) {
     let roster = match Roster::load(context) {
         Ok(roster) => roster,

@@ -22,11 +22,14 @@ pub const NAMES: [&str; 5] = [
 /// What one client reads.
 pub struct Sources {
     program: &'static str,
+    /// The instruction files that the client reads.
     pub files: Vec<&'static str>,
+    /// Whether the client reads AGENTS.md.
     pub reads_agents: bool,
 }
 
 impl Sources {
+    /// Returns the client's state as a line.
     pub fn shown(&self) -> String {
         if self.files.is_empty() {
             return format!("{} reads none", self.program);

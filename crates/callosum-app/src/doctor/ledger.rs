@@ -10,6 +10,7 @@ use crate::doctor::{Checks, Outcome};
 use crate::verification::{is_of_signed, of_others};
 use crate::{CommandError, Exit, many, store, witness};
 
+/// Checks the ledger and its journal.
 pub fn check(context: &Context, checks: &mut Checks) {
     let version = match store::reader(context) {
         Ok(reader) => reader.version(),

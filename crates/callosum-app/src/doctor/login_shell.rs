@@ -12,8 +12,10 @@ use crate::doctor::{Checks, Outcome};
 /// The shell, and what it is asked.
 pub const SHELL: &str = "bash";
 
+/// The arguments that ask a login shell for the program's path.
 pub const ASKED: [&str; 2] = ["-lc", "command -v callosum"];
 
+/// Adds what the login shell found.
 pub fn add(checks: &mut Checks, ending: Ending, found: Option<&str>, own: Option<&Path>) {
     const NAME: &str = "login shell";
     match (ending, found) {

@@ -25,6 +25,7 @@ fn write_probe(context: &Context, folder: &Path) -> Result<(), DiskError> {
     written.map(drop)
 }
 
+/// Checks that the root can be written to and has free space.
 pub fn check_root(context: &Context, checks: &mut Checks) {
     let root = context.state();
     checks.add("root", Outcome::Ok, root.display().to_string(), None);
@@ -99,6 +100,7 @@ fn check_folders(context: &Context, checks: &mut Checks) {
     }
 }
 
+/// Checks the machine's folders.
 pub fn check_homes(context: &Context, checks: &mut Checks) {
     let homes = &context.project.homes;
     let written = homes.create_machine(&context.disk);

@@ -45,15 +45,20 @@ pub struct CheckLine {
 /// How a check came out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
+    /// The check passed.
     Ok,
+    /// Something needs attention, and works.
     Warning,
+    /// Something does not work.
     Failed,
 }
 
 /// The checks so far.
 #[derive(Default)]
 pub struct Checks {
+    /// The results, in the order of the checks.
     pub lines: Vec<CheckLine>,
+    /// The parts that are set up.
     pub set_up: SetUp,
 }
 
@@ -62,6 +67,7 @@ pub struct Checks {
 pub struct SetUp(Vec<(&'static str, Vec<String>)>);
 
 impl SetUp {
+    /// Adds a name to a part, once.
     pub fn add(&mut self, part: &'static str, name: &str) {
         let place = self.0.iter().position(|(known, _)| *known == part);
         let place = place.unwrap_or_else(|| {
@@ -93,6 +99,7 @@ impl Checks {
         self.set_up.add(part, name);
     }
 
+    /// Adds the result of a check.
     pub fn add(
         &mut self,
         name: &str,
@@ -114,6 +121,7 @@ impl Checks {
     }
 }
 
+/// Checks the project's configuration.
 pub fn check_configuration(context: &Context, checks: &mut Checks) {
     let settings = &context.project.settings;
     if settings.warnings.is_empty() {

@@ -18,6 +18,7 @@ struct Foreign {
     user: u32,
 }
 
+/// Checks that the files belong to the user.
 pub fn check(context: &Context, checks: &mut Checks) {
     let root = context.state();
     let foreign = match foreign_files(context, root) {

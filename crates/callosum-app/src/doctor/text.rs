@@ -10,12 +10,14 @@ const LONGEST: usize = 160;
 
 /// Checks whose problem is solved by the same command.
 pub struct Problem<'a> {
+    /// The worst result of the group.
     pub worst: &'a CheckLine,
     /// Further checks with the same command.
     pub others: usize,
 }
 
 impl Problem<'_> {
+    /// Returns the number of results in the group.
     pub fn lines(&self) -> usize {
         1 + usize::from(self.worst.hint.is_some())
     }
@@ -44,6 +46,7 @@ pub fn is_guard(check: &CheckLine) -> bool {
     check.name.starts_with("guard")
 }
 
+/// Shortens a result to one line.
 pub fn shortened(text: &str) -> String {
     if text.chars().count() <= LONGEST {
         return text.to_owned();

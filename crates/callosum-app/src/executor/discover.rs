@@ -113,7 +113,9 @@ pub fn take_in_server(
 
 /// An executor that is there, and its entry where that is to be written.
 pub struct Found {
+    /// The result for the output.
     pub output: FoundOutput,
+    /// The entry for the registry, if the program can be an executor.
     pub entry: Option<Executor>,
 }
 

@@ -5,6 +5,7 @@ use callosum_config::{Address, Value};
 use crate::context::Context;
 use crate::{CommandError, explain};
 
+/// Changes a setting of an executor.
 pub fn set(context: &mut Context, address: &Address, value: &Value) -> Result<(), CommandError> {
     let changed = context.project.set(&context.disk, address, value);
     changed.map(drop).map_err(|error| explain::set(&error))

@@ -85,6 +85,7 @@ impl ConfinementOutput {
 }
 
 impl ExecutorOutput {
+    /// Converts a result of the library.
     pub fn of(
         executor: &Executor,
         roster: &Roster<'_>,

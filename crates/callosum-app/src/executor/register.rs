@@ -11,6 +11,7 @@ use crate::executor::list::next_line;
 use crate::roster::Roster;
 use crate::{CommandError, Exit};
 
+/// Parses a sandbox policy.
 pub fn policy(name: &str) -> Result<Policy, String> {
     let all = [Policy::Required, Policy::BestEffort, Policy::Off].map(Policy::as_str);
     Policy::named(name).ok_or_else(|| format!("allowed: {}", all.join(", ")))
@@ -28,6 +29,7 @@ pub fn variable(text: &str) -> Result<String, &'static str> {
     Ok(text.to_owned())
 }
 
+/// Checks the address of a host.
 pub fn host(text: &str) -> Result<String, InvalidHost> {
     Whitelisted::parse(text).map(|_| text.to_owned())
 }

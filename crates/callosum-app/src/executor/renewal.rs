@@ -35,6 +35,7 @@ pub fn can_have(executor: &Executor, option: &str) -> bool {
     }
 }
 
+/// Whether an entry has a value for an option of `register`.
 pub fn has(executor: &Executor, option: &str) -> bool {
     bounds(executor).iter().any(|(named, _)| *named == option)
 }

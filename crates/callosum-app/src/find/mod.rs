@@ -185,6 +185,7 @@ pub fn from_root(context: &Context, path: &str) -> String {
     }
 }
 
+/// Returns the scope of a search below these paths.
 pub fn scope(paths: &[String]) -> Result<Scope, CommandError> {
     let paths: Result<Vec<_>, _> = paths.iter().map(|path| RelativePath::parse(path)).collect();
     let paths = paths.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
@@ -292,6 +293,7 @@ fn unusable(error: &IndexError) -> CommandError {
     CommandError::because(Exit::Environment, "cannot search", error)
 }
 
+/// Parses a share from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok();
     share

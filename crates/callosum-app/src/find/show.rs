@@ -48,6 +48,7 @@ pub fn place(found: &Found) -> String {
     format!("{place}:{}-{}", found.first, found.last)
 }
 
+/// Returns the line above a passage.
 pub fn title(found: &Found) -> String {
     let shorten = |text: &str| -> String { on_one_line(text).chars().take(80).collect() };
     match &found.container {

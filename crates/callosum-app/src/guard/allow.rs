@@ -37,6 +37,7 @@ pub struct PermitsOutput {
 }
 
 impl PermitOutput {
+    /// Converts a result of the library.
     pub fn of(reach: Reach, permit: Permit) -> Self {
         Self {
             id: permit.id,
@@ -59,6 +60,7 @@ impl PermitOutput {
     }
 }
 
+/// Returns the end of a term that begins now, if it can be represented.
 pub fn after(now: Timestamp, term: Duration) -> Option<Timestamp> {
     let term = SignedDuration::try_from(term).ok()?;
     now.checked_add(term).ok()

@@ -95,6 +95,7 @@ pub fn change(
     Ok(settings)
 }
 
+/// Converts the settings of automatic permission.
 pub fn output(context: &Context, settings: &AutoAllowSettings) -> AutoAllowOutput {
     let guard = context.project.guard(&context.disk);
     AutoAllowOutput {

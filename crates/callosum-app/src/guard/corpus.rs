@@ -1,7 +1,5 @@
 //! `callosum guard test`: how well the guard does on a file of commands.
 
-use std::fmt::Write as _;
-
 use callosum_guard::Decision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +10,11 @@ pub const FORM: &str = r#"each line is {"id": "1", "command": "ls", "expect": "a
 /// One line of a corpus.
 #[derive(Debug, Deserialize)]
 pub struct Row {
+    /// The id of the row.
     pub id: String,
+    /// The command to judge.
     pub command: String,
+    /// The decision that is right.
     pub expect: Decision,
 }
 

@@ -116,6 +116,7 @@ impl StepOutput {
     }
 }
 
+/// Returns every rule that matched, a line each.
 pub fn every_rule(output: &ExplainOutput) -> String {
     let mut text = output.verdict.shown();
     for step in &output.steps {

@@ -39,6 +39,7 @@ pub fn refuse_agent(context: &Context) -> Result<(), CommandError> {
     Err(CommandError::new(Exit::No, what).hint("run it in your own terminal"))
 }
 
+/// Returns the end of a term that begins now, if it can be represented.
 pub fn after(now: Timestamp, term: Duration) -> Option<Timestamp> {
     let term = SignedDuration::try_from(term).ok()?;
     now.checked_add(term).ok()

@@ -18,6 +18,7 @@ pub struct SecretsOutput {
     pub patterns: Vec<String>,
 }
 
+/// Checks a pattern of secret files.
 pub fn checked(pattern: &str) -> Result<String, CommandError> {
     let pattern = pattern.trim();
     let bare = pattern
@@ -31,6 +32,7 @@ pub fn checked(pattern: &str) -> Result<String, CommandError> {
     Ok(pattern.to_owned())
 }
 
+/// Fails if the protection of secrets is off.
 pub fn require_on(file: &SecretReadsFile) -> Result<(), CommandError> {
     if file.is_on() {
         return Ok(());

@@ -70,7 +70,9 @@ pub struct InitOutput {
 /// What [`create_files`] did.
 #[derive(Default)]
 pub struct Created {
+    /// The files that were created.
     pub paths: Vec<PathBuf>,
+    /// The number of entries that were imported.
     pub adopted: u64,
     archives: u64,
     /// What has an archive's name and is none.

@@ -151,6 +151,7 @@ impl Move<'_> {
     }
 }
 
+/// Whether a folder has any of these names.
 pub fn has_any(disk: &Disk, folder: &Path, names: &[&str]) -> Result<bool, DiskError> {
     for name in names {
         if disk.exists(&folder.join(name))? {
@@ -200,6 +201,7 @@ pub fn copied(disk: &Disk, from: &Path, to: &Path) -> Result<u64, DiskError> {
     }
 }
 
+/// Removes a file, or a folder with its contents.
 pub fn remove(disk: &Disk, path: &Path) -> Result<(), DiskError> {
     match disk.stat(path)?.map(|found| found.kind) {
         None => Ok(()),
@@ -227,7 +229,7 @@ pub fn sessions_place(
 
 /// A project's state, for tests of moves.
 #[cfg(test)]
-pub mod samples {
+pub(crate) mod samples {
     use std::path::Path;
 
     use callosum_host::Disk;
@@ -237,16 +239,16 @@ pub mod samples {
 
     use super::LOCKS;
 
-    pub const ROOT: &str = "/project";
+    pub(crate) const ROOT: &str = "/project";
 
-    pub const LEDGER_FILES: [(&str, &str); 4] = [
+    pub(crate) const LEDGER_FILES: [(&str, &str); 4] = [
         (".cal_memory.json", "ledger"),
         (".cal_hashlog", "hashes"),
         ("cal_audit/2026-01-02.jsonl", "journal"),
         (".calrc", "{}"),
     ];
 
-    pub const SESSION_FILES: [(&str, &str); 5] = [
+    pub(crate) const SESSION_FILES: [(&str, &str); 5] = [
         (".beads/bd-1.yaml", "bead"),
         (".loa.config.yaml", "settings"),
         ("loa-grimoire/NOTES.md", "notes"),
@@ -257,7 +259,7 @@ pub mod samples {
         ),
     ];
 
-    pub fn homes() -> Homes {
+    pub(crate) fn homes() -> Homes {
         let variables = [
             ("CALLOSUM_HOME", "/home/state"),
             ("CALLOSUM_CONFIG", "/home/config.toml"),
@@ -266,7 +268,7 @@ pub mod samples {
     }
 
     /// A disk with the files in `place`, and with the project's folder on the machine.
-    pub fn image(place: &Path, folder: &Path, files: &[(&str, &str)]) -> Image {
+    pub(crate) fn image(place: &Path, folder: &Path, files: &[(&str, &str)]) -> Image {
         let mut image = Image::with_folder(ROOT);
         let mut with_folders = |path: &Path| {
             for part in path.ancestors().collect::<Vec<_>>().iter().rev().skip(1) {
@@ -285,7 +287,7 @@ pub mod samples {
         image
     }
 
-    pub fn whole(disk: &Disk, folder: &Path, files: &[(&str, &str)]) -> bool {
+    pub(crate) fn whole(disk: &Disk, folder: &Path, files: &[(&str, &str)]) -> bool {
         files.iter().all(|(name, bytes)| {
             let found = disk.read_if_there(&folder.join(name)).unwrap();
             found.as_deref() == Some(bytes.as_bytes())

@@ -4,6 +4,7 @@ use callosum_ledger::{OpenError, PastError};
 
 use crate::{CommandError, Exit, store};
 
+/// Explains why an earlier state cannot be shown.
 pub fn explain(error: &PastError) -> CommandError {
     let exit = match error {
         PastError::NotYet { .. } | PastError::Entry { .. } => Exit::No,

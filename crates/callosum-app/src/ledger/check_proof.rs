@@ -31,6 +31,7 @@ pub struct CheckProofOutput {
 }
 
 impl CheckProofOutput {
+    /// Converts a result of the library.
     pub fn of(proof: &Proof, checked: &Checked) -> Self {
         Self {
             valid: true,
@@ -45,6 +46,7 @@ impl CheckProofOutput {
         }
     }
 
+    /// Returns the output for an invalid proof.
     pub fn refused(reason: String) -> Self {
         Self {
             valid: false,

@@ -29,6 +29,7 @@ pub struct FieldOutput {
     pub newer: Option<Value>,
 }
 
+/// Returns the fields that differ between two entries.
 pub fn differing(older: &Entry, newer: &Entry) -> Result<Vec<FieldOutput>, CommandError> {
     let (older, newer) = (flat(older)?, flat(newer)?);
     let mut names: Vec<&String> = older.iter().chain(&newer).map(|(name, _)| name).collect();
@@ -66,6 +67,7 @@ fn flat(entry: &Entry) -> Result<Vec<(String, Value)>, CommandError> {
     Ok(fields)
 }
 
+/// Returns the difference of two entries as a unified diff.
 pub fn unified(older: &Entry, newer: &Entry) -> String {
     if older.summary == newer.summary {
         return String::new();

@@ -23,6 +23,7 @@ pub const COLUMNS: [&str; 13] = [
 /// So many bytes are printed at once.
 pub const AT_ONCE: usize = 64 * 1024;
 
+/// Returns the columns of an entry.
 pub fn fields(entry: &Entry) -> [String; COLUMNS.len()] {
     let known = |key: &str| match entry.metadata.get(key) {
         Some(Value::String(text)) => text.clone(),

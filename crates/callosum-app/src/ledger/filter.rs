@@ -9,12 +9,19 @@ use crate::{CommandError, Exit};
 /// Which ledger entries are meant; an absent value excludes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
+    /// The executor's id.
     pub executor: Option<String>,
+    /// The earliest time.
     pub since: Option<Moment>,
+    /// The latest time.
     pub until: Option<Moment>,
+    /// Text that summary or metadata contain.
     pub text: Option<String>,
+    /// The mode that the task ran in.
     pub mode: Option<String>,
+    /// The repository.
     pub repo: Option<String>,
+    /// The branch.
     pub branch: Option<String>,
 }
 

@@ -4,6 +4,7 @@ use callosum_ledger::proof::ProveError;
 
 use crate::{CommandError, Exit, store, witness};
 
+/// Explains why there is no proof.
 pub fn unproved(error: &ProveError) -> CommandError {
     let explained = |exit| CommandError::because(exit, "cannot prove the entry", error);
     match error {

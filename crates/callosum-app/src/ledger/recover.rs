@@ -37,6 +37,7 @@ pub fn answer(output: &RecoverOutput) -> Result<(), CommandError> {
     }
 }
 
+/// Fails if a path is not a regular file.
 pub fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), CommandError> {
     let found = context.disk.canonicalize(file).ok();
     let stat = found.map(|path| context.disk.stat(&path)).transpose();
@@ -53,6 +54,7 @@ fn no_backup(what: String) -> CommandError {
         .hint("see where backups are stored: callosum ledger backup")
 }
 
+/// Explains why the ledger was not recovered.
 pub fn explain(error: &RecoverError) -> CommandError {
     let what = "cannot recover the ledger";
     let explained = CommandError::because(Exit::No, what, error).coded(error.code());

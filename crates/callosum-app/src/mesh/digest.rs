@@ -27,6 +27,7 @@ pub struct DigestOutput {
     pub left_out: usize,
 }
 
+/// Returns the digest for an agent.
 pub fn digest(
     context: &Context,
     voice: &Voice,

@@ -36,6 +36,7 @@ pub fn listed(context: &Context) -> Result<DiscoveriesOutput, CommandError> {
     shown(&mut mesh)
 }
 
+/// Returns the discoveries of the board.
 pub fn shown(mesh: &mut Mesh) -> Result<DiscoveriesOutput, CommandError> {
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let discoveries = board.discoveries.iter().map(|discovery| DiscoveryOutput {

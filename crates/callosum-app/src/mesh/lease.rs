@@ -66,6 +66,7 @@ pub fn listed(
     of(context, mesh, is_wanted)
 }
 
+/// Converts a result of the library.
 pub fn of(
     context: &Context,
     mut mesh: Mesh,

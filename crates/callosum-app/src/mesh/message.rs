@@ -43,6 +43,7 @@ pub struct MessageOutput {
 }
 
 impl MessageOutput {
+    /// Converts a result of the library.
     pub fn of(message: &Message) -> Self {
         Self {
             id: message.id.clone(),

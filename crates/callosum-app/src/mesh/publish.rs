@@ -97,6 +97,7 @@ pub fn told(event: &Event, repeated: bool, durability: Option<Durability>) -> Pu
     }
 }
 
+/// Returns the event as it would be published.
 pub fn dry(topic: &Topic, voice: &Voice, payload: Value) -> PublishOutput {
     let payload = match payload {
         Value::Object(payload) => Value::Object(masked(payload)),
@@ -169,6 +170,7 @@ pub fn give_back(context: &Context, stamp: &Path) -> Result<(), CommandError> {
     })
 }
 
+/// Waits for this time, unless the command is cancelled.
 pub fn wait(context: &Context, left: Duration) -> Result<(), CommandError> {
     const STEP: Duration = Duration::from_millis(50);
     let started = Instant::now();

@@ -46,12 +46,15 @@ pub fn notice(kind: &str, data: &Value) -> Option<Notice> {
 
 /// Whether an event was taken.
 pub enum Taken {
+    /// It is complete.
     Yes,
     /// It never will be, for this reason.
     Never(String),
+    /// More follows.
     Later,
 }
 
+/// Explains why the state of a subscription cannot be used.
 pub fn state_failed(error: &SubscriptionError) -> CommandError {
     let said = CommandError::because(Exit::Environment, "cannot use the state file", error);
     match error {

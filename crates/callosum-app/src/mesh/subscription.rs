@@ -23,7 +23,9 @@ pub struct Subscription {
     path: Option<PathBuf>,
     /// Held as long as this lives: of two who remember in one file each would forget what the other wants told.
     _lock: Option<FileLock>,
+    /// The position in the log, if one is known.
     pub cursor: Option<Cursor>,
+    /// The events that were read and not delivered.
     pub pending: VecDeque<Value>,
 }
 

@@ -19,12 +19,16 @@ pub const PAUSE: Duration = Duration::from_millis(50);
 /// Most characters of a payload on a line.
 pub const MOST_SHOWN: usize = 160;
 
+/// The first event to show.
 #[derive(Clone, Debug)]
 pub enum Since {
+    /// By its position in the log.
     Cursor(Cursor),
+    /// By its time.
     Time(Moment),
 }
 
+/// Parses a cursor or a time.
 pub fn since(text: &str) -> Result<Since, String> {
     if let Ok(cursor) = text.parse::<Cursor>() {
         return Ok(Since::Cursor(cursor));
@@ -52,6 +56,7 @@ pub struct NoticeOutput {
     pub message: String,
 }
 
+/// Explains why the log cannot be read.
 pub fn unreadable(error: callosum_mesh::journal::JournalError) -> CommandError {
     CommandError::because(Exit::Environment, "cannot read the log", &error)
 }

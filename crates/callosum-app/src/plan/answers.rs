@@ -29,6 +29,7 @@ const MOST: usize = 64 << 20;
 const USAGE: &str = r#"each line is {"call": ":cap", "value": "{:a 1}"} or {"call": ":cap", "error": "what failed"}"#;
 
 impl Answers {
+    /// Returns no answers.
     pub fn none() -> Self {
         Self {
             name: String::new(),

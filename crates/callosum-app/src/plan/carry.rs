@@ -22,12 +22,17 @@ pub const AT_ONCE: usize = 8;
 
 /// A run that this process has taken, and what it needs to go on with it.
 pub struct Taken {
+    /// The run's records.
     pub journal: SealedJournal,
+    /// The run's state.
     pub state: RunState,
     /// Whether nobody else told of it.
     pub is_alone: bool,
+    /// The plan's text.
     pub source: Source,
+    /// The compiled plan.
     pub program: Arc<Program>,
+    /// The lock that is held while the run goes on.
     pub lock: RunLock,
 }
 
@@ -102,6 +107,7 @@ pub fn grant(
     })
 }
 
+/// Explains why a run was interrupted.
 pub fn broken_off(run: &callosum_arbiter::plan_run::RunId, error: &RunError) -> CommandError {
     let what = format!("the run {run} stopped early");
     match error {

@@ -113,6 +113,7 @@ impl PlanCheckOutput {
     }
 }
 
+/// Describes a compiled plan.
 pub fn described(program: &Program, providers_resolved: bool) -> PlanCheckOutput {
     PlanCheckOutput {
         ok: true,
@@ -141,6 +142,7 @@ pub fn described(program: &Program, providers_resolved: bool) -> PlanCheckOutput
     }
 }
 
+/// Returns the result of a check as text.
 pub fn text(output: &PlanCheckOutput) -> String {
     let what = match &output.plan {
         Some(name) => format!("plan {name} ({})", output.parameters.join(" ")),

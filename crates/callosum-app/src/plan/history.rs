@@ -84,6 +84,7 @@ fn none(text: &str) -> CommandError {
         .hint("callosum plan list")
 }
 
+/// Reads all runs of the project.
 pub fn read_all(context: &Context) -> Result<Runs, CommandError> {
     let runs = read_runs(&reader(context), |run| OwnRun::of(context, run).seals());
     runs.map_err(|error| unreadable(None, &error.into()))

@@ -36,6 +36,7 @@ pub struct RunSummaryOutput {
 }
 
 impl RunSummaryOutput {
+    /// Converts a result of the library.
     pub fn of(context: &Context, read: &ReadRun) -> Self {
         let state = &read.state;
         let is_running = state.ended().is_none() && lock::is_held(context, state.run());

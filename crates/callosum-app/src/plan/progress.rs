@@ -6,10 +6,12 @@ use callosum_evidence::terminal::on_one_line;
 /// Most characters of what a call takes that are shown.
 const SHOWN: usize = 60;
 
+/// Returns how many steps a call is nested in.
 pub fn depth_of(call: &CallState) -> usize {
     call.intended.steps.len()
 }
 
+/// Returns a call as a short line.
 pub fn shown(call: &CallState) -> String {
     let arguments = call.intended.arguments.text.as_deref().unwrap_or("[…]");
     let arguments = on_one_line(arguments);

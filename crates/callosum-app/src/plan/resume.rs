@@ -38,6 +38,7 @@ impl SaidOf {
     }
 }
 
+/// Returns the record of a person's decision about a call.
 pub fn decided(call: &CallState, decision: DecisionWord, value: Option<KeptText>) -> RunRecord {
     RunRecord::Decided(Decided {
         key: call.intended.key,

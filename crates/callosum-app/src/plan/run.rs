@@ -21,6 +21,7 @@ pub fn some_dollars(text: &str) -> Result<Money, String> {
     Ok(amount)
 }
 
+/// Parses a duration from 1 s to 366 days.
 pub fn some_time(text: &str) -> Result<Duration, String> {
     let time = any_span(text)?;
     if !(Duration::from_secs(1)..=YEAR).contains(&time) {
@@ -29,6 +30,7 @@ pub fn some_time(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
+/// Explains why a run did not start.
 pub fn unbegun(error: &BeginError) -> CommandError {
     match error {
         BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error)

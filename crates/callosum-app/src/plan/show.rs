@@ -18,6 +18,7 @@ const SHOWN: usize = 100;
 /// What `plan show --json` prints.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanShowOutput {
+    /// The summary of the run.
     #[serde(flatten)]
     pub summary: RunSummaryOutput,
     /// The hash of the plan's source.
@@ -84,6 +85,7 @@ pub struct ActionOutput {
 }
 
 impl ActionOutput {
+    /// Converts a result of the library.
     pub fn of(node: ActionNode) -> Self {
         Self {
             kind: word(node.kind).to_owned(),
@@ -127,6 +129,7 @@ impl ActionOutput {
     }
 }
 
+/// Returns a run with its steps and calls.
 pub fn output(
     context: &Context,
     read: &ReadRun,

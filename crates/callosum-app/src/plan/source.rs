@@ -12,7 +12,9 @@ use crate::{CommandError, Exit};
 
 /// A program's text, and what it is called in messages.
 pub struct Source {
+    /// The text.
     pub text: String,
+    /// The name for messages.
     pub name: String,
 }
 
@@ -64,10 +66,12 @@ impl Source {
         report.say(&failure.render(&self.text, &self.name, Colours::Styled));
     }
 
+    /// Returns the line and the column of a span, from 1.
     pub fn line_and_column(&self, span: Span) -> (usize, usize) {
         span.line_and_column(&self.text)
     }
 
+    /// Converts a finding of the compiler.
     pub fn finding_output(&self, finding: &Finding) -> FindingOutput {
         let (line, column) = self.line_and_column(finding.span);
         FindingOutput {

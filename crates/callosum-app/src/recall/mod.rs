@@ -55,6 +55,7 @@ pub fn failed(error: impl Into<WatchError>) -> CommandError {
     CommandError::from_error(Exit::Environment, &error.into())
 }
 
+/// Returns the project's name in the recall database.
 pub fn project(context: &Context) -> String {
     context.tree().to_string_lossy().into_owned()
 }

@@ -29,6 +29,7 @@ pub struct Silent {
 }
 
 impl Silent {
+    /// Explains the failure.
     pub fn explained(&self) -> CommandError {
         let who = self.pid.map(|pid| format!(" (pid {pid})"));
         let what = format!(
@@ -73,6 +74,7 @@ pub fn lines(serving: &Serving) -> String {
     lines
 }
 
+/// Explains why the daemon cannot serve.
 pub fn failed(error: &ServeError) -> CommandError {
     let failed = CommandError::from_error(Exit::Environment, error);
     match error {

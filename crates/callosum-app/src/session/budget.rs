@@ -48,8 +48,11 @@ pub struct BudgetOutput {
 
 /// What was found out, and where.
 pub struct Found {
+    /// The client's id.
     pub client: &'static str,
+    /// The tokens that are used.
     pub usage: Usage,
+    /// The transcript that they were read from.
     pub transcript: Option<PathBuf>,
 }
 
@@ -107,6 +110,7 @@ pub fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandError> {
 }
 
 impl BudgetOutput {
+    /// Converts a result of the library.
     pub fn of(budget: &Budget, usage: &Usage, found: &Found) -> Self {
         let [yellow, orange, red] = budget.begins;
         Self {

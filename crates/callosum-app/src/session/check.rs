@@ -37,6 +37,7 @@ pub fn shown(steps: &[StepOutput]) -> String {
 }
 
 impl CheckpointOutput {
+    /// Converts a result of the library.
     pub fn of(checked: &Checked, threshold: &Threshold) -> Self {
         let steps = checked
             .steps

@@ -29,6 +29,7 @@ pub struct SynthesisOutput {
 }
 
 impl SynthesisOutput {
+    /// Converts a result of the library.
     pub fn of(saved: Option<&Synthesized>) -> Self {
         Self {
             written: saved.is_some(),

@@ -37,6 +37,7 @@ pub struct DecideOutput {
 }
 
 impl DecideOutput {
+    /// Converts a result of the library.
     pub fn of(decided: &Decided) -> Self {
         let evidence = decided.decision.evidence.iter();
         Self {

@@ -69,6 +69,7 @@ pub struct AskedOutput {
     pub ck: Option<find::CkOutput>,
 }
 
+/// Counts the passages of one query.
 pub fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
     let find::Answer { found, ck } = find::in_tree(context, query, (THRESHOLD, TOGETHER), MOST)?;
     let found: Vec<String> = found
@@ -92,6 +93,7 @@ fn is_code(path: &str) -> bool {
 }
 
 impl GhostOutput {
+    /// Returns the result as lines.
     pub fn lines(&self) -> String {
         let what = if self.ghost { "not found" } else { "found" };
         let mut text = format!("{}: {what}\n", self.feature);

@@ -44,6 +44,7 @@ pub struct ReceivedOutput {
     pub trajectory: String,
 }
 
+/// Returns a root as hints print it.
 pub fn shown(root: &Path) -> String {
     root.display().to_string()
 }
@@ -95,6 +96,7 @@ pub fn deliver(
 }
 
 impl HandoffOutput {
+    /// Converts a result of the library.
     pub fn of(handed: &HandedOff) -> Self {
         Self {
             ts: handed.ts.clone(),

@@ -43,6 +43,7 @@ pub struct HealedOutput {
 }
 
 impl HealedOutput {
+    /// Converts a result of the library.
     pub fn of(healed: Healed) -> Self {
         Self {
             file: healed.file,
@@ -52,6 +53,7 @@ impl HealedOutput {
         }
     }
 
+    /// Returns the repair as a line.
     pub fn line(&self) -> String {
         let aside = self
             .backup_path
@@ -90,6 +92,7 @@ pub fn tell_pruned(context: &Context, pruned: &Pruned) {
     }
 }
 
+/// Returns the session files as of git's HEAD.
 pub fn committed(context: &Context) -> Committed<'_> {
     Committed {
         environment: &context.environment,

@@ -32,6 +32,7 @@ pub struct RepoOutput {
     pub state: String,
 }
 
+/// Removes a project from the list.
 pub fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
     // One that is gone can be forgotten too, by the path that it had.
     let root = Roots::find(&context.disk, &context.folder, Some(Path::new(path)));
@@ -65,6 +66,7 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
+/// Returns the state of a listed project.
 pub fn state(context: &Context, root: &Path) -> &'static str {
     let zones = Zones {
         tree: root.to_owned(),
@@ -77,6 +79,7 @@ pub fn state(context: &Context, root: &Path) -> &'static str {
     }
 }
 
+/// Returns the list of projects.
 pub fn list(context: &Context) -> Repositories<'_> {
     Repositories::new(&context.disk, context.project.homes.repositories())
 }

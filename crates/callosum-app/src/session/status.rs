@@ -53,6 +53,7 @@ pub fn notes(
     }
 }
 
+/// Returns the status as text.
 pub fn shown(output: &SessionStatusOutput) -> String {
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
     let mut text = format!(

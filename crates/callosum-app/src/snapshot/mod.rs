@@ -47,6 +47,7 @@ pub fn ids(context: &Context) -> Result<Vec<String>, CommandError> {
 /// How much of an id is shown, in characters: enough to be unique among a few hundred.
 pub const SHORT_ID: usize = 8;
 
+/// Explains why a snapshot failed.
 pub fn explained(error: &SnapshotError) -> CommandError {
     match error {
         SnapshotError::Unknown { .. } | SnapshotError::Ambiguous { .. } => {
@@ -126,6 +127,7 @@ pub fn from_top(context: &Context, store: &Store, names: &[String]) -> Vec<Strin
     names.collect()
 }
 
+/// Reports the files that the snapshot lacks.
 pub fn tell_not_covered(context: &Context, lacks: &NotCovered) {
     if lacks.is_nothing() {
         return;

@@ -37,6 +37,7 @@ pub fn done(changes: &Changes) -> String {
     }
 }
 
+/// Returns the changes as text.
 pub fn as_text(changes: &Changes) -> String {
     let mut text = String::new();
     for change in &changes.0 {

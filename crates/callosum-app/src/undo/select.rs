@@ -16,6 +16,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// The calls that are to be undone.
 pub struct Selection {
+    /// The recorded changes.
     pub history: History,
     /// Their places in the history, the oldest first.
     pub calls: Vec<usize>,
@@ -23,7 +24,9 @@ pub struct Selection {
     pub id: String,
     /// In words.
     pub what: String,
+    /// The agent.
     pub agent: String,
+    /// The session, if one was named.
     pub session: Option<String>,
     /// The words after `callosum undo` that select the same again.
     pub words: String,
@@ -38,6 +41,7 @@ impl Selection {
         calls.map(|call| call.more).sum()
     }
 
+    /// Returns the selection in words.
     pub fn words(&self) -> &str {
         &self.words
     }

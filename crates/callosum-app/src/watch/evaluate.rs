@@ -1,7 +1,5 @@
 //! `callosum watch test`: how well the reader of tool output does on a file of outputs.
 
-use std::fmt::Write as _;
-
 use callosum_diagnose::ErrorEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,8 +13,11 @@ pub const FORM: &str = r#"each line is {"id": "1", "text": "sh: 1: x: not found"
 /// One line of the file.
 #[derive(Debug, Deserialize)]
 pub struct Row {
+    /// The id of the row.
     pub id: String,
+    /// The output to read.
     pub text: String,
+    /// The event that is right; none if the output has no error.
     #[serde(default)]
     pub expect: Option<Expected>,
 }

@@ -58,7 +58,7 @@ impl std::fmt::Display for Repair {
         let path = self.path.display();
         match self.what {
             RepairKind::Cut { bytes } => {
-                write!(f, "cut {bytes} bytes of an incomplete record from `{path}`")?
+                write!(f, "cut {bytes} bytes of an incomplete record from `{path}`")?;
             }
             RepairKind::Extended { bytes } => {
                 write!(f, "updated `{path}` ({bytes} bytes)")?;

@@ -132,7 +132,7 @@ mod tests {
         let odd = said("title: x\nid: bd-9\n# c\npriority: high\nstatus: wip\n");
         let lines: Vec<usize> = odd.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 5, 4]);
-        assert!(odd[2].1.contains("\"high\" is no priority"), "{odd:?}");
+        assert!(odd[2].1.contains("\"high\" is not a priority"), "{odd:?}");
         assert_eq!(said("priority: 9\nid: 7\n").len(), 2);
         let odd = said(
             "title: x\ndecisions:\n  - {ts: 2026-01-02, decision: a}\n  - {ts: 2026-01-02, decision: a, evidence: []}\n\

@@ -27,7 +27,7 @@ fn words_before_a_tool_are_no_answer_where_it_ends_there() {
             let (_, _, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
             let fault = ended.unwrap_err().fault();
             assert!(
-                fault.to_string().ends_with("allow: rm -rf build"),
+                fault.to_string().ends_with("approval: rm -rf build"),
                 "{fault}"
             );
             assert!(!fault.may_pass());

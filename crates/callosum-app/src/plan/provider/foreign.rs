@@ -34,7 +34,7 @@ struct Block {
 
 impl ForeignTexts {
     /// Returns the texts of the calls that earlier processes made. An answer that is gone makes the run fail elsewhere.
-    pub fn of_run(state: &RunState, answers: &Answers) -> Self {
+    pub(super) fn of_run(state: &RunState, answers: &Answers) -> Self {
         let texts = Self::default();
         for call in state.calls() {
             let CallStanding::Answered(answered) = &call.standing else {
@@ -50,7 +50,7 @@ impl ForeignTexts {
     }
 
     /// Adds the texts of an answer.
-    pub fn add(&self, capability: &CapabilityName, answer: &Value) {
+    pub(super) fn add(&self, capability: &CapabilityName, answer: &Value) {
         let mut texts = self
             .0
             .lock()
@@ -80,7 +80,7 @@ impl ForeignTexts {
 
     /// Returns a prompt in which the texts are quoted and nothing else is obeyed either: a part of a text looks like the
     /// plan's own words. A prompt of a run without answers stays as it is.
-    pub fn quoted(&self, prompt: &str) -> String {
+    pub(super) fn quoted(&self, prompt: &str) -> String {
         let texts = self
             .0
             .lock()

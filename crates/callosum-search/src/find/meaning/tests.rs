@@ -87,9 +87,9 @@ fn what_is_not_understood_is_named() {
     assert!(refused(&json!({}), 0).contains("embeddings"));
     assert!(refused(&head("BF16", &[1, 2], 4), 4).contains("BF16"));
     assert!(refused(&head("F32", &[2], 8), 8).contains("table"));
-    assert!(refused(&head("F32", &[2, 2], 16), 15).contains("whole"));
-    assert!(refused(&head("F32", &[usize::MAX, 2], 16), 16).contains("whole"));
-    assert!(refused(&head("F32", &[0, 100_000], 0), 0).contains("whole"));
+    assert!(refused(&head("F32", &[2, 2], 16), 15).contains("incomplete"));
+    assert!(refused(&head("F32", &[usize::MAX, 2], 16), 16).contains("incomplete"));
+    assert!(refused(&head("F32", &[0, 100_000], 0), 0).contains("incomplete"));
     assert!(matrix(b"").unwrap_err().contains("head"));
     assert!(matrix(&[0xff; 64]).unwrap_err().contains("head"));
 }

@@ -193,7 +193,7 @@ fn a_list_is_replaced_whole() {
 #[test]
 fn what_is_no_bead_is_refused_with_its_line() {
     for (text, said) in [
-        ("a: 1\nb: 2\na: 3\n", "second time (line 3)"),
+        ("a: 1\nb: 2\na: 3\n", "duplicate key `a` (line 3)"),
         ("a:\n\t- x\n", "tab"),
         ("- a\n", "no keys"),
         ("a: [\n", "line"),

@@ -88,24 +88,28 @@ impl CommandError {
     }
 
     /// Adds what to do about it.
+    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// Adds where it is, before what failed.
+    #[must_use]
     pub fn in_place(mut self, place: &str) -> Self {
         self.what = format!("{place}: {}", self.what);
         self
     }
 
     /// Adds a cause in words.
+    #[must_use]
     pub fn cause(mut self, words: impl Into<String>) -> Self {
         self.causes.push(words.into());
         self
     }
 
     /// Adds the seed's code.
+    #[must_use]
     pub fn coded(mut self, code: Option<ErrorCode>) -> Self {
         self.code = code;
         self

@@ -80,7 +80,7 @@ fn a_tool_that_is_none_costs_no_other() {
         let shown = shown.ended_with(1).stderr;
         assert!(shown.contains(loose), "{shown}");
         let doctor = env.run(["doctor", "-v"]).stdout;
-        assert!(doctor.contains("`loose` can't be called"), "{doctor}");
+        assert!(doctor.contains("`loose` cannot be called"), "{doctor}");
         carried_out(&env, "(call :tool.wiki.look_up {:page \"x\" :n 1})").success();
         let other = [
             "executor",

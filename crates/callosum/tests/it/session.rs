@@ -443,7 +443,7 @@ fn old_trajectories_are_compressed_as_the_settings_say() {
     );
     let handed = env.run(["session", "handoff", "--force"]).success();
     assert!(
-        handed.stderr.contains("removed, being old"),
+        handed.stderr.contains("removed because of age"),
         "{}",
         handed.stderr
     );

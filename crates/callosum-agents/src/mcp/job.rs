@@ -105,7 +105,7 @@ where
     let unfit = chosen.and_then(|one| one.told.unfit.as_deref());
     match (&job.want, chosen.and_then(|one| one.tool.as_ref())) {
         _ if unfit.is_some() && !wanted.is_empty() => Err(Complaint::of_ours(&format!(
-            "its server's tool `{wanted}` can't be called: {}",
+            "its server's tool `{wanted}` cannot be called: {}",
             unfit.unwrap_or_default()
         ))),
         (Want::Look, chosen) => {

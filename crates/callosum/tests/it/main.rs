@@ -208,6 +208,7 @@ mod tools;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
 /// Bringing back what agents changed.
+mod tutorial;
 mod undo;
 /// Decisions of a session that its trajectory does not have.
 mod uninitialized;

@@ -22,7 +22,7 @@ pub(crate) fn names_faults_over_acp(client: &Client, installed: &Installed) {
         "agent",
         Fault::PromptTooLong,
         "E003",
-        "prompt too long",
+        "prompt as too long",
     );
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn names_a_prompt_that_is_too_long(client: &Client, installed: &Insta
         installed,
         Fault::PromptTooLong,
         "E003",
-        "prompt too long",
+        "prompt as too long",
     );
 }
 

@@ -10,7 +10,9 @@ fn blocks(page: &str) -> Vec<(Vec<&str>, Vec<&str>)> {
     blocks
         .map(|block| {
             let (block, _) = block.split_once("```").unwrap();
-            let (commands, printed) = block.lines().partition::<Vec<_>, _>(|line| line.starts_with("$ "));
+            let (commands, printed) = block
+                .lines()
+                .partition::<Vec<_>, _>(|line| line.starts_with("$ "));
             let commands = commands.into_iter().map(|line| &line[2..]).collect();
             (commands, printed)
         })
@@ -43,7 +45,11 @@ fn the_tutorial_works_as_it_is_written() {
     let program = fakes::program("callosum");
     let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
     let blocks = blocks(&page);
-    assert!(blocks.len() >= 8, "the tutorial has {} blocks", blocks.len());
+    assert!(
+        blocks.len() >= 8,
+        "the tutorial has {} blocks",
+        blocks.len()
+    );
     for (number, (commands, printed)) in blocks.iter().enumerate() {
         let begin = if number == 0 { "true" } else { "cd pool" };
         let script = format!("set -e\n{begin}\n{}\n", commands.join("\n"));

@@ -160,7 +160,7 @@ mod tests {
             (
                 "gemini",
                 "`gemini` ended with exit code 127: env: 'node': No such file or directory",
-                "none in PATH",
+                "which is not in PATH",
             ),
             ("codex", "`codex` was ended by signal 11", "it crashes"),
             ("codex", "`codex` was ended by signal 9", "out of memory"),

@@ -1,7 +1,7 @@
 //! The guard's decision: whether a shell command or a file write may go ahead, and why.
 //!
 //! Start with [`decide`], which reads a command as the shell would, finds every command that it
-//! would run, however wrapped, and lets each [rule](rule) look at each; [`explain`] tells how it
+//! would run, however wrapped, and lets each rule look at each; [`explain`] tells how it
 //! came about, and [`decide_write`] judges one path; [`entered()`] tells where a command goes, [`touched()`] which files
 //! it changes, [`brought()`] where it has git change them. All are pure over [`Facts`] and [`Policy`]:
 //! the same command, facts and policy give the same [`Verdict`] again.

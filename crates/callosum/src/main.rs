@@ -1,7 +1,7 @@
-//! `callosum`: several coding agents, working as one.
+//! `callosum`: makes coding agents work as a team.
 //!
-//! Start with [`cli`], which has one file per command; [`mcp`] serves tools, and [`ui`] is the only module that writes to the
-//! terminal. Settings are in `callosum-config`, hooks and registration in `callosum-client`, the daemon in `callosum-daemon`.
+//! Start with [`cli`], which has one file per command: its arguments, and how its result is printed. [`ui`] is the only module that
+//! writes to the terminal. What a command does is in `callosum-app`; hooks are in `callosum-client`.
 
 #![forbid(unsafe_code)]
 

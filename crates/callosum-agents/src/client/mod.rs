@@ -88,7 +88,7 @@ pub struct Client {
     /// folder, with `*` for what varies. Of each, the newest counts.
     pub records: &'static [&'static str],
     /// Variables that have it write such records, where it has a folder of its own made for it; what begins with
-    /// [`OWN`] is in that.
+    /// `OWN` is in that.
     pub recording: &'static [(&'static str, &'static str)],
     /// Its hooks, in its own folder, where it passes over them in silence until a person has
     /// trusted them.

@@ -1,8 +1,7 @@
-//! `callosum delegate`: the main job, from a prompt or a task file to summaries in the ledger.
+//! Delegates tasks to executors: from options to answers in the ledger.
 //!
-//! This file has the arguments and the way through; [`submission`] turns arguments into tasks,
-//! [`progress`] shows what happens, [`report`] is what comes out, [`telling`] what a person is told of it
-//! and [`handed`] what an agent is that asks by another way.
+//! Start with [`delegate`]. [`options`] is what can be asked for, [`submission`] turns it into tasks, [`progress`] reports what
+//! happens, and [`report`] is the result. [`mod@handed`] and [`mod@planned`] delegate for MCP clients and plans.
 
 pub mod advice;
 pub mod detached;

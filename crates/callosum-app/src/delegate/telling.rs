@@ -1,7 +1,4 @@
-//! What is told of a delegation that is over: summaries on standard output, the rest on standard
-//! error, and the exit code.
-//!
-//! Start with [`tell`]. Deliberately not here: the form of the JSON (report).
+//! Words for the result of a delegation: why a task failed, and what its answer lacks.
 
 use std::time::Duration;
 

@@ -1,8 +1,7 @@
-//! `callosum doctor`: what works here, what does not, and the command that fixes it.
+//! Checks what works here, what does not, and which command fixes it.
 //!
-//! Start with [`run`], which lists the checks. Each part adds lines to the [`Checks`]: [`machine`] where
-//! things lie and what the system has, [`ledger`], [`executors`], [`command_files`], [`finding`], [`heartbeat`]; guard, sessions, zones, mesh and
-//! daemon have files beside this folder. [`text`] prints them.
+//! Each part adds its results to the [`Checks`]: [`machine`] the folders and the system, then [`ledger`], [`executors`] and the
+//! others. The checks of guard, sessions, zones, mesh and MCP are in modules beside this one.
 
 pub mod command_files;
 pub mod executors;

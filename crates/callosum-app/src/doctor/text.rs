@@ -1,4 +1,4 @@
-//! Text of `callosum doctor`: [`summary`] in at most eight lines, and [`all`] for `-v`.
+//! Groups the results of `callosum doctor` for its short form.
 
 use crate::doctor::CheckLine;
 

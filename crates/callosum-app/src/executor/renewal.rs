@@ -1,10 +1,7 @@
-//! What a registration makes of an entry of the same name that was registered on this machine.
+//! Compares a registration with the entry of the same name that this machine has.
 //!
-//! Start at [`renewed`]: what is not said stays as it is, as long as the same thing is started, which a coding agent with
-//! other options is. Something else is
-//! given nothing that was granted to what stood there before, and takes nothing of it away unasked: it is
-//! refused until the line has every bound of the entry, or `--replace`. Deliberately not here: whether the entry
-//! may be built upon at all (register).
+//! Options that are absent keep their values, as long as the entry starts the same program. Another program inherits no grant, and
+//! takes none away unasked: it is refused until the command line has every bound of the entry, or `--replace`.
 
 use callosum_agents::client::Client;
 use callosum_agents::dialect::Dialect;

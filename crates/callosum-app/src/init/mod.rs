@@ -1,5 +1,4 @@
-//! `callosum init`: sets up the parts that a person chooses. Start with [`run`]; [`moving`] brings in what was kept on the
-//! machine before.
+//! Sets up a project: creates its files, and brings in what the machine kept for it before ([`moving`]).
 
 pub mod exclude;
 pub mod moving;

@@ -1,4 +1,4 @@
-//! Who speaks: [`SpeakerArgs`] of the command line, else the client, by its environment; [`asking`] of a tool.
+//! Finds out which agent acts: by the environment that its client sets, or by the tool call ([`asking`]).
 
 use callosum_config::Environment;
 use callosum_mesh::Voice;

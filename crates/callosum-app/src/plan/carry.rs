@@ -1,4 +1,4 @@
-//! [`carry_on`]: a run carried on by this process, as far as it goes.
+//! Opens a run of a plan, so that this process can go on with it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

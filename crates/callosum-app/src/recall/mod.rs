@@ -1,6 +1,4 @@
-//! `callosum recall`: errors that agents hit in this project, and what fixed them.
-//!
-//! Start with [`run`]. What is printed as JSON is in `output`.
+//! Reads the errors that agents hit in this project, and what fixed them.
 
 pub mod output;
 

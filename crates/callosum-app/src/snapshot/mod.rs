@@ -1,6 +1,4 @@
-//! `callosum snapshot`: keep the tree as it is, and go back to it.
-//!
-//! Start with [`run`]; going back is in `restore`.
+//! Saves the tree, and restores it ([`restore`]).
 
 pub mod output;
 pub mod restore;

@@ -1,4 +1,4 @@
-//! `callosum status`: ledger, executors, last tasks, mesh and health in one look. [`text`] prints it.
+//! Collects the state of ledger, executors, last tasks, mesh and health.
 
 pub mod recent;
 

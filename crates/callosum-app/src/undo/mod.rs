@@ -1,6 +1,6 @@
-//! `callosum undo`: bring back what an agent's last turn, or its last calls, changed.
+//! Restores what an agent's last turn, or its last calls, changed.
 //!
-//! Start with [`run`]. `crate::undo` decides what becomes of each file; this shows it, asks, and writes.
+//! `callosum_client::undo` decides what becomes of each file; this gathers what it needs and writes.
 
 pub mod diff;
 pub mod output;

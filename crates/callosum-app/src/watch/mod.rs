@@ -1,6 +1,4 @@
-//! `callosum watch`: run a command, and read the errors that it prints.
-//!
-//! Start with [`run_command`]. `command` runs it with readers at its output; `evaluate` measures the reader against a file of outputs.
+//! Runs a command and reads the errors that it prints ([`command`]); measures the reader against a file of outputs ([`evaluate`]).
 
 pub mod command;
 pub mod evaluate;

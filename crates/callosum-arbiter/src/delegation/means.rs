@@ -63,7 +63,7 @@ pub struct Rules {
     pub limits: Limits,
     /// File reads above which a task counts as a load by itself.
     pub io_threshold: u64,
-    /// Whether a summary under [`SHORT_SUMMARY`] is always sent back and then refused,
+    /// Whether a summary under `SHORT_SUMMARY` is always sent back and then refused,
     /// instead of kept and marked (CAL-SCH-3).
     pub strict_summary: bool,
     /// Bytes of memory that this process may hold before it starts nothing more.

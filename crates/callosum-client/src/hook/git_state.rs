@@ -39,7 +39,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// Returns what a command that this verdict stops would do, if that can be counted within [`PATIENCE`].
+    /// Returns what a command that this verdict stops would do, if that can be counted within `PATIENCE`.
     pub fn blast_radius(&self, disk: &Disk, verdict: &Verdict) -> Option<String> {
         let rule = verdict.rule.as_deref()?;
         let deadline = Instant::now() + PATIENCE;

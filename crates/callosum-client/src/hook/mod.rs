@@ -1,17 +1,17 @@
 //! `callosum hook CLIENT EVENT`: what a coding agent asks before its tools run.
 //!
-//! Start with [`run`]. It reads the event from standard input ([`event`]), gathers what the guard
-//! must know of the place ([`place`]), has the guard decide ([`judge`]), leaves a record of it
-//! ([`record`]) and answers in the form that the client obeys ([`answer`]). What a client tells of its
-//! sessions is [`session`]'s.
+//! Start with [`run`]. It reads the event from standard input (`event`), gathers what the guard
+//! must know of the place (`place`), has the guard decide (`judge`), leaves a record of it
+//! (`record`) and answers in the form that the client obeys (`answer`). What a client tells of its
+//! sessions is `session`'s.
 //!
 //! Which way it fails: a hook that decides never says yes because something went wrong. Whatever
-//! cannot be read or decided, or takes longer than [`PATIENCE`], a person is asked about, and it is
+//! cannot be read or decided, or takes longer than `PATIENCE`, a person is asked about, and it is
 //! denied where none can be. A hook that only watches says nothing, whatever happens. The exit codes
 //! are orders to the client and not those of the other commands: 0 reads standard output, 2 denies.
 //!
 //! It is a process per call of a tool. So it stands before the command line is parsed, and has no
-//! thread but the one that watches the time, no registry, and before a tool no database. After a tool [`tool_errors`] opens the
+//! thread but the one that watches the time, no registry, and before a tool no database. After a tool `tool_errors` opens the
 //! recall database, if the output has an error or an error of the session is open.
 
 mod answer;

@@ -70,7 +70,7 @@ pub(super) fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action:
 /// What stands where a command may lead.
 ///
 /// Whatever could be a path in it is looked at as one, without reading the command, from its folder on and from those
-/// that it enters: what is none is not there. At most [`MOST_PATHS`] are.
+/// that it enters: what is none is not there. At most `MOST_PATHS` are.
 pub fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, command: &str) -> Seen {
     let Some(cwd) = cwd else {
         return Seen::default();

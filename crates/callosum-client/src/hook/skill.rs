@@ -1,7 +1,7 @@
 //! The shell lines in a skill or command of a coding agent, which the client runs before the model sees the text.
 //!
 //! Claude Code 2.1.332 asks about each of them with an event of its own (`PreSkillShellCommand`). Versions before it ask
-//! only whether the model may use the skill, so [`commands`] reads the file then. [`bang_lines`] reads Claude's form,
+//! only whether the model may use the skill, so `commands` reads the file then. [`bang_lines`] reads Claude's form,
 //! [`braced`] that of Gemini CLI and Qwen Code.
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Notifying a person that messages have not helped an agent (Seed CAKE §1 and §6).
 //!
-//! Start with [`start`]. A hook has no time for the network, so it leaves a [`Notice`] in the machine's state folder and starts
+//! Start with `start`. A hook has no time for the network, so it leaves a [`Notice`] in the machine's state folder and starts
 //! `callosum operator notify ID`, which calls [`deliver`]. Address and channel come from the user's own `cake_config.yaml`:
 //! a repository cannot set them.
 

@@ -25,7 +25,7 @@ const LONGEST_ROOT: u64 = 4096;
 /// `homes` are the clients' own folders.
 ///
 /// A transcript says itself where its session runs. Gemini's do not: where the client has noted that beside them
-/// ([`ROOT`]), they are found by it.
+/// (`ROOT`), they are found by it.
 pub fn newest(
     disk: &Disk,
     homes: &[(&Client, PathBuf)],

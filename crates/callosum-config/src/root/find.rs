@@ -47,7 +47,7 @@ impl Roots {
     ///
     /// The tree is `named`, else the nearest folder from `here` upwards with a `.calrc` or a
     /// `.cal_memory.json`, else the git toplevel, else the nearest with the notes of sessions, else `here`. Nothing above the
-    /// git toplevel marks it, and no file of another user does ([`Belief`]). Both roots come with every link
+    /// git toplevel marks it, and no file of another user does (`Belief`). Both roots come with every link
     /// resolved.
     pub fn find(disk: &Disk, here: &Path, named: Option<&Path>) -> Result<Self, RootError> {
         let from = named.map_or_else(|| here.to_owned(), |path| here.join(path));

@@ -1,8 +1,8 @@
 //! [`auto_allow`]: decides whether a command line may run without the client's own prompt.
 //!
 //! Start with [`auto_allow`]. It is stricter than [`decide`](crate::decide), which looks for what is dangerous: here each
-//! command of the line must be one that is known to be harmless. [`table`] has the built-in programs with the options
-//! that are known of each, [`git`] those of git, [`path`] which files may be read and written, [`preset`] lists of
+//! command of the line must be one that is known to be harmless. `table` has the built-in programs with the options
+//! that are known of each, `git` those of git, `path` which files may be read and written, [`preset`] lists of
 //! programs that a person can add at once. Whatever is not known is refused, and the client prompts as usual.
 //!
 //! Not here: the switch, the user's list, and how a client is answered.

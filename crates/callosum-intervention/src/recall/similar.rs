@@ -27,7 +27,7 @@ pub struct Similar {
 impl RecallDb {
     /// Returns the errors whose normalized text is at least `threshold` like this one, most similar first.
     ///
-    /// The index finds the latest errors that share a key (see [`super::keys`]), those that share most first. Of texts that
+    /// The index finds the latest errors that share a key (see `super::keys`), those that share most first. Of texts that
     /// differ in one word it finds all, and of similar ones nearly all, unless hundreds of errors share each key.
     pub fn similar(
         &self,

@@ -33,7 +33,7 @@ pub struct Crash {
 /// Generates what a crash may leave, from the trace of a workload.
 ///
 /// After each step: what was synced is there. Of each file that was changed since, one of the
-/// versions that [`file_versions`] lists. Of the names given and taken in a folder since it was
+/// versions that `file_versions` lists. Of the names given and taken in a folder since it was
 /// synced, any number of the first ones; a rename between two folders happened in both or in
 /// neither. Names and contents are independent of one another, and so are files and folders. What a
 /// failed sync was for is not there.

@@ -1,4 +1,6 @@
 //! Asking a person before something is written into their settings or their project.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::agreement`].
 
 use std::io;
 use std::io::{BufRead as _, IsTerminal as _};

@@ -1,4 +1,6 @@
 //! The clients that `init`, `uninstall` and `doctor` speak of, and where their settings stand.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::clients`].
 
 use callosum_agents::client::Client;
 use callosum_agents::dialect::Dialect;

@@ -1,4 +1,6 @@
-//! `callosum config`: what is set, where it comes from, and setting it.
+//! Arguments and output of `callosum config`.
+//!
+//! The use case is [`callosum_app::config`].
 
 use std::ffi::OsString;
 use std::path::Path;

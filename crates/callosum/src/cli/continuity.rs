@@ -1,7 +1,6 @@
 //! What `doctor` says of sessions: whether clients tell of them, and whether a new one is told.
 //!
-//! A hook that does not answer is passed over by its client in silence. So what is registered for
-//! the begin of a session is run here, in a project of its own in which something is to be told.
+//! This file has the part with arguments and output; the rest is [`callosum_app::continuity`].
 
 use callosum_agents::client::Client;
 use callosum_app::continuity::{BEGINS, check_gate, is_told};

@@ -1,5 +1,7 @@
 //! Failures as programs read them: the error inside every JSON object, and the object that stands
 //! alone where a command failed before it had printed one of its own.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::failure`].
 
 use std::ffi::OsString;
 

@@ -1,8 +1,6 @@
 //! What `doctor` says of the guard: whether clients ask it, and whether it answers.
 //!
-//! A client runs a tool whose hook is missing as if nothing stood in its settings. So each
-//! registered command is run here, with a call that must be stopped and one that must not, in a
-//! folder and a home of their own.
+//! This file has the part with arguments and output; the rest is [`callosum_app::guarding`].
 
 use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};

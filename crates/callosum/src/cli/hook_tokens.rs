@@ -1,4 +1,6 @@
 //! [`HookTokens`]: what hooks added to models' contexts in this project, for `status` and `doctor -v`.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::hook_tokens`].
 
 use std::path::Path;
 

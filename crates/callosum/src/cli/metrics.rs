@@ -1,4 +1,6 @@
-//! `callosum metrics`: what guard and operator did on this machine, as Prometheus reads it.
+//! Arguments and output of `callosum metrics`.
+//!
+//! The use case is [`callosum_app::metrics`].
 
 use callosum_app::metrics::MachineMetricsOutput;
 use callosum_app::{CommandError, Exit};

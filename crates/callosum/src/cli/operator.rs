@@ -1,4 +1,6 @@
-//! `callosum operator`: check messages against the voice gate, and render one for an error.
+//! Arguments and output of `callosum operator`.
+//!
+//! The use case is [`callosum_app::operator`].
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,6 @@
-//! `callosum replay`: the ledger rebuilt from the audit journal and held against the real one.
+//! Arguments and output of `callosum replay`.
+//!
+//! The use case is [`callosum_app::replay`].
 
 use std::path::PathBuf;
 

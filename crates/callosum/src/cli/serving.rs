@@ -1,6 +1,6 @@
 //! What `doctor` says of our server of tools: whether clients are told of it, and whether it answers.
 //!
-//! Each registered program is started here as its client would start it, and asked to begin.
+//! This file has the part with arguments and output; the rest is [`callosum_app::serving`].
 
 use callosum_agents::client::Client;
 use callosum_app::doctor::{Checks, Outcome};

@@ -1,7 +1,6 @@
-//! `callosum shell`: an interactive shell or agent between its terminal, the reader of errors and the guard.
+//! Arguments and output of `callosum shell`.
 //!
-//! A typed command line is judged before the shell gets its Enter. That is a help and no wall: what a shell recalls from
-//! its history, completes or edits in the middle of a line is not seen, and such a line passes.
+//! The use case is [`callosum_app::shell`].
 
 use std::ffi::OsString;
 use std::path::Path;

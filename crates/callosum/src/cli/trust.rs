@@ -1,4 +1,6 @@
-//! `callosum trust`: what a repository asks for that could run code or write elsewhere.
+//! Arguments and output of `callosum trust`.
+//!
+//! The use case is [`callosum_app::trust`].
 
 use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal as _};

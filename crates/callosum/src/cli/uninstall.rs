@@ -1,5 +1,6 @@
-//! `callosum uninstall`: takes our hooks and our server of tools out of the settings of clients, and the system zone out of
-//! the project; with `--purge` its state too, which [`state_inventory`](super::state_inventory) lists.
+//! Arguments and output of `callosum uninstall`.
+//!
+//! The use case is [`callosum_app::uninstall`].
 
 use std::path::PathBuf;
 

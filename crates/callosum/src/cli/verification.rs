@@ -1,4 +1,6 @@
 //! What `ledger verify` and `audit verify` do: all of it, for neither stands without the other.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::verification`].
 
 use std::fmt::Write as _;
 

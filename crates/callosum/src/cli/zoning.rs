@@ -1,4 +1,6 @@
 //! The three zones of a project, as `init` lays them and `doctor` looks at them.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::zoning`].
 
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::zoning::lay;

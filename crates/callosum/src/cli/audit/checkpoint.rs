@@ -1,4 +1,6 @@
-//! `callosum audit checkpoint`: sign how the journal stands, and say with which key.
+//! Arguments and output of `callosum audit checkpoint`.
+//!
+//! The use case is [`callosum_app::audit::checkpoint`].
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
-//! `callosum audit`: what happened, in the order in which it happened.
+//! Arguments and output of `callosum audit`.
+//!
+//! The use case is [`callosum_app::audit`].
 
 mod checkpoint;
 mod query;

@@ -1,4 +1,6 @@
 //! Audit records as the commands print them.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::audit::record`].
 
 use callosum_app::CommandError;
 use callosum_app::audit::record::{RecordsOutput, details};

@@ -1,4 +1,6 @@
-//! `callosum bead create`, `update` and `close`.
+//! Arguments and output of `callosum bead create`.
+//!
+//! The use case is [`callosum_app::bead::change`].
 
 use callosum_app::CommandError;
 use callosum_app::bead::change::{Said, ids};

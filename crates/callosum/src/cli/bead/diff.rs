@@ -1,4 +1,6 @@
-//! `callosum bead diff`: where a bead, the notes, the trajectory and the code part ways.
+//! Arguments and output of `callosum bead diff`.
+//!
+//! The use case is [`callosum_app::bead::diff`].
 
 use callosum_app::bead::diff::{BeadDiffOutput, ForkOutput};
 use callosum_app::bead::mirror;

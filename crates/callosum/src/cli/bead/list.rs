@@ -1,4 +1,6 @@
-//! `callosum bead list`: every bead, whether it can be worked on or not.
+//! Arguments and output of `callosum bead list`.
+//!
+//! The use case is [`callosum_app::bead::list`].
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
-//! `callosum bead`: tasks, with their decisions and hand-offs, in files of their own.
+//! Arguments and output of `callosum bead`.
+//!
+//! The use case is [`callosum_app::bead`].
 
 mod change;
 mod diff;

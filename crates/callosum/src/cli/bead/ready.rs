@@ -1,4 +1,6 @@
-//! `callosum bead ready`: what can be worked on now.
+//! Arguments and output of `callosum bead ready`.
+//!
+//! The use case is [`callosum_app::bead::ready`].
 
 use callosum_app::CommandError;
 use callosum_app::bead::mirror;

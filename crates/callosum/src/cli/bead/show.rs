@@ -1,4 +1,6 @@
-//! `callosum bead show`: what a bead says.
+//! Arguments and output of `callosum bead show`.
+//!
+//! The use case is [`callosum_app::bead::show`].
 
 use callosum_app::CommandError;
 use callosum_app::bd::Issue;

@@ -1,4 +1,6 @@
-//! `callosum capability list` and `query`: what plans can call here.
+//! Arguments and output of `callosum capability list`.
+//!
+//! The use case is [`callosum_app::capability::list`].
 
 use callosum_app::capability::list::CapabilitiesOutput;
 use callosum_app::capability::market::{CapabilityOutput, catalogue, count_unfit};

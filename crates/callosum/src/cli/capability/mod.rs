@@ -1,4 +1,6 @@
-//! `callosum capability`: what plans can call here, and how far each is trusted.
+//! Arguments and output of `callosum capability`.
+//!
+//! The use case is [`callosum_app::capability`].
 
 mod list;
 mod revoke;

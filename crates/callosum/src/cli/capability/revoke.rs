@@ -1,4 +1,6 @@
-//! `callosum capability revoke` and `restore`: what no plan on this machine may call.
+//! Arguments and output of `callosum capability revoke`.
+//!
+//! The use case is [`callosum_app::capability::revoke`].
 
 use callosum_app::capability::market::named;
 use callosum_app::capability::revoke::RevocationOutput;

@@ -1,4 +1,6 @@
-//! `callosum capability show`: all that is known of one.
+//! Arguments and output of `callosum capability show`.
+//!
+//! The use case is [`callosum_app::capability::show`].
 
 use callosum_app::capability::market::{CapabilityOutput, catalogue, named, warn_of_unfit};
 use callosum_app::capability::show::text;

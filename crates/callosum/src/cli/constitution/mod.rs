@@ -1,4 +1,6 @@
-//! `callosum constitution`: what plans may do here, by which policies.
+//! Arguments and output of `callosum constitution`.
+//!
+//! The use case is [`callosum_app::constitution`].
 
 mod check;
 mod show;

@@ -1,4 +1,6 @@
-//! `callosum constitution sign`: has this machine's key stand for a constitution.
+//! Arguments and output of `callosum constitution sign`.
+//!
+//! The use case is [`callosum_app::constitution::sign`].
 
 use std::path::PathBuf;
 

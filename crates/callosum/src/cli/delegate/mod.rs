@@ -1,8 +1,6 @@
-//! `callosum delegate`: the main job, from a prompt or a task file to summaries in the ledger.
+//! Arguments and output of `callosum delegate`.
 //!
-//! This file has the arguments and the way through; [`submission`] turns arguments into tasks,
-//! [`progress`] shows what happens, [`report`] is what comes out, [`telling`] what a person is told of it
-//! and [`handed`] what an agent is that asks by another way.
+//! The use case is [`callosum_app::delegate`].
 
 mod analysis;
 mod telling;

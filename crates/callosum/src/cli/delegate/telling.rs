@@ -1,7 +1,7 @@
 //! What is told of a delegation that is over: summaries on standard output, the rest on standard
 //! error, and the exit code.
 //!
-//! Start with [`tell`]. Deliberately not here: the form of the JSON (report).
+//! This file has the part with arguments and output; the rest is [`callosum_app::delegate::telling`].
 
 use callosum_agents::registry::EMBEDDED_ID;
 use callosum_app::delegate::options::DelegateOptions;

@@ -1,7 +1,6 @@
 //! Command files of Gemini CLI and Qwen Code with shell lines that the guard would stop.
 //!
-//! Both run `!{command}` in a file of theirs when a person types its name, and report it to no hook. So `doctor` reads the
-//! files of the project and of the user, and names those with a command that the guard is against.
+//! This file has the part with arguments and output; the rest is [`callosum_app::doctor::command_files`].
 
 use callosum_app::doctor::command_files::{FOLDER, MOST_NAMED, files, first_stopped};
 use callosum_app::doctor::{Checks, Outcome};

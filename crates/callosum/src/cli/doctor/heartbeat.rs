@@ -1,7 +1,6 @@
 //! When each client last asked the guard's hook, sessions that ran commands without asking it, and what hooks cost.
 //!
-//! The hook records each decision with its client, session and time; nothing is recorded for this check. A session is only
-//! named if that is certain: it began after the hook was registered, has run commands, and no decision is of it.
+//! This file has the part with arguments and output; the rest is [`callosum_app::doctor::heartbeat`].
 
 use std::collections::{BTreeMap, BTreeSet};
 

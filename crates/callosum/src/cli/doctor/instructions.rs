@@ -1,4 +1,6 @@
 //! What `doctor` shows of instructions: which file each installed client reads, and where two differ.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::doctor::instructions`].
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,6 @@
 //! Whether the shells in which agents run commands find this program.
 //!
-//! Skills and protocols have agents call `callosum`. Some run each command in a login shell, which may begin with
-//! another `PATH` than the one that a person's terminal has.
+//! This file has the part with arguments and output; the rest is [`callosum_app::doctor::login_shell`].
 
 use std::path::PathBuf;
 

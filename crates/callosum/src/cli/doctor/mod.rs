@@ -1,8 +1,6 @@
-//! `callosum doctor`: what works here, what does not, and the command that fixes it.
+//! Arguments and output of `callosum doctor`.
 //!
-//! Start with [`run`], which lists the checks. Each part adds lines to the [`Checks`]: [`machine`] where
-//! things lie and what the system has, [`ledger`], [`executors`], [`command_files`], [`finding`], [`heartbeat`]; guard, sessions, zones, mesh and
-//! daemon have files beside this folder. [`text`] prints them.
+//! The use case is [`callosum_app::doctor`].
 
 mod command_files;
 mod heartbeat;

@@ -1,4 +1,6 @@
-//! Text of `callosum doctor`: [`summary`] in at most eight lines, and [`all`] for `-v`.
+//! Arguments and output of `callosum doctor`.
+//!
+//! The use case is [`callosum_app::doctor::text`].
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;

@@ -1,4 +1,6 @@
-//! `callosum executor check`: the handshake, step by step.
+//! Arguments and output of `callosum executor check`.
+//!
+//! The use case is [`callosum_app::executor::check`].
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;

@@ -1,7 +1,6 @@
-//! `callosum executor discover`: known programs that are installed, and servers of models that listen here.
+//! Arguments and output of `callosum executor discover`.
 //!
-//! What is found is entered in one way, [`take_in`]. Deliberately not here: what is looked for, which is
-//! data of [`callosum_agents`].
+//! The use case is [`callosum_app::executor::discover`].
 
 use callosum_agents::discover::{find_in_path, undecided};
 use callosum_agents::registry::Status;

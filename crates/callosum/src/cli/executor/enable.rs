@@ -1,4 +1,6 @@
-//! `callosum executor enable` and `disable`: what `.calrc` says of an executor.
+//! Arguments and output of `callosum executor enable`.
+//!
+//! The use case is [`callosum_app::executor::enable`].
 
 use callosum_app::CommandError;
 use callosum_app::executor::enable::set;

@@ -1,4 +1,6 @@
-//! `callosum executor list`: the registry, with what the configuration says of each.
+//! Arguments and output of `callosum executor list`.
+//!
+//! The use case is [`callosum_app::executor::list`].
 
 use callosum_app::CommandError;
 use callosum_app::executor::list::{ExecutorOutput, ListOutput, next_line};

@@ -1,4 +1,6 @@
-//! `callosum executor`: who may be given tasks.
+//! Arguments and output of `callosum executor`.
+//!
+//! The use case is [`callosum_app::executor`].
 
 mod check;
 mod discover;

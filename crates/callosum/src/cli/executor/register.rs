@@ -1,4 +1,6 @@
-//! `callosum executor register`: a new executor, after a handshake.
+//! Arguments and output of `callosum executor register`.
+//!
+//! The use case is [`callosum_app::executor::register`].
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
-//! `callosum executor remove`: an executor leaves the registry.
+//! Arguments and output of `callosum executor remove`.
+//!
+//! The use case is [`callosum_app::executor::remove`].
 
 use callosum_agents::registry::{EMBEDDED_ID, Executor};
 use callosum_app::executor::list::ExecutorOutput;

@@ -1,10 +1,6 @@
 //! What a registration makes of an entry of the same name that was registered on this machine.
 //!
-//! Start at [`renewed`]: what is not said stays as it is, as long as the same thing is started, which a coding agent with
-//! other options is. Something else is
-//! given nothing that was granted to what stood there before, and takes nothing of it away unasked: it is
-//! refused until the line has every bound of the entry, or `--replace`. Deliberately not here: whether the entry
-//! may be built upon at all (register).
+//! This file has the part with arguments and output; the rest is [`callosum_app::executor::renewal`].
 
 use callosum_agents::dialect::Dialect;
 use callosum_agents::registry::Executor;

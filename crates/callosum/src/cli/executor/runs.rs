@@ -1,4 +1,6 @@
-//! `callosum executor runs`: the detached delegations of a project.
+//! Arguments and output of `callosum executor runs`.
+//!
+//! The use case is [`callosum_app::executor::runs`].
 
 use std::time::Duration;
 

@@ -1,9 +1,6 @@
-//! `callosum executor run`: what this program is to itself, as the subprocess that it is.
+//! Arguments and output of `callosum executor run`.
 //!
-//! Hidden: it is started by a delegation. `scout` is the embedded executor and speaks the
-//! executor's protocol, one JSON request on standard input and one JSON answer on standard output;
-//! progress goes to standard error. The others speak to an executor that is no program: one job on
-//! standard input, and a line of JSON on standard output for whatever happens.
+//! The use case is [`callosum_app::executor::scout`].
 
 use std::io;
 use std::io::{Read as _, Write as _};

@@ -1,7 +1,6 @@
-//! `callosum find`: passages of the tree, and what is kept beside it, by words and names.
+//! Arguments and output of `callosum find`.
 //!
-//! What is beside the tree, [`documents`] gathers; [`ck`] asks another program, where one is configured;
-//! [`show`] prints.
+//! The use case is [`callosum_app::find`].
 
 mod show;
 

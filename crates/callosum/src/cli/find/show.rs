@@ -1,4 +1,6 @@
 //! What was found, as it is printed.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::find::show`].
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
-//! `callosum guard allow`: permit what the guard would ask about.
+//! Arguments and output of `callosum guard allow`.
+//!
+//! The use case is [`callosum_app::guard::allow`].
 
 use std::time::Duration;
 

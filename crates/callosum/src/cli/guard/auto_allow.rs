@@ -1,4 +1,6 @@
-//! `callosum guard auto-allow`: run commands that are known to be harmless without the client's own prompt.
+//! Arguments and output of `callosum guard auto-allow`.
+//!
+//! The use case is [`callosum_app::guard::auto_allow`].
 
 use callosum_app::guard::auto_allow::{
     PresetOutput, PresetsOutput, change, output, patterns, preset_name,

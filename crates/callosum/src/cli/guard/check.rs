@@ -1,4 +1,6 @@
-//! `callosum guard check`: what the guard says to one command.
+//! Arguments and output of `callosum guard check`.
+//!
+//! The use case is [`callosum_app::guard::check`].
 
 use std::ffi::OsString;
 use std::io::Read as _;

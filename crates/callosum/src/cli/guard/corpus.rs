@@ -1,4 +1,6 @@
-//! `callosum guard test`: how well the guard does on a file of commands.
+//! Arguments and output of `callosum guard test`.
+//!
+//! The use case is [`callosum_app::guard::corpus`].
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,6 @@
-//! `callosum guard explain`: how the guard came to what it says.
+//! Arguments and output of `callosum guard explain`.
+//!
+//! The use case is [`callosum_app::guard::explain`].
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,6 @@
-//! `callosum guard log`: what the guard has decided.
+//! Arguments and output of `callosum guard log`.
+//!
+//! The use case is [`callosum_app::guard::log`].
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;

@@ -1,4 +1,6 @@
-//! `callosum guard metrics`: what the guard did in this project, and what agents did after a refusal.
+//! Arguments and output of `callosum guard metrics`.
+//!
+//! The use case is [`callosum_app::guard::metrics`].
 
 use callosum_app::guard::metrics::MetricsOutput;
 use callosum_app::moment::Moment;

@@ -1,4 +1,6 @@
-//! `callosum guard`: what the guard says to a command, why, and what it has said.
+//! Arguments and output of `callosum guard`.
+//!
+//! The use case is [`callosum_app::guard`].
 
 mod allow;
 mod auto_allow;

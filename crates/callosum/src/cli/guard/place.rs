@@ -1,4 +1,6 @@
 //! What the guard must know of the folder that a command is asked about in.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::guard::place`].
 
 use callosum_app::guard::place::permissions;
 use callosum_app::{CommandError, Exit, explain};

@@ -1,4 +1,6 @@
-//! `callosum guard rule`: look up one rule of the guard, or set what it decides.
+//! Arguments and output of `callosum guard rule`.
+//!
+//! The use case is [`callosum_app::guard::rule`].
 
 use std::fmt::Write as _;
 use std::time::Duration;

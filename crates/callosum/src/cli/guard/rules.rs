@@ -1,4 +1,6 @@
-//! `callosum guard rules`: every rule of the guard, and what it decides here.
+//! Arguments and output of `callosum guard rules`.
+//!
+//! The use case is [`callosum_app::guard::rules`].
 
 use callosum_app::guard::rules::{RulesOutput, all};
 use callosum_app::{CommandError, Exit};

@@ -1,4 +1,6 @@
-//! `callosum guard secrets`: files that agents do not read.
+//! Arguments and output of `callosum guard secrets`.
+//!
+//! The use case is [`callosum_app::guard::secrets`].
 
 use callosum_app::guard::secrets::{SecretsOutput, checked, require_on};
 use callosum_app::{CommandError, Exit, explain, many};

@@ -1,5 +1,6 @@
-//! `callosum init`: sets up the parts that a person chooses. Start with [`run`]; [`moving`] brings in what was kept on the
-//! machine before.
+//! Arguments and output of `callosum init`.
+//!
+//! The use case is [`callosum_app::init`].
 
 mod telling;
 

@@ -1,5 +1,7 @@
 //! What a person is told of what `init` did: a line for the files, one for each client's settings, and who was left
 //! out.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::init::telling`].
 
 use callosum_agents::client::Client;
 use callosum_agents::discover::{Speaks, find_in_path};

@@ -1,4 +1,6 @@
-//! `callosum ledger at`: the ledger as it stood at a time.
+//! Arguments and output of `callosum ledger at`.
+//!
+//! The use case is [`callosum_app::ledger::at`].
 
 use std::path::PathBuf;
 

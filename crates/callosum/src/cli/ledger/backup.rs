@@ -1,4 +1,6 @@
-//! `callosum ledger backup`: a copy of the ledger that was read back.
+//! Arguments and output of `callosum ledger backup`.
+//!
+//! The use case is [`callosum_app::ledger::backup`].
 
 use callosum_app::ledger::backup::BackupOutput;
 use callosum_app::{CommandError, Exit, many, store};

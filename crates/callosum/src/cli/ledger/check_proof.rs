@@ -1,4 +1,6 @@
-//! `callosum ledger check-proof`: whether a proof holds, from its bytes alone.
+//! Arguments and output of `callosum ledger check-proof`.
+//!
+//! The use case is [`callosum_app::ledger::check_proof`].
 
 use std::io::Read as _;
 use std::path::PathBuf;

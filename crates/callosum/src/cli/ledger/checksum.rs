@@ -1,4 +1,6 @@
-//! `callosum ledger checksum`: the canonical form of any JSON value, or its SHA-256.
+//! Arguments and output of `callosum ledger checksum`.
+//!
+//! The use case is [`callosum_app::ledger::checksum`].
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

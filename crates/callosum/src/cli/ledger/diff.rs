@@ -1,4 +1,6 @@
-//! `callosum ledger diff`: how two entries differ.
+//! Arguments and output of `callosum ledger diff`.
+//!
+//! The use case is [`callosum_app::ledger::diff`].
 
 use std::fmt::Write as _;
 

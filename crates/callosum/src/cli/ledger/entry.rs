@@ -1,4 +1,6 @@
 //! A ledger entry as the commands print it.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::ledger::entry`].
 
 use std::fmt::Write as _;
 

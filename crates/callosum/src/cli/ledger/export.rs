@@ -1,4 +1,6 @@
-//! `callosum ledger export`: entries as lines of JSON or as a table for a spreadsheet.
+//! Arguments and output of `callosum ledger export`.
+//!
+//! The use case is [`callosum_app::ledger::export`].
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,6 @@
 //! Which entries are meant, as `ledger query` and `ledger export` are told.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::ledger::filter`].
 
 use callosum_app::ledger::filter::Filter;
 use callosum_app::moment::Moment;

@@ -1,4 +1,6 @@
-//! `callosum ledger`: what was found out so far, and whether it still stands as it was written.
+//! Arguments and output of `callosum ledger`.
+//!
+//! The use case is [`callosum_app::ledger`].
 
 mod at;
 mod backup;

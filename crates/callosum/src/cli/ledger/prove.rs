@@ -1,4 +1,6 @@
-//! `callosum ledger prove`: a file that shows an entry to somebody who has nothing else.
+//! Arguments and output of `callosum ledger prove`.
+//!
+//! The use case is [`callosum_app::ledger::prove`].
 
 use std::path::PathBuf;
 

@@ -1,4 +1,6 @@
-//! `callosum ledger query`: entries by executor, time, text and what is known of them.
+//! Arguments and output of `callosum ledger query`.
+//!
+//! The use case is [`callosum_app::ledger::query`].
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,6 @@
-//! `callosum ledger recover`: the ledger brought back.
+//! Arguments and output of `callosum ledger recover`.
+//!
+//! The use case is [`callosum_app::ledger::recover`].
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,6 @@
-//! `callosum ledger rotate`: the ledger archived at once.
+//! Arguments and output of `callosum ledger rotate`.
+//!
+//! The use case is [`callosum_app::ledger::rotate`].
 
 use callosum_app::ledger::rotate::RotateOutput;
 use callosum_app::{CommandError, many, store};

@@ -1,4 +1,6 @@
-//! `callosum ledger show`: one entry, from the active ledger or an archive.
+//! Arguments and output of `callosum ledger show`.
+//!
+//! The use case is [`callosum_app::ledger::show`].
 
 use callosum_app::ledger::show::{find, kept_with, refused_of};
 use callosum_app::{CommandError, Exit, store, task_prefix};

@@ -1,4 +1,6 @@
-//! `callosum ledger stats`: how much there is, from whom, and what it spared.
+//! Arguments and output of `callosum ledger stats`.
+//!
+//! The use case is [`callosum_app::ledger::stats`].
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
-//! `callosum mesh bridge`: the file that everybody may edit, brought in line.
+//! Arguments and output of `callosum mesh bridge`.
+//!
+//! The use case is [`callosum_app::mesh::bridge`].
 
 use callosum_app::mesh::bridge::{
     BridgeOutput, ConflictOutput, LeftAloneOutput, MOST, QUIET, RejectedOutput,

@@ -1,4 +1,6 @@
-//! `callosum mesh digest`: what an agent is told when its session begins.
+//! Arguments and output of `callosum mesh digest`.
+//!
+//! The use case is [`callosum_app::mesh::digest`].
 
 use callosum_app::CommandError;
 use callosum_app::mesh::digest::{DigestOutput, digest, project};

@@ -1,4 +1,6 @@
-//! `callosum mesh discovery`: what one agent found out and tells all.
+//! Arguments and output of `callosum mesh discovery`.
+//!
+//! The use case is [`callosum_app::mesh::discovery`].
 
 use std::fmt::Write as _;
 

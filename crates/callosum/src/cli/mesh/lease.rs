@@ -1,4 +1,6 @@
-//! `callosum mesh lease`: who works on which file.
+//! Arguments and output of `callosum mesh lease`.
+//!
+//! The use case is [`callosum_app::mesh::lease`].
 
 use std::path::PathBuf;
 

@@ -1,4 +1,6 @@
-//! `callosum mesh message`: what one agent says to another, and how far it has come.
+//! Arguments and output of `callosum mesh message`.
+//!
+//! The use case is [`callosum_app::mesh::message`].
 
 use std::fmt::Write as _;
 use std::time::Duration;

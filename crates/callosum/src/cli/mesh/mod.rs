@@ -1,7 +1,6 @@
-//! `callosum mesh`: what agents on this machine tell one another.
+//! Arguments and output of `callosum mesh`.
 //!
-//! Every verb works on the log's files by itself, and first takes over what somebody wrote into the
-//! bridge file; [`open`] is how.
+//! The use case is [`callosum_app::mesh`].
 
 mod bridge;
 mod digest;

@@ -1,4 +1,6 @@
-//! `callosum mesh publish`: an event of any topic, at most one in five seconds of each agent.
+//! Arguments and output of `callosum mesh publish`.
+//!
+//! The use case is [`callosum_app::mesh::publish`].
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
-//! `callosum mesh route`: which agent does which kind of task. Nothing is routed until a person configures it.
+//! Arguments and output of `callosum mesh route`.
+//!
+//! The use case is [`callosum_app::mesh::route`].
 
 use std::fmt::Write as _;
 

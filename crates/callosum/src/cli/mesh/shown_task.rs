@@ -1,4 +1,6 @@
 //! A task as it is printed: as JSON ([`MeshTaskOutput`]), on a line, or whole.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::mesh::shown_task`].
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
-//! Who speaks: [`SpeakerArgs`] of the command line, else the client, by its environment; [`asking`] of a tool.
+//! Who speaks: [`SpeakerArgs`] of the command line, else the client, by its environment; `asking` of a tool.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::mesh::speaker`].
 
 use callosum_app::mesh::open;
 use callosum_app::mesh::speaker::{MARKS, PERSON};

@@ -1,4 +1,6 @@
-//! `callosum mesh subscribe`: what is told from now on, or from where one stood, whether a daemon serves or not.
+//! Arguments and output of `callosum mesh subscribe`.
+//!
+//! The use case is [`callosum_app::mesh::subscribe`].
 
 use std::io::BufRead as _;
 use std::path::PathBuf;

@@ -1,4 +1,6 @@
-//! `callosum mesh tail`: what was told, and what is told next.
+//! Arguments and output of `callosum mesh tail`.
+//!
+//! The use case is [`callosum_app::mesh::tail`].
 
 use std::thread;
 

@@ -1,4 +1,6 @@
-//! `callosum mesh task`: work that one agent leaves for another.
+//! Arguments and output of `callosum mesh task`.
+//!
+//! The use case is [`callosum_app::mesh::task`].
 
 use std::path::PathBuf;
 

@@ -1,4 +1,6 @@
-//! `callosum plan cancel`: a run ended, whoever carries it on.
+//! Arguments and output of `callosum plan cancel`.
+//!
+//! The use case is [`callosum_app::plan::cancel`].
 
 use std::thread;
 use std::time::{Duration, Instant};

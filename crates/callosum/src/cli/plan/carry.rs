@@ -1,4 +1,6 @@
 //! [`carry_on`]: a run carried on by this process, as far as it goes.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::plan::carry`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
-//! `callosum plan check`: all that the compiler has against a program, without running it.
+//! Arguments and output of `callosum plan check`.
+//!
+//! The use case is [`callosum_app::plan::check`].
 
 use callosum_app::plan::carry::{names, with_hint_of_provided};
 use callosum_app::plan::check::{PlanCheckOutput, checked, described, not_ready, text};

@@ -1,4 +1,6 @@
-//! `callosum plan eval`: what a program comes to, its calls answered from a file.
+//! Arguments and output of `callosum plan eval`.
+//!
+//! The use case is [`callosum_app::plan::eval`].
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

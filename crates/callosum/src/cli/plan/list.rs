@@ -1,4 +1,6 @@
-//! `callosum plan list`: the runs that the journal has.
+//! Arguments and output of `callosum plan list`.
+//!
+//! The use case is [`callosum_app::plan::list`].
 
 use std::num::NonZeroUsize;
 

@@ -1,9 +1,6 @@
-//! `callosum plan`: programs in the language of plans, checked, evaluated and carried out.
+//! Arguments and output of `callosum plan`.
 //!
-//! To check and evaluate one needs no project: it is decided by its source and what it is given; in a
-//! project a check also says which calls nobody there would answer. A
-//! [`run`] is on record in the project's journal: [`carry`] is what all commands that go on with one
-//! share, [`provider`] who performs its calls.
+//! The use case is [`callosum_app::plan`].
 
 mod approve;
 mod cancel;

@@ -1,4 +1,6 @@
 //! What a person, or a program, is told of how far a run came.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::plan::outcome`].
 
 use callosum_app::plan::history::{run_of, short};
 use callosum_app::plan::outcome::{PlanRunOutput, RunFailureOutput, WaitingOutput};

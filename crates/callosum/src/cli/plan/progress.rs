@@ -1,4 +1,6 @@
 //! What a person sees while a run goes on: its steps and calls, a line each, deeper ones further in.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::plan::progress`].
 
 use std::time::Instant;
 

@@ -1,6 +1,6 @@
 //! What a model handed in as a plan: taken for no more than was allowed, or refused, with the reasons on record.
 //!
-//! Deliberately not here: what makes a plan of it, which is the language's, and asking a model for one.
+//! This file has the part with arguments and output; the rest is [`callosum_app::plan::proposal`].
 
 use callosum_app::plan::proposal::{parsed, source_at};
 use callosum_app::plan::source::Source;

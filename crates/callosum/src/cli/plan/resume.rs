@@ -1,4 +1,6 @@
-//! `callosum plan resume`: a run gone on with, from where its records stand.
+//! Arguments and output of `callosum plan resume`.
+//!
+//! The use case is [`callosum_app::plan::resume`].
 
 use callosum_app::plan::resume::{SCHEMA_WORK, SaidOf, decided};
 use callosum_app::{CommandError, Exit, capability, store};

@@ -1,4 +1,6 @@
-//! `callosum plan run`: a plan carried out, every effect on record before it happens.
+//! Arguments and output of `callosum plan run`.
+//!
+//! The use case is [`callosum_app::plan::run`].
 
 use std::path::PathBuf;
 use std::time::Duration;

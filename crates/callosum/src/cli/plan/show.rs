@@ -1,4 +1,6 @@
-//! `callosum plan show`: one run, what it waits for, and its causal chain.
+//! Arguments and output of `callosum plan show`.
+//!
+//! The use case is [`callosum_app::plan::show`].
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
 //! A program's source as the command line names it, and what is wrong with it as programs read it.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::plan::source`].
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

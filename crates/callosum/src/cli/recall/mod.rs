@@ -1,6 +1,6 @@
-//! `callosum recall`: errors that agents hit in this project, and what fixed them.
+//! Arguments and output of `callosum recall`.
 //!
-//! Start with [`run`]. What is printed as JSON is in `output`.
+//! The use case is [`callosum_app::recall`].
 
 use std::fmt::Write as _;
 

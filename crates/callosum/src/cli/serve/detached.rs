@@ -1,4 +1,6 @@
-//! `callosum serve --detach`: a daemon that goes on by itself.
+//! Arguments and output of `callosum serve --detach`.
+//!
+//! The use case is [`callosum_app::serve::detached`].
 
 use std::ffi::OsString;
 use std::io::ErrorKind;

@@ -1,4 +1,6 @@
-//! `callosum serve`: the daemon, and who asks after it.
+//! Arguments and output of `callosum serve`.
+//!
+//! The use case is [`callosum_app::serve`].
 
 mod detached;
 mod status;

@@ -1,4 +1,6 @@
-//! `callosum serve status`: what is served, and where.
+//! Arguments and output of `callosum serve status`.
+//!
+//! The use case is [`callosum_app::serve::status`].
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

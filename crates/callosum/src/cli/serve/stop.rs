@@ -1,4 +1,6 @@
-//! `callosum serve stop`: the daemon is asked to end, and waited for.
+//! Arguments and output of `callosum serve stop`.
+//!
+//! The use case is [`callosum_app::serve::stop`].
 
 use std::thread;
 use std::time::Instant;

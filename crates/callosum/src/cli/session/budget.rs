@@ -1,4 +1,6 @@
-//! `callosum session budget`: how full the context is, by the client's own count.
+//! Arguments and output of `callosum session budget`.
+//!
+//! The use case is [`callosum_app::session::budget`].
 
 use std::fmt::Write as _;
 use std::io;

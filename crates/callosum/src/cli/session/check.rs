@@ -1,4 +1,6 @@
-//! `callosum session check`: the checkpoint before a context is cleared.
+//! Arguments and output of `callosum session check`.
+//!
+//! The use case is [`callosum_app::session::check`].
 
 use callosum_app::session::check::{CheckpointOutput, shown};
 use callosum_app::session::{explain, heal, session, tell_faults, tell_mended, zones};

@@ -1,4 +1,6 @@
-//! `callosum session checkpoint`: what happened since the last one, written down before it is lost.
+//! Arguments and output of `callosum session checkpoint`.
+//!
+//! The use case is [`callosum_app::session::checkpoint`].
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,6 @@
-//! `callosum session decide`: a decision, kept in notes, bead and trajectory.
+//! Arguments and output of `callosum session decide`.
+//!
+//! The use case is [`mod@callosum_app::session::decide`].
 
 use callosum_app::CommandError;
 use callosum_app::session::decide::{DecideOutput, bead_id, decide};

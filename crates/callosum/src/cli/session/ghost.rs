@@ -1,4 +1,6 @@
-//! `callosum session ghost`: looks for a feature that is said to be missing.
+//! Arguments and output of `callosum session ghost`.
+//!
+//! The use case is [`callosum_app::session::ghost`].
 
 use callosum_app::session::ghost::{AskedOutput, GhostOutput, asked};
 use callosum_app::session::{explain, session, tell_mended, zones};

@@ -1,7 +1,6 @@
-//! `callosum session grounding`: the share of claims that stand on what the tree says.
+//! Arguments and output of `callosum session grounding`.
 //!
-//! The exit codes are the seed's: 0 where the share is reached, 1 where it is not, 2 for a wrong
-//! argument and for whatever keeps the share from being known.
+//! The use case is [`callosum_app::session::grounding`].
 
 use callosum_app::session::grounding::{GroundingOutput, unknown};
 use callosum_app::session::{agent, mend, session, zones};

@@ -1,4 +1,6 @@
-//! `callosum session handoff`: the end of a session, and who is to go on.
+//! Arguments and output of `callosum session handoff`.
+//!
+//! The use case is [`callosum_app::session::handoff`].
 
 use callosum_app::session::handoff::{
     HandoffOutput, ReceivedOutput, deliver, hold_other, shown, tell_bd,

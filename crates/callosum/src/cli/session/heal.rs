@@ -1,4 +1,6 @@
-//! `callosum session heal`: missing and broken files of a session, made good.
+//! Arguments and output of `callosum session heal`.
+//!
+//! The use case is [`callosum_app::session::heal`].
 
 use callosum_app::session::heal::{HealOutput, HealedOutput, committed, tell_pruned};
 use callosum_app::session::{explain, session, tell_faults, tell_mended, zones};

@@ -1,4 +1,6 @@
-//! `callosum session`: what outlives an agent's context.
+//! Arguments and output of `callosum session`.
+//!
+//! The use case is [`callosum_app::session`].
 
 mod budget;
 mod check;

@@ -1,4 +1,6 @@
-//! `callosum session recover`: what a new context is told of the old one.
+//! Arguments and output of `callosum session recover`.
+//!
+//! The use case is [`mod@callosum_app::session::recover`].
 
 use callosum_app::CommandError;
 use callosum_app::session::recover::{RecoverOptions, recover};

@@ -1,5 +1,6 @@
-//! `callosum session repos`: the projects of this machine that one session may name to another; and
-//! what the other commands need of them.
+//! Arguments and output of `callosum session repos`.
+//!
+//! The use case is [`callosum_app::session::repos`].
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,6 @@
-//! `callosum session resolve`: the lines that an identifier names, or where they are now.
+//! Arguments and output of `callosum session resolve`.
+//!
+//! The use case is [`callosum_app::session::resolve`].
 
 use callosum_app::session::resolve::ResolveOutput;
 use callosum_app::session::{mend, session, zones};

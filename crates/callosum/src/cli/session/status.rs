@@ -1,4 +1,6 @@
-//! `callosum session status`: where things stand, what was not understood, and what parts ways.
+//! Arguments and output of `callosum session status`.
+//!
+//! The use case is [`callosum_app::session::status`].
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
-//! `callosum snapshot`: keep the tree as it is, and go back to it.
+//! Arguments and output of `callosum snapshot`.
 //!
-//! Start with [`run`]; going back is in `restore`.
+//! The use case is [`callosum_app::snapshot`].
 
 mod restore;
 

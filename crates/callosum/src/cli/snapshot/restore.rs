@@ -1,6 +1,6 @@
-//! `callosum snapshot diff` and `callosum snapshot restore`: what going back would change, and going back.
+//! Arguments and output of `callosum snapshot diff`.
 //!
-//! What is changed is shown first, and a person is asked where there is one.
+//! The use case is [`callosum_app::snapshot::restore`].
 
 use std::io;
 use std::io::{BufRead as _, IsTerminal as _};

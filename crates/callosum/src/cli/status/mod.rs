@@ -1,4 +1,6 @@
-//! `callosum status`: ledger, executors, last tasks, mesh and health in one look. [`text`] prints it.
+//! Arguments and output of `callosum status`.
+//!
+//! The use case is [`callosum_app::status`].
 
 mod text;
 

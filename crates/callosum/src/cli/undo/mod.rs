@@ -1,6 +1,6 @@
-//! `callosum undo`: bring back what an agent's last turn, or its last calls, changed.
+//! Arguments and output of `callosum undo`.
 //!
-//! Start with [`run`]. `crate::undo` decides what becomes of each file; this shows it, asks, and writes.
+//! The use case is [`callosum_app::undo`].
 
 mod select;
 

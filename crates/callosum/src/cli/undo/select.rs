@@ -1,4 +1,6 @@
 //! [`Selection`]: the calls that are to be undone, with the contents that their snapshots hold.
+//!
+//! This file has the part with arguments and output; the rest is [`callosum_app::undo::select`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

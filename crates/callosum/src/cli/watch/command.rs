@@ -1,7 +1,6 @@
 //! `callosum watch -- CMD`: the command between its caller and the reader of its output.
 //!
-//! The command runs even if the reader fails: a fault of ours is one line on standard error, after the
-//! command has ended.
+//! This file has the part with arguments and output; the rest is [`callosum_app::watch::command`].
 
 use std::ffi::OsString;
 

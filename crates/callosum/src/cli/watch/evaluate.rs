@@ -1,4 +1,6 @@
-//! `callosum watch test`: how well the reader of tool output does on a file of outputs.
+//! Arguments and output of `callosum watch test`.
+//!
+//! The use case is [`callosum_app::watch::evaluate`].
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
-//! `callosum watch`: run a command, and read the errors that it prints.
+//! Arguments and output of `callosum watch`.
 //!
-//! Start with [`run_command`]. `command` runs it with readers at its output; `evaluate` measures the reader against a file of outputs.
+//! The use case is [`callosum_app::watch`].
 
 mod command;
 mod evaluate;

@@ -94,6 +94,99 @@ fn no_part_of_the_tree_gains_dialect_words() {
     none_of(&findings);
 }
 
+/// How many string literals of the libraries and the program have such a word: names in formats, other programs' words, and data.
+const LITERALS: usize = 20;
+
+/// Returns the string literals of a source file in front of its tests, without the names in braces that they print.
+fn literals(source: &str) -> Vec<String> {
+    let source = source
+        .split("#[cfg(test)]\nmod ")
+        .next()
+        .unwrap_or_default();
+    let mut found = Vec::new();
+    let mut letters = source.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        match letter {
+            '/' if letters.peek() == Some(&'/') => {
+                letters.by_ref().find(|letter| *letter == '\n');
+            }
+            // A character, not a lifetime: `'"'` would begin a string otherwise.
+            '\'' if letters.peek() == Some(&'"') => {
+                letters.next();
+            }
+            'r' if (!before.is_alphanumeric() || before == 'b') && letters.peek() == Some(&'#') => {
+                let mut end = String::from("\"");
+                while letters.next_if_eq(&'#').is_some() {
+                    end.push('#');
+                }
+                // `r#type` is a name.
+                if letters.next_if_eq(&'"').is_none() {
+                    continue;
+                }
+                let mut literal = String::new();
+                while !literal.ends_with(&end) {
+                    let Some(letter) = letters.next() else { break };
+                    literal.push(letter);
+                }
+                found.push(literal);
+            }
+            '"' if before != '\\' => {
+                let mut literal = String::new();
+                let mut depth = 0;
+                while let Some(letter) = letters.next() {
+                    match letter {
+                        '\\' => {
+                            letters.next();
+                        }
+                        '"' => break,
+                        '{' => depth += 1,
+                        '}' => depth -= 1,
+                        letter if depth <= 0 => literal.push(letter),
+                        _ => {}
+                    }
+                }
+                found.push(literal);
+            }
+            _ => {}
+        }
+        before = letter;
+    }
+    found
+}
+
+/// What the program prints has none of these words.
+#[test]
+fn no_text_that_is_printed_has_dialect_words() {
+    let tree = Tree::read();
+    let sources = tree.with_extension("rs").filter(|path| {
+        path.contains("/src/")
+            && !path.contains("/tests")
+            && !path.starts_with("crates/callosum-testkit/")
+            && !path.starts_with("xtask/")
+    });
+    let mut findings: Vec<String> = sources
+        .flat_map(|path| {
+            let literals = literals(&tree.text(path)).into_iter();
+            let literals = literals.filter(|literal| dialect_words(literal) > 0);
+            literals.map(move |literal| format!("{path}: {literal}"))
+        })
+        .collect();
+    findings.sort_unstable();
+    assert!(
+        findings.len() <= LITERALS,
+        "{} of {LITERALS}: {findings:#?}",
+        findings.len()
+    );
+}
+
+#[test]
+fn literals_are_read_without_comments_and_names_in_braces() {
+    let source =
+        "// \"a\"\nlet b = '\"'; let c = \"x {said} \\\" y\"; #[cfg(test)]\nmod tests { \"z\" }";
+    assert_eq!(literals(source), ["x   y"]);
+}
+
 #[test]
 fn parts_of_words_and_options_are_no_dialect() {
     assert_eq!(dialect_words("It is told anew; nobody said so."), 4);

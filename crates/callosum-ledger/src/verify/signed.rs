@@ -206,8 +206,8 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             None => {
                 let number = facts.hashed.lines + 1;
                 let detail = format!(
-                    "{in_all} records were signed, but it ends after {}, of which the first {} \
-                     are proven",
+                    "{in_all} records were signed, but it ends after {}, and the first {} of \
+                     those are proven",
                     facts.hashed.lines, signed.proven
                 );
                 signed

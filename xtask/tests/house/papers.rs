@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::{markdown, none_of, tree::Tree};
 
 /// All that the root folder shows. Plans, summaries and notes have no place in it.
-const ROOT: [&str; 21] = [
+const ROOT: [&str; 20] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -22,7 +22,6 @@ const ROOT: [&str; 21] = [
     "docs",
     "fuzz",
     "justfile",
-    "mkdocs.yml",
     "rust-toolchain.toml",
     "rustfmt.toml",
     "typos.toml",

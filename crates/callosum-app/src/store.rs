@@ -22,18 +22,46 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 const WHEN_FREE: &str =
     "try again when the other process has finished; the lock of a dead process is released";
 
-/// The files that a project needs, created where they are missing, and the ledger among them open
-/// for writing. What had to be created or mended is told in a line each.
+/// Opens the ledger for writing, after creating the files of a project that are missing.
+///
+/// Reports each file that was created or repaired. Waits for a ledger that another process holds, and retries as the
+/// settings say (E007).
 pub fn open(context: &Context) -> Result<Ledger, CommandError> {
     refuse_a_home(context)?;
+    with_retries(context, || created_and_opened(context))
+}
+
+/// Opens the ledger for writing if it exists, and creates nothing. Waits and retries as [`open`] does.
+pub fn open_existing(context: &Context) -> Result<Option<Ledger>, CommandError> {
+    with_retries(context, || match mended(context)? {
+        Ok(ledger) => Ok(Some(ledger)),
+        Err(OpenError::NotCreated { .. }) => Ok(None),
+        Err(error) => Err(unopened(&error)),
+    })
+    .inspect(|ledger| {
+        if let Some(ledger) = ledger {
+            tell_repairs(context, ledger);
+        }
+    })
+}
+
+/// Creates the files of a project that are missing beside its ledger, which is open.
+pub fn create_missing(context: &Context) -> Result<(), CommandError> {
+    refuse_a_home(context)?;
+    with_retries(context, || crate::init::create_files(context))?.tell(context);
+    Ok(())
+}
+
+/// Repeats what a held lock made fail.
+fn with_retries<T>(
+    context: &Context,
+    mut attempt: impl FnMut() -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
     let recovery = context.project.settings.limits(0).recovery;
     let mut retries = 0;
     loop {
-        let error = match created_and_opened(context) {
-            Ok(ledger) => {
-                tell_repairs(context, &ledger);
-                return Ok(ledger);
-            }
+        let error = match attempt() {
+            Ok(done) => return Ok(done),
             Err(error) => error,
         };
         // Only a held lock is worth waiting for (E007); what else fails now fails again.
@@ -78,18 +106,24 @@ fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
     Err(CommandError::new(Exit::Usage, what).hint(hint))
 }
 
-/// One try at what [`open`] does; also what is created needs the ledger's lock.
+/// Makes one attempt at [`open`]. Creating files needs the ledger's lock, too.
 fn created_and_opened(context: &Context) -> Result<Ledger, CommandError> {
     crate::init::create_files(context)?.tell(context);
+    let ledger = mended(context)?.map_err(|error| unopened(&error))?;
+    tell_repairs(context, &ledger);
+    Ok(ledger)
+}
+
+/// Opens a ledger that exists, and repairs what an interruption left behind.
+fn mended(context: &Context) -> Result<Result<Ledger, OpenError>, CommandError> {
     let options = options(context).map_err(|error| disk_failed(&error))?;
-    let opened = Ledger::open_with(
+    Ok(Ledger::open_with(
         context.disk.clone(),
         context.ledger_paths(),
         context.clock.clone(),
         context.ids.clone(),
         options,
-    );
-    opened.map_err(|error| unopened(&error))
+    ))
 }
 
 /// The ledger, to read. Nothing is created.
@@ -98,16 +132,7 @@ fn created_and_opened(context: &Context) -> Result<Ledger, CommandError> {
 /// (read-only, a newer version, another process at work), what is there is read as it stands. Where
 /// it is not what was committed, that is said.
 pub fn reader(context: &Context) -> Result<Reader, CommandError> {
-    let paths = context.ledger_paths();
-    let options = options(context).map_err(|error| disk_failed(&error))?;
-    let mended = Ledger::open_with(
-        context.disk.clone(),
-        paths.clone(),
-        context.clock.clone(),
-        context.ids.clone(),
-        options,
-    );
-    match mended {
+    match mended(context)? {
         Ok(ledger) => tell_repairs(context, &ledger),
         Err(OpenError::NotCreated { .. }) => {}
         // What somebody put there is shown like what was committed, and must not pass for it.
@@ -122,7 +147,13 @@ pub fn reader(context: &Context) -> Result<Reader, CommandError> {
         }
         Err(error) => context.report.detail(&unopened(&error).one_line()),
     }
-    let reader = Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))?;
+    as_it_is(context)
+}
+
+/// Opens the ledger for reading, and repairs nothing: for a command that has opened it for writing.
+pub fn as_it_is(context: &Context) -> Result<Reader, CommandError> {
+    let reader = Reader::open(context.disk.clone(), context.ledger_paths())
+        .map_err(|error| unreadable(&error))?;
     // Where that cannot be told, whoever asks for an archive is told why.
     for gone in reader.gone_archives().unwrap_or_default() {
         let what = format!(

@@ -46,12 +46,17 @@ pub const UNWELL: &str = "it did not pass its health check";
 /// The whole flow of Seed CAL §2.3.
 pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, CommandError> {
     whole::check_section(options)?;
-    let reader = store::reader(context)?;
-    // What is refused before there is a ledger begins none.
-    let record_refused = |error: &CommandError| {
-        if reader.version().is_some() {
-            record_refusal(context, error);
+    // Opened once: what was asked for is checked first, and a refusal goes on the record of a ledger that exists.
+    let existing = store::open_existing(context);
+    let reader = store::as_it_is(context)?;
+    let record_refused = |error: &CommandError| match &existing {
+        Ok(None) => {}
+        Ok(Some(ledger)) => {
+            if let Err(unwritten) = store::record(ledger, refusal(error)) {
+                tell_unrecorded(context, &unwritten);
+            }
         }
+        Err(unopened) => tell_unrecorded(context, unopened),
     };
     let submission = submission::read(context, options, &reader).inspect_err(record_refused)?;
     let roster = Roster::load(context)?;
@@ -59,7 +64,13 @@ pub fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, 
     whole::check_executors(options, &executors)?;
     note_prompt_is_ignored(context, options, &executors);
     tell_without_login(context, &roster, &submission);
-    let ledger = store::open(context)?;
+    let ledger = match existing? {
+        Some(ledger) => {
+            store::create_missing(context)?;
+            ledger
+        }
+        None => store::open(context)?,
+    };
     let budget = budget(context, options)?;
     let mut surroundings = context.surroundings()?;
     surroundings.client_wait = surroundings
@@ -248,7 +259,7 @@ fn reuse(context: &Context, options: &DelegateOptions) -> Option<Reuse> {
     })
 }
 
-/// The record of a delegation that was refused before any task had an id.
+/// Returns the audit record of a delegation that was refused before any task had an id (REQ-ERR-001).
 fn refusal(error: &CommandError) -> AuditEvent {
     let event = AuditEvent {
         status: Some("refused".to_owned()),
@@ -261,18 +272,10 @@ fn refusal(error: &CommandError) -> AuditEvent {
     event.with("message", error.one_line())
 }
 
-/// Puts a refusal on the record of the ledger that is there (REQ-ERR-001).
-fn record_refusal(context: &Context, error: &CommandError) {
-    let recorded = store::open(context).and_then(|ledger| store::record(&ledger, refusal(error)));
-    tell_unrecorded(context, &recorded);
-}
-
-/// Why a refusal is not on the record; the refusal itself is told as the error.
-fn tell_unrecorded(context: &Context, recorded: &Result<(), CommandError>) {
-    if let Err(error) = recorded {
-        let what = format!("this is not in the audit journal: {}", error.one_line());
-        context.report.warn(&what, Some("callosum doctor"));
-    }
+/// Reports why a refusal is not on the record; the refusal itself is the command's error.
+fn tell_unrecorded(context: &Context, error: &CommandError) {
+    let what = format!("this is not in the audit journal: {}", error.one_line());
+    context.report.warn(&what, Some("callosum doctor"));
 }
 
 /// Writes into the registry who did not pass a health check (Seed CAL §11.3).

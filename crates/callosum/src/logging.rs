@@ -1,7 +1,8 @@
-//! The log file of long-running commands: `callosum serve`, `watch`, `shell` and the delivery of notifications.
+//! The log file of long-running commands: `callosum serve`, `watch`, `shell` and the delivery of notifications; and of every command
+//! if `CALLOSUM_LOG` is set.
 //!
-//! Start with [`start`]. It reads `logging` of the user's `cake_config.yaml` alone, since a repository cannot choose where this program
-//! writes. A hook never calls it.
+//! Start with [`start`] and [`start_if_set`]. They read `logging` of the user's `cake_config.yaml` alone, since a repository cannot choose where this program
+//! writes. A hook calls neither.
 
 use std::path::PathBuf;
 
@@ -10,6 +11,9 @@ use callosum_host::Disk;
 use callosum_log::{Level, LogError, LogFile, StartError, UnknownLevel};
 
 use callosum_config::{Environment, EnvironmentError, GuardConfig, Homes, HomesError};
+
+/// The variable that sets the level, and has every command logged: a level, or `off`.
+const LOG: &str = "CALLOSUM_LOG";
 
 /// Bytes of a mebibyte.
 const MEBIBYTE: u64 = 1 << 20;
@@ -21,8 +25,13 @@ pub(crate) enum LoggingError {
     #[error(transparent)]
     File(#[from] LogError),
     /// The level is unknown.
-    #[error("`logging.level`: {0}")]
-    Level(#[from] UnknownLevel),
+    #[error("`{key}`: {source}")]
+    Level {
+        /// The setting or variable that names it.
+        key: &'static str,
+        /// Why.
+        source: UnknownLevel,
+    },
     /// This process logs already.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -34,18 +43,48 @@ pub(crate) enum LoggingError {
     Environment(#[from] EnvironmentError),
 }
 
-/// Sends the events of this process to the log file from now on.
+/// Sends the events of this process to the log file from now on, at the level of `CALLOSUM_LOG` or of the settings.
+///
+/// Does nothing if the variable is `off`, or if [`start_if_set`] started the log.
 ///
 /// # Errors
 /// If the file cannot be used. The caller goes on without a log.
 pub(crate) fn start(disk: &Disk, environment: &Environment) -> Result<(), LoggingError> {
+    let set = environment.get(LOG).map(|level| level.to_string_lossy());
+    if set
+        .as_deref()
+        .is_some_and(|level| level.eq_ignore_ascii_case("off"))
+    {
+        return Ok(());
+    }
     let homes = Homes::find(environment)?;
     let user = homes.cake_config();
     let config = GuardConfig::load(disk, Some(&user), &[]).config;
-    let level: Level = config.logging.level.parse()?;
+    let (key, level) = match &set {
+        Some(level) => (LOG, level.as_ref()),
+        None => ("logging.level", config.logging.level.as_str()),
+    };
+    let level: Level = level
+        .parse()
+        .map_err(|source| LoggingError::Level { key, source })?;
     let most_bytes = u64::from(config.logging.max_size_mb) * MEBIBYTE;
     let file = LogFile::new(disk, &path(&config, &homes, environment), most_bytes)?;
-    Ok(callosum_log::start(file, level, environment.clock()?)?)
+    match callosum_log::start(file, level, environment.clock()?) {
+        // The same file, at the same level.
+        Err(_) if set.is_some() => Ok(()),
+        started => Ok(started?),
+    }
+}
+
+/// Starts the log of a command that has none by itself, if `CALLOSUM_LOG` is set.
+///
+/// # Errors
+/// As [`start`].
+pub(crate) fn start_if_set(disk: &Disk, environment: &Environment) -> Result<(), LoggingError> {
+    match environment.get(LOG) {
+        Some(_) => start(disk, environment),
+        None => Ok(()),
+    }
 }
 
 /// Returns the path of the log file.

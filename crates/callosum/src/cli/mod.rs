@@ -64,10 +64,12 @@ use std::sync::Arc;
 use anstream::ColorChoice;
 use callosum_app::CommandError;
 use callosum_config::Environment;
+use callosum_host::Disk;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use self::delegate::KindArg;
 use self::groups::GLOBAL_OPTIONS;
+use crate::logging;
 use crate::ui::{PrintOptions, Terminal, Ui, print_error};
 
 /// Make coding agents work as a team: delegation, guard, sessions, mesh, plans
@@ -256,9 +258,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
     let parsed = tree()
         .try_get_matches_from(&arguments)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, verbs(&matches))));
+    let (cli, verbs) = match parsed {
+        Ok(parsed) => parsed,
         Err(mut error) => {
             suggestion::suggest_nearest(&mut error, &arguments, &tree());
             return match failure::misused(&arguments, &error) {
@@ -267,8 +269,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             };
         }
     };
-    let variables = Environment::from_process();
-    let variables = variables
+    let environment = Environment::from_process();
+    let variables = environment
         .iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
     let options = PrintOptions {
@@ -285,14 +287,30 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Command::Hook(args) = &cli.command {
         return ExitCode::from(hook::run(args));
     }
+    if let Err(error) = logging::start_if_set(&Disk::real(), &environment) {
+        ui.warn(&format!("logging is off: {error}"), Some("callosum doctor"));
+    }
+    // Verbs alone: arguments may be prompts, or hold secrets.
+    tracing::info!(command = verbs, "started");
     if let Some(code) = run_watched(&cli, ui) {
+        tracing::info!(command = verbs, exit_code = code, "ended");
         return ExitCode::from(code);
     }
     // Its stdout is for its client alone.
     let is_server = matches!(cli.command, Command::Mcp(_));
     match dispatch(cli.command.into_full_form(), &cli.global, ui) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            tracing::info!(command = verbs, exit_code = 0, "ended");
+            ExitCode::SUCCESS
+        }
         Err(error) => {
+            let exit_code = error.exit as u8;
+            tracing::error!(
+                command = verbs,
+                exit_code,
+                error = error.one_line(),
+                "failed"
+            );
             print_error(&error);
             if !is_server {
                 failure::print(ui, &error);
@@ -300,6 +318,17 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             ExitCode::from(error.exit as u8)
         }
     }
+}
+
+/// Returns the verbs of a command, such as `ledger show`.
+fn verbs(matches: &clap::ArgMatches) -> String {
+    let mut verbs = Vec::new();
+    let mut matches = matches;
+    while let Some((verb, below)) = matches.subcommand() {
+        verbs.push(verb);
+        matches = below;
+    }
+    verbs.join(" ")
 }
 
 /// Runs the command of `watch` or `shell`, even if the project cannot be read, and returns its exit code.

@@ -67,3 +67,33 @@ fn a_failed_notification_is_logged_without_its_address() {
         assert!(!text.contains("s3cret"), "{text}");
     }
 }
+
+/// CAKE-LOG-1: `CALLOSUM_LOG` has every command logged, by its verbs and without its arguments; a hook logs nothing.
+#[test]
+fn every_command_but_a_hook_is_logged_if_the_variable_is_set() {
+    let env = TestEnv::new();
+    let log = env.machine_home().join("cake.log");
+    let run = |level: &str, arguments: &[&str]| {
+        let run = env.callosum().arguments(arguments);
+        run.env("CALLOSUM_LOG", level).run()
+    };
+    run("off", &["serve", "status"]);
+    env.run(["status"]).success();
+    let hook = env.callosum().arguments(["hook", "claude"]);
+    hook.env("CALLOSUM_LOG", "debug").input("{}").run();
+    assert!(!log.exists());
+    run("info", &["mesh", "digest", "--to", "s3cret-agent"]);
+    run("INFO", &["ledger", "show", "cal_2026_01_01_0001"]).ended_with(1);
+    let text = std::fs::read_to_string(&log).unwrap();
+    for line in [
+        r#" INFO callosum::cli: started command="mesh digest""#,
+        r#" INFO callosum::cli: ended command="mesh digest" exit_code=0"#,
+        r#"ERROR callosum::cli: failed command="ledger show" exit_code=1 error="#,
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(!text.contains("s3cret-agent"), "{text}");
+    let unknown = run("loud", &["status"]).success();
+    let what = "`CALLOSUM_LOG`: `loud` is not a log level (allowed: DEBUG, INFO, WARNING, ERROR)";
+    assert!(unknown.stderr.contains(what), "{}", unknown.stderr);
+}

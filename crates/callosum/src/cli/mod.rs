@@ -15,6 +15,8 @@ mod constitution;
 mod context;
 mod continuity;
 pub(crate) mod delegate;
+#[cfg(test)]
+mod documented_commands;
 mod doctor;
 pub(crate) mod executor;
 mod failure;

@@ -56,6 +56,8 @@ mod detached;
 mod digest_options;
 /// Finding executors that are installed here, or listen here.
 mod discovering;
+/// The examples of README and `docs/`.
+mod doc_examples;
 /// What `doctor` and `status` say is wrong, and how to mend it.
 mod doctor;
 /// `doctor` in eight lines.
@@ -208,7 +210,6 @@ mod tools;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
 /// Bringing back what agents changed.
-mod tutorial;
 mod undo;
 /// Decisions of a session that its trajectory does not have.
 mod uninitialized;

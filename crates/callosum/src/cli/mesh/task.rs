@@ -100,7 +100,7 @@ pub(crate) struct DoneArgs {
     /// Result of the task, or `-` to read it from standard input
     #[arg(long, value_name = "TEXT")]
     result: Option<String>,
-    /// Complete the task only if its claim still has this number
+    /// Complete the task only if its claim still has this token
     #[arg(long, value_name = "N")]
     token: Option<u64>,
     /// Complete it even if another agent claimed it, was assigned to it or completed it
@@ -122,7 +122,7 @@ pub(crate) struct ReleaseArgs {
     /// Reason
     #[arg(long, value_name = "TEXT", default_value = "given back")]
     reason: String,
-    /// Return the task only if its claim still has this number
+    /// Return the task only if its claim still has this token
     #[arg(long, value_name = "N")]
     token: Option<u64>,
     /// Return it even if another agent claimed it

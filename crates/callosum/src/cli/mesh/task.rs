@@ -4,10 +4,10 @@
 
 use std::path::PathBuf;
 
-use callosum_app::CommandError;
 use callosum_app::mesh::open;
 use callosum_app::mesh::shown_task::line;
 use callosum_app::mesh::task::{done, known, listed, meant, nobody_there};
+use callosum_app::{CommandError, shell_word};
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{NewTask, Order};
 use clap::{Args, Subcommand};
@@ -253,7 +253,9 @@ fn act(
     }) = &order
         && let Some(what) = nobody_there(context, to)?
     {
-        context.report.warn(&what, Some("callosum mesh route"));
+        let id = task.map(shell_word).unwrap_or_default();
+        let hint = format!("if the name is wrong: callosum mesh task cancel {id}");
+        context.report.warn(&what, Some(&hint));
     }
     let Some(output) = done(context, &speaker.voice(context), order, task)? else {
         return Ok(());

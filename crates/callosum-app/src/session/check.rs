@@ -74,6 +74,7 @@ impl StepOutput {
         }
         text
     }
+
     /// Returns what a step without a message has found.
     fn in_order(&self) -> Option<&'static str> {
         Some(match self.name.as_str() {

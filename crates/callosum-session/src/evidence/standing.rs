@@ -77,7 +77,7 @@ impl Standing {
         match self {
             Self::Verified => "the quote is at this place",
             Self::Moved { .. } => "the quote is at another place in the file",
-            Self::Ambiguous { .. } => "the quote is more than once in the file",
+            Self::Ambiguous { .. } => "the quote occurs more than once in the file",
             Self::Inert { .. } => "the quote is only in a comment or a string",
             Self::Changed { .. } => "the quote is not in the file",
             Self::MissingFile => "there is no such file",

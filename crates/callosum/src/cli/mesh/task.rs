@@ -255,7 +255,7 @@ fn act(
     {
         let id = task.map(shell_word).unwrap_or_default();
         let hint = format!("if the name is wrong: callosum mesh task cancel {id}");
-        context.report.warn(&what, Some(&hint));
+        context.report.warn(&what, Some(hint.as_str()));
     }
     let Some(output) = done(context, &speaker.voice(context), order, task)? else {
         return Ok(());

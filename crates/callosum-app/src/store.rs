@@ -135,6 +135,9 @@ pub fn reader(context: &Context) -> Result<Reader, CommandError> {
     match mended(context)? {
         Ok(ledger) => tell_repairs(context, &ledger),
         Err(OpenError::NotCreated { .. }) => {}
+        // A project without a ledger has no folder for the lock either.
+        Err(error)
+            if error.disk_error().is_some_and(DiskError::is_absent) && has_no_files(context) => {}
         // What somebody put there is shown like what was committed, and must not pass for it.
         Err(
             error @ (OpenError::Foreign { .. }
@@ -165,6 +168,14 @@ pub fn as_it_is(context: &Context) -> Result<Reader, CommandError> {
             .warn(&what, Some(way_back_to(gone.is_in_journal)));
     }
     Ok(reader)
+}
+
+/// Returns whether the project has neither a ledger nor a journal nor their locks.
+fn has_no_files(context: &Context) -> bool {
+    let paths = context.ledger_paths();
+    [&paths.ledger, &paths.audit, &paths.locks]
+        .into_iter()
+        .all(|path| context.disk.exists(path).is_ok_and(|is_there| !is_there))
 }
 
 /// Whether there is a journal and the ledger that it was written with is gone.

@@ -62,7 +62,12 @@ pub fn tell(context: &Context, found: &[Surveyed]) {
         match standing {
             Standing::Missing | Standing::Current => {}
             Standing::Outdated | Standing::Extended => {
-                context.report.say(&format!("{path}: {standing}"));
+                let in_git = if is_tracked(context, path) {
+                    "; git tracks it and will show it as changed"
+                } else {
+                    ""
+                };
+                context.report.say(&format!("{path}: {standing}{in_git}"));
             }
             Standing::Changed | Standing::Foreign | Standing::Outside => {
                 context
@@ -71,6 +76,13 @@ pub fn tell(context: &Context, found: &[Surveyed]) {
             }
         }
     }
+}
+
+/// Returns whether git tracks a file of the zones.
+fn is_tracked(context: &Context, path: &str) -> bool {
+    let printed =
+        session::heal::committed(context).git_with(&["ls-files", "-z", "--", path], Vec::new());
+    printed.is_some_and(|names| !names.is_empty())
 }
 
 /// The names that git is to ignore: what is ours alone.

@@ -1,7 +1,7 @@
 //! What an agent is told at a session's beginning beside what the mesh itself knows: hand-offs of the project, and what its
-//! ledger has since, and what is never taken over. Panes have a place here, and nobody watches them yet.
+//! ledger has since, and what is never taken over.
 //!
-//! Each is read as it is found; one that is missing or broken is a line, and never a failure.
+//! Each is read as it is found; one that is broken is a line, and never a failure. One that does not exist is empty.
 
 use callosum_agents::client::Client;
 use callosum_host::{Disk, DiskError};
@@ -25,11 +25,6 @@ const MOST_IDS: usize = 5;
 
 /// A ledger that is larger is not read at a session's beginning, in bytes: it would be waited for.
 const LARGEST: u64 = 8 * 1024 * 1024;
-
-/// Panes, of which nobody tells yet.
-pub fn panes() -> Source {
-    Source::Missing("no source: panes are not watched".to_owned())
-}
 
 /// What stands beside the bridge file and is never taken over, where there is anything: whoever put it there waits in vain.
 pub fn left_alone(disk: &Disk, mesh: &Mesh) -> Option<Source> {
@@ -63,7 +58,7 @@ pub fn ledger(
         Source::Broken(format!("cannot read the project's ledger: {reason}"))
     };
     match disk.stat(&paths.ledger) {
-        Ok(None) => Source::Missing("no source: this project has no ledger".to_owned()),
+        Ok(None) => Source::Read(Vec::new()),
         Ok(Some(found)) if found.len > LARGEST => Source::Missing(
             "the ledger is too large to summarize here: run `callosum ledger query`".to_owned(),
         ),
@@ -134,17 +129,14 @@ fn entries(
 /// What was handed over to an agent in a project, and not picked up.
 pub fn hand_offs(session: &Session<'_>, agent: &AgentName) -> Source {
     match waiting(session, agent) {
-        Ok(Some(notes)) => Source::Read(notes),
-        Ok(None) => {
-            Source::Missing("no source: this project has no sessions, so no hand-offs".to_owned())
-        }
+        Ok(notes) => Source::Read(notes),
         Err(error) => Source::Broken(format!("cannot read hand-offs: {error}")),
     }
 }
 
-fn waiting(session: &Session<'_>, agent: &AgentName) -> Result<Option<Vec<Note>>, WaitingError> {
+fn waiting(session: &Session<'_>, agent: &AgentName) -> Result<Vec<Note>, WaitingError> {
     if !session.zones.are_used(session.disk)? {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let name = agent.as_str();
     let program = name.trim_end_matches("-code").trim_end_matches("-cli");
@@ -153,11 +145,14 @@ fn waiting(session: &Session<'_>, agent: &AgentName) -> Result<Option<Vec<Note>>
     names.push(name);
     let waiting = session.waiting_for(&names, "")?;
     let notes = waiting.into_iter().take(MOST).map(|waiting| Note {
-        lead: format!("hand-off to you from {} at {}", waiting.from, waiting.ts),
+        lead: format!(
+            "hand-off to you from {} at {} (`callosum session recover`)",
+            waiting.from, waiting.ts
+        ),
         words: waiting.reasoning.unwrap_or_default(),
         rev: None,
     });
-    Ok(Some(notes.collect()))
+    Ok(notes.collect())
 }
 
 /// The names by which a hand-off may mean a client's agent.

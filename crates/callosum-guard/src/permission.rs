@@ -31,6 +31,14 @@ pub enum PermissionError {
     /// It would allow whatever there is.
     #[error("a permission must name a command: `*` alone would allow everything")]
     TooWide,
+    /// Its first word is a pattern, which would allow many commands.
+    #[error(
+        "the first word of a permission must be the name of a command, not the pattern `{word}`"
+    )]
+    NoCommand {
+        /// The word.
+        word: String,
+    },
 }
 
 impl Permission {
@@ -66,7 +74,8 @@ impl Permission {
             });
         };
         if first.contains(['*', '?', '[']) {
-            return Err(PermissionError::TooWide);
+            let word = first.clone();
+            return Err(PermissionError::NoCommand { word });
         }
         Ok(Permission { words, open })
     }
@@ -121,7 +130,12 @@ mod tests {
         for (pattern, error) in [
             ("", PermissionError::Empty),
             ("*", PermissionError::TooWide),
-            ("r* -rf x", PermissionError::TooWide),
+            (
+                "r* -rf x",
+                PermissionError::NoCommand {
+                    word: "r*".to_owned(),
+                },
+            ),
             ("a; b", PermissionError::NotPlain),
             ("a > b", PermissionError::NotPlain),
             ("rm $X", PermissionError::NotPlain),

@@ -62,7 +62,7 @@ pub struct Beside {
 pub enum Source {
     /// What stands in it, the most important first.
     Read(Vec<Note>),
-    /// It is not there, in a sentence.
+    /// It exists and is not read, in a sentence.
     Missing(String),
     /// It cannot be read, in a sentence.
     Broken(String),
@@ -73,7 +73,7 @@ pub enum Source {
 pub struct Note {
     /// What it is, in words of ours.
     pub lead: String,
-    /// What somebody wrote.
+    /// What an agent or a person wrote; empty if they wrote nothing.
     pub words: String,
     /// The event that tells of it, where one does.
     pub rev: Option<u64>,
@@ -364,9 +364,15 @@ fn items(known: &Known<'_>) -> Vec<Item> {
     items.extend(notes.map(|note| {
         let Note { lead, words, rev } = note;
         let kind = rev.map_or(Kind::Beside, |_| Kind::Event);
+        let lead = one_line(lead);
+        let text = if words.trim().is_empty() {
+            lead
+        } else {
+            format!("{lead}: {}", quoted(words))
+        };
         Item {
             kind,
-            text: format!("{}: {}", one_line(lead), quoted(words)),
+            text,
             rev: *rev,
             ..Item::default()
         }

@@ -306,11 +306,12 @@ impl Session<'_> {
         let mut of_records: Vec<String> = read
             .bad
             .iter()
-            .map(|(file, bad)| {
-                format!(
-                    "{file}: {} lines are not records, the first is line {}",
-                    bad.count, bad.lines[0]
-                )
+            .map(|(file, bad)| match bad.count {
+                1 => format!("{file}: line {} is not a record", bad.lines[0]),
+                many => format!(
+                    "{file}: {many} lines are not records, the first is line {}",
+                    bad.lines[0]
+                ),
             })
             .collect();
         of_records.extend(of_trajectory);
@@ -442,13 +443,13 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         let admitted = grounding.total() - grounding.grounded() - lacking.len();
         let without = match admitted {
             0 => String::new(),
+            1 => ", 1 is an assumption or the user's word".to_owned(),
             many => format!(", {many} are assumptions or the user's word"),
         };
-        let said = format!(
-            "{} of {} decisions have evidence{without}",
-            grounding.grounded(),
-            grounding.total()
-        );
+        let (grounded, total) = (grounding.grounded(), grounding.total());
+        let decisions = if total == 1 { "decision" } else { "decisions" };
+        let have = if grounded == 1 { "has" } else { "have" };
+        let said = format!("{grounded} of {total} {decisions} {have} evidence{without}");
         return Step {
             name,
             outcome: Outcome::Passed,
@@ -583,8 +584,12 @@ fn decay(
         }
     }
     let mut said: Vec<String> = Vec::new();
-    if !changes.is_empty() {
-        said.push(format!("{} places are now identifiers", changes.len()));
+    match changes.len() {
+        0 => {}
+        1 => said.push("1 cited place is now in the identifiers of NOTES.md".to_owned()),
+        many => said.push(format!(
+            "{many} cited places are now in the identifiers of NOTES.md"
+        )),
     }
     let raw = notes.raw_blocks();
     for (line, text) in &raw {

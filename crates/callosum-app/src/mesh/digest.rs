@@ -74,7 +74,6 @@ pub fn project(context: &Context, agent: &AgentName, since: Option<Timestamp>) -
     };
     let paths = context.ledger_paths();
     vec![
-        sources::panes(),
         sources::hand_offs(&session, agent),
         sources::ledger(&context.disk, &paths, since, agent),
     ]

@@ -1,6 +1,6 @@
 //! `callosum mesh task`: work that one agent leaves for another.
 
-use callosum_mesh::agent::AgentName;
+use callosum_mesh::agent::{AgentName, US};
 use callosum_mesh::board::{NewTask, Order, Task};
 use callosum_mesh::route::CATEGORY;
 use callosum_mesh::{Mesh, Voice};
@@ -11,6 +11,9 @@ use crate::context::Context;
 use crate::mesh::shown_task::{MeshTaskOutput, MeshTasksOutput};
 use crate::mesh::{open, route};
 use crate::{CommandError, Exit};
+
+/// Most agents that a warning names.
+const MOST_NAMED: usize = 20;
 
 /// Who is to do a task, by its category where nobody is named; and what is kept of that.
 pub fn meant(
@@ -41,10 +44,18 @@ pub fn meant(
 pub fn nobody_there(context: &Context, to: &AgentName) -> Result<Option<String>, CommandError> {
     let mut mesh = open::mesh(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let is_known = board.has_heard_of(to);
-    Ok((!is_known).then(|| {
-        format!("no agent named {to} is known on this machine: the task waits until one claims it")
-    }))
+    if board.has_heard_of(to) {
+        return Ok(None);
+    }
+    let mut known: Vec<&str> = board.heard_of().filter(|name| *name != US).collect();
+    known.sort_unstable();
+    known.dedup();
+    known.truncate(MOST_NAMED);
+    Ok(Some(format!(
+        "no agent named {to} is known on this machine: the task waits until one claims it (known \
+         agents: {})",
+        known.join(", ")
+    )))
 }
 
 /// Does what is wanted, and gives the task that it was about: the one that is named, else the one that
@@ -56,13 +67,22 @@ pub fn done(
     task: Option<&str>,
 ) -> Result<Option<MeshTaskOutput>, CommandError> {
     let mut mesh = open::synced(context)?;
+    let is_new = matches!(order, Order::Add(_));
     let events = open::given_to(context, &mut mesh, order, voice)?;
+    let is_there_already = is_new && events.is_empty();
     let told = events
         .first()
         .and_then(|event| event.payload.get("task")?.as_str());
     let task = task.or(told).map(str::to_owned);
     let now = context.clock.now();
-    task.map(|task| known(&mut mesh, &task, now)).transpose()
+    let task = task.map(|task| known(&mut mesh, &task, now)).transpose()?;
+    if is_there_already && let Some(MeshTaskOutput { id, status, .. }) = &task {
+        let status = status.replace('_', " ");
+        context.report.say(&format!(
+            "task `{id}` already exists and is {status}; nothing was added"
+        ));
+    }
+    Ok(task)
 }
 
 /// Adds a task, but where one is there that `stands_for` it, or it itself under its id, with the same words: then whoever

@@ -63,11 +63,28 @@ impl CheckpointOutput {
 impl StepOutput {
     fn line(&self) -> String {
         let mut text = format!("{}. {}: {}\n", self.number, self.name, self.outcome);
-        for message in &self.messages {
+        let in_order = self.messages.is_empty().then(|| self.in_order()).flatten();
+        for message in in_order
+            .into_iter()
+            .chain(self.messages.iter().map(String::as_str))
+        {
             text.push_str("   ");
             text.push_str(message);
             text.push('\n');
         }
         text
+    }
+
+    /// Returns what a step without a message has found.
+    fn in_order(&self) -> Option<&'static str> {
+        Some(match self.name.as_str() {
+            "negative grounding" => "no feature is called missing without a search for it",
+            "decision log" => "NOTES.md can be read and has every decision",
+            "bead" => "the current bead has a next step, or is closed",
+            "trajectory" => "the records of the session can be read",
+            "decay" => "NOTES.md cites code instead of copying it",
+            "test scenarios" => "not required by .loa.config.yaml",
+            _ => return None,
+        })
     }
 }

@@ -34,7 +34,7 @@ use callosum_arbiter::excerpt::excerpt;
 use callosum_arbiter::nearest::nearest;
 use callosum_evidence::secrets::Kind;
 use callosum_evidence::terminal::harmless;
-use callosum_session::evidence::{Evidence, QuoteError, ROOT_PREFIX, Relative};
+use callosum_session::evidence::{Evidence, QuoteError, ROOT_PREFIX, Relative, Standing};
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, DecideError, FileMove, Session, SessionError, UnknownKey, Zones};
 
@@ -239,8 +239,18 @@ pub fn undecided(error: &DecideError) -> CommandError {
             CommandError::from_error(Exit::No, error)
                 .hint("nothing was written; cite lines whose text occurs only there")
         }
+        DecideError::Quote(QuoteError::Standing {
+            standing: Standing::MissingFile,
+            ..
+        }) => CommandError::from_error(Exit::No, error).hint(
+            "nothing was written; give a path from the project's root, such as src/main.rs:12",
+        ),
+        DecideError::Quote(QuoteError::NoSuchLines { .. } | QuoteError::Blank { .. }) => {
+            CommandError::from_error(Exit::No, error)
+                .hint("nothing was written; cite lines of the file that have text")
+        }
         DecideError::Quote(_) => CommandError::from_error(Exit::No, error)
-            .hint("nothing was written; cite lines of a text file of this project that contain it"),
+            .hint("nothing was written; cite lines of a text file of this project"),
         DecideError::Empty | DecideError::LongTitle => CommandError::from_error(Exit::Usage, error),
     }
 }

@@ -74,7 +74,7 @@ pub enum Refusal {
         named: u64,
     },
     /// The number that was named is not that of the claim or lease that holds now.
-    #[error("{what} is now held under number {now}, not {named}: it was lost and taken again")]
+    #[error("{what} is now held under token {now}, not {named}: it was lost and taken again")]
     Stale {
         /// What.
         what: String,

@@ -71,6 +71,22 @@ impl Standing {
             Self::Record => "RECORD",
         }
     }
+
+    /// Returns its meaning in words, for people.
+    pub fn meaning(&self) -> &'static str {
+        match self {
+            Self::Verified => "the quote is at this place",
+            Self::Moved { .. } => "the quote is at another place in the file",
+            Self::Ambiguous { .. } => "the quote occurs more than once in the file",
+            Self::Inert { .. } => "the quote is only in a comment or a string",
+            Self::Changed { .. } => "the quote is not in the file",
+            Self::MissingFile => "there is no such file",
+            Self::OutsideRoot => "the file is not in this project",
+            Self::BadFormat => "there is no place, or no quote that is long enough",
+            Self::Binary => "it is a folder, not text, or too large",
+            Self::Record => "files written by sessions or git are not evidence",
+        }
+    }
 }
 
 impl fmt::Display for Standing {

@@ -297,7 +297,7 @@ impl<'t> Tree<'t> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuoteError {
     /// The file cannot be cited.
-    #[error("`{place}` cannot be cited: {standing}")]
+    #[error("`{place}` cannot be cited: {}", standing.meaning())]
     Standing {
         /// The place.
         place: String,

@@ -156,6 +156,6 @@ fn two_sessions_of_an_agent_do_not_take_from_one_another() {
     let other = (held.unwrap() + 1).to_string();
     let stale = speak(&["lease", "release", "src/a.rs", "--token", &other], "one");
     let stale = stale.ended_with(1).stderr;
-    assert!(stale.contains("is now held under number"), "{stale}");
+    assert!(stale.contains("is now held under token"), "{stale}");
     speak(&["task", "done", "t1"], "one").success();
 }

@@ -53,6 +53,13 @@ fn what_is_permitted_is_allowed_until_it_is_taken_back() {
     env.run(["guard", "revoke", &id[..8]]).success();
     assert!(asks(&env, ASKED_ABOUT));
     env.run(["guard", "revoke", &id]).ended_with(2);
+    let pattern = env.run(["guard", "revoke", "git branch -D *"]);
+    let refused = pattern.ended_with(2).stderr;
+    assert!(
+        refused.contains("is not the id of a permission"),
+        "{refused}"
+    );
+    assert!(refused.contains("callosum guard allow --list"), "{refused}");
     let verdicts: Vec<Value> = log(&env, &[])
         .into_iter()
         .map(|decision| decision["verdict"].clone())

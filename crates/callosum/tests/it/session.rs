@@ -92,6 +92,23 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
     assert_eq!(forked["forks"][0]["trusted_source"], "code");
 }
 
+/// A refusal says in words why a place cannot be cited.
+#[test]
+fn a_place_that_is_missing_or_outside_is_refused_in_words() {
+    let env = project();
+    for (place, why) in [
+        ("src/gone.rs:1", "cannot be cited: there is no such file"),
+        (
+            "../a.rs:1",
+            "cannot be cited: the file is not in this project",
+        ),
+    ] {
+        let refused = env.run(["session", "decide", "Use two", "--cite", place]);
+        let printed = refused.ended_with(1).stderr;
+        assert!(printed.contains(why), "{printed}");
+    }
+}
+
 /// LOA-GRD-1: what sessions and git write themselves is no evidence.
 #[test]
 fn records_of_our_own_are_not_cited() {

@@ -37,6 +37,23 @@ fn folder(env: &TestEnv) -> PathBuf {
     found.next().unwrap().unwrap().path()
 }
 
+/// A ledger that does not exist yet is no error.
+#[test]
+fn doctor_reports_no_error_for_a_ledger_that_does_not_exist() {
+    let env = repository();
+    let doctor = run(&env, &["doctor", "-v"]).success();
+    assert!(
+        !doctor.stderr.contains("cannot open the ledger"),
+        "{}",
+        doctor.stderr
+    );
+    assert!(
+        doctor.stdout.contains("ledger: none yet"),
+        "{}",
+        doctor.stdout
+    );
+}
+
 /// No verb writes anything into a tree that was not initialized, and what they keep is found again.
 #[test]
 fn no_verb_writes_into_a_tree_that_was_not_initialized() {

@@ -55,7 +55,9 @@ fn the_gate_stays_closed_where_the_trajectory_is_lost() {
         env.run(["session", "grounding"]).ended_with(1);
         env.run(["session", "check"]).ended_with(1);
         env.run(["session", "cite", &ts, "src/a.rs:1"]).success();
-        let handed = env.run(["session", "handoff"]).success().stdout;
+        let handed = env.run(["session", "handoff", "-v"]).success().stdout;
+        let first = "handed off to the next session: 1 decision, with evidence\n";
+        assert!(handed.starts_with(first), "{handed}");
         assert!(handed.ends_with(" grounding 1.00\n"), "{handed}");
     }
 }
@@ -103,7 +105,8 @@ fn what_was_handed_off_is_not_asked_again() {
     add_by_hand(&env, "2026-01-03T00:00:00Z", "Told", "");
     env.run(["session", "check"]).ended_with(1);
     let handed = env.run(["session", "handoff", "--force"]).success().stdout;
-    assert!(handed.ends_with(" grounding 0.50\n"), "{handed}");
+    let counted = "handed off to the next session: 2 decisions, 1 with evidence\n";
+    assert_eq!(handed, counted);
     env.run(["session", "check"]).success();
     std::fs::remove_file(env.project().join(trajectory())).unwrap();
     env.run(["session", "check"]).success();

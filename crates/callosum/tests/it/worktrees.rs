@@ -37,7 +37,7 @@ fn a_linked_worktree_with_notes_of_its_own_has_sessions_of_its_own() {
     assert!(!env.read("loa-grimoire/NOTES.md").contains("Branch off"));
     inside(&env, &linked, ["session", "check"]).success();
     let check = env.run(["session", "check"]).success().stdout;
-    assert!(check.contains("1 of 1 decisions have evidence"), "{check}");
+    assert!(check.contains("1 of 1 decision has evidence"), "{check}");
 
     let by_hand = "### Decision Log\n#### 2026-01-02T05:00:00Z - By hand\n**Decision**: By hand\n";
     env.write(&notes, said.replacen("### Decision Log\n", by_hand, 1));

@@ -75,6 +75,18 @@ fn init_lays_the_three_zones_once() {
     assert!(!without.project().join("loa-grimoire").exists());
 }
 
+/// `init` names a file that git tracks and will show as changed.
+#[test]
+fn an_extended_file_that_git_tracks_is_named_as_changed() {
+    let env = TestEnv::new();
+    env.write("CLAUDE.md", "# Mine\n");
+    env.git(&["init", "-q"]);
+    env.git(&["add", "CLAUDE.md"]);
+    let printed = env.run(["init", "--sessions"]).success().stderr;
+    let named = "CLAUDE.md: extended; git tracks it and will show it as changed";
+    assert!(printed.contains(named), "{printed}");
+}
+
 /// LOA-ZONE-1: what somebody changed of ours is reported by `init` and `doctor`, and stays.
 #[test]
 fn a_changed_file_of_the_system_zone_is_reported_and_stays() {

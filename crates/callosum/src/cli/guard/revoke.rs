@@ -20,8 +20,10 @@ pub(crate) struct RevokeArgs {
 }
 
 pub(super) fn run(context: &Context, args: &RevokeArgs) -> Result<(), CommandError> {
-    let unknown =
-        |what: String| CommandError::new(Exit::Usage, what).hint("callosum guard allow --list");
+    let unknown = |what: String| {
+        let hint = "list the permissions with their ids: callosum guard allow --list";
+        CommandError::new(Exit::Usage, what).hint(hint)
+    };
     let now = context.clock.now();
     let permissions = permissions(context);
     let holding = permissions
@@ -30,7 +32,17 @@ pub(super) fn run(context: &Context, args: &RevokeArgs) -> Result<(), CommandErr
     let mut meant = holding
         .into_iter()
         .filter(|(_, permit)| !args.id.is_empty() && permit.id.starts_with(&args.id));
-    let gone = || unknown(format!("there is no permission `{}`", args.id));
+    let is_id = args
+        .id
+        .chars()
+        .all(|letter| letter.is_ascii_hexdigit() || letter == '-');
+    let gone = || {
+        unknown(if is_id {
+            format!("no permission has the id `{}`", args.id)
+        } else {
+            format!("`{}` is not the id of a permission", on_one_line(&args.id))
+        })
+    };
     let (reach, permit) = meant.next().ok_or_else(gone)?;
     if meant.next().is_some() && permit.id != args.id {
         let what = format!("more than one permission begins with `{}`", args.id);

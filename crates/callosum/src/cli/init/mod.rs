@@ -247,7 +247,7 @@ fn set_up(
     }
     if is_told_to_git && !output.excluded.is_empty() {
         context.report.say(&format!(
-            "git ignores them: {} in .git/info/exclude",
+            "git ignores the new files: {} in .git/info/exclude",
             many(output.excluded.len() as u64, "line")
         ));
     }
@@ -350,7 +350,7 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
     if !args.share && !created.is_empty() {
         context
             .report
-            .say("git would ignore them (.git/info/exclude); to share them, use --share");
+            .say("git would ignore the new files (.git/info/exclude); to share them, use --share");
     }
     tell_clients(context, &output);
     context

@@ -54,7 +54,7 @@ pub(crate) struct ReleaseArgs {
     /// Path of the file
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Release the lease only if it still has this number
+    /// Release the lease only if it still has this token
     #[arg(long, value_name = "N")]
     token: Option<u64>,
     /// Release the lease even if another agent holds it

@@ -182,7 +182,7 @@ fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
         open::mesh_again(context)?;
     }
     let unread = unread(context, &voice)?;
-    print(context, unread.iter(), "no unread messages")?;
+    print(context, unread.iter(), "no unread messages", Column::Time)?;
     if args.peek {
         return Ok(());
     }
@@ -208,13 +208,23 @@ fn show(context: &Context, is_wanted: impl Fn(&Message) -> bool) -> Result<(), C
     let (mut mesh, _) = open::readable(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let messages = board.messages.iter().filter(|message| is_wanted(message));
-    print(context, messages, "no messages")
+    print(context, messages, "no messages", Column::State)
+}
+
+/// The column between a message's id and its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    /// How far it has come.
+    State,
+    /// When it was sent. A message that is read has only now come as far as it can.
+    Time,
 }
 
 fn print<'a>(
     context: &Context,
     messages: impl Iterator<Item = &'a Message>,
     none: &str,
+    column: Column,
 ) -> Result<(), CommandError> {
     let output = MessagesOutput {
         messages: messages.map(MessageOutput::of).collect(),
@@ -233,11 +243,16 @@ fn print<'a>(
             to,
             content,
             state,
+            timestamp,
             ..
         } = message;
+        let second = match column {
+            Column::State => state,
+            Column::Time => timestamp,
+        };
         let _ = writeln!(
             text,
-            "{id} {state} {from} to {to}: {}",
+            "{id} {second} {from} to {to}: {}",
             on_one_line(content)
         );
     }

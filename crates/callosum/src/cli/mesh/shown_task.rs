@@ -21,14 +21,14 @@ pub(super) fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), Co
         "added by {} at {}",
         output.created_by, output.created_at
     );
-    let token = output.token.map(|token| token.to_string());
+    let token = output.token.map(|token| format!("{token} (for --token)"));
     for (what, value) in [
         ("category", &output.category),
         ("about", &output.cwd),
         ("output file", &output.output_file),
         ("claimed in session", &output.claimed_session),
         ("claimed until", &output.claimed_until),
-        ("claim number", &token),
+        ("token", &token),
         ("done at", &output.completed_at),
     ] {
         if let Some(value) = value {

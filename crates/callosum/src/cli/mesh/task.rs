@@ -4,10 +4,10 @@
 
 use std::path::PathBuf;
 
-use callosum_app::CommandError;
 use callosum_app::mesh::open;
 use callosum_app::mesh::shown_task::line;
 use callosum_app::mesh::task::{done, known, listed, meant, nobody_there};
+use callosum_app::{CommandError, shell_word};
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{NewTask, Order};
 use clap::{Args, Subcommand};
@@ -100,7 +100,7 @@ pub(crate) struct DoneArgs {
     /// Result of the task, or `-` to read it from standard input
     #[arg(long, value_name = "TEXT")]
     result: Option<String>,
-    /// Complete the task only if its claim still has this number
+    /// Complete the task only if its claim still has this token
     #[arg(long, value_name = "N")]
     token: Option<u64>,
     /// Complete it even if another agent claimed it, was assigned to it or completed it
@@ -122,7 +122,7 @@ pub(crate) struct ReleaseArgs {
     /// Reason
     #[arg(long, value_name = "TEXT", default_value = "given back")]
     reason: String,
-    /// Return the task only if its claim still has this number
+    /// Return the task only if its claim still has this token
     #[arg(long, value_name = "N")]
     token: Option<u64>,
     /// Return it even if another agent claimed it
@@ -253,7 +253,9 @@ fn act(
     }) = &order
         && let Some(what) = nobody_there(context, to)?
     {
-        context.report.warn(&what, Some("callosum mesh route"));
+        let id = task.map(shell_word).unwrap_or_default();
+        let hint = format!("if the name is wrong: callosum mesh task cancel {id}");
+        context.report.warn(&what, Some(hint.as_str()));
     }
     let Some(output) = done(context, &speaker.voice(context), order, task)? else {
         return Ok(());

@@ -12,6 +12,7 @@ use callosum_app::session::{
 use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::harmless;
 use callosum_session::grounding::Threshold;
+use callosum_session::trajectory::Agent;
 use callosum_session::{Config, HandoffError, NewHandoff};
 use clap::Args;
 
@@ -111,15 +112,38 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let ratio = &output.grounding_ratio;
     if let Some(repo) = &output.repo {
         let what = format!("the next session of {} will see the hand-off", repo.root);
         context.report.say(&harmless(&what));
     }
-    context.ui.data(&format!(
-        "{} {} grounding {ratio}\n",
-        output.ts, output.session_id
-    ))
+    let to = new.to.as_ref().map_or("the next session", Agent::as_str);
+    let grounding = &handed.checked.grounding;
+    let decisions = decisions(grounding.total(), grounding.grounded());
+    let numbers = if context.ui.verbose {
+        let HandoffOutput {
+            ts,
+            session_id,
+            grounding_ratio,
+            ..
+        } = &output;
+        format!("{ts} {session_id} grounding {grounding_ratio}\n")
+    } else {
+        String::new()
+    };
+    context
+        .ui
+        .data(&format!("handed off to {to}: {decisions}\n{numbers}"))
+}
+
+/// Returns how many decisions are handed off, and how many of them have evidence.
+fn decisions(total: usize, grounded: usize) -> String {
+    match (total, grounded) {
+        (0, _) => "no new decisions".to_owned(),
+        (1, 1) => "1 decision, with evidence".to_owned(),
+        (1, _) => "1 decision, without evidence".to_owned(),
+        _ if total == grounded => format!("{total} decisions, all with evidence"),
+        _ => format!("{total} decisions, {grounded} with evidence"),
+    }
 }
 
 /// Explains why nothing was handed off: where the checkpoint blocks, its steps are printed.

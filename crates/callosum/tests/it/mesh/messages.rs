@@ -22,9 +22,8 @@ fn messages_are_read_and_acknowledged() {
         peeked.stdout
     );
     assert!(
-        peeked
-            .stdout
-            .starts_with("m1 queued claude-code to codex: look"),
+        peeked.stdout.starts_with("m1 2026-")
+            && peeked.stdout.contains("Z claude-code to codex: look"),
         "{}",
         peeked.stdout
     );

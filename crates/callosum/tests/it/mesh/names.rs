@@ -102,7 +102,8 @@ fn what_is_not_there_is_named() {
     ]);
     let left = left.success();
     assert!(
-        left.stderr.contains("no agent named nobody-here"),
+        left.stderr.contains("no agent named nobody-here")
+            && left.stderr.contains("(known agents: claude-code, codex, "),
         "{}",
         left.stderr
     );

@@ -11,7 +11,10 @@ fn a_task_that_is_left_twice_is_one() {
     let env = TestEnv::new();
     let add = |words: &str| env.run(["mesh", "task", "add", words, "--id", "t1", "--as", "codex"]);
     assert_eq!(add("Review").success().stdout, "t1\n");
-    assert_eq!(add("Review").success().stdout, "t1\n");
+    let again = add("Review").success();
+    assert_eq!(again.stdout, "t1\n");
+    let note = "task `t1` already exists and is pending; nothing was added";
+    assert!(again.stderr.contains(note), "{}", again.stderr);
     let refused = add("Review all").ended_with(1).stderr;
     assert!(refused.contains("task `t1` already exists"), "{refused}");
     let added = env.run([

@@ -40,7 +40,7 @@ const GUARD: &str = "the guard";
 const SERVER: &str = "the MCP server";
 
 impl ClientOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a client's settings.
     pub fn of(place: &Place, change: &Result<Change, RegisterError>) -> Self {
         let hint = change.as_ref().err().and_then(RegisterError::hint);
         let (change, note) = match change {

@@ -51,7 +51,7 @@ pub struct LiftedOutput {
 }
 
 impl LiftedOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a removed registration.
     pub fn of(lifted: &Lifted) -> Self {
         let change = match lifted.fate {
             Fate::Removed => "removed",

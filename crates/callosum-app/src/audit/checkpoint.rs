@@ -29,7 +29,7 @@ pub struct CheckpointOutput {
 }
 
 impl CheckpointOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a signed checkpoint.
     pub fn of(made: &Made) -> Self {
         Self {
             created: true,

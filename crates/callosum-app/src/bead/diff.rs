@@ -25,7 +25,7 @@ pub struct ForkOutput {
 }
 
 impl ForkOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a fork.
     pub fn of(fork: Fork) -> Self {
         Self {
             trusted_source: fork.wins.to_string(),

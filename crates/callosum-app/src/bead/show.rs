@@ -53,7 +53,7 @@ pub struct BeadDecisionOutput {
 }
 
 impl BeadOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a bead.
     pub fn of(sheet: &Sheet) -> Self {
         let bead = Bead::of(sheet.members());
         let decisions = bead.decisions.into_iter().map(|made| BeadDecisionOutput {

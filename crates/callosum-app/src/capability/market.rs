@@ -61,7 +61,7 @@ pub struct CapabilityOutput {
 }
 
 impl CapabilityOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a capability.
     pub fn of(manifest: &Manifest, revoked: bool) -> Self {
         let texts = |items: &std::collections::BTreeSet<String>| items.iter().cloned().collect();
         Self {

@@ -50,7 +50,7 @@ pub fn governance(context: &Context) -> Governance {
 }
 
 impl ConstitutionOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a constitution.
     pub fn of(constitution: &Constitution) -> Self {
         let problem = constitution.why_closed().map(str::to_owned);
         Self {

@@ -85,7 +85,7 @@ impl ConfinementOutput {
 }
 
 impl ExecutorOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about an executor.
     pub fn of(
         executor: &Executor,
         roster: &Roster<'_>,

@@ -37,7 +37,7 @@ pub struct PermitsOutput {
 }
 
 impl PermitOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a permission.
     pub fn of(reach: Reach, permit: Permit) -> Self {
         Self {
             id: permit.id,

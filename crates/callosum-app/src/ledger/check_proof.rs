@@ -31,7 +31,7 @@ pub struct CheckProofOutput {
 }
 
 impl CheckProofOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a checked proof.
     pub fn of(proof: &Proof, checked: &Checked) -> Self {
         Self {
             valid: true,

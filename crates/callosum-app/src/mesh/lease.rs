@@ -66,7 +66,7 @@ pub fn listed(
     of(context, mesh, is_wanted)
 }
 
-/// Converts a result of the library.
+/// Returns what is printed about a lease.
 pub fn of(
     context: &Context,
     mut mesh: Mesh,

@@ -43,7 +43,7 @@ pub struct MessageOutput {
 }
 
 impl MessageOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a message.
     pub fn of(message: &Message) -> Self {
         Self {
             id: message.id.clone(),

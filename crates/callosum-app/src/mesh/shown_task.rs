@@ -62,7 +62,7 @@ pub struct MeshTaskOutput {
 }
 
 impl MeshTaskOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a task.
     pub fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
         // Where nothing may be written nobody has given back yet what ran out.
         let claim = task.claim_at(now);

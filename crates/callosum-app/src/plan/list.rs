@@ -36,7 +36,7 @@ pub struct RunSummaryOutput {
 }
 
 impl RunSummaryOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a run.
     pub fn of(context: &Context, read: &ReadRun) -> Self {
         let state = &read.state;
         let is_running = state.ended().is_none() && lock::is_held(context, state.run());

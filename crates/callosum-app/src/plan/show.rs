@@ -85,7 +85,7 @@ pub struct ActionOutput {
 }
 
 impl ActionOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a call and those below it.
     pub fn of(node: ActionNode) -> Self {
         Self {
             kind: word(node.kind).to_owned(),

@@ -110,7 +110,7 @@ pub fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandError> {
 }
 
 impl BudgetOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a budget.
     pub fn of(budget: &Budget, usage: &Usage, found: &Found) -> Self {
         let [yellow, orange, red] = budget.begins;
         Self {

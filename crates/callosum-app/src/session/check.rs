@@ -37,7 +37,7 @@ pub fn shown(steps: &[StepOutput]) -> String {
 }
 
 impl CheckpointOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a check before a clear.
     pub fn of(checked: &Checked, threshold: &Threshold) -> Self {
         let steps = checked
             .steps

@@ -29,7 +29,7 @@ pub struct SynthesisOutput {
 }
 
 impl SynthesisOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a synthesis.
     pub fn of(saved: Option<&Synthesized>) -> Self {
         Self {
             written: saved.is_some(),

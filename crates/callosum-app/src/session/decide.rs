@@ -37,7 +37,7 @@ pub struct DecideOutput {
 }
 
 impl DecideOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a decision.
     pub fn of(decided: &Decided) -> Self {
         let evidence = decided.decision.evidence.iter();
         Self {

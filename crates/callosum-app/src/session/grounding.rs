@@ -44,7 +44,7 @@ pub struct UngroundedOutput {
 }
 
 impl GroundingOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a grounding.
     pub fn of(grounding: &Grounding, threshold: &Threshold) -> Self {
         let ungrounded = grounding.claims.iter().filter(|claim| !claim.is_grounded());
         let passes = grounding.passes(threshold);

@@ -96,7 +96,7 @@ pub fn deliver(
 }
 
 impl HandoffOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a hand-off.
     pub fn of(handed: &HandedOff) -> Self {
         Self {
             ts: handed.ts.clone(),

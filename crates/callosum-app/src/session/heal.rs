@@ -43,7 +43,7 @@ pub struct HealedOutput {
 }
 
 impl HealedOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a repaired file.
     pub fn of(healed: Healed) -> Self {
         Self {
             file: healed.file,

@@ -91,7 +91,7 @@ pub struct CleanOutput {
 }
 
 impl SnapshotOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a snapshot.
     pub fn of(snapshot: &Snapshot) -> Self {
         Self {
             snapshot_id: snapshot.snapshot_id.clone(),
@@ -124,7 +124,7 @@ impl NotCoveredOutput {
 }
 
 impl RestoreOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about a snapshot.
     pub fn of(snapshot: &Snapshot, before: Option<String>, changes: &Changes) -> Self {
         let changes = changes.0.iter().map(|change| ChangeOutput {
             path: change.path.display().to_string(),

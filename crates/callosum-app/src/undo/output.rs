@@ -103,7 +103,7 @@ impl FileOutput {
 }
 
 impl EntryOutput {
-    /// Converts a result of the library.
+    /// Returns what is printed about an entry.
     pub fn of(entry: &Entry, calls: &[&Call]) -> Self {
         let mut files: Vec<String> = Vec::new();
         let mut not_kept: Vec<NotKeptOutput> = Vec::new();

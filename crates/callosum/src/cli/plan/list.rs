@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
         });
         return Ok(());
     }
-    let mut table = Table::new(&["run", "plan", "begun", "standing", "calls"]);
+    let mut table = Table::new(&["run", "plan", "started", "state", "calls"]);
     let mut is_any_marked = false;
     for run in output.runs {
         let is_marked = run.foreign_records > 0;

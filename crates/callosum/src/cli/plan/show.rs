@@ -50,8 +50,8 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         let rows = [
             ("run", state.run().to_string()),
             ("plan", output.tree.name.clone()),
-            ("standing", output.tree.standing.clone()),
-            ("begun", state.begun().to_string()),
+            ("state", output.tree.standing.clone()),
+            ("started", state.begun().to_string()),
             (
                 "calls",
                 format!(

@@ -151,17 +151,18 @@ impl Reader {
     fn run(&mut self, part: Part) -> Vec<String> {
         match part {
             Part::Setup(lines) => {
-                let output = self.bash(&format!("set -e\n{lines}"));
+                let output = self.bash(&format!("exec 2>&1\nset -e\n{lines}"));
                 if output.code == 0 {
                     return Vec::new();
                 }
-                vec![format!("the setup fails:\n{}", everything(&output))]
+                vec![format!("the setup fails:\n{}", output.stdout)]
             }
             Part::Let { name, command } => {
                 let output = self.bash(&self.with_names(&command));
                 let value = output.stdout.trim().to_owned();
                 if output.code != 0 || value.is_empty() {
-                    return vec![format!("no {name}: {command}\n{}", everything(&output))];
+                    let Output { stdout, stderr, .. } = output;
+                    return vec![format!("no {name}: {command}\n{stdout}{stderr}")];
                 }
                 self.names.push((name, value));
                 Vec::new()
@@ -174,9 +175,11 @@ impl Reader {
     }
 
     fn example(&mut self, example: &Example) -> Option<String> {
-        let output = self.bash(&self.with_names(&example.command));
-        let printed = everything(&output);
-        if output.code != 0 && example.shown.is_empty() {
+        // Both streams in the order in which they are written, as a terminal shows them.
+        let command = self.with_names(&example.command);
+        let printed_by = self.bash(&format!("exec 2>&1\n{command}"));
+        let printed = &printed_by.stdout;
+        if printed_by.code != 0 && example.shown.is_empty() {
             return Some(format!("`{}` fails:\n{printed}", example.command));
         }
         let mut lines = printed.lines();
@@ -189,10 +192,6 @@ impl Reader {
             example.command
         ))
     }
-}
-
-fn everything(output: &Output) -> String {
-    format!("{}{}", output.stdout, output.stderr)
 }
 
 /// Returns every page of the documentation: README, and all below `docs`.

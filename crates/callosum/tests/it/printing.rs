@@ -135,7 +135,9 @@ fn quiet_hides_nothing_that_a_question_is_about() {
     let asked = |words: &[&str]| {
         let no = [("CALLOSUM_ASSUME_YES", "0")];
         let shown = on_terminal(&env, (100, 40), "n\n", &no, words);
-        plain(&shown.stdout)
+        let shown = plain(&shown.stdout);
+        // On a busy machine the terminal echoes the answer before the question.
+        shown.strip_prefix("n\n").unwrap_or(&shown).to_owned()
     };
     let loud = asked(&["init", "--ledger"]);
     assert!(loud.contains("[y/N]"), "{loud}");

@@ -222,6 +222,68 @@ fn the_test_command_of_the_readme_is_a_line_of_the_ci_script() {
     assert!(tree.text(".ci/run").lines().any(|line| line == shown[0]));
 }
 
+/// Returns the numbers in the text of a page, without its code blocks, comments and links.
+fn numbers(page: &str) -> Vec<String> {
+    let mut text = String::new();
+    let mut is_code = false;
+    let mut is_comment = false;
+    for line in page.lines() {
+        is_comment |= line.starts_with("<!--");
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code && !is_comment && !line.contains("SPDX") && !line.contains("LICENSE") {
+            // The targets of links are names of files.
+            let parts = line.split("](");
+            text.extend(parts.map(|part| part.split_once(')').map_or(part, |(_, rest)| rest)));
+            text.push('\n');
+        }
+        is_comment &= !line.ends_with("-->");
+    }
+    let is_number = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.');
+    words
+        .filter(is_number)
+        .map(|word| word.trim_end_matches('.').to_owned())
+        .collect()
+}
+
+/// README names few numbers: those of its examples run in a test of the program, and the others are here.
+#[test]
+fn the_numbers_of_the_readme_are_those_of_the_manifest_and_of_the_measurements() {
+    let tree = Tree::read();
+    let readme = tree.text("README.md");
+    let cargo: toml::Table = tree.text("Cargo.toml").parse().unwrap();
+    let rust = cargo["workspace"]["package"]["rust-version"].as_str();
+    let measured = tree.text("docs/performance/build.md");
+    let minutes: Vec<String> = markdown::rows(&measured)
+        .into_iter()
+        .filter(|cells| cells[0].starts_with("`cargo run") || cells[0].starts_with("`cargo test"))
+        .map(|cells| cells[1].trim_end_matches(" min").to_owned())
+        .collect();
+    assert_eq!(
+        minutes.len(),
+        2,
+        "the page has a row for each command of README"
+    );
+    for minutes in &minutes {
+        let expected = format!("about {minutes} minutes");
+        assert!(
+            readme.contains(&expected),
+            "README.md does not say {expected:?}"
+        );
+    }
+    // The version of Python, the processors, and the items of its list.
+    let mut known = vec!["1", "2", "3", "4", "5"];
+    known.extend(rust);
+    known.extend(minutes.iter().map(String::as_str));
+    let unknown: Vec<String> = numbers(&readme)
+        .into_iter()
+        .filter(|number| !known.contains(&number.as_str()))
+        .map(|number| format!("README.md: nothing checks the number {number}"))
+        .collect();
+    none_of(&unknown);
+}
+
 #[test]
 fn no_page_carries_emoji() {
     let tree = Tree::read();

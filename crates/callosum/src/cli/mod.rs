@@ -15,9 +15,9 @@ mod constitution;
 mod context;
 mod continuity;
 pub(crate) mod delegate;
+mod doctor;
 #[cfg(test)]
 mod documented_commands;
-mod doctor;
 pub(crate) mod executor;
 mod failure;
 pub(crate) mod find;

@@ -197,6 +197,8 @@ mod session;
 mod session_forks;
 /// The tree is kept, shown, brought back and let go.
 mod snapshot;
+/// What the loader does before the program starts.
+mod startup;
 /// `status` in eight lines.
 mod status_summary;
 /// Tasks that build on one another, and what is refused before anything runs.

@@ -33,6 +33,7 @@ use super::context::Context;
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
     Decide(decide::DecideArgs),
+    #[command(visible_alias = "add-evidence")]
     Cite(cite::CiteArgs),
     Resolve(resolve::ResolveArgs),
     Grounding(grounding::GroundingArgs),
@@ -40,6 +41,7 @@ pub(crate) enum SessionCommand {
     Handoff(handoff::HandoffArgs),
     Recover(recover::RecoverArgs),
     Status(status::StatusArgs),
+    #[command(visible_alias = "repair")]
     Heal(heal::HealArgs),
     Merge(merge::MergeArgs),
     Budget(budget::BudgetArgs),

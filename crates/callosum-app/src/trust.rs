@@ -32,7 +32,7 @@ pub struct WaitingExecutor {
     pub way: String,
     /// The environment variables that it would be given.
     pub pass_environment: Vec<String>,
-    /// How much confinement it needs to be run at all; nothing for what the system can.
+    /// Its sandbox policy; absent for `best-effort`.
     pub confinement: Option<String>,
     /// What it could read beyond the project and the system.
     pub readable: Vec<String>,

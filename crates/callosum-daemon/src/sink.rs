@@ -46,16 +46,16 @@ const FEW: u32 = 3;
 /// Characters of what a place answered that are told.
 const LONGEST_REASON: usize = 200;
 
-/// How a place stands.
+/// The state of a sink.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SinkStatus {
     /// Its name in the configuration.
     pub name: String,
     /// What is spoken there: `discord`.
     pub kind: String,
-    /// Whether it takes what it is told, but for a few events that it refuses by themselves; false also where nothing can be tried.
+    /// Whether it accepts events, except for a few that it refuses individually; false also if no event can be tried.
     pub healthy: bool,
-    /// The last event that it was told of, or that it is not to be told of; empty as long as that is not known.
+    /// The last event that was sent to it, or that is not sent to it; empty if that is unknown.
     pub cursor: String,
     /// Messages that it took.
     pub messages: u64,

@@ -94,6 +94,79 @@ fn no_part_of_the_tree_gains_dialect_words() {
     none_of(&findings);
 }
 
+/// Returns the text of a page without names in backticks.
+fn without_names(page: &str) -> String {
+    page.split('`').step_by(2).collect::<Vec<_>>().join("`")
+}
+
+/// Pages and schemas for users have none. Those of design and requirements, which quote the specifications, are counted above.
+#[test]
+fn no_page_for_users_has_dialect_words() {
+    let tree = Tree::read();
+    let for_users = |path: &&str| {
+        path.starts_with("docs/")
+            && !path.starts_with("docs/design/")
+            && *path != "docs/requirements.md"
+    };
+    let pages = tree.with_extension("md").chain(tree.with_extension("json"));
+    let findings: Vec<String> = pages
+        .filter(for_users)
+        .filter(|path| dialect_words(&without_names(&tree.text(path))) > 0)
+        .map(|path| format!("{path}: has dialect words"))
+        .collect();
+    none_of(&findings);
+}
+
+/// Fragments of sentences that users could not read, from help, errors and docs. Each was rewritten.
+const REWRITTEN: [&str; 28] = [
+    "Draw no progress line",
+    "Tell more of what is done",
+    "Hand back at most so many tokens",
+    "Have it answered anew",
+    "Sign how the audit journal stands",
+    "Set earlier checkpoints aside",
+    "Shake hands with executors again",
+    "Which; all of them where none is named",
+    "How much confinement it needs to be run at all",
+    "What waits for a journal that could not be written",
+    "Only those that came out so",
+    "Ask the guard what it says to a command",
+    "Take FILE though nothing says",
+    "Tell the other agents on this machine",
+    "Hear what is told",
+    "Also where it was left for another agent",
+    "Say that you work on a file",
+    "Keep decisions where they outlive a context",
+    "A passage counts that has three quarters",
+    "Make good what is missing",
+    "A call of which nobody knows whether it was made",
+    "Allow what this repository brings along",
+    "wrote NOTES.md anew while it was written",
+    "may have been made before the run broke off",
+    "more events that change the board wait than may",
+    "is of another form, and is passed over",
+    "nothing vouches for what is shown",
+    "at once, where it is to a session",
+];
+
+#[test]
+fn no_sentence_that_was_rewritten_comes_back() {
+    let tree = Tree::read();
+    let mut findings = Vec::new();
+    for path in tree.with_extension("md").chain(tree.with_extension("rs")) {
+        if path.starts_with("xtask/tests/house/") {
+            continue;
+        }
+        let text = tree.text(path).to_lowercase();
+        for sentence in REWRITTEN {
+            if text.contains(&sentence.to_lowercase()) {
+                findings.push(format!("{path}: {sentence:?} is back"));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
 /// How many string literals of the libraries and the program have such a word: names in formats, other programs' words, and data.
 const LITERALS: usize = 20;
 

@@ -65,7 +65,7 @@ pub struct Executor {
     pub tool: Option<String>,
     /// The tool's argument that takes the prompt.
     pub argument: Option<String>,
-    /// How much confinement it needs to be run at all, where its entry says.
+    /// The sandbox policy of its entry: `required`, `best-effort` or `off`.
     pub confinement: Option<Policy>,
     /// Paths that it may read beyond the project and the system.
     pub readable: Vec<String>,

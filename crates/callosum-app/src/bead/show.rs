@@ -37,7 +37,7 @@ pub struct BeadOutput {
     pub handoffs: Vec<String>,
     /// What comes next.
     pub next_steps: Vec<String>,
-    /// What nobody has answered.
+    /// Questions that are open.
     pub questions: Vec<String>,
 }
 

@@ -21,7 +21,7 @@ pub struct PermitOutput {
     pub pattern: String,
     /// Where it holds: `project` or `user`.
     pub scope: String,
-    /// When it was said, in UTC.
+    /// When it was given, in UTC.
     pub since: String,
     /// Until when it holds; nothing where that is for good.
     pub until: Option<String>,

@@ -24,9 +24,9 @@ pub struct ExplainOutput {
 /// A command that would run.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct StepOutput {
-    /// How deep it stands in others.
+    /// How many others it is nested in.
     pub depth: usize,
-    /// What brought it there; empty where it stands by itself.
+    /// What contains it; empty if it is not nested.
     pub via: String,
     /// Its words; what is not known is shown as `…`.
     pub command: String,

@@ -16,7 +16,7 @@ pub const MOST: Duration = Duration::from_secs(5);
 pub struct BridgeOutput {
     /// The file.
     pub path: String,
-    /// The folder for additions that nobody can overwrite.
+    /// The folder for additions, which other programs cannot overwrite.
     pub drop_ins: String,
     /// How many edits were taken over.
     pub edits: usize,
@@ -24,7 +24,7 @@ pub struct BridgeOutput {
     pub conflicts: Vec<ConflictOutput>,
     /// Files that were no JSON.
     pub rejected: Vec<RejectedOutput>,
-    /// What stands in the folder for additions and is never taken over.
+    /// Files in the folder for additions that are never imported.
     pub ignored: Vec<LeftAloneOutput>,
 }
 

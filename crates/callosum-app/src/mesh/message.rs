@@ -34,9 +34,9 @@ pub struct MessageOutput {
     pub timestamp: String,
     /// How far it has come: `queued`, `delivered`, `seen`, `acked`, `dead` or `dropped`.
     pub state: String,
-    /// What shows that it came so far, or why it could not be handed over.
+    /// The evidence of its delivery, or why it could not be delivered.
     pub evidence: Option<String>,
-    /// When it becomes a dead letter, unless it was handed over before.
+    /// When it becomes a dead letter, unless it is delivered before.
     pub expires: Option<String>,
     /// The session that it was delivered to.
     pub session_id: Option<String>,

@@ -20,7 +20,7 @@ pub const ACCOUNTS: &str = "account_state";
 pub struct RoutesOutput {
     /// The kinds of tasks.
     pub routes: Vec<RouteOutput>,
-    /// The accounts that agents work with, as somebody wrote them into the bridge file (`account_state`).
+    /// The accounts that agents work with, as they are in the bridge file (`account_state`).
     pub accounts: Value,
 }
 

@@ -9,25 +9,25 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::{many, thousands};
 
-/// How the mesh stands.
+/// The state of the mesh.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct MeshStatus {
-    /// Messages that nobody was handed.
+    /// Messages that were not delivered.
     pub messages_waiting: u64,
     /// Seconds that the oldest of them has waited; 0 where none does.
     pub oldest_age_seconds: u64,
-    /// Messages that could not be handed over, and are neither tried again nor dropped.
+    /// Messages that could not be delivered, and are neither retried nor dropped.
     pub dead_letters: u64,
     /// Those of them that were sent from this project.
     #[serde(skip)]
     pub own_dead_letters: u64,
-    /// Tasks that nobody works on.
+    /// Tasks that no agent works on.
     pub tasks_pending: u64,
-    /// Tasks that somebody works on.
+    /// Tasks that an agent works on.
     pub tasks_in_progress: u64,
     /// Leases that hold.
     pub leases: u64,
-    /// What stands in the folder of additions to the bridge file and is never taken over; `callosum doctor` says why.
+    /// Files in the folder of additions to the bridge file that are never imported; `callosum doctor` says why.
     pub ignored: u64,
 }
 

@@ -41,7 +41,7 @@ pub struct PlanCheckOutput {
     pub source: Option<String>,
 }
 
-/// A capability whose provider can't be asked as it stands.
+/// A capability whose provider cannot be called as it is.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct NotReadyOutput {
     /// The capability.

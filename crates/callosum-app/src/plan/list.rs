@@ -23,7 +23,7 @@ pub struct RunSummaryOutput {
     pub plan: Option<String>,
     /// When it was begun.
     pub begun: String,
-    /// When the last of its records was told.
+    /// The time of its last record.
     pub changed: String,
     /// `running`, `waiting` for a person, `interrupted`, `completed`, `failed` or `cancelled`.
     pub standing: String,

@@ -71,12 +71,12 @@ pub struct WaitingOutput {
     pub capability: String,
     /// With what, in the language's notation; whole, but for secrets; null where what was kept of them is gone.
     pub arguments: Option<String>,
-    /// `approval`, or `outcome` where nobody knows whether it was made.
+    /// `approval`, or `outcome` if it is unknown whether it was made.
     pub blocked_by: String,
     /// The question, or why it is not known.
     pub question: String,
-    /// The type of the value that `plan resume --set-result` takes for it; null where its outcome is not asked for, or nobody
-    /// provides it any more.
+    /// The type of the value that `plan resume --set-result` takes for it; null if its outcome is not asked for, or if it
+    /// has no provider any more.
     pub answer_type: Option<String>,
     /// Whether going on may find out by itself what came of it.
     #[serde(skip)]

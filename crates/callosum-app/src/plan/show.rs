@@ -33,7 +33,7 @@ pub struct PlanShowOutput {
     pub tokens: u64,
     /// US dollars that its calls cost, as far as anybody says.
     pub cost_usd: f64,
-    /// Tokens that its calls may use; null where nothing was said.
+    /// Tokens that its calls may use; null if there is no limit.
     pub max_tokens: Option<u64>,
     /// US dollars that they may cost.
     pub max_cost_usd: Option<f64>,
@@ -73,7 +73,7 @@ pub struct ActionOutput {
     pub kind: String,
     /// What it is called.
     pub name: String,
-    /// How it stands, in a word; of a ruling, the policies that decided; of an answer `made`, `found` by
+    /// Its state, in a word; of a ruling, the policies that decided; of an answer `made`, `found` by
     /// its key after an interruption, or `said` by a person.
     pub standing: String,
     /// What else there is to say of it: arguments, a value, a reason.

@@ -24,7 +24,7 @@ pub struct SynthesisOutput {
     pub bead: Option<String>,
     /// Files that were written.
     pub files: Vec<String>,
-    /// Where the record stands in the trajectory: `file:line`.
+    /// The record's place in the trajectory: `file:line`.
     pub trajectory: Option<String>,
 }
 

@@ -30,7 +30,7 @@ pub struct DecideOutput {
     pub cited: Vec<String>,
     /// Places that it leans on no more, since they did not hold any more.
     pub replaced: Vec<String>,
-    /// Where it stands in the trajectory: `file:line`.
+    /// Its place in the trajectory: `file:line`.
     pub trajectory: String,
     /// Kinds of secrets that were taken out.
     pub redacted: Vec<String>,

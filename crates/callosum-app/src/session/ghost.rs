@@ -52,7 +52,7 @@ pub struct GhostOutput {
     pub ghost: bool,
     /// The queries, then the control.
     pub queries: Vec<AskedOutput>,
-    /// Where the record stands in the trajectory: `file:line`.
+    /// The record's place in the trajectory: `file:line`.
     pub trajectory: String,
 }
 

@@ -14,7 +14,7 @@ use crate::{CommandError, Exit};
 pub struct GroundingOutput {
     /// All claims since the last hand-off.
     pub total_claims: usize,
-    /// Those whose every quote stands in the tree.
+    /// Those whose quotes are all in the tree.
     pub grounded_claims: usize,
     /// Those that say that they are assumptions.
     pub assumptions: usize,
@@ -37,7 +37,7 @@ pub struct GroundingOutput {
 pub struct UngroundedOutput {
     /// Its words.
     pub claim: String,
-    /// Where its record stands: `file:line`.
+    /// The place of its record: `file:line`.
     pub at: String,
     /// Why it is not grounded.
     pub why: String,

@@ -29,18 +29,18 @@ pub struct HandoffOutput {
     pub next_session_ready: bool,
     /// Where the session's decisions stand in NOTES.md.
     pub notes_refs: Vec<String>,
-    /// Where the record stands in the trajectory: `file:line`.
+    /// The record's place in the trajectory: `file:line`.
     pub trajectory: String,
-    /// The other project that was handed over to; null where it is this one.
+    /// The other project of the hand-off; null if it is this one.
     pub repo: Option<ReceivedOutput>,
 }
 
-/// The project that was handed over to.
+/// The project of the hand-off.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ReceivedOutput {
     /// Its root.
     pub root: String,
-    /// Where the record stands in its trajectory: `file:line`.
+    /// The record's place in its trajectory: `file:line`.
     pub trajectory: String,
 }
 

@@ -36,9 +36,9 @@ pub struct HealedOutput {
     pub file: String,
     /// What was wrong with it.
     pub was: String,
-    /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `notes`, `both sides`, `anew` or `not healed`.
+    /// Its source: `git`, `template`, `trajectory`, `beads`, `notes`, `both sides`, `anew` or `not healed`.
     pub from: String,
-    /// Where the broken one stands now.
+    /// The path of the broken file now.
     pub backup_path: Option<String>,
 }
 

@@ -10,7 +10,7 @@ pub struct ResolveOutput {
     pub identifier: String,
     /// The place whose lines these are.
     pub at: String,
-    /// How the quote that NOTES.md has of the place stands; nothing where it has none.
+    /// The state of the quote that NOTES.md has of the place; absent if it has none.
     pub standing: Option<String>,
     /// The lines.
     pub text: String,

@@ -23,7 +23,7 @@ pub struct SnapshotOutput {
     pub linked_errors: Vec<String>,
     /// Bytes of the files that were read for it.
     pub size_bytes: u64,
-    /// Whether it is kept whatever its age.
+    /// Whether it is kept regardless of its age.
     pub checkpoint: bool,
     /// What it does not hold.
     pub snapshot_missing: NotCoveredOutput,
@@ -75,9 +75,9 @@ pub struct RestoreOutput {
 pub struct ChangeOutput {
     /// The file.
     pub path: String,
-    /// `create`, `rewrite`, `leave` (the snapshot does not hold it), `replace` (it does not hold it, and it
-    /// stands where a folder is to be), `remove` (going back has made it,
-    /// and it is as it was made) or `refuse` (what stands there could not be brought back).
+    /// `create`, `rewrite`, `leave` (the snapshot does not hold it), `replace` (it does not hold it, and it is in the
+    /// place of a folder), `remove` (going back has made it,
+    /// and it is as it was made) or `refuse` (the file there could not be restored).
     pub change: String,
 }
 

@@ -17,7 +17,7 @@ pub struct UndoOutput {
     pub calls: usize,
     /// Every file that they changed, in the order of paths.
     pub files: Vec<FileOutput>,
-    /// How many more files they changed, of which no record exists.
+    /// How many more files they changed without a record.
     pub not_recorded: usize,
     /// The id of this undo, by which it can be undone; null if nothing was written.
     pub undo: Option<String>,

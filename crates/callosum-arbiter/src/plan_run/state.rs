@@ -326,7 +326,7 @@ impl RunState {
         self.begun
     }
 
-    /// When the last of its records was told.
+    /// The time of its last record.
     pub fn changed(&self) -> Timestamp {
         self.changed
     }

@@ -70,7 +70,7 @@ pub(super) struct Told<'a> {
     pub(super) judged: &'a Judged,
     /// What came of keeping the tree, where that was to be done.
     pub(super) snapshot: Option<&'a Kept>,
-    /// Whether the client was told to run it without a prompt of its own.
+    /// Whether the client runs it without a prompt of its own.
     pub(super) auto_allowed: bool,
     /// The command that ran in its place.
     pub(super) rewritten: Option<&'a str>,

@@ -104,7 +104,7 @@ impl NotCovered {
 }
 
 impl Snapshot {
-    /// Whether it is kept whatever its age.
+    /// Whether it is kept regardless of its age.
     pub fn is_pinned(&self) -> bool {
         self.checkpoint || !self.linked_errors.is_empty()
     }

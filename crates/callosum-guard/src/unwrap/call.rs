@@ -20,7 +20,7 @@ pub(crate) struct Write {
 /// One command that would run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
-    /// How deep it stands in others.
+    /// How many others it is nested in.
     pub(crate) depth: usize,
     /// What brought it here.
     pub(crate) via: String,

@@ -28,11 +28,11 @@ pub struct Message {
     pub timestamp: Timestamp,
     /// How far it has come, with evidence for each step; `None` while it waits.
     pub receipt: Option<Receipt>,
-    /// What shows that it came so far, or why it could not be handed over.
+    /// The evidence of its delivery, or why it could not be delivered.
     pub evidence: Option<String>,
     /// Seconds that it is worth handing over, where its author said so.
     pub ttl_seconds: Option<u64>,
-    /// When it becomes a dead letter, unless it was handed over before.
+    /// When it becomes a dead letter, unless it is delivered before.
     #[serde(with = "crate::moment::optional")]
     pub expires: Option<Timestamp>,
     /// The session that it was delivered to.

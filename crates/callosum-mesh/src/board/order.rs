@@ -60,7 +60,7 @@ pub enum Order {
     Claim {
         /// The task; whichever is next where none is named.
         task: Option<String>,
-        /// Also where it was left for another agent.
+        /// Claim it even if it was assigned to another agent.
         anyway: bool,
     },
     /// Give a task back to the queue.

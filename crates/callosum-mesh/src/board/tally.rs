@@ -8,17 +8,17 @@ use crate::digest::is_near;
 /// How much of everything there is at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages that nobody was handed.
+    /// Messages that were not delivered.
     pub waiting: u64,
     /// How long the oldest of them has waited; zero where none does.
     pub oldest_waits: SignedDuration,
     /// Messages that were handed over, and that nobody has shown to have seen.
     pub unseen: u64,
-    /// Messages that could not be handed over, and are neither tried again nor dropped.
+    /// Messages that could not be delivered, and are neither retried nor dropped.
     pub dead: u64,
-    /// Tasks that nobody works on.
+    /// Tasks that no agent works on.
     pub pending: u64,
-    /// Tasks that somebody works on.
+    /// Tasks that an agent works on.
     pub in_progress: u64,
     /// Leases that hold.
     pub leases: u64,

@@ -33,7 +33,7 @@ pub struct Bead {
     pub handoffs: Vec<String>,
     /// What is to be done next.
     pub next_steps: Vec<String>,
-    /// What nobody has answered.
+    /// Questions that are open.
     pub questions: Vec<String>,
     /// What of its decisions does not count, and why.
     pub uncounted: Vec<String>,

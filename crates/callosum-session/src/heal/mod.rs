@@ -106,7 +106,7 @@ pub struct Healed {
     pub was: String,
     /// Where it was taken from.
     pub from: Healer,
-    /// Where the broken one stands now.
+    /// The path of the broken file now.
     pub aside: Option<String>,
 }
 

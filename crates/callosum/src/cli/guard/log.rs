@@ -112,7 +112,7 @@ pub(crate) struct DecisionOutput {
     pub(crate) paths: Vec<String>,
     /// The permissions that allowed it, by their ids.
     pub(crate) permitted: Vec<String>,
-    /// Whether the client was told to run it without a prompt of its own.
+    /// Whether the client runs it without a prompt of its own.
     pub(crate) auto_allowed: bool,
     /// What came of the snapshot before it: `begun`, `taken`, `late` or `failed`; nothing where none was wanted.
     pub(crate) snapshot: Option<String>,

@@ -23,20 +23,20 @@ pub(super) const TOOL: Tool = Tool {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     decision: String,
-    because: Option<String>,
+    reason: Option<String>,
     /// Places, as src/a.rs:12-15
     #[serde(default)]
     cite: Vec<String>,
-    ground: Option<Rests>,
+    source: Option<Source>,
     #[serde(default)]
-    scenarios: Vec<String>,
+    acceptance: Vec<String>,
     /// If not the current task
     bead: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Rests {
+enum Source {
     User,
     Assumption,
 }
@@ -44,8 +44,8 @@ enum Rests {
 fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let arguments: Arguments = read(arguments)?;
     prepared(context)?;
-    if arguments.ground.is_some() && !arguments.cite.is_empty() {
-        let what = "use either `cite` or `ground`, not both";
+    if arguments.source.is_some() && !arguments.cite.is_empty() {
+        let what = "use either `cite` or `source`, not both";
         return Err(CommandError::new(Exit::Usage, what));
     }
     let asker = context.asker();
@@ -53,13 +53,13 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let new = NewDecision {
         decision: arguments.decision,
         title: None,
-        rationale: arguments.because,
+        rationale: arguments.reason,
         places: places.collect::<Result<_, _>>()?,
-        scenarios: arguments.scenarios,
+        scenarios: arguments.acceptance,
         bead: arguments.bead.as_deref().map(bead_id).transpose()?,
-        ground: match arguments.ground {
-            Some(Rests::User) => Ground::UserInput,
-            Some(Rests::Assumption) => Ground::Assumption,
+        ground: match arguments.source {
+            Some(Source::User) => Ground::UserInput,
+            Some(Source::Assumption) => Ground::Assumption,
             None => Ground::Nothing,
         },
         session_id: asker.session,

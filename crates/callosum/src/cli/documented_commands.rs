@@ -37,11 +37,12 @@ fn commands(page: &str, text: &str) -> Vec<Documented> {
         match &fence {
             Some(info) if ["", "console", "sh", "bash"].contains(&info.as_str()) => {
                 let line = line.strip_prefix("$ ").unwrap_or(line);
-                if line.starts_with("callosum ") {
+                if line.starts_with("callosum ") && !line.contains('…') {
                     commands.push(Documented {
                         place,
                         text: line.to_owned(),
-                        is_whole: true,
+                        // What the shell would put there is unknown.
+                        is_whole: !line.contains("$("),
                     });
                 }
             }

@@ -147,7 +147,7 @@ fn a_client_of_the_reference_library_is_served_in_both_lifecycles() {
             };
             let tools = client.list_all_tools().await.unwrap();
             assert_eq!(tools.len(), NAMES.len());
-            let decide = json!({"decision": "Keep one pool", "ground": "user"});
+            let decide = json!({"decision": "Keep one pool", "source": "user"});
             let decide = decide.as_object().unwrap().clone();
             let call = CallToolRequestParams::new("decide").with_arguments(decide);
             let answer = client.call_tool(call).await.unwrap();
@@ -230,7 +230,7 @@ fn a_failure_has_the_words_and_the_hint_of_the_command_line() {
         ),
         (
             "decide",
-            json!({"decision": "x", "cite": ["src/sum.rs:1"], "ground": "user"}),
+            json!({"decision": "x", "cite": ["src/sum.rs:1"], "source": "user"}),
         ),
         ("recover", json!({"level": 7})),
         ("delegate", json!({"prompt": "-"})),
@@ -252,7 +252,7 @@ fn what_is_kept_names_the_agent_and_its_session() {
     let mut server = Server::run(&claude.env("CLAUDE_CODE_SESSION_ID", "of-claude"));
     server.initialize("claude-code");
     let decision =
-        json!({"decision": "Use one pool", "because": "fewer sockets", "cite": ["src/sum.rs:4"]});
+        json!({"decision": "Use one pool", "reason": "fewer sockets", "cite": ["src/sum.rs:4"]});
     let said = server.done("decide", &decision);
     assert!(
         said.contains("Use one pool") && said.contains("src/sum.rs:4"),

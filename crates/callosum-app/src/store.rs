@@ -33,9 +33,15 @@ pub fn open(context: &Context) -> Result<Ledger, CommandError> {
 
 /// Opens the ledger for writing if it exists, and creates nothing. Waits and retries as [`open`] does.
 pub fn open_existing(context: &Context) -> Result<Option<Ledger>, CommandError> {
-    // Without its folder for locks, a ledger cannot be opened for another reason than that it does not exist.
     if has_no_files(context) {
         return Ok(None);
+    }
+    // A clone of a shared ledger comes without the folder for locks, which git ignores.
+    if matches!(
+        context.disk.exists(&context.ledger_paths().locks),
+        Ok(false)
+    ) {
+        return open(context).map(Some);
     }
     with_retries(context, || match mended(context)? {
         Ok(ledger) => Ok(Some(ledger)),

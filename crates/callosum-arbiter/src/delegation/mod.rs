@@ -2,7 +2,7 @@
 //!
 //! Start with [`run`]. It asks the [`Schedule`](crate::Schedule) what to start, lets workers make
 //! one attempt at a time, which is admission, asking and what comes of it, and tells the schedule how each went. What an answer must be like is
-//! decided in judge, without touching anything; what is told to the journal is worded in
+//! decided in judge, without touching anything; the journal's records are worded in
 //! record.
 //!
 //! Deliberately not here: choosing modes and pauses (decided by the schedule), speaking to

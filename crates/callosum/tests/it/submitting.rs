@@ -200,3 +200,21 @@ fn a_link_to_the_ledger_is_kept_and_its_summary_handed_on() {
     ]);
     assert_eq!(shown.success().json()["linked_tasks"], json!([first]));
 }
+
+/// A clone of a project that shares its ledger has no folder for locks: a delegation works there, and so does the record
+/// of a refusal (REQ-ERR-001).
+#[test]
+fn a_ledger_without_its_folder_for_locks_takes_a_delegation() {
+    let env = two_languages();
+    env.run(["scan"]).success();
+    let locks = env.project().join(".cal_lock");
+    std::fs::remove_dir_all(&locks).unwrap();
+    env.run(["delegate", "again", "--link", "cal_2020_01_01_0001"])
+        .ended_with(2);
+    std::fs::remove_dir_all(&locks).unwrap();
+    env.run(["scan", "--no-cache"]).success();
+    let journal = env.run(["audit", "query", "--json"]).success().stdout;
+    assert!(journal.contains("cal_2020_01_01_0001"), "{journal}");
+    let verified = env.run(["ledger", "verify"]).success().stdout;
+    assert!(verified.starts_with("2 entries, "), "{verified}");
+}

@@ -1,4 +1,4 @@
-//! Who speaks: [`SpeakerArgs`] of the command line, else the client, by its environment; `asking` of a tool.
+//! The acting agent: [`SpeakerArgs`] of the command line, else the client, by its environment.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::mesh::speaker`].
 

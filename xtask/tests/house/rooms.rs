@@ -24,7 +24,10 @@ const KEPT: &[(&str, &[&str])] = &[
     ("rmcp", &["callosum-mcp", "callosum-agents"]),
     // The search index, which can be thrown away, and the recall database.
     ("rusqlite", &["callosum-intervention", "callosum-search"]),
-    ("rustix", &["callosum-host", "callosum-terminal"]),
+    (
+        "rustix",
+        &["callosum-host", "callosum-panes", "callosum-terminal"],
+    ),
     ("seccompiler", &["callosum-host"]),
     // The program hears Ctrl-C; a guard hears that it is to end what it started; a watched terminal changes its size.
     (

@@ -4,7 +4,7 @@
 //! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
 //! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own;
 //! [`leave`] for what goes on by itself; [`page`] for a pager on this process's own terminal;
-//! [`spawn()`] for a command that a person asked this process to run.
+//! [`spawn()`] for a command that a person asked this process to run. [`table`] lists what runs.
 
 mod cancel;
 mod descendants;
@@ -22,6 +22,7 @@ mod pulse;
 mod received;
 mod run;
 mod spawn;
+pub mod table;
 mod talk;
 
 pub use self::{

@@ -1,0 +1,229 @@
+//! [`Screen`]: the lines of a terminal as a person sees them, with the parts that are dim.
+//!
+//! A client draws a placeholder dim and a draft plainly, so the difference is kept. Everything else about
+//! color is dropped.
+
+use std::ops::Range;
+
+use anstyle_parse::{DefaultCharAccumulator, Params, Parser, Perform};
+
+/// Lines that are kept at most. No terminal that a person reads is higher.
+const MOST_LINES: usize = 500;
+
+/// Characters of a line that are kept at most.
+const LONGEST_LINE: usize = 1_000;
+
+/// What a terminal shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screen {
+    /// The lines from top to bottom, without trailing spaces.
+    pub lines: Vec<Line>,
+    /// Column and row of the cursor, from 0, if known.
+    pub cursor: Option<(u16, u16)>,
+}
+
+/// One line of a screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Its text, without escape sequences. Non-breaking spaces are plain spaces.
+    pub text: String,
+    /// The bytes of `text` that are drawn dim.
+    dim: Vec<Range<usize>>,
+}
+
+impl Line {
+    /// Returns a line with nothing dim.
+    pub fn plain(text: &str) -> Self {
+        Self {
+            text: text.trim_end().to_owned(),
+            dim: Vec::new(),
+        }
+    }
+
+    /// Whether it is empty.
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Returns the text without its dim parts.
+    pub fn bright(&self) -> String {
+        let mut bright = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for dim in &self.dim {
+            bright.push_str(self.text.get(from..dim.start).unwrap_or_default());
+            from = dim.end;
+        }
+        bright.push_str(self.text.get(from..).unwrap_or_default());
+        bright
+    }
+}
+
+impl Screen {
+    /// Reads the output of `capture-pane -p -e`: lines with color escapes and nothing else that moves the cursor.
+    pub fn read(bytes: &[u8], cursor: Option<(u16, u16)>) -> Self {
+        let mut parser = Parser::<DefaultCharAccumulator>::new();
+        let mut reader = Reader::default();
+        for byte in bytes {
+            parser.advance(&mut reader, *byte);
+        }
+        if !reader.line.text.is_empty() {
+            reader.end_line();
+        }
+        Self {
+            lines: reader.lines,
+            cursor,
+        }
+    }
+
+    /// Returns the last `count` lines that are not blank, from top to bottom, each with its index.
+    pub fn bottom(&self, count: usize) -> Vec<usize> {
+        self.last_of(self.lines.len(), count)
+    }
+
+    /// Returns the last `count` lines before `end` that are not blank.
+    pub fn last_of(&self, end: usize, count: usize) -> Vec<usize> {
+        let before = self.lines.get(..end).unwrap_or_default();
+        let mut found: Vec<usize> = (0..before.len())
+            .rev()
+            .filter(|index| !before[*index].is_blank())
+            .take(count)
+            .collect();
+        found.reverse();
+        found
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    lines: Vec<Line>,
+    line: Line,
+    letters: usize,
+    is_dim: bool,
+}
+
+impl Reader {
+    fn end_line(&mut self) {
+        let mut line = std::mem::take(&mut self.line);
+        line.text.truncate(line.text.trim_end().len());
+        let end = line.text.len();
+        line.dim.retain_mut(|dim| {
+            dim.end = dim.end.min(end);
+            dim.start < dim.end
+        });
+        self.letters = 0;
+        if self.lines.len() < MOST_LINES {
+            self.lines.push(line);
+        }
+    }
+}
+
+impl Perform for Reader {
+    fn print(&mut self, letter: char) {
+        if self.letters == LONGEST_LINE {
+            return;
+        }
+        self.letters += 1;
+        let start = self.line.text.len();
+        let letter = if letter == '\u{a0}' { ' ' } else { letter };
+        self.line.text.push(letter);
+        let end = self.line.text.len();
+        if self.is_dim {
+            match self.line.dim.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => self.line.dim.push(start..end),
+            }
+        }
+    }
+
+    fn execute(&mut self, byte: u8) {
+        if byte == b'\n' {
+            self.end_line();
+        }
+    }
+
+    fn csi_dispatch(&mut self, params: &Params, _between: &[u8], _ignored: bool, action: u8) {
+        if action != b'm' {
+            return;
+        }
+        let mut values = params.iter();
+        if params.is_empty() {
+            self.is_dim = false;
+        }
+        while let Some(value) = values.next() {
+            match value.first() {
+                Some(0 | 22) => self.is_dim = false,
+                Some(2) => self.is_dim = true,
+                // The color follows in values of its own, `38;5;2` or `38;2;r;g;b`, and is no attribute.
+                Some(38 | 48 | 58) if value.len() == 1 => {
+                    let skip = match values.next().and_then(|kind| kind.first()) {
+                        Some(5) => 1,
+                        Some(2) => 3,
+                        _ => 0,
+                    };
+                    for _ in 0..skip {
+                        values.next();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(screen: &Screen) -> Vec<&str> {
+        screen.lines.iter().map(|line| line.text.as_str()).collect()
+    }
+
+    #[test]
+    fn colors_go_and_dim_text_is_marked() {
+        let bytes = "\u{1b}[1m\u{276f}\u{1b}[0m\u{a0}\u{1b}[2mTry \"fix\"\u{1b}[22m now  \nplain\n";
+        let screen = Screen::read(bytes.as_bytes(), None);
+        assert_eq!(texts(&screen), ["\u{276f} Try \"fix\" now", "plain"]);
+        assert_eq!(screen.lines[0].bright(), "\u{276f}  now");
+        assert_eq!(screen.lines[1].bright(), "plain");
+    }
+
+    #[test]
+    fn a_color_that_holds_a_two_is_not_dim() {
+        let bytes = b"\x1b[38;5;2mgreen\x1b[48;2;2;2;2m back\x1b[38:5:2m sub\x1b[m";
+        let screen = Screen::read(bytes, None);
+        assert_eq!(screen.lines[0].bright(), "green back sub");
+        let dim = Screen::read(b"\x1b[38;5;7;2mgray", None);
+        assert_eq!(dim.lines[0].bright(), "");
+    }
+
+    #[test]
+    fn the_bottom_leaves_blank_lines_out() {
+        let screen = Screen::read(b"a\n\nb\n   \nc\n\n\n", None);
+        assert_eq!(screen.bottom(2), [2, 4]);
+        assert_eq!(screen.last_of(4, 5), [0, 2]);
+        assert_eq!(screen.last_of(99, 5), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn an_endless_line_and_an_endless_screen_are_cut() {
+        let line = "x".repeat(LONGEST_LINE + 50);
+        assert_eq!(
+            Screen::read(line.as_bytes(), None).lines[0].text.len(),
+            LONGEST_LINE
+        );
+        let lines = "y\n".repeat(MOST_LINES + 50);
+        assert_eq!(Screen::read(lines.as_bytes(), None).lines.len(), MOST_LINES);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes: Vec<u8>) {
+            let screen = Screen::read(&bytes, None);
+            for line in &screen.lines {
+                let has_escape = line.text.contains('\u{1b}');
+                proptest::prop_assert!(!has_escape);
+                proptest::prop_assert!(line.bright().len() <= line.text.len());
+            }
+        }
+    }
+}

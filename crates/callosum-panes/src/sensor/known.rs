@@ -1,0 +1,252 @@
+//! [`Known`]: what a sensor knows about one client, from look to look.
+
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{Disk, process::table};
+use jiff::Timestamp;
+
+use super::{pane_name, sources::About};
+use crate::{
+    assess::{Event, Facts, ProcessFact, ScreenFact, assess},
+    pane::Pane,
+    program::Running,
+    rule::{Judgment, RuleSet},
+    screen::Screen,
+    state::{Assessment, Considered, State},
+    tmux::TmuxPane,
+    tracker::Tracker,
+};
+
+/// A client in a place. Another client in the same pane is another place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    name: String,
+    pid: u32,
+    started: u64,
+}
+
+impl Place {
+    pub(super) fn in_tmux(socket: &Path, pane: &TmuxPane, running: &Running) -> Self {
+        Self {
+            name: pane_name(socket, &pane.id),
+            pid: running.process.pid,
+            started: running.process.started,
+        }
+    }
+
+    pub(super) fn outside_tmux(running: &Running) -> Self {
+        Self {
+            name: format!("pid:{}", running.process.pid),
+            pid: running.process.pid,
+            started: running.process.started,
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+/// What one look saw of a client.
+pub(super) struct Seen<'a> {
+    pub(super) pane: Option<&'a TmuxPane>,
+    pub(super) running: &'a Running,
+    pub(super) rules: Option<&'a RuleSet>,
+    /// The screen, or why there is none.
+    pub(super) screen: Result<Vec<u8>, String>,
+    pub(super) about: About,
+    pub(super) reset_time: fn(&str, Timestamp) -> Option<Timestamp>,
+    pub(super) now: Timestamp,
+}
+
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) pane: Pane,
+    pub(super) tracker: Tracker,
+    reading: Reading,
+}
+
+/// What the rules said about the last screen.
+#[derive(Debug, Default)]
+struct Reading {
+    /// Of title and screen, so that the rules are asked only about what has changed.
+    hash: u64,
+    judgment: Option<Judgment>,
+    considered: Vec<Considered>,
+    since: Option<Timestamp>,
+    has_draft: bool,
+}
+
+impl Known {
+    pub(super) fn new(place: &Place, seen: Seen<'_>, disk: &Disk) -> Self {
+        let Seen { running, now, .. } = seen;
+        let cwd = table::folder(running.process.pid);
+        let pane = Pane {
+            pane: place.name(),
+            tty: running.process.tty.clone(),
+            pid: running.process.pid,
+            session_id: None,
+            project: cwd.as_deref().and_then(|folder| project(disk, folder)),
+            cwd,
+            last_prompt: None,
+            status: "active".to_owned(),
+            activity_state: State::Working,
+            quadrant: None,
+            last_active: now,
+            agent: running.program.short().to_owned(),
+            runtime: running.program.runtime().to_owned(),
+            state: State::Unknown,
+            detail: None,
+            since: now,
+            resets_at: None,
+            resets: None,
+            has_draft: false,
+            evidence: Vec::new(),
+            considered: Vec::new(),
+        };
+        let mut known = Self {
+            pane,
+            tracker: Tracker::new(Assessment::unknown("not looked at yet"), now),
+            reading: Reading::default(),
+        };
+        let assessment = known.assess(seen);
+        known.tracker = Tracker::new(assessment, now);
+        known.publish();
+        known
+    }
+
+    /// Takes up another look. Returns whether the state changed.
+    pub(super) fn update(&mut self, _place: &Place, seen: Seen<'_>) -> bool {
+        let now = seen.now;
+        let assessment = self.assess(seen);
+        let is_changed = self.tracker.update(assessment, now);
+        self.publish();
+        is_changed
+    }
+
+    /// Takes up that the client was not seen. Returns whether that is new.
+    pub(super) fn end(&mut self, now: Timestamp) -> bool {
+        let facts = Facts {
+            now,
+            process: ProcessFact::Ended(format!("process {} has ended", self.pane.pid)),
+            hook: None,
+            registry: None,
+            screen: ScreenFact::None(String::new()),
+        };
+        let is_changed = self.tracker.update(assess(&facts), now);
+        self.publish();
+        is_changed
+    }
+
+    /// Returns what panes are sorted by: those in tmux first, then by name as numbers.
+    pub(super) fn order(&self) -> (bool, String, u32, u32) {
+        let name = &self.pane.pane;
+        let (server, id) = name.split_once('%').unwrap_or((name, ""));
+        (
+            name.starts_with("pid:"),
+            server.to_owned(),
+            id.parse().unwrap_or_default(),
+            self.pane.pid,
+        )
+    }
+
+    fn publish(&mut self) {
+        let since = self.tracker.since();
+        let assessment = self.tracker.current().clone();
+        self.pane.set(&assessment, since);
+    }
+
+    fn assess(&mut self, seen: Seen<'_>) -> Assessment {
+        let Seen {
+            about,
+            now,
+            reset_time,
+            ..
+        } = seen;
+        if let Some(pane) = seen.pane {
+            self.pane.quadrant = Some(pane.quadrant().to_owned());
+        }
+        let screen = self.read(&seen.screen, seen.pane, seen.rules, now);
+        let event = about.event.as_ref();
+        let session = about.session.as_ref();
+        self.pane.session_id = session
+            .map(|session| session.session_id.clone())
+            .or_else(|| event.map(|event| event.session_id.clone()));
+        self.pane.last_prompt = event.and_then(|event| event.last_prompt.clone());
+        if let Some(event) = event {
+            self.pane.last_active = self.pane.last_active.max(event.at.min(now));
+        }
+        let status = session.and_then(|session| Some((session.state()?, session.since?)));
+        let mut assessment = assess(&Facts {
+            now,
+            process: ProcessFact::Running,
+            hook: event.map(|event| Event {
+                name: &event.event,
+                state: event.state,
+                at: event.at,
+            }),
+            registry: status.map(|(state, at)| Event {
+                name: session
+                    .and_then(|session| session.status.as_deref())
+                    .unwrap_or_default(),
+                state,
+                at,
+            }),
+            screen,
+        });
+        if let Some(words) = &assessment.resets {
+            assessment.resets_at = reset_time(words, now);
+        }
+        assessment
+    }
+
+    /// Asks the rules about a screen, unless it is the one from the last look.
+    fn read(
+        &mut self,
+        screen: &Result<Vec<u8>, String>,
+        pane: Option<&TmuxPane>,
+        rules: Option<&RuleSet>,
+        now: Timestamp,
+    ) -> ScreenFact {
+        let (screen, pane, rules) = match (screen, pane, rules) {
+            (Ok(screen), Some(pane), Some(rules)) => (screen, pane, rules),
+            (Err(why), _, _) => return ScreenFact::None(why.clone()),
+            _ => return ScreenFact::None("there are no rules for this client".to_owned()),
+        };
+        let mut hasher = DefaultHasher::new();
+        (screen, &pane.title, pane.cursor).hash(&mut hasher);
+        let hash = hasher.finish();
+        let reading = &mut self.reading;
+        if reading.since.is_none() || reading.hash != hash {
+            reading.hash = hash;
+            let screen = Screen::read(screen, Some(pane.cursor));
+            let layout = rules.layout(&screen);
+            let (judgment, considered) = rules.judge(&pane.title, &screen, &layout);
+            let state =
+                |judgment: &Option<Judgment>| judgment.as_ref().map(|judgment| judgment.state);
+            if reading.since.is_none() || state(&judgment) != state(&reading.judgment) {
+                reading.since = Some(now);
+            }
+            reading.has_draft = layout.composer.is_some_and(|place| !place.draft.is_empty());
+            (reading.judgment, reading.considered) = (judgment, considered);
+            self.pane.last_active = now;
+        }
+        self.pane.has_draft = reading.has_draft;
+        ScreenFact::Read {
+            judgment: reading.judgment.clone(),
+            since: reading.since.unwrap_or(now),
+            considered: reading.considered.clone(),
+        }
+    }
+}
+
+/// Returns the name of the nearest folder above with a `.git`, else of the folder itself.
+fn project(disk: &Disk, folder: &Path) -> Option<String> {
+    let is_root = |folder: &&Path| disk.exists(&folder.join(".git")).unwrap_or(false);
+    let root = folder.ancestors().find(is_root);
+    let root: PathBuf = root.unwrap_or(folder).to_owned();
+    Some(root.file_name()?.to_string_lossy().into_owned())
+}

@@ -1,0 +1,362 @@
+//! [`Connection`]: a control client of one tmux server.
+//!
+//! The client is attached to a session, because tmux serves no other, and asks to be left out of everything that an
+//! attached client changes: it has no size and gets no output.
+
+use std::{
+    collections::HashMap,
+    ffi::{OsStr, OsString},
+    fs::File,
+    io::{self, Read as _, Write as _},
+    os::fd::{AsFd as _, OwnedFd},
+    path::{Path, PathBuf},
+    process::Child,
+    time::{Duration, Instant},
+};
+
+use callosum_host::process::{self, Cancel, Launch, Limits, Spawn, SpawnError};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use thiserror::Error;
+
+use super::{
+    listing::{self, TmuxPane},
+    reply::{Item, Replies},
+};
+
+/// How long a reply may take. tmux answers within a millisecond unless the machine is very busy.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a pane whose screen imitates the protocol is not read again.
+const AVOIDED: Duration = Duration::from_secs(30);
+
+/// Oldest tmux with flags for a control client (`attach-session -f`).
+const OLDEST: (u32, u32) = (3, 2);
+
+/// Why a tmux server cannot be read.
+#[derive(Debug, Error)]
+pub enum TmuxError {
+    /// tmux cannot be started.
+    #[error("cannot start tmux: {0}")]
+    Start(#[from] SpawnError),
+    /// The program is older than [`OLDEST`].
+    #[error("tmux {found} is too old (needs {}.{} or newer)", OLDEST.0, OLDEST.1)]
+    TooOld {
+        /// Its version.
+        found: String,
+    },
+    /// The server has ended, has no session, or has detached this client.
+    #[error("the tmux server at {socket} does not answer: {why}")]
+    Closed {
+        /// Its socket.
+        socket: PathBuf,
+        /// tmux's words, or the system's.
+        why: String,
+    },
+    /// No reply within two seconds.
+    #[error("the tmux server at {socket} did not reply within {} s", PATIENCE.as_secs())]
+    Timeout {
+        /// Its socket.
+        socket: PathBuf,
+    },
+    /// tmux refused a command.
+    #[error("tmux refused `{command}`: {why}")]
+    Refused {
+        /// The command's name.
+        command: String,
+        /// tmux's words.
+        why: String,
+    },
+}
+
+/// How tmux is started.
+#[derive(Clone, Debug)]
+pub struct Tmux {
+    /// The program, by its path.
+    pub program: PathBuf,
+    /// A folder to start it in.
+    pub folder: PathBuf,
+}
+
+/// A control client of one server. Ends when dropped.
+#[derive(Debug)]
+pub struct Connection {
+    socket: PathBuf,
+    child: Child,
+    input: File,
+    output: File,
+    replies: Replies,
+    /// Panes whose screens imitated the protocol, and since when.
+    avoided: HashMap<String, Instant>,
+}
+
+impl Connection {
+    /// Attaches to the server at `socket`. Costs one process, some 5 ms.
+    pub fn open(tmux: &Tmux, socket: &Path) -> Result<Self, TmuxError> {
+        let arguments: Vec<OsString> = [
+            OsStr::new("-u"),
+            OsStr::new("-S"),
+            socket.as_os_str(),
+            OsStr::new("-C"),
+            OsStr::new("attach-session"),
+            OsStr::new("-f"),
+            OsStr::new("no-output,ignore-size"),
+        ]
+        .map(OsStr::to_owned)
+        .into();
+        let closed = |why: io::Error| TmuxError::Closed {
+            socket: socket.to_owned(),
+            why: why.to_string(),
+        };
+        let (input_end, input) = io::pipe().map_err(closed)?;
+        let (output, output_end) = io::pipe().map_err(closed)?;
+        let error_end = output_end.try_clone().map_err(closed)?;
+        let child = process::spawn(Spawn {
+            program: tmux.program.as_os_str(),
+            arguments: &arguments,
+            folder: &tmux.folder,
+            environment: &[],
+            stdin: input_end.into(),
+            stdout: output_end.into(),
+            stderr: error_end.into(),
+        })?;
+        let mut connection = Self {
+            socket: socket.to_owned(),
+            child,
+            input: File::from(OwnedFd::from(input)),
+            output: File::from(OwnedFd::from(output)),
+            replies: Replies::default(),
+            avoided: HashMap::new(),
+        };
+        match connection.ask("display-message -p '#{version}'") {
+            Ok(_) => Ok(connection),
+            Err(error) => Err(too_old(tmux).unwrap_or(error)),
+        }
+    }
+
+    /// Returns the socket of the server.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Lists the panes of all sessions, each once. Costs about 0.4 ms for twelve.
+    pub fn panes(&mut self) -> Result<Vec<TmuxPane>, TmuxError> {
+        let lines = self.ask(&format!("list-panes -a -F '{}'", listing::format()))?;
+        let mut panes: Vec<TmuxPane> = Vec::with_capacity(lines.len());
+        for pane in lines.iter().filter_map(|line| listing::read(line)) {
+            // A window that is linked to two sessions is listed twice.
+            if !panes.iter().any(|known| known.id == pane.id) {
+                panes.push(pane);
+            }
+        }
+        Ok(panes)
+    }
+
+    /// Reads the screens of panes, as bytes with colors. `None` for a pane that has gone, was resized meanwhile,
+    /// or imitates the protocol. Costs about 0.04 ms for each.
+    pub fn screens(&mut self, panes: &[&TmuxPane]) -> Result<Vec<Option<Vec<u8>>>, TmuxError> {
+        self.avoided.retain(|_, since| since.elapsed() < AVOIDED);
+        let mut screens = vec![None; panes.len()];
+        let readable: Vec<usize> = (0..panes.len())
+            .filter(|index| !self.avoided.contains_key(&panes[*index].id))
+            .collect();
+        let mut commands = String::new();
+        for index in &readable {
+            commands.push_str("capture-pane -p -e -t ");
+            commands.push_str(&panes[*index].id);
+            commands.push('\n');
+        }
+        self.write(commands.as_bytes())?;
+        let mut last: Option<&str> = None;
+        for index in readable {
+            let pane = panes[index];
+            match self.block(Some(usize::from(pane.size.1)))? {
+                Ok((true, lines)) => screens[index] = Some(lines.join(&b'\n')),
+                Ok((false, _)) => {}
+                Err(Stray) => {
+                    // The screen before, or this one, has more lines than a screen can have.
+                    for id in last.into_iter().chain([pane.id.as_str()]) {
+                        self.avoided.insert(id.to_owned(), Instant::now());
+                    }
+                    self.align()?;
+                    return Ok(screens);
+                }
+            }
+            last = Some(&pane.id);
+        }
+        Ok(screens)
+    }
+
+    /// Returns whether a pane is not read because its screen imitates the protocol.
+    pub fn avoids(&self, pane: &str) -> bool {
+        self.avoided.contains_key(pane)
+    }
+
+    /// Runs a command and returns the lines of its reply.
+    pub fn ask(&mut self, command: &str) -> Result<Vec<Vec<u8>>, TmuxError> {
+        debug_assert!(!command.contains('\n'), "a line is a command");
+        self.write(format!("{command}\n").as_bytes())?;
+        match self.block(None)? {
+            Ok((true, lines)) => Ok(lines),
+            Ok((false, lines)) => Err(TmuxError::Refused {
+                command: command.split(' ').next().unwrap_or_default().to_owned(),
+                why: String::from_utf8_lossy(&lines.join(&b' ')).into_owned(),
+            }),
+            Err(Stray) => {
+                self.align()?;
+                Err(self.closed("its replies were out of order"))
+            }
+        }
+    }
+
+    /// Reads the next reply; a stray line if there is one instead.
+    #[expect(
+        clippy::type_complexity,
+        reason = "two ways to fail, and the caller treats each on its own"
+    )]
+    fn block(
+        &mut self,
+        lines: Option<usize>,
+    ) -> Result<Result<(bool, Vec<Vec<u8>>), Stray>, TmuxError> {
+        let until = Instant::now() + PATIENCE;
+        let mut last_words = String::new();
+        loop {
+            match self.replies.next(lines) {
+                Some(Item::Block { is_ok, lines }) => return Ok(Ok((is_ok, lines))),
+                Some(Item::Notice(notice)) if notice.starts_with(b"%exit") => {
+                    let why = String::from_utf8_lossy(&notice);
+                    return Err(self.closed(why.trim_start_matches("%exit").trim()));
+                }
+                Some(Item::Notice(_)) => {}
+                Some(Item::Stray(line)) => {
+                    last_words = String::from_utf8_lossy(&line).into_owned();
+                    if !self.has_ended() {
+                        return Ok(Err(Stray));
+                    }
+                }
+                Some(Item::Endless) => return Err(self.closed("it sent a reply without an end")),
+                None => {
+                    if !self.read(until)? {
+                        return Err(self.closed(&last_words));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds the way back to replies that belong to commands, by a word that no screen can know.
+    fn align(&mut self) -> Result<(), TmuxError> {
+        let secret = callosum_host::random::secret_bytes()
+            .map_err(|error| self.closed(&error.to_string()))?;
+        let secret = u128::from_le_bytes(*secret.first_chunk().unwrap_or(&[0; 16]));
+        let word = format!("callosum-{secret:032x}");
+        self.write(format!("display-message -p {word}\n").as_bytes())?;
+        let until = Instant::now() + PATIENCE;
+        while !self.replies.skip_past(word.as_bytes()) {
+            if !self.read(until)? {
+                return Err(self.closed("its replies were out of order"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for bytes and reads them. Returns `false` at the end.
+    fn read(&mut self, until: Instant) -> Result<bool, TmuxError> {
+        let left = until.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left).ok();
+        let mut ready = [PollFd::from_borrowed_fd(self.output.as_fd(), PollFlags::IN)];
+        let found = match poll(&mut ready, timeout.as_ref()) {
+            Err(rustix::io::Errno::INTR) => return Ok(true),
+            other => other.map_err(|error| self.closed(&error.to_string()))?,
+        };
+        if found == 0 {
+            return Err(TmuxError::Timeout {
+                socket: self.socket.clone(),
+            });
+        }
+        let mut buffer = [0; 16 * 1024];
+        match self.output.read(&mut buffer) {
+            Ok(count) => {
+                self.replies.push(buffer.get(..count).unwrap_or_default());
+                Ok(count > 0)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(error) => Err(self.closed(&error.to_string())),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), TmuxError> {
+        let written = self.input.write_all(bytes);
+        written.map_err(|error| self.closed(&error.to_string()))
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|ended| ended.is_some())
+    }
+
+    fn closed(&self, why: &str) -> TmuxError {
+        TmuxError::Closed {
+            socket: self.socket.clone(),
+            why: if why.is_empty() {
+                "it has ended".to_owned()
+            } else {
+                why.to_owned()
+            },
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // A client whose input ends detaches. Waiting for that is not worth a pause, so it is ended if it has not.
+        drop(self.input.write_all(b"detach-client\n"));
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// A line came where a reply was due.
+#[derive(Debug)]
+struct Stray;
+
+/// Returns the error of a tmux that is too old, which refuses `-f` with a usage line only.
+fn too_old(tmux: &Tmux) -> Option<TmuxError> {
+    let launch = Launch {
+        program: tmux.program.clone(),
+        arguments: vec!["-V".into()],
+        folder: tmux.folder.clone(),
+        environment: Vec::new(),
+        input: Vec::new(),
+        limits: Limits {
+            total: Some(PATIENCE),
+            quiet: None,
+            output_bytes: 4096,
+            error_bytes: 4096,
+        },
+    };
+    let run = process::run(&launch, &Cancel::new().ok()?, &mut |_, _| {}).ok()?;
+    let text = String::from_utf8_lossy(&run.output);
+    let found = text.trim().trim_start_matches("tmux ").to_owned();
+    let version = version(&found)?;
+    (version < OLDEST).then_some(TmuxError::TooOld { found })
+}
+
+/// Reads `3.3a`, `3.2`, `next-3.5`.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let text = text.trim_start_matches("next-");
+    let (major, minor) = text.split_once('.')?;
+    let minor: String = minor.chars().take_while(char::is_ascii_digit).collect();
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert_eq!(version("3.3a"), Some((3, 3)));
+        assert_eq!(version("next-3.10"), Some((3, 10)));
+        assert!(version("2.9a").unwrap() < OLDEST);
+        assert_eq!(version("openbsd"), None);
+    }
+}

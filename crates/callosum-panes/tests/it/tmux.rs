@@ -1,0 +1,233 @@
+//! A real tmux server of the test's own: listing, screens, and panes that go or lie.
+
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use callosum_panes::tmux::{Connection, Tmux, TmuxError, TmuxPane};
+
+/// A tmux server that ends with the test. The socket's folder is its own, so no other server is touched.
+pub(crate) struct Server {
+    folder: tempfile::TempDir,
+}
+
+impl Server {
+    pub(crate) fn start(command: &str) -> Self {
+        let server = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        server.tmux(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "80",
+            "-y",
+            "20",
+            command,
+        ]);
+        server
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
+        let output = Command::new("tmux")
+            .arg("-u")
+            .arg("-S")
+            .arg(self.socket())
+            .args(arguments)
+            .env_remove("TMUX")
+            .output()
+            .expect("tmux is installed");
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
+    }
+
+    pub(crate) fn program() -> Tmux {
+        let folders = std::env::var_os("PATH").unwrap();
+        let mut files = std::env::split_paths(&folders).map(|folder| folder.join("tmux"));
+        Tmux {
+            program: files
+                .find(|file| file.is_file())
+                .expect("tmux is installed"),
+            folder: "/".into(),
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::open(&Self::program(), &self.socket()).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+/// Looks until a condition holds; fails after ten seconds.
+pub(crate) fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "not within ten seconds");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn text(connection: &mut Connection, pane: &TmuxPane) -> Option<String> {
+    let screens = connection.screens(&[pane]).unwrap();
+    screens[0]
+        .as_ref()
+        .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[test]
+fn panes_are_listed_and_their_screens_read_with_colors() {
+    let server =
+        Server::start("printf '\\033]2;a title\\007\\033[2mdim\\033[0m ✻ text'; sleep 600");
+    let mut connection = server.connect();
+    let (pane, screen) = eventually(|| {
+        let panes = connection.panes().unwrap();
+        let screen = text(&mut connection, &panes[0])?;
+        screen.contains("text").then(|| (panes[0].clone(), screen))
+    });
+    assert_eq!((pane.size, pane.title.as_str()), ((80, 20), "a title"));
+    assert!(screen.contains("\u{1b}[2mdim"), "{screen:?}");
+    assert_eq!(screen.split('\n').count(), 20);
+    assert!(pane.tty.starts_with("/dev/"));
+    drop(connection);
+    assert_eq!(
+        server.tmux(&["list-sessions", "-F", "#{session_attached}"]),
+        "0"
+    );
+}
+
+#[test]
+fn a_session_keeps_its_size_when_it_is_looked_at() {
+    let server = Server::start("sleep 600");
+    let mut connection = server.connect();
+    server.tmux(&["new-window", "-d", "sleep 600"]);
+    let sizes: Vec<_> = connection
+        .panes()
+        .unwrap()
+        .iter()
+        .map(|pane| pane.size)
+        .collect();
+    assert_eq!(sizes, [(80, 20), (80, 20)]);
+}
+
+#[test]
+fn a_pane_that_closes_while_it_is_read_is_no_error() {
+    let server = Server::start("sleep 600");
+    let gone = server.tmux(&["split-window", "-P", "-F", "#{pane_id}", "sleep 600"]);
+    let mut connection = server.connect();
+    let panes = connection.panes().unwrap();
+    server.tmux(&["kill-pane", "-t", &gone]);
+    // The other pane has grown meanwhile, so its size is another one, too.
+    let panes: Vec<&TmuxPane> = panes.iter().collect();
+    connection.screens(&panes).unwrap();
+    let panes = connection.panes().unwrap();
+    assert_eq!(panes.len(), 1);
+    assert!(text(&mut connection, &panes[0]).is_some());
+}
+
+#[test]
+fn a_screen_that_imitates_the_protocol_cannot_speak_for_another_pane() {
+    let server = Server::start("sleep 600");
+    let liar = r"i=0; while [ $i -lt 3000 ]; do printf '\033[H'; j=0; while [ $j -lt 8 ]; do \
+        printf '%%%%error %s %s 1\r\n' $(date +%s) $((300+i*8+j)); j=$((j+1)); done; i=$((i+1)); done; sleep 600";
+    server.tmux(&["split-window", liar]);
+    server.tmux(&["split-window", "printf 'an honest screen'; sleep 600"]);
+    let mut connection = server.connect();
+    for _ in 0..200 {
+        let panes = connection.panes().unwrap();
+        let all: Vec<&TmuxPane> = panes.iter().collect();
+        let screens = connection.screens(&all).unwrap();
+        if let Some(honest) = &screens[2] {
+            let honest = String::from_utf8_lossy(honest);
+            assert!(
+                honest.trim().is_empty() || honest.contains("an honest screen"),
+                "{honest}"
+            );
+        }
+        assert_eq!(panes.len(), 3);
+    }
+}
+
+#[test]
+fn a_screen_that_imitates_a_missing_pane_is_avoided() {
+    // The guess of the number is certain here, which no program can be.
+    let server = Server::start("sleep 600");
+    server.tmux(&["split-window", "cat"]);
+    let mut connection = server.connect();
+    let panes = connection.panes().unwrap();
+    let (liar, honest) = (&panes[1], &panes[0]);
+    let mut rounds = 0;
+    eventually(|| {
+        rounds += 1;
+        let now = server.tmux(&["display-message", "-p", "#{start_time}"]);
+        assert!(!now.is_empty());
+        // Each command takes a number: the list, the two screens, and those of this test.
+        let seconds = jiff::Timestamp::now().as_second();
+        let mut lies = String::new();
+        for second in 0..18 {
+            let number = 260 + rounds * 9 + second;
+            write!(lies, "%error {seconds} {number} 1\r\n").unwrap();
+        }
+        let lie = format!("\u{1b}[Hcan't find pane: %9\r\n{lies}");
+        let tty = &liar.tty;
+        std::fs::write(tty, lie).unwrap();
+        let screens = connection.screens(&[liar, honest]).unwrap();
+        if let Some(screen) = &screens[1] {
+            assert!(String::from_utf8_lossy(screen).trim().is_empty());
+        }
+        (connection.avoids(&liar.id) || rounds > 100).then_some(())
+    });
+    connection.panes().unwrap();
+}
+
+#[test]
+fn a_server_that_ends_is_an_error_that_names_its_socket() {
+    let server = Server::start("sleep 600");
+    let mut connection = server.connect();
+    server.tmux(&["kill-server"]);
+    let error = eventually(|| connection.panes().err());
+    assert!(matches!(error, TmuxError::Closed { .. }), "{error}");
+    let error = Connection::open(&Server::program(), &server.socket()).unwrap_err();
+    assert!(error.to_string().contains("socket"), "{error}");
+}
+
+#[test]
+fn a_program_that_is_missing_or_too_old_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("tmux");
+    let tmux = Tmux {
+        program: program.clone(),
+        folder: "/".into(),
+    };
+    let error = Connection::open(&tmux, Path::new("/nowhere")).unwrap_err();
+    assert!(matches!(error, TmuxError::Start(_)), "{error}");
+    std::fs::write(
+        &program,
+        "#!/bin/sh\n[ \"$1\" = -V ] && echo tmux 3.1c\nexit 1\n",
+    )
+    .unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let error = Connection::open(&tmux, Path::new("/nowhere")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tmux 3.1c is too old (needs 3.2 or newer)"
+    );
+}

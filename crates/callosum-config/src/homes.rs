@@ -111,6 +111,21 @@ impl Homes {
         self.machine.join("mesh")
     }
 
+    /// The agents in terminals, as the last look found them (`docs/formats/pane-registry.md`).
+    pub fn pane_registry(&self) -> PathBuf {
+        self.machine.join("pane_registry.json")
+    }
+
+    /// The last event of each session, written by hooks (`docs/formats/pane-registry.md`).
+    pub fn hook_events(&self) -> PathBuf {
+        self.machine.join("hook-events")
+    }
+
+    /// The folder of the user's own rules for screens (`docs/panes-rules.md`).
+    pub fn pane_rules(&self) -> PathBuf {
+        self.user_config.with_file_name("panes")
+    }
+
     /// Which sessions were not told yet where things stand (`docs/formats/hooks.md`).
     pub fn untold(&self) -> PathBuf {
         self.machine.join("untold")

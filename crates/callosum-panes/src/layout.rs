@@ -12,6 +12,8 @@ use crate::{rule::Region, screen::Screen};
 pub struct Composer {
     /// Matches its first line.
     pub line: Regex,
+    /// Matches its first line in a mode in which Enter sends no prompt, such as a shell mode. All of it is a draft.
+    pub mode: Option<Regex>,
     /// Matches the line above it, if there is always one.
     pub above: Option<Regex>,
     /// Matches the line that ends it. Without it, the composer is the lines up to the next blank one.
@@ -84,7 +86,16 @@ impl Layout {
 /// Returns the composer that begins at a line, if one does.
 fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<Place> {
     let text = |index: usize| screen.lines.get(index).map(|line| line.text.as_str());
-    let found = composer.line.find(text(first)?)?;
+    let line = text(first)?;
+    let is_mode = composer
+        .mode
+        .as_ref()
+        .is_some_and(|mode| mode.is_match(line));
+    let sign = if is_mode {
+        0
+    } else {
+        composer.line.find(line)?.end()
+    };
     let top = match &composer.above {
         Some(above) => {
             let top = first.checked_sub(1)?;
@@ -119,9 +130,7 @@ fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<Place> {
         let bright = screen.lines[index].bright();
         let typed = if index == first {
             // The prompt's sign is drawn in its own color, so it may be cut where the dim text begins.
-            bright
-                .get(found.end().min(bright.len())..)
-                .unwrap_or_default()
+            bright.get(sign.min(bright.len())..).unwrap_or_default()
         } else {
             bright.as_str()
         };
@@ -130,7 +139,9 @@ fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<Place> {
         }
         draft.push_str(typed.trim());
     }
-    if is_placeholder(&draft) {
+    // The cursor is on the first letter of a placeholder, and draws it inverted instead of dim.
+    let is_under_cursor = draft.chars().count() == 1 && screen.lines[first].has_dim();
+    if is_under_cursor || is_placeholder(&draft) {
         draft.clear();
     }
     Some(Place {
@@ -156,6 +167,7 @@ mod tests {
             prompt: Some(pattern("^> ")),
             placeholder: Some(pattern("^Type here$")),
             footer: None,
+            mode: Some(pattern("^!")),
             within: 6,
         }
     }
@@ -212,6 +224,11 @@ mod tests {
         assert_eq!(layout(text).1.composer, None);
         assert_eq!(layout("> not in a box\n----").1.composer, None);
         assert_eq!(layout("----\n> without an end\n").1.composer, None);
+    }
+
+    #[test]
+    fn a_mode_in_which_enter_sends_no_prompt_counts_as_a_draft() {
+        assert_eq!(layout("----\n!\n----").1.composer.unwrap().draft, "!");
     }
 
     #[test]

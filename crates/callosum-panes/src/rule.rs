@@ -80,6 +80,7 @@ struct RawComposer {
     prompt: Option<String>,
     placeholder: Option<String>,
     footer: Option<String>,
+    mode: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -403,6 +404,7 @@ fn read_composer(file: &str, raw: RawComposer) -> Result<Composer, RuleError> {
         prompt: optional("prompt", raw.prompt)?,
         placeholder: optional("placeholder", raw.placeholder)?,
         footer: optional("footer", raw.footer)?,
+        mode: optional("mode", raw.mode)?,
         within: raw.within.unwrap_or(MOST_LINES).min(MOST_LINES),
     })
 }

@@ -45,6 +45,11 @@ impl Line {
         self.text.trim().is_empty()
     }
 
+    /// Whether a part of it is dim.
+    pub fn has_dim(&self) -> bool {
+        !self.dim.is_empty()
+    }
+
     /// Returns the text without its dim parts.
     pub fn bright(&self) -> String {
         let mut bright = String::with_capacity(self.text.len());

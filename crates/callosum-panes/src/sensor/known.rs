@@ -8,7 +8,7 @@ use std::{
 use callosum_host::{Disk, process::table};
 use jiff::Timestamp;
 
-use super::{pane_name, sources::About};
+use super::{ResetTime, pane_name, sources::About};
 use crate::{
     assess::{Event, Facts, ProcessFact, ScreenFact, assess},
     pane::Pane,
@@ -58,7 +58,7 @@ pub(super) struct Seen<'a> {
     /// The screen, or why there is none.
     pub(super) screen: Result<Vec<u8>, String>,
     pub(super) about: About,
-    pub(super) reset_time: fn(&str, Timestamp) -> Option<Timestamp>,
+    pub(super) reset_time: &'a ResetTime,
     pub(super) now: Timestamp,
 }
 
@@ -198,7 +198,7 @@ impl Known {
             screen,
         });
         if let Some(words) = &assessment.resets {
-            assessment.resets_at = reset_time(words, now);
+            assessment.resets_at = (reset_time.0)(words, now);
         }
         assessment
     }

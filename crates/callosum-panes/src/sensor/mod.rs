@@ -8,7 +8,9 @@ mod sources;
 
 use std::{
     collections::HashMap,
+    fmt,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -52,8 +54,21 @@ pub struct Settings {
     pub hook_events: PathBuf,
     /// The rules of each client.
     pub rules: Vec<(Program, RuleSet)>,
-    /// Returns the moment at which a limit ends, from the client's words and now.
-    pub reset_time: fn(&str, Timestamp) -> Option<Timestamp>,
+    /// Reads the moment at which a limit ends.
+    pub reset_time: ResetTime,
+}
+
+/// Returns the moment at which a limit ends, from the client's words and now.
+#[derive(Clone)]
+pub struct ResetTime(pub Arc<ReadTime>);
+
+/// A function that reads a moment from words.
+pub type ReadTime = dyn Fn(&str, Timestamp) -> Option<Timestamp> + Send + Sync;
+
+impl fmt::Debug for ResetTime {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ResetTime")
+    }
 }
 
 /// What one look found.
@@ -331,7 +346,7 @@ impl Sensor {
             rules: rules.map(|(_, rules)| rules),
             screen,
             about,
-            reset_time: self.settings.reset_time,
+            reset_time: &self.settings.reset_time,
             now,
         };
         let (known, is_changed) = match known {

@@ -89,7 +89,7 @@ fn state(recording: &Recording) -> (State, String) {
     });
     let why = found.evidence.first().map(|evidence| evidence.rule.clone());
     let draft = layout.composer.map(|place| place.draft).unwrap_or_default();
-    if found.state.takes_prompt() {
+    if found.state != State::BlockedOnApproval && found.state != State::Unknown {
         assert_eq!(
             !draft.is_empty(),
             head.draft,

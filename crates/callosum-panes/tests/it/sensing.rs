@@ -1,10 +1,11 @@
 //! The sensor over a real tmux and programs that pose as clients: states, ends, restarts and lies.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use callosum_host::Disk;
 use callosum_panes::{
-    HookEvent, Look, Pane, Program, Registry, RuleSet, Sensor, State, hook_event, sensor::Settings,
+    HookEvent, Look, Pane, Program, Registry, RuleSet, Sensor, State, hook_event,
+    sensor::{ResetTime, Settings},
 };
 use jiff::Timestamp;
 
@@ -30,7 +31,7 @@ impl Stage {
             claude_sessions: None,
             hook_events: folder.path().join("events"),
             rules: rules.into(),
-            reset_time: |_, _| None,
+            reset_time: ResetTime(Arc::new(|_, _| None)),
         };
         let sensor = Sensor::new(settings, Disk::real());
         Self {
@@ -250,7 +251,7 @@ fn without_tmux_clients_are_found_and_the_lack_is_named() {
         claude_sessions: None,
         hook_events: folder.path().join("events"),
         rules: Vec::new(),
-        reset_time: |_, _| None,
+        reset_time: ResetTime(Arc::new(|_, _| None)),
     };
     let look = Sensor::new(settings, Disk::real()).look(Timestamp::now());
     assert_eq!(

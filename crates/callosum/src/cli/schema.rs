@@ -23,7 +23,7 @@ use callosum_app::ledger::{
 };
 use callosum_app::mesh::{
     BridgeOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput, MeshTaskOutput,
-    MeshTasksOutput, MessagesOutput, PublishOutput, RoutesOutput,
+    MeshTasksOutput, MessagesOutput, PanesOutput, PublishOutput, RoutesOutput,
 };
 use callosum_app::metrics::MachineMetricsOutput;
 use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
@@ -121,6 +121,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-mesh-leases", || schema_for!(LeasesOutput)),
     ("output-mesh-messages", || schema_for!(MessagesOutput)),
     ("output-mesh-publish", || schema_for!(PublishOutput)),
+    ("output-mesh-panes", || schema_for!(PanesOutput)),
     ("output-mesh-routes", || schema_for!(RoutesOutput)),
     ("output-mesh-task", || schema_for!(MeshTaskOutput)),
     ("output-mesh-tasks", || schema_for!(MeshTasksOutput)),

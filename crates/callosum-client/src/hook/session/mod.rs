@@ -12,6 +12,7 @@ mod begin;
 mod clear;
 mod ground;
 mod neighbours;
+mod pane_state;
 mod rest;
 mod said;
 mod untold;
@@ -146,6 +147,9 @@ pub(super) fn observe(
         };
     }
     let environment = Environment::from_process();
+    if let Err(error) = pane_state::note(&environment, client, event, &said, bytes) {
+        Unfound::of(environment.clone(), error.into()).tell(client.program, moment.word());
+    }
     let mut about_errors = None;
     match tool_moment(event, &said) {
         Some(ToolMoment::After) => {

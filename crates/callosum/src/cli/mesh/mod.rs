@@ -7,6 +7,7 @@ mod digest;
 pub(crate) mod discovery;
 pub(crate) mod lease;
 pub(crate) mod message;
+mod panes;
 mod publish;
 mod route;
 pub(crate) mod shown_task;
@@ -35,6 +36,7 @@ pub(crate) enum MeshCommand {
     Discovery(discovery::DiscoveryCommand),
     #[command(subcommand)]
     Lease(lease::LeaseCommand),
+    Panes(panes::PanesArgs),
     Digest(digest::DigestArgs),
     Route(route::RouteArgs),
     Bridge(bridge::BridgeArgs),
@@ -49,6 +51,7 @@ pub(super) fn run(context: &Context, command: &MeshCommand) -> Result<(), Comman
         MeshCommand::Message(command) => message::run(context, command),
         MeshCommand::Discovery(command) => discovery::run(context, command),
         MeshCommand::Lease(command) => lease::run(context, command),
+        MeshCommand::Panes(args) => panes::run(context, args),
         MeshCommand::Digest(args) => digest::run(context, args),
         MeshCommand::Route(args) => route::run(context, args),
         MeshCommand::Bridge(args) => bridge::run(context, args),

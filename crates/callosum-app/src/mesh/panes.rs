@@ -1,0 +1,406 @@
+//! `callosum mesh panes`: every agent in a terminal of this machine, and what it is doing.
+//!
+//! [`Watcher`] looks and keeps `pane_registry.json` true while no other process does. Start with [`look`].
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use callosum_agents::dialect::wait_until_reset;
+use callosum_arbiter::delegation::time_zone;
+use callosum_config::Environment;
+use callosum_host::Disk;
+use callosum_panes::registry::{RegistryError, VERSION, Writer};
+use callosum_panes::sensor::{ResetTime, Settings};
+use callosum_panes::state::{Considered, Evidence};
+use callosum_panes::tmux::Tmux;
+use callosum_panes::{Look, Pane, Program, Registry, RuleSet, Sensor};
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::{CommandError, Exit, store};
+
+/// How long a single look waits before it looks again, to tell an idle agent from one between two redraws.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// Looks of a command that prints once.
+const MOST_LOOKS: usize = 4;
+
+/// A registry that is younger is as good as a look of one's own.
+const FRESH: SignedDuration = SignedDuration::from_secs(2);
+
+/// The program.
+const TMUX: &str = "tmux";
+
+/// `callosum mesh panes --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PanesOutput {
+    /// When the panes were looked at.
+    pub updated_at: String,
+    /// Process id of the process that looked.
+    pub writer: u32,
+    /// The agents, those in tmux first.
+    pub panes: Vec<PaneOutput>,
+    /// What could not be looked at, and why.
+    pub notes: Vec<String>,
+}
+
+/// An agent in a terminal.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PaneOutput {
+    /// Name of the pane: `%3` in the default tmux server, `work:%3` in another, `pid:4711` outside tmux.
+    pub pane: String,
+    /// Its terminal.
+    pub tty: Option<String>,
+    /// Process id of the client.
+    pub pid: u32,
+    /// Session id, if the client or a hook has named it.
+    pub session_id: Option<String>,
+    /// Name of the project's folder.
+    pub project: Option<String>,
+    /// The folder that the client works in.
+    pub cwd: Option<String>,
+    /// The last prompt that a hook saw: one line, secrets masked, cut.
+    pub last_prompt: Option<String>,
+    /// `active` while the client runs, else `inactive`.
+    pub status: String,
+    /// The nearest of six states: `SESSION_ENDED`, `CONTEXT_EXHAUSTED`, `STUCK_ON_ERROR`, `TASK_COMPLETE`, `TRULY_IDLE`, `WORKING`.
+    pub activity_state: String,
+    /// Quarter of the tmux window: `top-left`, `top-right`, `bottom-left` or `bottom-right`.
+    pub quadrant: Option<String>,
+    /// When the screen or an event last changed.
+    pub last_active: String,
+    /// `claude`, `codex` or `gemini`.
+    pub agent: String,
+    /// `claude-code`, `codex-cli` or `gemini-cli`.
+    pub runtime: String,
+    /// The state: one of the six, `BLOCKED_ON_APPROVAL`, `USAGE_LIMITED` or `UNKNOWN`.
+    pub state: String,
+    /// More about the state.
+    pub detail: Option<String>,
+    /// Since when.
+    pub since: String,
+    /// When the account's limit ends.
+    pub resets_at: Option<String>,
+    /// The same in the client's words.
+    pub resets: Option<String>,
+    /// Whether a person has typed something and not sent it.
+    pub has_draft: bool,
+    /// Why the state is believed.
+    pub evidence: Vec<EvidenceOutput>,
+    /// Every signal and rule that was looked at, with `--explain`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub considered: Vec<ConsideredOutput>,
+}
+
+/// A reason for a state.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct EvidenceOutput {
+    /// Where it was seen: `process`, `hook`, `registry`, `title` or `screen`.
+    pub signal: String,
+    /// The rule or event that applied.
+    pub rule: String,
+    /// The text that matched.
+    pub text: String,
+}
+
+/// A signal or rule that was looked at.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ConsideredOutput {
+    /// Where it looked.
+    pub signal: String,
+    /// The rule or event.
+    pub rule: String,
+    /// The state that it means, if it applied.
+    pub state: Option<String>,
+    /// Why it did not apply, or was not believed.
+    pub because: String,
+}
+
+impl PaneOutput {
+    /// Returns a pane for output, with what was considered if `is_explained`.
+    pub fn of(pane: &Pane, is_explained: bool) -> Self {
+        let considered: &[Considered] = if is_explained { &pane.considered } else { &[] };
+        Self {
+            pane: pane.pane.clone(),
+            tty: pane.tty.clone(),
+            pid: pane.pid,
+            session_id: pane.session_id.clone(),
+            project: pane.project.clone(),
+            cwd: pane.cwd.as_ref().map(|cwd| cwd.display().to_string()),
+            last_prompt: pane.last_prompt.clone(),
+            status: pane.status.clone(),
+            activity_state: pane.activity_state.name().to_owned(),
+            quadrant: pane.quadrant.clone(),
+            last_active: pane.last_active.to_string(),
+            agent: pane.agent.clone(),
+            runtime: pane.runtime.clone(),
+            state: pane.state.name().to_owned(),
+            detail: pane.detail.clone(),
+            since: pane.since.to_string(),
+            resets_at: pane.resets_at.map(|time| time.to_string()),
+            resets: pane.resets.clone(),
+            has_draft: pane.has_draft,
+            evidence: pane.evidence.iter().map(EvidenceOutput::of).collect(),
+            considered: considered.iter().map(ConsideredOutput::of).collect(),
+        }
+    }
+}
+
+impl EvidenceOutput {
+    fn of(evidence: &Evidence) -> Self {
+        Self {
+            signal: evidence.signal.name().to_owned(),
+            rule: evidence.rule.clone(),
+            text: evidence.text.clone(),
+        }
+    }
+}
+
+impl ConsideredOutput {
+    fn of(considered: &Considered) -> Self {
+        Self {
+            signal: considered.signal.name().to_owned(),
+            rule: considered.rule.clone(),
+            state: considered.state.map(|state| state.name().to_owned()),
+            because: considered.because.clone(),
+        }
+    }
+}
+
+/// Looks at all panes, and writes the registry unless another process does.
+#[derive(Debug)]
+pub struct Watcher {
+    disk: Disk,
+    path: PathBuf,
+    writer: Option<Writer>,
+    sensor: Sensor,
+    /// The registry of an earlier process, which knows since when states have lasted.
+    earlier: Option<Registry>,
+}
+
+impl Watcher {
+    /// Opens the registry and prepares to look. Warnings name rule files that cannot be used.
+    pub fn open(context: &Context) -> Result<Self, CommandError> {
+        let homes = &context.project.homes;
+        let path = homes.pane_registry();
+        let disk = context.disk.clone();
+        let writer = match Writer::take(&disk, &path) {
+            Ok(writer) => writer,
+            // A look needs no file, as in a sandbox that may not write.
+            Err(RegistryError::Disk(error)) if error.is_denied() || error.is_read_only() => None,
+            Err(error) => return Err(unusable(&error)),
+        };
+        let earlier = Registry::read(&disk, &path);
+        let earlier = earlier.unwrap_or_else(|error| {
+            context.report.warn(&error.to_string(), None);
+            None
+        });
+        let earlier = earlier.filter(|registry| registry.is_believed(context.clock.now()));
+        Ok(Self {
+            sensor: Sensor::new(settings(context), disk.clone()),
+            disk,
+            path,
+            writer,
+            earlier,
+        })
+    }
+
+    /// Looks once, and writes what was found.
+    pub fn look(&mut self, now: Timestamp) -> Result<(Registry, Look), CommandError> {
+        let mut look = self.sensor.look(now);
+        if let Some(earlier) = self.earlier.take() {
+            self.sensor.resume(&earlier);
+            look = self.sensor.look(now);
+        }
+        let registry = Registry {
+            version: VERSION.to_owned(),
+            updated_at: now,
+            writer: std::process::id(),
+            panes: look.panes.clone(),
+            notes: look.notes.clone(),
+        };
+        if let Some(writer) = &self.writer {
+            let mut stored = registry.clone();
+            for pane in &mut stored.panes {
+                pane.considered.clear();
+            }
+            let written = writer.write(&self.disk, &self.path, &stored);
+            written.map_err(|error| unusable(&error))?;
+        }
+        Ok((registry, look))
+    }
+
+    /// Looks until no change waits for another look: an agent between two redraws looks idle for a moment.
+    pub fn look_twice(&mut self, context: &Context) -> Result<Registry, CommandError> {
+        let (mut registry, mut look) = self.look(context.clock.now())?;
+        for round in 1..MOST_LOOKS {
+            let is_sure = round > 1 && !look.is_unsettled;
+            if is_sure || look.panes.is_empty() {
+                break;
+            }
+            thread::sleep(AGAIN);
+            (registry, look) = self.look(context.clock.now())?;
+        }
+        Ok(registry)
+    }
+}
+
+/// Returns every agent on this machine: from the registry if another process keeps it, else by looking.
+pub fn look(context: &Context, is_explained: bool) -> Result<Registry, CommandError> {
+    let mut watcher = Watcher::open(context)?;
+    let now = context.clock.now();
+    let kept = watcher.earlier.take_if(|earlier| {
+        let is_fresh = earlier.age(now).is_some_and(|age| age <= FRESH);
+        watcher.writer.is_none() && is_fresh && !is_explained
+    });
+    match kept {
+        Some(registry) => Ok(registry),
+        None => watcher.look_twice(context),
+    }
+}
+
+/// Returns the panes that a person means: by name, process id, terminal, agent, project, or the beginning of a session's id.
+pub fn named<'p>(panes: &'p [Pane], name: &str) -> Vec<&'p Pane> {
+    let exact = |pane: &&Pane| {
+        pane.pane == name
+            || pane.pid.to_string() == name
+            || pane.tty.as_deref() == Some(name)
+            || pane.session_id.as_deref() == Some(name)
+    };
+    let found: Vec<&Pane> = panes.iter().filter(exact).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    // `%3` alone names a pane of any server.
+    let by_id = |pane: &&Pane| name.starts_with('%') && pane.pane.ends_with(&format!(":{name}"));
+    let by_words = |pane: &&Pane| {
+        let is_session = |session: &String| name.len() >= 6 && session.starts_with(name);
+        by_id(pane)
+            || pane.agent == name
+            || pane.runtime == name
+            || pane.mesh_agent() == Some(name)
+            || pane.project.as_deref() == Some(name)
+            || pane.session_id.as_ref().is_some_and(is_session)
+    };
+    let is_active = |pane: &&Pane| pane.status == "active";
+    panes.iter().filter(is_active).filter(by_words).collect()
+}
+
+/// Says that there is no such pane, and which there are.
+pub fn unknown(name: &str, panes: &[Pane]) -> CommandError {
+    let what = if panes.is_empty() {
+        format!("there is no pane `{name}`: no agent runs in a terminal of this machine")
+    } else {
+        let names: Vec<&str> = panes.iter().map(|pane| pane.pane.as_str()).collect();
+        format!("there is no pane `{name}` (panes: {})", names.join(", "))
+    };
+    CommandError::new(Exit::Usage, what).hint("callosum mesh panes")
+}
+
+/// Returns where to look on this machine.
+fn settings(context: &Context) -> Settings {
+    let environment = &context.environment;
+    let homes = &context.project.homes;
+    let claude = environment.path("CLAUDE_CONFIG_DIR");
+    let claude = claude.unwrap_or_else(|| environment.at_home(".claude"));
+    let temporary = environment.path("TMUX_TMPDIR");
+    let temporary = temporary.unwrap_or_else(|| PathBuf::from("/tmp"));
+    Settings {
+        tmux: tmux(environment).map(|program| Tmux {
+            program,
+            folder: "/".into(),
+        }),
+        sockets: temporary.join(format!("tmux-{}", callosum_host::disk::user())),
+        // `$TMUX` is `SOCKET,PID,SESSION`.
+        current_socket: environment.get("TMUX").and_then(|value| {
+            let value = value.to_str()?;
+            Some(PathBuf::from(value.split(',').next()?))
+        }),
+        claude_sessions: Some(claude.join("sessions")),
+        hook_events: homes.hook_events(),
+        rules: rules(context, &homes.pane_rules()),
+        reset_time: reset_time(context),
+    }
+}
+
+/// Returns tmux's file in `$PATH`, if it is installed.
+fn tmux(environment: &Environment) -> Option<PathBuf> {
+    let folders = environment.get("PATH")?;
+    let mut files = std::env::split_paths(folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(TMUX));
+    files.find(|file| file.is_file())
+}
+
+/// Returns the rules of each client: the user's own first. A file that cannot be used is warned of and left out.
+fn rules(context: &Context, folder: &Path) -> Vec<(Program, RuleSet)> {
+    let listed = context.disk.list_dir(folder).unwrap_or_default();
+    let mut files: Vec<PathBuf> = listed
+        .into_iter()
+        .map(|entry| folder.join(entry.name))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "toml")
+        })
+        .collect();
+    files.sort();
+    let mut own = Vec::new();
+    for file in files {
+        let name = file.display().to_string();
+        let text = context.disk.read(&file).map_err(|error| error.to_string());
+        let read = text.and_then(|bytes| {
+            let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
+            RuleSet::read(&name, &text).map_err(|error| error.to_string())
+        });
+        match read {
+            Ok(rules)
+                if Program::ALL
+                    .iter()
+                    .any(|program| program.agent() == rules.client) =>
+            {
+                own.push(rules);
+            }
+            Ok(rules) => {
+                let allowed = Program::ALL.map(Program::agent).join(", ");
+                let what = format!("{name}: `client` is {} (allowed: {allowed})", rules.client);
+                context.report.warn(&what, None);
+            }
+            Err(what) => context.report.warn(&what, None),
+        }
+    }
+    let all = Program::ALL.into_iter().filter_map(|program| {
+        let mut rules = RuleSet::built_in(program.agent())?;
+        for own in own.iter().rev().filter(|own| own.client == program.agent()) {
+            rules = rules.with_first(own.clone());
+        }
+        Some((program, rules))
+    });
+    all.collect()
+}
+
+/// Returns the reader of times such as `3pm`, in the time zone of this machine.
+fn reset_time(context: &Context) -> ResetTime {
+    let disk = context.disk.clone();
+    let environment: Vec<_> = context
+        .environment
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    ResetTime(Arc::new(move |words, now| {
+        let zone = |name: Option<&str>| time_zone(&disk, &environment, name);
+        let left = wait_until_reset(words, now, &zone)?;
+        now.checked_add(left).ok()
+    }))
+}
+
+/// Says that the registry cannot be used.
+fn unusable(error: &RegistryError) -> CommandError {
+    match error {
+        RegistryError::Disk(error) => store::disk_failed(error),
+        RegistryError::Format { .. } => CommandError::new(Exit::Environment, error.to_string()),
+    }
+}

@@ -5,17 +5,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callosum_agents::dialect::wait_until_reset;
 use callosum_arbiter::delegation::time_zone;
-use callosum_config::Environment;
-use callosum_host::Disk;
+use callosum_config::{Environment, Homes};
+use callosum_host::process::Cancel;
+use callosum_host::watch::Watch;
+use callosum_host::{Clock, Disk};
 use callosum_panes::registry::{RegistryError, VERSION, Writer};
 use callosum_panes::sensor::{ResetTime, Settings};
 use callosum_panes::state::{Considered, Evidence};
 use callosum_panes::tmux::Tmux;
-use callosum_panes::{Look, Pane, Program, Registry, RuleSet, Sensor};
+use callosum_panes::{Look, Pane, Program, Registry, RuleSet, Sensor, hook_event};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,6 +33,15 @@ const MOST_LOOKS: usize = 4;
 
 /// A registry that is younger is as good as a look of one's own.
 const FRESH: SignedDuration = SignedDuration::from_secs(2);
+
+/// How long the daemon waits before it tries again to become the registry's writer.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// Longest wait before the daemon sees that it is to end.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// Age at which the last event of a session is forgotten.
+const FORGOTTEN: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The program.
 const TMUX: &str = "tmux";
@@ -91,8 +102,7 @@ pub struct PaneOutput {
     pub has_draft: bool,
     /// Why the state is believed.
     pub evidence: Vec<EvidenceOutput>,
-    /// Every signal and rule that was looked at, with `--explain`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Every signal and rule that was looked at; empty without `--explain`.
     pub considered: Vec<ConsideredOutput>,
 }
 
@@ -171,6 +181,18 @@ impl ConsideredOutput {
     }
 }
 
+/// What a look needs to know of this machine.
+pub struct Machine<'a> {
+    /// The files of the machine.
+    pub disk: &'a Disk,
+    /// The environment of the process.
+    pub environment: &'a Environment,
+    /// The folders of state and configuration.
+    pub homes: &'a Homes,
+    /// Takes warnings, such as a rule file that cannot be used.
+    pub warn: &'a dyn Fn(&str),
+}
+
 /// Looks at all panes, and writes the registry unless another process does.
 #[derive(Debug)]
 pub struct Watcher {
@@ -183,11 +205,21 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Opens the registry and prepares to look. Warnings name rule files that cannot be used.
+    /// Opens the registry and prepares to look.
     pub fn open(context: &Context) -> Result<Self, CommandError> {
-        let homes = &context.project.homes;
-        let path = homes.pane_registry();
-        let disk = context.disk.clone();
+        let machine = Machine {
+            disk: &context.disk,
+            environment: &context.environment,
+            homes: &context.project.homes,
+            warn: &|what| context.report.warn(what, None),
+        };
+        Self::on(&machine, context.clock.now())
+    }
+
+    /// The same without a project.
+    pub fn on(machine: &Machine<'_>, now: Timestamp) -> Result<Self, CommandError> {
+        let path = machine.homes.pane_registry();
+        let disk = machine.disk.clone();
         let writer = match Writer::take(&disk, &path) {
             Ok(writer) => writer,
             // A look needs no file, as in a sandbox that may not write.
@@ -196,12 +228,21 @@ impl Watcher {
         };
         let earlier = Registry::read(&disk, &path);
         let earlier = earlier.unwrap_or_else(|error| {
-            context.report.warn(&error.to_string(), None);
+            (machine.warn)(&error.to_string());
             None
         });
-        let earlier = earlier.filter(|registry| registry.is_believed(context.clock.now()));
+        let earlier = earlier.filter(|registry| registry.is_believed(now));
+        if writer.is_some() {
+            let week_ago = now.checked_sub(FORGOTTEN).unwrap_or(Timestamp::MIN);
+            // Old files only cost a read each, so a failure is nothing to report.
+            drop(hook_event::sweep(
+                &disk,
+                &machine.homes.hook_events(),
+                week_ago,
+            ));
+        }
         Ok(Self {
-            sensor: Sensor::new(settings(context), disk.clone()),
+            sensor: Sensor::new(settings(machine), disk.clone()),
             disk,
             path,
             writer,
@@ -246,6 +287,74 @@ impl Watcher {
             (registry, look) = self.look(context.clock.now())?;
         }
         Ok(registry)
+    }
+}
+
+/// Keeps the registry true until `cancel`, for the daemon.
+///
+/// Looks four times a second while an agent works. When none does, looks come less often, up to five minutes apart, and
+/// the next event of a hook wakes it. If another process writes the registry, it waits for its turn.
+pub fn keep(machine: &Machine<'_>, clock: &Clock, cancel: &Cancel) {
+    let events = machine.homes.hook_events();
+    let mut watcher = None;
+    let mut quiet: u32 = 0;
+    while !cancel.is_cancelled() {
+        let now = clock.now();
+        let mut pause = RETRY;
+        if watcher.is_none() {
+            let opened = Watcher::on(machine, now);
+            let opened = opened.map_err(|error| (machine.warn)(&error.one_line()));
+            watcher = opened.ok().filter(|watcher| watcher.writer.is_some());
+        }
+        if let Some(open) = &mut watcher {
+            match open.look(now) {
+                Ok((_, look)) => {
+                    let is_busy = look.is_busy() || look.is_unsettled || !look.changed.is_empty();
+                    quiet = if is_busy { 0 } else { quiet.saturating_add(1) };
+                    pause = pause_after(quiet);
+                }
+                Err(error) => {
+                    (machine.warn)(&error.one_line());
+                    watcher = None;
+                }
+            }
+        }
+        wait(&events, pause, cancel);
+    }
+}
+
+/// Returns the pause after so many looks at which no agent was at work: four looks a second, then one a second for
+/// half a minute, then from 30 s up to 300 s (Seed CALC §4, layer 4).
+fn pause_after(quiet: u32) -> Duration {
+    match quiet {
+        0 => Duration::from_millis(250),
+        1..=30 => Duration::from_secs(1),
+        31..=34 => Duration::from_secs(30 << (quiet - 31)),
+        _ => Duration::from_secs(300),
+    }
+}
+
+/// Waits until the time is over, a hook notes an event, or the daemon ends.
+fn wait(events: &Path, pause: Duration, cancel: &Cancel) {
+    if pause < SLICE {
+        drop(cancel.wait_for(pause));
+        return;
+    }
+    let mut watch = Watch::of(&[events]).ok();
+    let until = Instant::now() + pause;
+    while !cancel.is_cancelled() {
+        let left = until.saturating_duration_since(Instant::now()).min(SLICE);
+        if left.is_zero() {
+            return;
+        }
+        let is_woken = match &mut watch {
+            Some(watch) => watch.wait(left).is_ok_and(|changes| !changes.is_empty()),
+            // The folder comes with the first event.
+            None => cancel.wait_for(left).unwrap_or(true),
+        };
+        if is_woken {
+            return;
+        }
     }
 }
 
@@ -302,9 +411,9 @@ pub fn unknown(name: &str, panes: &[Pane]) -> CommandError {
 }
 
 /// Returns where to look on this machine.
-fn settings(context: &Context) -> Settings {
-    let environment = &context.environment;
-    let homes = &context.project.homes;
+fn settings(machine: &Machine<'_>) -> Settings {
+    let environment = machine.environment;
+    let homes = machine.homes;
     let claude = environment.path("CLAUDE_CONFIG_DIR");
     let claude = claude.unwrap_or_else(|| environment.at_home(".claude"));
     let temporary = environment.path("TMUX_TMPDIR");
@@ -322,8 +431,8 @@ fn settings(context: &Context) -> Settings {
         }),
         claude_sessions: Some(claude.join("sessions")),
         hook_events: homes.hook_events(),
-        rules: rules(context, &homes.pane_rules()),
-        reset_time: reset_time(context),
+        rules: rules(machine, &homes.pane_rules()),
+        reset_time: reset_time(machine),
     }
 }
 
@@ -337,8 +446,8 @@ fn tmux(environment: &Environment) -> Option<PathBuf> {
 }
 
 /// Returns the rules of each client: the user's own first. A file that cannot be used is warned of and left out.
-fn rules(context: &Context, folder: &Path) -> Vec<(Program, RuleSet)> {
-    let listed = context.disk.list_dir(folder).unwrap_or_default();
+fn rules(machine: &Machine<'_>, folder: &Path) -> Vec<(Program, RuleSet)> {
+    let listed = machine.disk.list_dir(folder).unwrap_or_default();
     let mut files: Vec<PathBuf> = listed
         .into_iter()
         .map(|entry| folder.join(entry.name))
@@ -351,7 +460,7 @@ fn rules(context: &Context, folder: &Path) -> Vec<(Program, RuleSet)> {
     let mut own = Vec::new();
     for file in files {
         let name = file.display().to_string();
-        let text = context.disk.read(&file).map_err(|error| error.to_string());
+        let text = machine.disk.read(&file).map_err(|error| error.to_string());
         let read = text.and_then(|bytes| {
             let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
             RuleSet::read(&name, &text).map_err(|error| error.to_string())
@@ -367,9 +476,9 @@ fn rules(context: &Context, folder: &Path) -> Vec<(Program, RuleSet)> {
             Ok(rules) => {
                 let allowed = Program::ALL.map(Program::agent).join(", ");
                 let what = format!("{name}: `client` is {} (allowed: {allowed})", rules.client);
-                context.report.warn(&what, None);
+                (machine.warn)(&what);
             }
-            Err(what) => context.report.warn(&what, None),
+            Err(what) => (machine.warn)(&what),
         }
     }
     let all = Program::ALL.into_iter().filter_map(|program| {
@@ -383,9 +492,9 @@ fn rules(context: &Context, folder: &Path) -> Vec<(Program, RuleSet)> {
 }
 
 /// Returns the reader of times such as `3pm`, in the time zone of this machine.
-fn reset_time(context: &Context) -> ResetTime {
-    let disk = context.disk.clone();
-    let environment: Vec<_> = context
+fn reset_time(machine: &Machine<'_>) -> ResetTime {
+    let disk = machine.disk.clone();
+    let environment: Vec<_> = machine
         .environment
         .iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -402,5 +511,19 @@ fn unusable(error: &RegistryError) -> CommandError {
     match error {
         RegistryError::Disk(error) => store::disk_failed(error),
         RegistryError::Format { .. } => CommandError::new(Exit::Environment, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_come_less_often_the_longer_nothing_happens() {
+        let pauses: Vec<u64> = [1, 30, 31, 32, 33, 34, 35, 9_999]
+            .map(|quiet| pause_after(quiet).as_secs())
+            .into();
+        assert_eq!(pauses, [1, 1, 30, 60, 120, 240, 300, 300]);
+        assert_eq!(pause_after(0), Duration::from_millis(250));
     }
 }

@@ -19,7 +19,11 @@ pub(super) fn note(
     said: &Said,
     bytes: &[u8],
 ) -> Result<(), callosum_host::DiskError> {
-    let own_name = if said.name.is_empty() { name } else { &said.name };
+    let own_name = if said.name.is_empty() {
+        name
+    } else {
+        &said.name
+    };
     let Some(state) = hook_event::state_of(own_name, "") else {
         return Ok(());
     };
@@ -35,9 +39,16 @@ pub(super) fn note(
     let is_prompt = tool_moment(name, said) == Some(ToolMoment::Prompt);
     // The client is looked for once a turn: that reads a few files of the system.
     let is_call = tool_moment(name, said) == Some(ToolMoment::After);
-    let process = (!is_call).then(|| Identity::ancestors().first().copied()).flatten();
+    let process = (!is_call)
+        .then(|| Identity::ancestors().first().copied())
+        .flatten();
     let prompt = is_prompt.then(|| event::fields(bytes).ok()).flatten();
-    let prompt = prompt.and_then(|fields| fields.get("prompt")?.as_str().and_then(hook_event::stored_prompt));
+    let prompt = prompt.and_then(|fields| {
+        fields
+            .get("prompt")?
+            .as_str()
+            .and_then(hook_event::stored_prompt)
+    });
     let event = HookEvent {
         client: client.program.to_owned(),
         session_id: said.session.clone(),

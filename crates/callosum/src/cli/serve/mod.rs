@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use callosum_app::mesh::unusable;
+use callosum_app::mesh::{panes, unusable};
 use callosum_app::serve::{LETS_GO, MENDING, Silent, elsewhere, failed, lines};
 use callosum_app::{CommandError, Exit, explain, shell_word, store};
 use callosum_config::{Environment, Homes, MatrixFile, SinkSetting};
@@ -22,6 +22,7 @@ use callosum_daemon::{
     serve,
 };
 use callosum_host::Disk;
+use callosum_host::process::Cancel;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
@@ -221,6 +222,21 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         cancel,
     };
     let mut told = Ok(());
+    let pane_cancel = Cancel::new().map_err(CommandError::internal)?;
+    let panes = {
+        let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
+        let environment = ground.environment.clone();
+        let (clock, cancel) = (setting.clock.clone(), pane_cancel.clone());
+        thread::spawn(move || {
+            let machine = panes::Machine {
+                disk: &disk,
+                environment: &environment,
+                homes: &homes,
+                warn: &|reason| tracing::warn!(reason, "panes"),
+            };
+            panes::keep(&machine, &clock, &cancel);
+        })
+    };
     let served = serve(instance, setting, |serving| {
         tracing::info!(pid = std::process::id(), "the daemon is serving");
         for unserved in &serving.unserved {
@@ -231,6 +247,10 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             told = tell(ground, serving);
         }
     });
+    pane_cancel.cancel();
+    if panes.join().is_err() {
+        tracing::error!("the thread that looks at panes has failed");
+    }
     match &served {
         Ok(()) => tracing::info!("the daemon has ended"),
         Err(error) => tracing::error!(%error, "the daemon failed"),

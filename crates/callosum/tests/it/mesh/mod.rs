@@ -8,6 +8,8 @@ mod leases;
 mod messages;
 /// Who speaks, and what is named.
 mod names;
+/// Agents in terminals.
+mod panes;
 /// Events of any topic.
 mod publishing;
 /// Work that one agent leaves for another.

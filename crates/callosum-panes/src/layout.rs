@@ -48,6 +48,8 @@ pub struct Place {
     pub end: usize,
     /// Index of the line at which the footer begins.
     pub footer: usize,
+    /// All text in it, be it a draft or a placeholder.
+    pub text: String,
     /// What a person has typed and not sent. Dim text is the client's placeholder and does not count.
     pub draft: String,
 }
@@ -126,8 +128,16 @@ fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<Place> {
     };
     let turn = (0..top).rev().find(sent).map_or(0, |index| index + 1);
     let mut draft = String::new();
+    let mut whole = String::new();
     for index in first..end {
         let bright = screen.lines[index].bright();
+        whole.push_str(
+            screen.lines[index]
+                .text
+                .get(if index == first { sign } else { 0 }..)
+                .unwrap_or_default()
+                .trim(),
+        );
         let typed = if index == first {
             // The prompt's sign is drawn in its own color, so it may be cut where the dim text begins.
             bright.get(sign.min(bright.len())..).unwrap_or_default()
@@ -150,6 +160,7 @@ fn place(screen: &Screen, composer: &Composer, first: usize) -> Option<Place> {
         first,
         end,
         footer,
+        text: whole,
         draft,
     })
 }

@@ -80,6 +80,22 @@ impl Screen {
         }
     }
 
+    /// Takes over the colors of lines from `first` on, if their text is the same. Returns whether it was.
+    pub fn color(&mut self, first: usize, colored: &[u8]) -> bool {
+        let colored = Self::read(colored, None).lines;
+        let Some(lines) = self.lines.get_mut(first..first + colored.len()) else {
+            return false;
+        };
+        let is_same = lines
+            .iter()
+            .zip(&colored)
+            .all(|(plain, colored)| plain.text == colored.text);
+        if is_same {
+            lines.clone_from_slice(&colored);
+        }
+        is_same
+    }
+
     /// Returns the last `count` lines that are not blank, from top to bottom, each with its index.
     pub fn bottom(&self, count: usize) -> Vec<usize> {
         self.last_of(self.lines.len(), count)
@@ -207,6 +223,16 @@ mod tests {
         assert_eq!(screen.bottom(2), [2, 4]);
         assert_eq!(screen.last_of(4, 5), [0, 2]);
         assert_eq!(screen.last_of(99, 5), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn colors_are_taken_over_for_the_same_text_only() {
+        let mut screen = Screen::read(b"a\n> try\nb", None);
+        assert!(screen.color(1, b"> \x1b[2mtry\x1b[0m"));
+        assert_eq!(screen.lines[1].bright(), "> ");
+        assert!(!screen.color(1, b"> other"));
+        assert!(!screen.color(2, b"b\nc"), "there is no such line");
+        assert!(!screen.color(9, b"b"));
     }
 
     #[test]

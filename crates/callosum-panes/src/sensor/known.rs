@@ -1,7 +1,7 @@
 //! [`Known`]: what a sensor knows about one client, from look to look.
 
 use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
+    hash::{DefaultHasher, Hash, Hasher as _},
     path::{Path, PathBuf},
 };
 
@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::{ResetTime, pane_name, sources::About};
 use crate::{
+    Layout,
     assess::{Event, Facts, ProcessFact, ScreenFact, assess},
     pane::Pane,
     program::Running,
@@ -50,13 +51,21 @@ impl Place {
     }
 }
 
+/// A screen as tmux gave it.
+pub(super) struct Captured {
+    /// Without colors.
+    pub(super) plain: Vec<u8>,
+    /// The composer's lines with colors, and the index of the first.
+    pub(super) colored: Option<(usize, Vec<u8>)>,
+}
+
 /// What one look saw of a client.
 pub(super) struct Seen<'a> {
     pub(super) pane: Option<&'a TmuxPane>,
     pub(super) running: &'a Running,
     pub(super) rules: Option<&'a RuleSet>,
     /// The screen, or why there is none.
-    pub(super) screen: Result<Vec<u8>, String>,
+    pub(super) screen: Result<Captured, String>,
     pub(super) about: About,
     pub(super) reset_time: &'a ResetTime,
     pub(super) now: Timestamp,
@@ -78,6 +87,34 @@ struct Reading {
     considered: Vec<Considered>,
     since: Option<Timestamp>,
     has_draft: bool,
+    /// Of the screen alone, for `composer`.
+    plain: u64,
+    /// First and last line of the composer, if it has a text.
+    composer: Option<(usize, usize)>,
+}
+
+/// Returns the first and the last line of the composer, if it has a text: only colors show whether that is a draft or a
+/// placeholder. The rules are asked only about a screen that has changed.
+pub(super) fn composer_lines(
+    known: Option<&Known>,
+    plain: &[u8],
+    rules: &RuleSet,
+) -> Option<(usize, usize)> {
+    if let Some(known) = known.filter(|known| known.reading.plain == hash_of(plain)) {
+        return known.reading.composer;
+    }
+    lines_of(&rules.layout(&Screen::read(plain, None)))
+}
+
+fn lines_of(layout: &Layout) -> Option<(usize, usize)> {
+    let place = layout.composer.as_ref()?;
+    (!place.text.is_empty()).then_some((place.first, place.end.max(place.first + 1) - 1))
+}
+
+fn hash_of(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Known {
@@ -206,7 +243,7 @@ impl Known {
     /// Asks the rules about a screen, unless it is the one from the last look.
     fn read(
         &mut self,
-        screen: &Result<Vec<u8>, String>,
+        screen: &Result<Captured, String>,
         pane: Option<&TmuxPane>,
         rules: Option<&RuleSet>,
         now: Timestamp,
@@ -216,13 +253,15 @@ impl Known {
             (Err(why), _, _) => return ScreenFact::None(why.clone()),
             _ => return ScreenFact::None("there are no rules for this client".to_owned()),
         };
-        let mut hasher = DefaultHasher::new();
-        (screen, &pane.title, pane.cursor).hash(&mut hasher);
-        let hash = hasher.finish();
+        let hash = hash_of((&screen.plain, &screen.colored, &pane.title, pane.cursor));
         let reading = &mut self.reading;
         if reading.since.is_none() || reading.hash != hash {
             reading.hash = hash;
-            let screen = Screen::read(screen, Some(pane.cursor));
+            reading.plain = hash_of(&*screen.plain);
+            let colored = screen.colored.as_ref();
+            let mut screen = Screen::read(&screen.plain, Some(pane.cursor));
+            reading.composer = lines_of(&rules.layout(&screen));
+            let has_colors = colored.is_some_and(|(first, lines)| screen.color(*first, lines));
             let layout = rules.layout(&screen);
             let (judgment, considered) = rules.judge(&pane.title, &screen, &layout);
             let state =
@@ -230,7 +269,10 @@ impl Known {
             if reading.since.is_none() || state(&judgment) != state(&reading.judgment) {
                 reading.since = Some(now);
             }
-            reading.has_draft = layout.composer.is_some_and(|place| !place.draft.is_empty());
+            // Lines that changed between the two reads say nothing, so the last word holds.
+            if has_colors || reading.composer.is_none() {
+                reading.has_draft = layout.composer.is_some_and(|place| !place.draft.is_empty());
+            }
             (reading.judgment, reading.considered) = (judgment, considered);
             self.pane.last_active = now;
         }

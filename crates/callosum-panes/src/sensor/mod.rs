@@ -18,7 +18,7 @@ use callosum_host::{Disk, process::table};
 use jiff::Timestamp;
 
 use self::{
-    known::{Known, Place},
+    known::{Captured, Known, Place},
     sources::Sources,
 };
 use crate::{
@@ -103,6 +103,8 @@ pub struct Sensor {
     processes_at: Option<Instant>,
     /// The client in each pane, by server and pane, with the program and process that the pane had then.
     clients: HashMap<(PathBuf, String), (u32, String, Option<Running>)>,
+    /// Every client with a terminal, as the table of processes had them.
+    with_terminal: Vec<Running>,
     known: HashMap<Place, Known>,
     sources: Sources,
 }
@@ -123,6 +125,7 @@ impl Sensor {
             processes: Processes::default(),
             processes_at: None,
             clients: HashMap::new(),
+            with_terminal: Vec::new(),
             known: HashMap::new(),
             sources: Sources::default(),
         }
@@ -161,14 +164,24 @@ impl Sensor {
                 .collect();
             let wanted: Vec<&TmuxPane> = clients.iter().map(|(pane, _)| *pane).collect();
             let (screens, avoided) = self.screens(socket, &wanted, &mut notes);
+            let places: Vec<Place> = clients
+                .iter()
+                .map(|(pane, running)| Place::in_tmux(socket, pane, running))
+                .collect();
+            let mut colored = self.colored(socket, &clients, &places, &screens, &mut notes);
             for (index, (pane, running)) in clients.iter().enumerate() {
                 in_tmux.push(running.process.pid);
-                let place = Place::in_tmux(socket, pane, running);
+                let place = places[index].clone();
                 let screen = if avoided.contains(&pane.id) {
                     Err("the screen imitates tmux's own protocol".to_owned())
                 } else {
-                    let screen = screens.get(index).cloned().flatten();
-                    screen.ok_or_else(|| "the screen changed its size while it was read".to_owned())
+                    let plain = screens.get(index).cloned().flatten();
+                    let plain = plain
+                        .ok_or_else(|| "the screen changed its size while it was read".to_owned());
+                    plain.map(|plain| Captured {
+                        plain,
+                        colored: colored.remove(&index),
+                    })
                 };
                 if self.update(&place, Some(pane), running, screen, now) {
                     changed.push(place.name());
@@ -250,6 +263,48 @@ impl Sensor {
         }
     }
 
+    /// Reads the colors of composers with a text. By index of the client, with the first line.
+    fn colored(
+        &mut self,
+        socket: &Path,
+        clients: &[(&TmuxPane, Running)],
+        places: &[Place],
+        screens: &[Option<Vec<u8>>],
+        notes: &mut Vec<String>,
+    ) -> HashMap<usize, (usize, Vec<u8>)> {
+        let mut wanted = Vec::new();
+        let mut indexes = Vec::new();
+        for (index, (pane, running)) in clients.iter().enumerate() {
+            let (Some(Some(plain)), Some(rules)) =
+                (screens.get(index), self.rules(running.program))
+            else {
+                continue;
+            };
+            let known = self.known.get(&places[index]);
+            if let Some((first, last)) = known::composer_lines(known, plain, rules) {
+                wanted.push((*pane, first, last));
+                indexes.push((index, first));
+            }
+        }
+        let Some(Server::Open(connection)) = self.servers.get_mut(socket) else {
+            return HashMap::new();
+        };
+        let colored = connection.colors(&wanted).unwrap_or_else(|error| {
+            notes.push(error.to_string());
+            Vec::new()
+        });
+        let read = indexes.into_iter().zip(colored);
+        read.filter_map(|((index, first), lines)| Some((index, (first, lines?))))
+            .collect()
+    }
+
+    fn rules(&self, program: Program) -> Option<&RuleSet> {
+        let mut rules = self.settings.rules.iter();
+        rules
+            .find(|(known, _)| *known == program)
+            .map(|(_, rules)| rules)
+    }
+
     /// Reads screens, and names the panes that are avoided.
     fn screens(
         &mut self,
@@ -300,6 +355,10 @@ impl Sensor {
         }
         self.processes = Processes::read();
         self.processes_at = Some(Instant::now());
+        let own = self.processes.clients(table::arguments).into_iter();
+        self.with_terminal = own
+            .filter(|running| table::is_own(running.process.pid))
+            .collect();
         self.clients = all
             .into_iter()
             .map(|(key, pane)| {
@@ -313,16 +372,17 @@ impl Sensor {
 
     /// Returns this user's clients that have a terminal and are in none of these panes.
     fn outside_tmux(&self, in_tmux: &[u32]) -> Vec<Running> {
-        let clients = self.processes.clients(table::arguments);
-        let is_elsewhere = |running: &Running| {
-            let pid = running.process.pid;
-            let runs = table::entry(pid).is_some_and(|now| now.started == running.process.started);
-            runs && table::is_own(pid)
-                && !in_tmux
-                    .iter()
-                    .any(|above| self.processes.is_below(pid, *above))
+        let is_elsewhere = |running: &&Running| {
+            let process = &running.process;
+            let is_below = |above: &u32| self.processes.is_below(process.pid, *above);
+            !in_tmux.iter().any(is_below)
+                && table::entry(process.pid).is_some_and(|now| now.started == process.started)
         };
-        clients.into_iter().filter(is_elsewhere).collect()
+        self.with_terminal
+            .iter()
+            .filter(is_elsewhere)
+            .cloned()
+            .collect()
     }
 
     /// Takes up what was seen of one client. Returns whether its state changed.
@@ -331,7 +391,7 @@ impl Sensor {
         place: &Place,
         pane: Option<&TmuxPane>,
         running: &Running,
-        screen: Result<Vec<u8>, String>,
+        screen: Result<Captured, String>,
         now: Timestamp,
     ) -> bool {
         let rules = self.settings.rules.iter();

@@ -169,6 +169,35 @@ fn a_hook_counts_at_once_and_an_interrupted_turn_ends_without_one() {
 }
 
 #[test]
+fn a_draft_and_a_placeholder_differ_by_color() {
+    let mut stage = Stage::new();
+    let (pane, file) = stage.client("one");
+    let drawn = |typed: &str| {
+        let text = screen("small-idle-fresh");
+        let at = text.rfind('\u{276f}').unwrap();
+        let end = at + text[at..].find('\n').unwrap();
+        format!("{}\u{276f} {typed}{}", &text[..at], &text[end..])
+    };
+    for (typed, has_draft) in [
+        ("\u{1b}[2mfix the cart\u{1b}[0m", false),
+        ("fix the cart", true),
+        ("fix the cart now", true),
+        ("", false),
+        ("\u{1b}[2mfix it\u{1b}[0m", false),
+    ] {
+        std::fs::write(&file, drawn(typed)).unwrap();
+        eventually(|| {
+            let look = stage.look();
+            let found = look
+                .panes
+                .into_iter()
+                .find(|found| found.pane.ends_with(&pane))?;
+            (found.state == State::TrulyIdle && found.has_draft == has_draft).then_some(())
+        });
+    }
+}
+
+#[test]
 fn a_pane_that_prints_the_screen_of_a_client_is_no_agent() {
     let mut stage = Stage::new();
     let file = stage.folder.path().join("shown");

@@ -86,7 +86,8 @@ pub(crate) fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 fn text(connection: &mut Connection, pane: &TmuxPane) -> Option<String> {
-    let screens = connection.screens(&[pane]).unwrap();
+    let last = usize::from(pane.size.1) - 1;
+    let screens = connection.colors(&[(pane, 0, last)]).unwrap();
     screens[0]
         .as_ref()
         .map(|bytes| String::from_utf8_lossy(bytes).into_owned())

@@ -1,10 +1,13 @@
-//! What an agent is told at a session's beginning beside what the mesh itself knows: hand-offs of the project, and what its
-//! ledger has since, and what is never taken over.
+//! Sources of the session-start digest beside the mesh itself: hand-offs of the project, new entries of its ledger,
+//! other agents at work in it, and files that are never applied.
 //!
 //! Each is read as it is found; one that is broken is a line, and never a failure. One that does not exist is empty.
 
+use std::path::Path;
+
 use callosum_agents::client::Client;
-use callosum_host::{Disk, DiskError};
+use callosum_config::Homes;
+use callosum_host::{Disk, DiskError, process::table};
 use callosum_ledger::{LedgerPaths, Query, ReadError, Reader};
 use callosum_mesh::{
     Mesh,
@@ -13,8 +16,9 @@ use callosum_mesh::{
     digest::{Note, Source},
     quoted,
 };
+use callosum_panes::{HookEvent, Registry, State, hook_event};
 use callosum_session::{Session, SessionError};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 /// Hand-offs that are told, and entries whose ids are.
@@ -22,6 +26,12 @@ const MOST: usize = 3;
 
 /// Entries of the ledger whose ids are told; further ones are counted.
 const MOST_IDS: usize = 5;
+
+/// Agents in other panes that are listed.
+const MOST_PANES: usize = 5;
+
+/// A registry of panes that is older is kept by no process at the moment.
+const KEPT: SignedDuration = SignedDuration::from_secs(60);
 
 /// A ledger that is larger is not read at a session's beginning, in bytes: it would be waited for.
 const LARGEST: u64 = 8 * 1024 * 1024;
@@ -67,6 +77,83 @@ pub fn ledger(
             Err(error) => broken(&error),
         },
         Err(error) => broken(&error),
+    }
+}
+
+/// Returns the other agents that are at work in a project: from the registry of panes if a process keeps it, else from
+/// what hooks have noted. Empty if this agent is alone.
+pub fn panes(disk: &Disk, homes: &Homes, root: &Path, own: &Own<'_>, now: Timestamp) -> Source {
+    let registry = Registry::read(disk, &homes.pane_registry()).ok().flatten();
+    let kept = registry.filter(|registry| registry.age(now).is_some_and(|age| age <= KEPT));
+    let mut notes: Vec<Note> = match kept {
+        Some(registry) => registry
+            .panes
+            .iter()
+            .filter(|pane| pane.state != State::SessionEnded && pane.pid != own.pid)
+            .filter(|pane| own.session.is_none() || pane.session_id.as_deref() != own.session)
+            .filter(|pane| pane.cwd.as_ref().is_some_and(|cwd| cwd.starts_with(root)))
+            .map(|pane| {
+                let place = format!("{} in pane {}", pane.runtime, pane.pane);
+                note(
+                    &place,
+                    pane.state,
+                    pane.since,
+                    now,
+                    pane.last_prompt.as_ref(),
+                )
+            })
+            .collect(),
+        None => hook_event::read_all(disk, &homes.hook_events())
+            .iter()
+            .filter(|event| event.state != State::SessionEnded && event.pid != Some(own.pid))
+            .filter(|event| Some(event.session_id.as_str()) != own.session)
+            .filter(|event| event.cwd.as_ref().is_some_and(|cwd| cwd.starts_with(root)))
+            .filter(|event| runs(event))
+            .map(|event| {
+                note(
+                    &event.client,
+                    event.state,
+                    event.at,
+                    now,
+                    event.last_prompt.as_ref(),
+                )
+            })
+            .collect(),
+    };
+    notes.truncate(MOST_PANES);
+    Source::Read(notes)
+}
+
+/// The session that a digest is for, which is not listed.
+#[derive(Clone, Copy, Debug)]
+pub struct Own<'a> {
+    /// Its id, if it has one.
+    pub session: Option<&'a str>,
+    /// Process id of its client; 0 if that is not known.
+    pub pid: u32,
+}
+
+/// Whether the client of an event still runs. One whose process is not known may have ended long ago.
+fn runs(event: &HookEvent) -> bool {
+    let process = event.pid.and_then(table::entry);
+    process.is_some_and(|process| Some(process.started) == event.started)
+}
+
+fn note(
+    place: &str,
+    state: State,
+    since: Timestamp,
+    now: Timestamp,
+    prompt: Option<&String>,
+) -> Note {
+    let minutes = now.duration_since(since).as_mins().max(0);
+    Note {
+        lead: format!(
+            "also at work here: {place}, {} for {minutes} min",
+            state.name()
+        ),
+        words: prompt.cloned().unwrap_or_default(),
+        rev: None,
     }
 }
 
@@ -178,4 +265,56 @@ enum WaitingError {
     /// A session's files cannot be used.
     #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_config::NewState;
+
+    use super::*;
+
+    /// CALC-BOOT-1: a session's digest names who else is at work on the project, and nobody else.
+    #[test]
+    fn others_in_the_same_project_are_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let homes = Homes {
+            machine: folder.path().to_owned(),
+            user_config: folder.path().join("config.toml"),
+            new_state: NewState::Project,
+        };
+        let disk = Disk::real();
+        let now = Timestamp::from_second(1_000_000).unwrap();
+        let own_pid = std::process::id();
+        let started = table::entry(own_pid).map(|process| process.started);
+        let event = |session: &str, cwd: &str, pid: Option<u32>| HookEvent {
+            client: "codex".to_owned(),
+            session_id: session.to_owned(),
+            event: "UserPromptSubmit".to_owned(),
+            state: State::Working,
+            at: now - SignedDuration::from_mins(3),
+            pid,
+            started,
+            cwd: Some(cwd.into()),
+            last_prompt: Some("fix the cart".to_owned()),
+        };
+        let all = [
+            event("other", "/srv/shop/src", Some(own_pid)),
+            event("mine", "/srv/shop", Some(own_pid)),
+            event("elsewhere", "/srv/shop-two", Some(own_pid)),
+            event("gone", "/srv/shop", None),
+        ];
+        for one in all {
+            hook_event::note(&disk, &homes.hook_events(), one).unwrap();
+        }
+        let own = Own {
+            session: Some("mine"),
+            pid: 0,
+        };
+        let Source::Read(notes) = panes(&disk, &homes, Path::new("/srv/shop"), &own, now) else {
+            panic!("it is always readable");
+        };
+        let [note] = &*notes else { panic!("{notes:?}") };
+        assert_eq!(note.lead, "also at work here: codex, WORKING for 3 min");
+        assert_eq!(note.words, "fix the cart");
+    }
 }

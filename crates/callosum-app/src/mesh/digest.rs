@@ -3,6 +3,7 @@
 use callosum_agents::client::Client;
 use callosum_agents::dialect::Dialect;
 use callosum_client::sources;
+use callosum_host::process::Identity;
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::digest::{Beside, Digest, Source};
 use callosum_mesh::{Mesh, Voice};
@@ -56,7 +57,20 @@ pub fn beside(
         let name = client.program.parse::<AgentName>();
         name.is_ok_and(|name| name == *agent)
     });
-    let mut found = project(context, agent, since);
+    let own = sources::Own {
+        session: voice.session_id.as_deref(),
+        pid: Identity::ancestors().first().map_or(0, |client| client.pid),
+    };
+    let homes = &context.project.homes;
+    let panes = sources::panes(
+        &context.disk,
+        homes,
+        context.tree(),
+        &own,
+        context.clock.now(),
+    );
+    let mut found = vec![panes];
+    found.extend(project(context, agent, since));
     found.extend(sources::left_alone(&context.disk, mesh));
     Ok(Beside {
         sources: found,

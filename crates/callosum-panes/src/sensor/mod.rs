@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// How long a table of processes is used, unless a pane's program changes.
-const PROCESSES: Duration = Duration::from_secs(2);
+const PROCESSES: Duration = Duration::from_secs(5);
 
 /// How long a server that could not be reached is left alone.
 const RETRY: Duration = Duration::from_secs(5);

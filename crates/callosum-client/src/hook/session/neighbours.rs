@@ -244,6 +244,15 @@ impl Neighbours {
     fn beside(&self) -> Result<Beside, NeighboursError> {
         let here = self.voice.cwd.as_deref().map(Path::new);
         let (_, here) = folders(&self.disk, &self.environment, here);
+        let own = sources::Own {
+            session: self.voice.session_id.as_deref(),
+            pid: Identity::ancestors().first().map_or(0, |client| client.pid),
+        };
+        let panes = here.as_ref().zip(Homes::find(&self.environment).ok());
+        let panes = panes.map(|(root, homes)| {
+            let now = self.mesh.journal().now();
+            sources::panes(&self.disk, &homes, root, &own, now)
+        });
         let project =
             here.map(|here| Project::load(&self.disk, &self.environment, &here, &Told::default()));
         let source = match project {
@@ -260,7 +269,11 @@ impl Neighbours {
         // A project without a ledger lacks nothing.
         let fault = self.fault.clone().map(Source::Broken);
         let left_alone = sources::left_alone(&self.disk, &self.mesh);
-        let sources = source.into_iter().chain(fault).chain(left_alone);
+        let sources = panes
+            .into_iter()
+            .chain(source)
+            .chain(fault)
+            .chain(left_alone);
         let sources = sources.filter(|source| !matches!(source, Source::Missing(_)));
         Ok(Beside {
             sources: sources.collect(),

@@ -8,16 +8,20 @@ use super::{lexicon_match::Hit, text::Text};
 
 /// The request up to its first adjunct: the verb and its object.
 const OBJECT: f64 = 1.25;
+/// The rest of the request, after its first object: "a press release: our new architecture".
+const LATER: f64 = 0.85;
 /// Other sentences that ask for something.
 const REQUEST: f64 = 0.9;
 /// Sentences around the request.
 const CONTEXT: f64 = 0.55;
 /// The same, if the request refers to them: "here are the notes. What do they add up to?"
-const REFERRED: f64 = 0.85;
+const REFERRED: f64 = 0.75;
 /// The request after "for", "about", "because" and the like, relative to the rest of it.
 const ADJUNCT: f64 = 0.4;
 /// The same, if the rest of the request names nothing that is known.
 const LONE_ADJUNCT: f64 = 0.8;
+/// Sentences that set something aside.
+const ASIDE: f64 = 0.25;
 /// Fenced blocks, and the middle of a long prompt.
 const PASTED: f64 = 0.25;
 
@@ -56,6 +60,20 @@ static VERBS: Words = LazyLock::new(|| {
 static QUESTIONS: Words = LazyLock::new(|| {
     set("what which how why who where when is are does do can could should would will")
 });
+
+/// Words of a sentence that sets something aside: "the copy comes later", "the database is settled".
+static ASIDES: Words = LazyLock::new(|| {
+    set(
+        "later settled already separately fyi background someone somebody irrelevant aside unchanged matter eventually",
+    )
+});
+
+/// Words by which a request is set apart from what comes later: "First: which projects use it?"
+static NOW: Words = LazyLock::new(|| set("first today now task"));
+
+/// Words that begin a request with its circumstances: "For each service, list …", "Before we drop it, find …".
+static CIRCUMSTANCES: Words =
+    LazyLock::new(|| set("for in from with on before after once using given as at based"));
 
 /// Words that refer to another sentence.
 static PRONOUNS: Words = LazyLock::new(|| set("they them these those both it this everything"));
@@ -100,19 +118,46 @@ pub(super) fn emphasis(text: &Text<'_>, hits: &[Hit]) -> Vec<f64> {
             is_evidence[word.sentence] = true;
         }
     }
-    let asks = requests(text, &is_action);
+    let mut asks = requests(text, &is_action);
+    let mut is_aside = vec![false; text.questions.len()];
+    for word in words {
+        is_aside[word.sentence] |= ASIDES.contains(word.plain.as_str());
+    }
+    let aside = |sentence: usize| is_aside[sentence] && !text.questions[sentence];
+    for (sentence, asks) in asks.iter_mut().enumerate() {
+        *asks &= !aside(sentence);
+    }
     let is_main = |sentence: &usize| asks[*sentence] && is_evidence[*sentence];
     let sentences = 0..text.questions.len();
-    let main = sentences.clone().find(is_main);
+    let mut is_now = vec![false; text.questions.len()];
+    for (at, word) in words.iter().enumerate() {
+        let begins = at == 0 || words[at - 1].sentence != word.sentence;
+        is_now[word.sentence] |= begins && NOW.contains(word.plain.as_str());
+    }
+    let main = sentences
+        .clone()
+        .filter(is_main)
+        .find(|sentence| is_now[*sentence]);
+    let main = main.or_else(|| sentences.clone().find(is_main));
     let main = main.or_else(|| sentences.clone().find(|sentence| is_evidence[*sentence]));
+    let objects = hits
+        .iter()
+        .filter(|hit| hit.length > 0 && !hit.concept.is_action());
+    let in_main = |hit: &&Hit| words.get(hit.word).map(|word| word.sentence) == main;
+    let object = objects
+        .filter(in_main)
+        .map(|hit| hit.word + hit.length)
+        .min();
     let mut asked = words.iter().filter(|word| asks[word.sentence]);
-    let refers = asked.any(|word| PRONOUNS.contains(word.plain.as_str()));
+    let refers = object.is_none() || asked.any(|word| PRONOUNS.contains(word.plain.as_str()));
     let place = Place {
         text,
         is_action: &is_action,
         asks: &asks,
         main,
+        object,
         refers,
+        is_aside: &is_aside,
     };
     let weights = place.weights(ADJUNCT);
     let names_object = |hit: &Hit| {
@@ -132,7 +177,10 @@ struct Place<'a> {
     is_action: &'a [bool],
     asks: &'a [bool],
     main: Option<usize>,
+    /// The end of the first object of the request.
+    object: Option<usize>,
     refers: bool,
+    is_aside: &'a [bool],
 }
 
 impl Place<'_> {
@@ -159,10 +207,13 @@ impl Place<'_> {
             if ADJUNCTS.contains(word.plain.as_str()) && !begins {
                 is_adjunct = true;
             }
+            let is_later = self.object.is_some_and(|end| at >= end);
             let place = if Some(word.sentence) == self.main {
-                OBJECT
+                if is_later { LATER } else { OBJECT }
             } else if asks[word.sentence] {
                 REQUEST
+            } else if self.is_aside[word.sentence] {
+                ASIDE
             } else if self.refers {
                 REFERRED
             } else {
@@ -198,32 +249,34 @@ impl Place<'_> {
 fn requests(text: &Text<'_>, is_action: &[bool]) -> Vec<bool> {
     let mut asks = text.questions.clone();
     let mut is_open = true;
+    let mut is_late = false;
     let mut current = usize::MAX;
     for (at, word) in text.words.iter().enumerate() {
         if word.sentence != current {
             current = word.sentence;
             is_open = true;
+            is_late = CIRCUMSTANCES.contains(word.plain.as_str());
             if QUESTIONS.contains(word.plain.as_str()) {
                 asks[current] = true;
             }
         }
-        if is_open && is_action[at] {
+        if (is_open || is_late) && is_action[at] {
             asks[current] = true;
         }
         if matches!(word.plain.as_str(), "please" | "pls" | "plz") {
             asks[current] = true;
         }
-        let next = text
-            .words
-            .get(at + 1)
-            .map_or("", |next| next.plain.as_str());
-        let is_wish = matches!(
-            (word.plain.as_str(), next),
-            (
-                "need" | "want" | "have" | "like",
-                "to" | "you" | "a" | "an" | "the"
-            ) | ("can" | "could", "you")
-        );
+        let word_at = |at: usize| text.words.get(at).map_or("", |word| word.plain.as_str());
+        let before = at.checked_sub(1).map_or("", word_at);
+        let earlier = at.checked_sub(2).map_or("", word_at);
+        let is_own = matches!(before, "i" | "we" | "id") || matches!(earlier, "i" | "we" | "id");
+        let is_wish = match word.plain.as_str() {
+            "need" | "want" | "have" | "like" => {
+                is_own && matches!(word_at(at + 1), "to" | "you" | "a" | "an" | "the" | "one")
+            }
+            "can" | "could" => word_at(at + 1) == "you",
+            _ => false,
+        };
         if is_wish {
             asks[current] = true;
         }

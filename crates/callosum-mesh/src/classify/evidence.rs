@@ -26,6 +26,13 @@ const NEXT_WORD: f64 = 0.5;
 /// Highest strength of a concept in a rule of several concepts.
 const MOST_OF_A_PAIR: f64 = 1.5;
 
+/// Share of a word between a count and what is counted: in "9 Terraform repos", repositories are the topic.
+const MODIFIER: f64 = 0.4;
+/// Share of a word in a path.
+const PATH: f64 = 0.3;
+/// Share of a text for people if the request does not open with a verb of writing.
+const GATED: f64 = 0.5;
+
 /// Most characters of a reason's text.
 const LONGEST_TEXT: usize = 80;
 
@@ -186,8 +193,25 @@ struct Strength {
 /// Returns the strength of each concept: its different words by weight, each further one counting less.
 fn strengths(text: &Text<'_>, hits: &[Hit], weights: &[f64]) -> BTreeMap<Concept, Strength> {
     let mut words: BTreeMap<Concept, BTreeMap<String, (f64, bool)>> = BTreeMap::new();
+    let is_counted =
+        |hit: &Hit| matches!(hit.concept, Concept::Texts | Concept::Projects) && hit.length > 2;
+    let mut inside = vec![false; text.words.len()];
+    for hit in hits.iter().filter(|hit| is_counted(hit)) {
+        let last = hit.word + hit.length - 1;
+        inside[hit.word + 1..last].fill(true);
+    }
+    let is_gated = gates_creative(text, hits, weights);
     for hit in hits {
-        let weight = weights.get(hit.word).copied().unwrap_or(1.0);
+        let mut weight = weights.get(hit.word).copied().unwrap_or(1.0);
+        if inside.get(hit.word) == Some(&true) && hit.length < 3 {
+            weight *= MODIFIER;
+        }
+        if hit.file.is_none() && text.words.get(hit.word).is_some_and(|word| word.is_path) {
+            weight *= PATH;
+        }
+        if is_gated && hit.concept == Concept::Creative {
+            weight *= GATED;
+        }
         let weight = hit.strength * if hit.length == 0 { 1.0 } else { weight };
         let name = match &hit.file {
             Some(file) => file.clone(),
@@ -226,6 +250,24 @@ fn strengths(text: &Text<'_>, hits: &[Hit], weights: &[f64]) -> BTreeMap<Concept
         .into_iter()
         .map(|(concept, words)| (concept, strength(words)))
         .collect()
+}
+
+/// Returns true if the request opens with a verb that does something else to a text than to write it: "move the blog".
+fn gates_creative(text: &Text<'_>, hits: &[Hit], weights: &[f64]) -> bool {
+    let in_request =
+        |hit: &&Hit| hit.length > 0 && weights.get(hit.word).is_some_and(|weight| *weight >= 1.0);
+    let verbs = hits
+        .iter()
+        .filter(|hit| hit.concept.is_action())
+        .filter(in_request);
+    let Some(first) = verbs.map(|hit| hit.word).min() else {
+        return false;
+    };
+    let opens = first == 0 || text.words[first - 1].sentence != text.words[first].sentence;
+    let mut meanings = hits
+        .iter()
+        .filter(|hit| hit.word == first && hit.concept.is_action());
+    opens && !meanings.any(|hit| hit.concept == Concept::Write)
 }
 
 /// Returns the stems of the user's own categories: of the key and of `about`.

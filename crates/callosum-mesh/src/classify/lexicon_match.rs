@@ -9,7 +9,8 @@ use std::{
 
 use super::{
     concept::Concept,
-    lexicon::{FILES, WORDS},
+    file_names::FILES,
+    lexicon::WORDS,
     text::{Text, stem},
 };
 

@@ -8,6 +8,7 @@ mod concept;
 mod emphasis;
 mod evidence;
 mod examples;
+mod file_names;
 mod lexicon;
 mod lexicon_match;
 mod size;
@@ -20,9 +21,10 @@ use crate::{agent::AgentName, route::Matrix};
 
 /// The confidence below which no category is picked.
 ///
-/// At 0.5, the evidence for the category outweighs the evidence for all others, for ordinary coding and
-/// [`DOUBT`] together. A wrong category costs more than none: the task waits for the wrong agent, and then for the
-/// fallback, while a task without a category is free for any agent.
+/// A confidence is a share: the evidence for the category, squared, in the sum of the squares of all evidence and of
+/// [`DOUBT`]. At 0.5 the category outweighs all others, ordinary coding and doubt together. A wrong category costs more
+/// than none: the task waits for the wrong agent, and then for the fallback, while a task without a category is free
+/// for any agent.
 pub const THRESHOLD: f64 = 0.5;
 
 /// The evidence that is held against every category: less than one clear word in the request.

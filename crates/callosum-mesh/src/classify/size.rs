@@ -30,7 +30,7 @@ const UNITS: [(f64, &str); 12] = [
     (250_000_000.0, "gb gib gigabyte gig"),
     (400.0, "commit message email ticket issue comment"),
     (3_000.0, "pr document doc transcript crate"),
-    (20_000.0, "repo repository book"),
+    (100_000.0, "book"),
     (250_000_000_000.0, "tb tib terabyte"),
 ];
 
@@ -38,7 +38,7 @@ const UNITS: [(f64, &str); 12] = [
 const TEXTS: &str = "proposal draft report note document doc paper interview transcript opinion thread approach plan \
                      option summary rfc article finding perspective response answer output version attempt spec \
                      brief essay memo comment retro suggestion viewpoint analysis source writeup variant hypothesis \
-                     postmortem argument angle idea call insight expert review strategy path candidate recommendation take explanation lens \
+                     postmortem guide outcome checklist roadmap fix argument angle idea call insight expert review strategy path candidate recommendation evaluation meeting minute explanation lens \
                      conclusion position account solution theory critique audit investigation assessment";
 
 /// Projects of which several are scanned.
@@ -49,15 +49,26 @@ const PROJECTS: &str = "repo repository service project package crate app applic
 const UNCOUNTED: &str = "feedback input research correspondence";
 
 /// Words of completeness, and what is large when it is complete.
-const COMPLETE: &str = "whole entire full complete all every total each";
+const COMPLETE: &str = "whole entire full complete total";
+const EVERY: &str = "all every";
 const LARGE_WHEN_COMPLETE: &str = "repo repository codebase base project tree history directory folder source src book \
                                    manual spec specification crate file module doc documentation page chapter \
                                    transcript log thread archive corpus backend monorepo handbook commit chat";
+const LARGE_WHEN_EVERY: &str =
+    "file module page chapter doc document commit folder directory source test book log";
+
+/// Endings of documents.
+const DOCUMENTS: [&str; 8] = [
+    ".md", ".txt", ".pdf", ".docx", ".adoc", ".rst", ".org", ".odt",
+];
+
+/// How many of anything are a lot to read.
+const A_LOT: f64 = 1_000.0;
 
 /// Words of a count above one that are no digits.
 const SEVERAL: &str = "both two three four five six seven eight nine ten eleven twelve dozen several multiple various \
                        many all these those few couple hundred different each every conflicting competing separate \
-                       scattered parallel independent rival opposing our their";
+                       scattered parallel independent rival opposing";
 
 /// Words between a count and what is counted.
 const REACH: usize = 4;
@@ -66,6 +77,9 @@ const REACH: usize = 4;
 pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for piece in &text.pieces {
+        if is_formula(piece.text) {
+            hits.push(Hit::new(Concept::Mathematics, piece.word, piece.words, 1.0));
+        }
         let Some((number, unit)) = amount(piece) else {
             continue;
         };
@@ -79,6 +93,21 @@ pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
         if is_figure(piece.text) {
             hits.push(Hit::new(Concept::Figure, piece.word, 1, 1.0));
         }
+        // "Chapters 1-38": the unit is before the range.
+        let before = piece
+            .word
+            .checked_sub(1)
+            .and_then(|before| text.words.get(before));
+        let range = range_length(piece.text).zip(before.and_then(|word| tokens_of(&word.stem)));
+        if range.is_some_and(|(count, tokens)| count * tokens >= LARGE_TOKENS / 2.0) {
+            hits.push(Hit::new(
+                Concept::Large,
+                piece.word - 1,
+                piece.words + 1,
+                1.0,
+            ));
+        }
+        let unit_is_none = unit.is_none();
         let own_unit = unit.map(|unit| (stem(&unit), 1));
         let next = (piece.words..piece.words + 2)
             .filter_map(|ahead| Some((text.words.get(piece.word + ahead)?, ahead)));
@@ -89,6 +118,13 @@ pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
             .find_map(|(unit, length)| Some((tokens_of(&unit)?, length)));
         if let Some((_, length)) = measured.filter(|(tokens, _)| number * tokens >= LARGE_TOKENS) {
             hits.push(Hit::new(Concept::Large, piece.word, length, 1.0));
+        }
+        let counts = text.words.iter().skip(piece.word + piece.words).take(2);
+        if number >= A_LOT
+            && unit_is_none
+            && counts.into_iter().any(|word| word.plain.ends_with('s'))
+        {
+            hits.push(Hit::new(Concept::Large, piece.word, piece.words, 0.6));
         }
         if number >= 2.0 {
             counted(text, piece.word, 1.0, &mut hits);
@@ -101,22 +137,43 @@ pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
     }
     plurals(&text.words, &mut hits);
     complete(&text.words, &mut hits);
+    documents(text, &mut hits);
     hits
 }
 
 /// Adds "the full driver source", "every page": all of something that is large.
 fn complete(words: &[Word], hits: &mut Vec<Hit>) {
     for (at, word) in words.iter().enumerate() {
-        if !COMPLETES.contains(word.plain.as_str()) {
+        let nouns = if COMPLETES.contains(word.plain.as_str()) {
+            &LARGE_NOUNS
+        } else if EVERY.split(' ').any(|it| it == word.plain) {
+            &EVERY_NOUNS
+        } else {
             continue;
-        }
+        };
         let ahead = words.iter().enumerate().skip(at + 1).take(REACH);
         let ahead =
             ahead.take_while(|(_, next)| next.sentence == word.sentence && !next.opens_clause);
-        let mut ahead = ahead.filter(|(_, next)| LARGE_NOUNS.contains(&next.stem));
+        let mut ahead = ahead.filter(|(_, next)| nouns.contains(&next.stem));
         if let Some((index, _)) = ahead.next() {
             hits.push(Hit::new(Concept::Large, at, index + 1 - at, 0.8));
         }
+    }
+}
+
+/// Adds two or more documents that are named.
+fn documents(text: &Text<'_>, hits: &mut Vec<Hit>) {
+    let is_document = |piece: &&Piece<'_>| {
+        let name = piece.text.to_ascii_lowercase();
+        DOCUMENTS.iter().any(|ending| name.ends_with(ending))
+    };
+    let mut found = text.pieces.iter().filter(is_document);
+    if let (Some(first), Some(second)) = (found.next(), found.next())
+        && first.text != second.text
+    {
+        let mut hit = Hit::new(Concept::Texts, first.word, first.words, 1.0);
+        hit.file = Some(first.text.to_owned());
+        hits.push(hit);
     }
 }
 
@@ -173,6 +230,10 @@ static COMPLETES: LazyLock<HashSet<&str>> = LazyLock::new(|| COMPLETE.split_whit
 static LARGE_NOUNS: LazyLock<HashSet<String>> =
     LazyLock::new(|| LARGE_WHEN_COMPLETE.split_whitespace().map(stem).collect());
 
+/// The stems of [`LARGE_WHEN_EVERY`].
+static EVERY_NOUNS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| LARGE_WHEN_EVERY.split_whitespace().map(stem).collect());
+
 /// Returns the concept of a plural.
 fn plural_of(word: &Word) -> Option<Concept> {
     if UNCOUNTED.split_whitespace().any(|it| it == word.plain) {
@@ -188,6 +249,13 @@ fn tokens_of(unit: &str) -> Option<f64> {
     TOKENS.get(unit).copied()
 }
 
+/// Returns how many numbers a range such as `1-38` has.
+fn range_length(piece: &str) -> Option<f64> {
+    let (first, last) = piece.split_once(['-', '–'])?;
+    let (first, last): (f64, f64) = (first.parse().ok()?, last.parse().ok()?);
+    (last > first).then_some(last - first + 1.0)
+}
+
 /// Returns true for a version: `1.2`, `v2.0.1`, `3.x`.
 fn is_version(piece: &str) -> bool {
     let number = piece.trim_start_matches('v');
@@ -196,6 +264,23 @@ fn is_version(piece: &str) -> bool {
     let begins = parts.next().is_some_and(is_number);
     let rest: Vec<&str> = parts.take(4).collect();
     begins && !rest.is_empty() && rest.iter().all(|part| is_number(part) || *part == "x")
+}
+
+/// Returns true for `x^2`, `√n` and the like, but not for a regular expression.
+fn is_formula(piece: &str) -> bool {
+    let mut letters = piece.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied().unwrap_or(' ');
+        let is_power =
+            letter == '^' && before.is_alphanumeric() && (next.is_alphanumeric() || next == '(');
+        if is_power || matches!(letter, '∫' | '∑' | '√' | '∞' | '≤' | '≥' | 'π' | 'λ')
+        {
+            return true;
+        }
+        before = letter;
+    }
+    false
 }
 
 /// Returns true for a percentage or an amount of money.

@@ -23,6 +23,8 @@ pub(super) struct Word {
     pub(super) opens_clause: bool,
     /// It is inside a fenced block.
     pub(super) is_pasted: bool,
+    /// It is part of a path, where words name folders and not the task.
+    pub(super) is_path: bool,
 }
 
 /// A piece of a prompt between two spaces, without the punctuation around it.
@@ -98,8 +100,9 @@ impl<'a> Text<'a> {
             });
         }
         let sentence = self.questions.len() - 1;
+        let is_path = is_path(piece);
         let parts = inner.split(|letter: char| !letter.is_alphanumeric() && !is_apostrophe(letter));
-        for part in parts {
+        for part in parts.flat_map(humps) {
             let plain: String = part
                 .chars()
                 .filter(|letter| !is_apostrophe(*letter))
@@ -121,6 +124,7 @@ impl<'a> Text<'a> {
                 sentence,
                 opens_clause: *opens_clause,
                 is_pasted,
+                is_path,
             });
             *opens_clause = false;
         }
@@ -132,6 +136,22 @@ impl<'a> Text<'a> {
             self.end_sentence(end.contains(['?', '？']));
         }
     }
+}
+
+/// Returns true for `src/a.rs`, `~/src` and `packages/**`, but not for `and/or`.
+fn is_path(piece: &str) -> bool {
+    let slashes = piece.bytes().filter(|byte| *byte == b'/').count();
+    let piece = piece.trim_end_matches([',', ':', ')', '`', '"', '\'']);
+    slashes > 0 && (slashes > 1 || piece.ends_with('/') || piece.contains(['.', '*', '~', '_']))
+}
+
+/// Splits `exportArchive` into its words. `TestFlight` and `iOS` are names and stay whole.
+fn humps(part: &str) -> impl Iterator<Item = &str> {
+    let hump = part.find(char::is_uppercase).filter(|at| *at > 2);
+    let (first, rest) = part.split_at(hump.unwrap_or(part.len()));
+    let is_camel = first.bytes().all(|byte| byte.is_ascii_lowercase());
+    let (first, rest) = if is_camel { (first, rest) } else { (part, "") };
+    [first, rest].into_iter().filter(|it| !it.is_empty())
 }
 
 fn is_apostrophe(letter: char) -> bool {

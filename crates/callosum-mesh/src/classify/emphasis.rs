@@ -78,12 +78,9 @@ static CIRCUMSTANCES: Words =
 /// Words that refer to another sentence.
 static PRONOUNS: Words = LazyLock::new(|| set("they them these those both it this everything"));
 
-/// Words that deny what follows.
+/// Words that deny what follows. "Isn't" and "can't" are not among them: they describe what is wrong.
 static DENIALS: Words = LazyLock::new(|| {
-    set(
-        "not dont doesnt no without never ignore ignoring except isnt nothing skip wont shouldnt cannot \
-                       cant unrelated neither nor",
-    )
+    set("not dont no without never ignore ignoring except skip shouldnt unrelated nothing")
 });
 
 /// Words after which a denial denies nothing: "not sure whether", "not only".

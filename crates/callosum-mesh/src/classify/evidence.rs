@@ -8,6 +8,7 @@ use super::{
     emphasis::emphasis,
     examples::{self, Example, is_common, nearest},
     lexicon_match::{Hit, LEXICON},
+    questions::alternatives,
     size,
     text::{Text, stem},
 };
@@ -53,6 +54,7 @@ impl Evidence {
         let mut hits = LEXICON.find(&text);
         hits.extend(LEXICON.files(&text));
         hits.extend(size::sizes(&text));
+        hits.extend(alternatives(&text));
         hits.extend(size::prompt_length(prompt, &text));
         let weights = emphasis(&text, &hits);
         let own = own_stems(matrix);
@@ -193,8 +195,12 @@ struct Strength {
 /// Returns the strength of each concept: its different words by weight, each further one counting less.
 fn strengths(text: &Text<'_>, hits: &[Hit], weights: &[f64]) -> BTreeMap<Concept, Strength> {
     let mut words: BTreeMap<Concept, BTreeMap<String, (f64, bool)>> = BTreeMap::new();
-    let is_counted =
-        |hit: &Hit| matches!(hit.concept, Concept::Texts | Concept::Projects) && hit.length > 2;
+    let is_counted = |hit: &Hit| {
+        matches!(
+            hit.concept,
+            Concept::Texts | Concept::Projects | Concept::Large
+        ) && hit.length > 2
+    };
     let mut inside = vec![false; text.words.len()];
     for hit in hits.iter().filter(|hit| is_counted(hit)) {
         let last = hit.word + hit.length - 1;

@@ -115,7 +115,7 @@ pub(super) const WORDS: &[(C, f64, &str)] = &[
     (
         C::Review,
         FULL,
-        "review, audit, critique, code review, security review, vet, proofread, inspect, second pair of eyes, \
+        "review, audit, critique, code review, security review, vet, proofread, proof the, inspect, second pair of eyes, \
          find problems, find issues, look for bugs, look for problems, assess, second opinion, sanity check",
     ),
     (
@@ -323,10 +323,15 @@ pub(super) const WORDS: &[(C, f64, &str)] = &[
     (
         C::Server,
         FULL,
-        "server, pod, cluster, host, staging, production, prod, cloud, instance, network, proxy, node, fleet, \
-         region, environment, datacenter, data center, deployment, box, cron, runner, uptime, on call, disk, \
-         cpu, bandwidth, backup, certificate, gpu, provisioning, downtime, database, capacity, port, socket, \
-         monitoring, alerting, gateway, volume, mount, mirror, machine",
+        "server, pod, cluster, host, staging, production, prod, cloud, instance, proxy, node, fleet, \
+         datacenter, data center, deployment, cron, runner, uptime, on call, disk, \
+         cpu, bandwidth, backup, certificate, gpu, provisioning, downtime, database, capacity, \
+         alerting, gateway, volume, mount, mirror, machine",
+    ),
+    (
+        C::Server,
+        HALF,
+        "box, region, environment, network, port, socket, monitoring",
     ),
     (
         C::Deploy,
@@ -422,7 +427,8 @@ pub(super) const WORDS: &[(C, f64, &str)] = &[
         C::Projects,
         HALF,
         "repos, repositories, workspaces, monorepo, everywhere, downstream, across, who else, anyone else, \
-         any team, shared",
+         is anyone, shared package, shared client, \
+         any team",
     ),
     (
         C::Version,

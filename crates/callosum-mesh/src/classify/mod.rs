@@ -11,6 +11,7 @@ mod examples;
 mod file_names;
 mod lexicon;
 mod lexicon_match;
+mod questions;
 mod size;
 mod text;
 

@@ -37,7 +37,7 @@ const UNITS: [(f64, &str); 12] = [
 /// Texts of which several are merged.
 const TEXTS: &str = "proposal draft report note document doc paper interview transcript opinion thread approach plan \
                      option summary rfc article finding perspective response answer output version attempt spec \
-                     brief essay memo comment retro suggestion viewpoint analysis source writeup variant hypothesis \
+                     brief essay memo comment retro suggestion viewpoint analysis analyse source writeup variant hypothesis \
                      postmortem guide outcome checklist roadmap fix argument angle idea call insight expert review strategy path candidate recommendation evaluation meeting minute explanation lens \
                      conclusion position account solution theory critique audit investigation assessment";
 

@@ -192,7 +192,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 impl Concept {
-    /// Returns true for a concept of verbs, one of which opens a request.
+    /// Returns true for a concept of verbs: a request opens with such a verb.
     pub(super) fn is_action(self) -> bool {
         matches!(
             self,

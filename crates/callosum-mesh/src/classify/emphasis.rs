@@ -64,7 +64,7 @@ static QUESTIONS: Words = LazyLock::new(|| {
 /// Words of a sentence that sets something aside: "the copy comes later", "the database is settled".
 static ASIDES: Words = LazyLock::new(|| {
     set(
-        "later settled already separately fyi background someone somebody irrelevant aside unchanged matter eventually",
+        "later settled already separately fyi background someone irrelevant aside unchanged matter eventually",
     )
 });
 

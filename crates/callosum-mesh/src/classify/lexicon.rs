@@ -20,7 +20,7 @@ pub(super) const WORDS: &[(C, f64, &str)] = &[
          bitcode, notarize, notarization, notarytool, entitlement, app thinning, swift package manager, \
          ad hoc build, build phase, build setting, export options, app extension, simulator build, \
          apple developer, appstore build, app clip, widget extension, deployment target, fat binary, \
-         carthage, swiftpm, enterprise distribution, udid, storekit, lipo, universal binary, test device, \
+         carthage, swiftpm, enterprise distribution, storekit, lipo, universal binary, test device, \
          apple id, expired profile, team id, app store, beta tester, beta group, provisioning",
     ),
     (

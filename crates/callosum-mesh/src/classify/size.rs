@@ -34,14 +34,16 @@ const UNITS: [(f64, &str); 12] = [
     (250_000_000_000.0, "tb tib terabyte"),
 ];
 
-/// Texts of which several are merged.
-const TEXTS: &str = "proposal draft report note document doc paper interview transcript opinion thread approach plan \
-                     option summary rfc article finding perspective response answer output version attempt spec \
-                     brief essay memo comment retro suggestion viewpoint analysis analyse source writeup variant hypothesis \
-                     postmortem guide outcome checklist roadmap fix argument angle idea call insight expert review strategy path candidate recommendation evaluation meeting minute explanation lens \
-                     conclusion position account solution theory critique audit investigation assessment";
+/// Texts that are merged if there are several.
+const TEXTS: &str = "proposal draft report note document doc paper interview transcript opinion thread approach \
+                     plan option summary rfc article finding perspective response answer output version attempt \
+                     spec brief essay memo comment retro suggestion viewpoint analysis analyse source writeup \
+                     variant hypothesis postmortem guide outcome checklist roadmap fix argument angle idea call \
+                     insight expert review strategy path candidate recommendation evaluation meeting minute \
+                     explanation lens conclusion position account solution theory critique audit investigation \
+                     assessment";
 
-/// Projects of which several are scanned.
+/// Projects that are scanned if there are several.
 const PROJECTS: &str = "repo repository service project package crate app application microservice codebase workspace \
                         product subproject";
 
@@ -62,7 +64,7 @@ const DOCUMENTS: [&str; 8] = [
     ".md", ".txt", ".pdf", ".docx", ".adoc", ".rst", ".org", ".odt",
 ];
 
-/// How many of anything are a lot to read.
+/// A count of anything that is a lot to read.
 const A_LOT: f64 = 1_000.0;
 
 /// Words of a count above one that are no digits.

@@ -265,10 +265,11 @@ fn the_order_of_the_matrix_does_not_matter() {
 
 #[test]
 fn a_megabyte_is_read_and_the_request_at_its_end_counts() {
-    let paste = "2026-01-01T00:00:00 GET /docker/index.html 200 mail kubernets ".repeat(16_000);
+    let paste = "2026-01-01T00:00:00 GET /docker/index.html 200 mail grafana ".repeat(17_000);
     let prompt = format!("{paste}\n\nWrite a slogan and a tagline.");
-    assert!(prompt.len() > 1_000_000 - 16_000);
+    assert!(prompt.len() > 1_000_000);
     let found = by_seed(&prompt);
+    assert_eq!(found.category.as_deref(), Some("creative"), "{found:#?}");
     assert!((0.0..=1.0).contains(&found.confidence));
     assert!(
         found

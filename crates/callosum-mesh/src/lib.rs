@@ -12,6 +12,7 @@ pub mod addressee;
 pub mod agent;
 pub mod board;
 pub mod bridge;
+pub mod classify;
 pub mod digest;
 mod displaced;
 mod editing;

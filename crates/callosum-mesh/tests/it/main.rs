@@ -2,6 +2,7 @@
 
 mod board;
 mod bridge;
+mod classify;
 mod digest;
 mod drop_ins;
 mod edits;

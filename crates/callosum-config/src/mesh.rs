@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use callosum_host::{Disk, DiskError};
 use callosum_mesh::{
     agent::AgentName,
+    classify::Example,
     route::{Matrix, Role, Route},
 };
 use jiff::SignedDuration;
@@ -18,6 +19,9 @@ const TABLE: &str = "mesh";
 
 /// Longest text of a route or a role, in characters.
 const LONGEST: usize = 200;
+
+/// Most examples of prompts with their categories.
+const MOST_EXAMPLES: usize = 500;
 
 /// The most minutes that an agent may be given to begin: a week.
 const MOST_MINUTES: i64 = 7 * 24 * 60;
@@ -39,6 +43,8 @@ pub struct MeshSettings {
     pub leases: LeaseMode,
     /// Categories and roles; only those that the user configured.
     pub matrix: Matrix,
+    /// Prompts with their categories, which come before the rules when a prompt is classified.
+    pub examples: Vec<Example>,
 }
 
 /// Why the user's configuration of the mesh cannot be used.
@@ -102,7 +108,8 @@ impl MeshSettings {
         let Some(table) = file.get(TABLE) else {
             return (settings, reader.faults);
         };
-        let Some(table) = reader.table(TABLE, table, &["leases", "routes", "roles"]) else {
+        let Some(table) = reader.table(TABLE, table, &["leases", "routes", "roles", "examples"])
+        else {
             return (settings, reader.faults);
         };
         match table.get("leases").map(|value| (value, value.as_str())) {
@@ -117,6 +124,7 @@ impl MeshSettings {
         for (name, value) in reader.entries(table, "roles") {
             reader.role(&mut settings.matrix, &name, &value);
         }
+        settings.examples = reader.examples(table, &settings.matrix);
         (settings, reader.faults)
     }
 }
@@ -231,6 +239,53 @@ impl Reader {
         }
     }
 
+    fn examples(&mut self, mesh: &Table, matrix: &Matrix) -> Vec<Example> {
+        let Some(value) = mesh.get("examples") else {
+            return Vec::new();
+        };
+        let Some(entries) = value.as_array() else {
+            self.refuse("mesh.examples", value, "tables `[[mesh.examples]]`");
+            return Vec::new();
+        };
+        if entries.len() > MOST_EXAMPLES {
+            let what = format!(
+                "`mesh.examples` has {} entries (allowed: {MOST_EXAMPLES})",
+                entries.len()
+            );
+            self.faults.push(what);
+        }
+        let mut examples = Vec::new();
+        for (index, value) in entries.iter().take(MOST_EXAMPLES).enumerate() {
+            let key = format!("mesh.examples[{index}]");
+            let Some(table) = self.table(&key, value, &["prompt", "category"]) else {
+                continue;
+            };
+            let text = |name: &str| {
+                table
+                    .get(name)
+                    .and_then(Value::as_str)
+                    .filter(|text| !text.trim().is_empty())
+            };
+            let (Some(prompt), Some(category)) = (text("prompt"), text("category")) else {
+                self.faults
+                    .push(format!("`{key}` needs `prompt` and `category`"));
+                continue;
+            };
+            if matrix.route(category).is_none() {
+                let what = format!(
+                    "`{key}.category` is `{category}` (allowed: a category of `mesh.routes`)"
+                );
+                self.faults.push(what);
+                continue;
+            }
+            examples.push(Example {
+                prompt: prompt.to_owned(),
+                category: category.to_owned(),
+            });
+        }
+        examples
+    }
+
     /// A table with these keys alone.
     fn table<'v>(&mut self, key: &str, value: &'v Value, known: &[&str]) -> Option<&'v Table> {
         let Some(table) = value.as_table() else {
@@ -322,6 +377,30 @@ mod tests {
                 .to_string()
                 .replace(&path.display().to_string(), "FILE")
         })
+    }
+
+    /// CALC-ROUTE-1: examples belong to categories that exist, and each fault is named.
+    #[test]
+    fn examples_name_categories_that_exist() {
+        let read =
+            |text: &str| MeshSettings::of_file(Path::new("config.toml"), Some(text.as_bytes()));
+        let text = "[mesh.routes.large-review]\n[[mesh.examples]]\nprompt = \"Read it all\"\ncategory = \"large-review\"\n";
+        let examples = read(text).unwrap().examples;
+        assert_eq!(examples.len(), 1);
+        assert_eq!(examples[0].prompt, "Read it all");
+        let unknown = read(&text.replace("category = \"large-review\"", "category = \"cooking\""));
+        let unknown = unknown.unwrap_err().to_string();
+        assert!(
+            unknown.contains("`mesh.examples[0].category` is `cooking`"),
+            "{unknown}"
+        );
+        let empty = read(&text.replace("Read it all", " "))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            empty.contains("`mesh.examples[0]` needs `prompt` and `category`"),
+            "{empty}"
+        );
     }
 
     /// CALC-ROUTE-1: the matrix has what the user configures, and takes missing keys from the seed's.

@@ -25,7 +25,7 @@ pub use self::message::MessagesOutput;
 pub use self::open::unusable;
 pub use self::panes::PanesOutput;
 pub use self::publish::{PublishOutput, publish_once};
-pub use self::route::RoutesOutput;
+pub use self::route::{ClassifyOutput, RoutesOutput};
 pub use self::shown_task::{MeshTaskOutput, MeshTasksOutput};
 pub use self::speaker::{agent_in, agent_of, asking};
 pub use self::standing::MeshStatus;

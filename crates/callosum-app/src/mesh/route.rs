@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use callosum_config::MeshSettings;
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::classify::{Classification, THRESHOLD, classify};
 use callosum_mesh::route::{Matrix, Route};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +39,96 @@ pub struct RouteOutput {
     pub fallback: String,
     /// Seconds that the first has to begin.
     pub sla_seconds: i64,
+}
+
+/// `callosum mesh route classify --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ClassifyOutput {
+    /// The category, or null if the confidence is below the threshold.
+    pub category: Option<String>,
+    /// The primary agent of the category.
+    pub agent: Option<String>,
+    /// Confidence in the best category, from 0 to 1, also if it is below the threshold.
+    pub confidence: f64,
+    /// The confidence that a category needs.
+    pub threshold: f64,
+    /// The strongest evidence, heaviest first.
+    pub reasons: Vec<ReasonOutput>,
+    /// The other categories with evidence, best first.
+    pub others: Vec<OtherOutput>,
+}
+
+/// A piece of evidence for a category.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ReasonOutput {
+    /// The kind: `word`, `request`, `file`, `size`, `own word`, `example`, `ordinary coding` or `matrix`.
+    pub feature: String,
+    /// The words of the prompt, or the start of the example.
+    pub text: String,
+    /// The category that it speaks for; null if it speaks for none.
+    pub category: Option<String>,
+    /// How much it counts.
+    pub weight: f64,
+}
+
+/// Another category.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct OtherOutput {
+    /// The category.
+    pub category: String,
+    /// The confidence in it.
+    pub confidence: f64,
+}
+
+/// Returns the category of a prompt, by the user's matrix and examples.
+pub fn classified(context: &Context, prompt: &str) -> Result<Classification, CommandError> {
+    let path = &context.project.homes.user_config;
+    let settings = MeshSettings::load(&context.disk, path);
+    let settings = settings.map_err(|error| open::unusable(&error))?;
+    Ok(classify(&settings.matrix, &settings.examples, prompt))
+}
+
+impl From<Classification> for ClassifyOutput {
+    fn from(found: Classification) -> Self {
+        let reasons = found.reasons.into_iter().map(|reason| ReasonOutput {
+            feature: reason.feature.to_owned(),
+            text: reason.text,
+            category: reason.category,
+            weight: reason.weight,
+        });
+        let others = found
+            .others
+            .into_iter()
+            .map(|(category, confidence)| OtherOutput {
+                category,
+                confidence,
+            });
+        Self {
+            category: found.category,
+            agent: found.agent.map(|agent| agent.to_string()),
+            confidence: found.confidence,
+            threshold: THRESHOLD,
+            reasons: reasons.collect(),
+            others: others.collect(),
+        }
+    }
+}
+
+/// Returns why a prompt has a category, in a line: the category, its confidence and the strongest words.
+pub fn why(found: &Classification) -> Option<String> {
+    let category = found.category.as_ref()?;
+    let own = found.reasons.iter();
+    let own = own
+        .filter(|reason| reason.category.as_ref() == Some(category))
+        .take(3);
+    let words: Vec<String> = own
+        .map(|reason| format!("`{}`", on_one_line(&reason.text)))
+        .collect();
+    Some(format!(
+        "category {category} (confidence {:.2}: {})",
+        found.confidence,
+        words.join(", ")
+    ))
 }
 
 /// Appends the seed's matrix to the user's configuration, unless that configures one already.

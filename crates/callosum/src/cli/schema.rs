@@ -22,8 +22,8 @@ use callosum_app::ledger::{
     StatsOutput,
 };
 use callosum_app::mesh::{
-    BridgeOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput, MeshTaskOutput,
-    MeshTasksOutput, MessagesOutput, PanesOutput, PublishOutput, RoutesOutput,
+    BridgeOutput, ClassifyOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput,
+    MeshTaskOutput, MeshTasksOutput, MessagesOutput, PanesOutput, PublishOutput, RoutesOutput,
 };
 use callosum_app::metrics::MachineMetricsOutput;
 use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
@@ -122,6 +122,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-mesh-messages", || schema_for!(MessagesOutput)),
     ("output-mesh-publish", || schema_for!(PublishOutput)),
     ("output-mesh-panes", || schema_for!(PanesOutput)),
+    ("output-mesh-classify", || schema_for!(ClassifyOutput)),
     ("output-mesh-routes", || schema_for!(RoutesOutput)),
     ("output-mesh-task", || schema_for!(MeshTaskOutput)),
     ("output-mesh-tasks", || schema_for!(MeshTasksOutput)),

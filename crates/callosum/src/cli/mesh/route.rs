@@ -4,14 +4,17 @@
 
 use std::fmt::Write as _;
 
-use callosum_app::CommandError;
 use callosum_app::mesh::open;
-use callosum_app::mesh::route::{ACCOUNTS, RouteOutput, RoutesOutput, init, unknown};
+use callosum_app::mesh::route::{
+    ACCOUNTS, ClassifyOutput, RouteOutput, RoutesOutput, classified, init, unknown,
+};
+use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::route::Route;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
+use super::words::words;
 use crate::cli::context::Context;
 use crate::ui::Table;
 
@@ -27,7 +30,8 @@ use crate::ui::Table;
 Examples:
   $ callosum mesh route init
   $ callosum mesh route
-  $ callosum mesh route large-review --json"
+  $ callosum mesh route large-review --json
+  $ callosum mesh route classify \"Compare these five design proposals\""
 )]
 pub(crate) struct RouteArgs {
     /// Category of tasks to show [default: all]
@@ -47,11 +51,73 @@ enum RouteCommand {
 Examples:
   $ callosum mesh route init")]
     Init,
+    Classify(ClassifyArgs),
+}
+
+/// Pick the category and the agent of a prompt from its text
+///
+/// Looks at file names, sizes, verbs and words of the field, at the words of your own categories, and at your examples in
+/// config.toml. No model is asked. Exits with 1 if no category is likely enough.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh route classify \"Compare these five design proposals\"
+  $ callosum mesh route classify - --json < prompt.txt")]
+struct ClassifyArgs {
+    /// Prompt, or `-` to read it from standard input
+    #[arg(value_name = "PROMPT")]
+    prompt: String,
+}
+
+/// Shows the category of a prompt, and why.
+fn classify(context: &Context, args: &ClassifyArgs) -> Result<(), CommandError> {
+    let found = classified(context, &words(&args.prompt)?)?;
+    let is_found = found.category.is_some();
+    if context.ui.json {
+        context.ui.json_data(&ClassifyOutput::from(found))?;
+        return if is_found {
+            Ok(())
+        } else {
+            Err(CommandError::told(Exit::No))
+        };
+    }
+    let output = ClassifyOutput::from(found);
+    let mut text = match (&output.category, &output.agent) {
+        (Some(category), Some(agent)) => {
+            format!(
+                "{category} for {agent}, confidence {:.2}\n",
+                output.confidence
+            )
+        }
+        _ => format!(
+            "no category: the best has confidence {:.2}, below {:.2}\n",
+            output.confidence, output.threshold
+        ),
+    };
+    for reason in &output.reasons {
+        let category = reason.category.as_deref().unwrap_or("none");
+        let line = format!(
+            "{} `{}` for {category}: {:.1}",
+            reason.feature, reason.text, reason.weight
+        );
+        let _ = writeln!(text, "  {}", on_one_line(&line));
+    }
+    for other in &output.others {
+        let _ = writeln!(text, "  else {}: {:.2}", other.category, other.confidence);
+    }
+    context.ui.data(&text)?;
+    if is_found {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
 }
 
 pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandError> {
-    if let Some(RouteCommand::Init) = args.command {
-        return init(context);
+    match &args.command {
+        Some(RouteCommand::Init) => return init(context),
+        Some(RouteCommand::Classify(args)) => return classify(context, args),
+        None => {}
     }
     let (mut mesh, _, fault) = open::readable_anyway(context)?;
     if let Some(fault) = fault {

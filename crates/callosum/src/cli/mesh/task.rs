@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use callosum_app::mesh::open;
+use callosum_app::mesh::route::{classified, why};
 use callosum_app::mesh::shown_task::line;
 use callosum_app::mesh::task::{done, known, listed, meant, nobody_there};
 use callosum_app::{CommandError, shell_word};
@@ -31,7 +32,9 @@ pub(crate) enum TaskCommand {
 
 /// Leave a task for another agent
 ///
-/// Prints the task id. The task waits in the queue until an agent claims it: the agent that --to names, or any.
+/// Prints the task id. The task waits in the queue until an agent claims it: the agent that --to names, the agent of its
+/// category, or any. Without --to and --category, the category comes from the text of the prompt if you configured
+/// categories and one is likely enough: see `callosum mesh route classify`.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -225,18 +228,36 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
         let path = context.folder.join(path);
         path.to_string_lossy().into_owned()
     });
-    let (assigned_to, other) = meant(context, args.to.clone(), args.category.as_deref())?;
+    let prompt = words(&args.prompt)?;
+    let category = category(context, args, &prompt)?;
+    let (assigned_to, other) = meant(context, args.to.clone(), category.as_deref())?;
     let order = Order::Add(NewTask {
         id: id.clone(),
         assigned_to,
         other,
         priority: Some(args.priority),
-        prompt: words(&args.prompt)?,
+        prompt,
         output_file,
         needs: args.add_dep.clone(),
         ..NewTask::default()
     });
     act(context, &args.speaker, order, Some(&id))
+}
+
+/// Returns the category of a new task: the given one, else the one that its text has, if no agent was named.
+fn category(
+    context: &Context,
+    args: &AddArgs,
+    prompt: &str,
+) -> Result<Option<String>, CommandError> {
+    if args.category.is_some() || args.to.is_some() {
+        return Ok(args.category.clone());
+    }
+    let found = classified(context, prompt)?;
+    if let (Some(why), Some(agent)) = (why(&found), &found.agent) {
+        context.report.say(&format!("assigned to {agent} by {why}"));
+    }
+    Ok(found.category)
 }
 
 /// Does what is wanted, and shows the task that it was about.

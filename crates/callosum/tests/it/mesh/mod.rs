@@ -12,6 +12,8 @@ mod names;
 mod panes;
 /// Events of any topic.
 mod publishing;
+/// Prompts and their categories.
+mod routing;
 /// Work that one agent leaves for another.
 mod tasks;
 

@@ -121,7 +121,7 @@ impl Homes {
         self.machine.join("hook-events")
     }
 
-    /// The folder of the user's own rules for screens (`docs/panes-rules.md`).
+    /// The folder of the user's own rules for screens (`docs/panes/rules.md`).
     pub fn pane_rules(&self) -> PathBuf {
         self.user_config.with_file_name("panes")
     }

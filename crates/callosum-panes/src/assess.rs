@@ -109,7 +109,14 @@ pub fn assess(facts: &Facts<'_>) -> Assessment {
             state: doubt.is_none().then_some(event.state),
             because: doubt.unwrap_or_default(),
         });
-        if believed.is_none() && considered.last().is_some_and(|one| one.state.is_some()) {
+        if considered.last().is_none_or(|one| one.state.is_none()) {
+            continue;
+        }
+        // The two are of one rank, so the newer counts. Both report the end of a turn, and the hook's word says more.
+        let is_better = believed.is_none_or(|(_, known): (Signal, &Event<'_>)| {
+            event.at > known.at && !(known.state.takes_prompt() && event.state.takes_prompt())
+        });
+        if is_better {
             believed = Some((signal, event));
         }
     }
@@ -144,8 +151,19 @@ pub fn assess(facts: &Facts<'_>) -> Assessment {
             ScreenFact::Read { .. } => "no rule matches this screen".to_owned(),
         }),
     };
+    if assessment.state == State::TrulyIdle && considered.iter().any(is_complete) {
+        assessment.evidence.push(Evidence {
+            signal: Signal::Clock,
+            rule: "clock.complete".to_owned(),
+            text: format!("the turn ended more than {} s ago", COMPLETE.as_secs()),
+        });
+    }
     assessment.considered = considered;
     assessment
+}
+
+fn is_complete(considered: &Considered) -> bool {
+    considered.state == Some(State::TaskComplete)
 }
 
 /// Returns why an event is not believed, or `None` if it is.
@@ -285,6 +303,23 @@ mod tests {
         assert_eq!(
             state(new, shows(State::Working, 90)),
             State::BlockedOnApproval
+        );
+    }
+
+    #[test]
+    fn the_newer_of_hook_and_session_file_counts() {
+        let none = ScreenFact::None("not in tmux".to_owned());
+        let mut facts = facts(event("UserPromptSubmit", State::Working, 50), none);
+        facts.registry = Some(event("waiting", State::BlockedOnApproval, 60));
+        assert_eq!(assess(&facts).state, State::BlockedOnApproval);
+        facts.registry = Some(event("busy", State::Working, 40));
+        facts.hook = Some(event("Stop", State::TaskComplete, 90));
+        assert_eq!(assess(&facts).state, State::TaskComplete);
+        facts.registry = Some(event("idle", State::TrulyIdle, 91));
+        assert_eq!(
+            assess(&facts).state,
+            State::TaskComplete,
+            "the hook's word says more"
         );
     }
 

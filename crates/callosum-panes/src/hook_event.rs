@@ -23,7 +23,7 @@ const MOST: usize = 1_000;
 /// What the last event of a session says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookEvent {
-    /// The client, such as `claude-code`.
+    /// The client's program: `claude`, `codex` or `gemini`.
     pub client: String,
     /// The session's id.
     pub session_id: String,

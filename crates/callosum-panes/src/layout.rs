@@ -75,7 +75,8 @@ impl Layout {
             lines
         };
         match (region, &self.composer) {
-            (Region::Bottom | Region::Screen, _) => screen.bottom(count),
+            (Region::Bottom, _) => screen.bottom(count),
+            (Region::Screen, _) => screen.bottom(usize::MAX),
             (Region::Above, Some(place)) => within(0, place.top),
             (Region::Composer, Some(place)) => within(place.first, place.end),
             (Region::Footer, Some(place)) => within(place.footer, screen.lines.len()),

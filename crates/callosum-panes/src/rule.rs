@@ -397,6 +397,15 @@ fn read_composer(file: &str, raw: RawComposer) -> Result<Composer, RuleError> {
         let key = format!("composer.{key}");
         text.map(|text| pattern(file, &key, &text)).transpose()
     };
+    let within = raw.within.unwrap_or(MOST_LINES);
+    if !(1..=MOST_LINES).contains(&within) {
+        return Err(RuleError::Value {
+            file: file.to_owned(),
+            key: "composer.within".to_owned(),
+            value: within.to_string(),
+            allowed: format!("1 to {MOST_LINES}"),
+        });
+    }
     Ok(Composer {
         line: pattern(file, "composer.line", &raw.line)?,
         above: optional("above", raw.above)?,
@@ -405,7 +414,7 @@ fn read_composer(file: &str, raw: RawComposer) -> Result<Composer, RuleError> {
         placeholder: optional("placeholder", raw.placeholder)?,
         footer: optional("footer", raw.footer)?,
         mode: optional("mode", raw.mode)?,
-        within: raw.within.unwrap_or(MOST_LINES).min(MOST_LINES),
+        within,
     })
 }
 
@@ -519,6 +528,9 @@ mod tests {
         );
         assert!(fault("lines = 3", "lines = 0").contains("`dialog.lines` is 0 (allowed: 1 to 60)"));
         assert!(fault("'^>'", "'('").contains("`composer.line` is no regular expression"));
+        assert!(
+            fault("within = 4", "within = 0").contains("`composer.within` is 0 (allowed: 1 to 60)")
+        );
         assert!(fault("id = \"limit\"", "id = \"dialog\"").contains("`dialog` a second time"));
         assert!(fault("state = \"WORKING\"", "state = \"BUSY\"").contains("BUSY"));
         assert!(fault("any = ['^busy']", "").contains("`title.all` is empty"));

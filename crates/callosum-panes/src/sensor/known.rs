@@ -30,9 +30,14 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn in_tmux(socket: &Path, pane: &TmuxPane, running: &Running) -> Self {
+    pub(super) fn in_tmux(
+        socket: &Path,
+        folder: &Path,
+        pane: &TmuxPane,
+        running: &Running,
+    ) -> Self {
         Self {
-            name: pane_name(socket, &pane.id),
+            name: pane_name(socket, folder, &pane.id),
             pid: running.process.pid,
             started: running.process.started,
         }
@@ -162,6 +167,30 @@ impl Known {
         let is_changed = self.tracker.update(assessment, now);
         self.publish();
         is_changed
+    }
+
+    /// Takes over since when a state has lasted, from an earlier process that saw the same state.
+    pub(super) fn resume(&mut self, earlier: &Pane) {
+        let is_same = |state: State| {
+            // A turn that ended becomes idle by the clock alone.
+            state == earlier.state || state.takes_prompt() && earlier.state.takes_prompt()
+        };
+        let judged = self
+            .reading
+            .judgment
+            .as_ref()
+            .map(|judgment| judgment.state);
+        if judged.is_some_and(is_same)
+            && let Some(since) = &mut self.reading.since
+        {
+            *since = earlier.since.min(*since);
+        }
+        self.tracker.resume(earlier.state, earlier.since);
+        self.pane.last_active = self
+            .pane
+            .last_active
+            .min(earlier.last_active.max(earlier.since));
+        self.pane.since = self.tracker.since();
     }
 
     /// Takes up that the client was not seen. Returns whether that is new.

@@ -139,8 +139,7 @@ impl Sensor {
                 .iter()
                 .find(|pane| pane.pane == known.pane.pane && pane.pid == known.pane.pid);
             if let Some(pane) = pane {
-                known.tracker.resume(pane.state, pane.since);
-                known.pane.since = known.tracker.since();
+                known.resume(pane);
             }
         }
     }
@@ -166,7 +165,9 @@ impl Sensor {
             let (screens, avoided) = self.screens(socket, &wanted, &mut notes);
             let places: Vec<Place> = clients
                 .iter()
-                .map(|(pane, running)| Place::in_tmux(socket, pane, running))
+                .map(|(pane, running)| {
+                    Place::in_tmux(socket, &self.settings.sockets, pane, running)
+                })
                 .collect();
             let mut colored = self.colored(socket, &clients, &places, &screens, &mut notes);
             for (index, (pane, running)) in clients.iter().enumerate() {
@@ -191,7 +192,11 @@ impl Sensor {
         }
         for running in self.outside_tmux(&in_tmux) {
             let place = Place::outside_tmux(&running);
-            let why = "not in tmux, so the screen cannot be read".to_owned();
+            let why = match self.settings.tmux {
+                Some(_) => "not in tmux, so the screen cannot be read",
+                None => "tmux is not installed, so the screen cannot be read",
+            };
+            let why = why.to_owned();
             if self.update(&place, None, &running, Err(why), now) {
                 changed.push(place.name());
             }
@@ -440,8 +445,8 @@ fn is_listening(socket: &Path) -> bool {
 }
 
 /// Returns the name of a pane: `%3` in the default server, `work:%3` in another.
-pub(crate) fn pane_name(socket: &Path, id: &str) -> String {
-    if is_default(socket) {
+pub(crate) fn pane_name(socket: &Path, folder: &Path, id: &str) -> String {
+    if is_default(socket, folder) {
         return id.to_owned();
     }
     let server = socket.file_name().unwrap_or_default().to_string_lossy();

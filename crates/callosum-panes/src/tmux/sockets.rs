@@ -24,13 +24,13 @@ pub fn sockets(disk: &Disk, folder: &Path, current: Option<&Path>) -> Vec<PathBu
         found.push(current.to_owned());
     }
     // The default server first, so that its panes keep their short names.
-    found.sort_by_key(|path| (!is_default(path), path.clone()));
+    found.sort_by_key(|path| (!is_default(path, folder), path.clone()));
     found
 }
 
-/// Whether this is the socket of the default server, whose panes need no prefix.
-pub fn is_default(socket: &Path) -> bool {
-    socket.file_name().is_some_and(|name| name == DEFAULT)
+/// Whether this is the socket of the default server in the folder of sockets, whose panes need no prefix.
+pub fn is_default(socket: &Path, folder: &Path) -> bool {
+    socket == folder.join(DEFAULT)
 }
 
 /// Whether a path is a socket of this user's. Another user's server is not this user's to read.

@@ -271,6 +271,27 @@ fn a_registry_of_an_earlier_process_gives_the_age_of_a_state() {
 }
 
 #[test]
+fn the_end_of_a_turn_that_an_earlier_process_saw_is_old_after_a_minute() {
+    let mut stage = Stage::new();
+    let (pane, file) = stage.client("one");
+    std::fs::write(&file, screen("small-trap-quoted-dialog")).unwrap();
+    let complete = stage.reaches(&pane, State::TaskComplete);
+    let registry = Registry {
+        version: callosum_panes::registry::VERSION.to_owned(),
+        updated_at: Timestamp::now(),
+        writer: 1,
+        panes: vec![Pane {
+            since: Timestamp::now() - jiff::SignedDuration::from_mins(2),
+            ..complete
+        }],
+        notes: Vec::new(),
+    };
+    stage.sensor.resume(&registry);
+    let idle = stage.reaches(&pane, State::TrulyIdle);
+    assert_eq!(idle.evidence.last().unwrap().rule, "clock.complete");
+}
+
+#[test]
 fn without_tmux_clients_are_found_and_the_lack_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {

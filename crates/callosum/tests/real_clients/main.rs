@@ -34,6 +34,8 @@ mod instructions;
 mod interventions;
 /// A client among others.
 mod neighbours;
+/// A client in a tmux pane.
+mod panes;
 /// A session of a client, and the next one.
 mod sessions;
 /// Where all of it takes place.

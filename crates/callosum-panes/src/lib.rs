@@ -10,6 +10,7 @@ pub mod assess;
 pub mod claude_sessions;
 pub mod hook_event;
 pub mod layout;
+pub mod notify;
 mod pane;
 pub mod program;
 pub mod registry;
@@ -23,6 +24,7 @@ pub mod tracker;
 pub use self::{
     hook_event::HookEvent,
     layout::Layout,
+    notify::{Notice, NoticeKind, Notifier, NotifySettings, QuietHours},
     pane::Pane,
     program::{Processes, Program},
     registry::Registry,

@@ -11,6 +11,7 @@ pub mod claude_sessions;
 pub mod hook_event;
 pub mod layout;
 pub mod notify;
+pub mod notify_route;
 mod pane;
 pub mod program;
 pub mod registry;
@@ -25,6 +26,7 @@ pub use self::{
     hook_event::HookEvent,
     layout::Layout,
     notify::{Notice, NoticeKind, Notifier, NotifySettings, QuietHours},
+    notify_route::{Delivery, Route},
     pane::Pane,
     program::{Processes, Program},
     registry::Registry,

@@ -15,6 +15,7 @@ pub mod notify_route;
 mod pane;
 pub mod program;
 pub mod registry;
+pub mod resume;
 pub mod rule;
 pub mod screen;
 pub mod sensor;

@@ -10,9 +10,12 @@ pub mod assess;
 pub mod claude_sessions;
 pub mod hook_event;
 pub mod layout;
+pub mod notify;
+pub mod notify_route;
 mod pane;
 pub mod program;
 pub mod registry;
+pub mod resume;
 pub mod rule;
 pub mod screen;
 pub mod sensor;
@@ -23,6 +26,8 @@ pub mod tracker;
 pub use self::{
     hook_event::HookEvent,
     layout::Layout,
+    notify::{Notice, NoticeKind, Notifier, NotifySettings, QuietHours},
+    notify_route::{Delivery, Route},
     pane::Pane,
     program::{Processes, Program},
     registry::Registry,

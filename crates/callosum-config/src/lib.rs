@@ -20,6 +20,7 @@ mod homes;
 mod key;
 mod matrix_file;
 mod mesh;
+mod notify;
 mod permissions;
 mod places;
 mod project;
@@ -46,6 +47,7 @@ pub use self::{
     key::Key,
     matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
+    notify::{NotifyBy, NotifySetting},
     permissions::{Permissions, Permit, Reach, RuleLevel},
     places::Places,
     project::{MendError, Project, ProjectError, SetError, Told},

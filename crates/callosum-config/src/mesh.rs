@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::notify::{self, NotifySetting};
 use callosum_host::{Disk, DiskError};
 use callosum_mesh::{
     agent::AgentName,
@@ -45,6 +46,8 @@ pub struct MeshSettings {
     pub matrix: Matrix,
     /// Prompts with their categories, which come before the rules when a prompt is classified.
     pub examples: Vec<Example>,
+    /// How a person is notified about agents, if they are.
+    pub notify: Option<NotifySetting>,
 }
 
 /// Why the user's configuration of the mesh cannot be used.
@@ -108,8 +111,11 @@ impl MeshSettings {
         let Some(table) = file.get(TABLE) else {
             return (settings, reader.faults);
         };
-        let Some(table) = reader.table(TABLE, table, &["leases", "routes", "roles", "examples"])
-        else {
+        let Some(table) = reader.table(
+            TABLE,
+            table,
+            &["leases", "routes", "roles", "examples", "notify"],
+        ) else {
             return (settings, reader.faults);
         };
         match table.get("leases").map(|value| (value, value.as_str())) {
@@ -123,6 +129,13 @@ impl MeshSettings {
         }
         for (name, value) in reader.entries(table, "roles") {
             reader.role(&mut settings.matrix, &name, &value);
+        }
+        if let Some(value) = table.get("notify")
+            && let Some(table) = reader.table("mesh.notify", value, &notify::KEYS)
+        {
+            settings.notify = NotifySetting::read(table, |key, value, allowed| {
+                reader.refuse(&format!("mesh.notify.{key}"), value, allowed);
+            });
         }
         settings.examples = reader.examples(table, &settings.matrix);
         (settings, reader.faults)

@@ -2,6 +2,7 @@
 //!
 //! [`Watcher`] looks and keeps `pane_registry.json` true while no other process does. Start with [`look`].
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -9,15 +10,19 @@ use std::time::{Duration, Instant};
 
 use callosum_agents::dialect::wait_until_reset;
 use callosum_arbiter::delegation::time_zone;
-use callosum_config::{Environment, Homes};
-use callosum_host::process::Cancel;
+use callosum_config::{Environment, Homes, MeshSettings, NotifyBy};
+use callosum_host::process::{self, Cancel, Ending, Launch, Limits};
 use callosum_host::watch::Watch;
 use callosum_host::{Clock, Disk};
 use callosum_panes::registry::{RegistryError, VERSION, Writer};
 use callosum_panes::sensor::{ResetTime, Settings};
 use callosum_panes::state::{Considered, Evidence};
 use callosum_panes::tmux::Tmux;
-use callosum_panes::{Look, Pane, Program, Registry, RuleSet, Sensor, hook_event};
+use callosum_panes::{
+    Delivery, Look, NoticeKind, Notifier, NotifySettings, Pane, Program, QuietHours, Registry,
+    Route, RuleSet, Sensor, hook_event,
+};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,6 +38,9 @@ const MOST_LOOKS: usize = 4;
 
 /// A registry that is younger is as good as a look of one's own.
 const FRESH: SignedDuration = SignedDuration::from_secs(2);
+
+/// How long the program that notifies a person may take.
+const DELIVERY: Duration = Duration::from_secs(10);
 
 /// How long the daemon waits before it tries again to become the registry's writer.
 const RETRY: Duration = Duration::from_secs(30);
@@ -200,6 +208,7 @@ pub struct Watcher {
     path: PathBuf,
     writer: Option<Writer>,
     sensor: Sensor,
+    notifier: Option<Notifications>,
     /// The registry of an earlier process, which knows since when states have lasted.
     earlier: Option<Registry>,
 }
@@ -241,7 +250,9 @@ impl Watcher {
                 week_ago,
             ));
         }
+        let notifier = Notifications::configured(machine);
         Ok(Self {
+            notifier: notifier.filter(|_| writer.is_some()),
             sensor: Sensor::new(settings(machine), disk.clone()),
             disk,
             path,
@@ -272,7 +283,18 @@ impl Watcher {
             let written = writer.write(&self.disk, &self.path, &stored);
             written.map_err(|error| unusable(&error))?;
         }
+        if let Some(notifier) = &mut self.notifier {
+            notifier.deliver(&registry.panes, now);
+        }
         Ok((registry, look))
+    }
+
+    /// Returns what is to be written to the terminal that shows the panes: notices by escape sequence.
+    pub fn terminal_notices(&mut self) -> Vec<u8> {
+        let notifier = self.notifier.as_mut();
+        notifier
+            .map(|notifier| std::mem::take(&mut notifier.to_terminal))
+            .unwrap_or_default()
     }
 
     /// Looks until no change waits for another look: an agent between two redraws looks idle for a moment.
@@ -287,6 +309,105 @@ impl Watcher {
             (registry, look) = self.look(context.clock.now())?;
         }
         Ok(registry)
+    }
+}
+
+/// Notices about agents, and the way to the person.
+#[derive(Debug)]
+struct Notifications {
+    notifier: Notifier,
+    settings: NotifySettings,
+    route: Route,
+    environment: Vec<(OsString, OsString)>,
+    is_in_tmux: bool,
+    to_terminal: Vec<u8>,
+}
+
+impl Notifications {
+    /// Returns the notifier that the user configured. A configuration that cannot be used is warned of.
+    fn configured(machine: &Machine<'_>) -> Option<Self> {
+        let setting = match MeshSettings::load(machine.disk, &machine.homes.user_config) {
+            Ok(settings) => settings.notify?,
+            Err(error) => {
+                (machine.warn)(&format!("no notifications: {error}"));
+                return None;
+            }
+        };
+        let kinds = NoticeKind::ALL.into_iter();
+        let environment = environment_of(machine);
+        Some(Self {
+            notifier: Notifier::new(),
+            settings: NotifySettings {
+                after: setting.after,
+                on: kinds
+                    .filter(|kind| setting.on.iter().any(|name| name == kind.name()))
+                    .collect(),
+                quiet: setting.quiet.map(|(from, to)| QuietHours { from, to }),
+                zone: time_zone(machine.disk, &environment, None).unwrap_or(TimeZone::UTC),
+            },
+            route: match setting.by {
+                NotifyBy::Command(words) => Route::Command(words),
+                NotifyBy::NotifySend => Route::NotifySend,
+                NotifyBy::Osascript => Route::Osascript,
+                NotifyBy::Osc9 => Route::Osc9,
+            },
+            is_in_tmux: machine.environment.get("TMUX").is_some(),
+            environment,
+            to_terminal: Vec::new(),
+        })
+    }
+
+    /// Delivers what is due. A program gets ten seconds on a thread of its own, so that no look waits for it.
+    fn deliver(&mut self, panes: &[Pane], now: Timestamp) {
+        for notice in self.notifier.update(panes, now, &self.settings) {
+            match self.route.delivery(&notice, self.is_in_tmux) {
+                None => {}
+                Some(Delivery::Write(bytes)) => self.to_terminal.extend(bytes),
+                Some(Delivery::Run { argv, env }) => {
+                    let mut words = argv.into_iter();
+                    let Some(program) = words.next() else {
+                        continue;
+                    };
+                    let mut environment = self.environment.clone();
+                    environment.extend(
+                        env.into_iter()
+                            .map(|(name, value)| (name.into(), value.into())),
+                    );
+                    let launch = Launch {
+                        program: program.into(),
+                        arguments: words.map(OsString::from).collect(),
+                        folder: "/".into(),
+                        environment,
+                        input: Vec::new(),
+                        limits: Limits {
+                            quiet: None,
+                            total: Some(DELIVERY),
+                            output_bytes: 64 * 1024,
+                            error_bytes: 4 * 1024,
+                        },
+                    };
+                    thread::spawn(move || run_notifier(&launch));
+                }
+            }
+        }
+    }
+}
+
+/// Runs the program that notifies a person. What fails is in the log: nobody waits for the answer.
+fn run_notifier(launch: &Launch) {
+    let program = launch.program.display();
+    let run = Cancel::new()
+        .map_err(|error| error.to_string())
+        .and_then(|cancel| {
+            process::run(launch, &cancel, &mut |_, _| {}).map_err(|error| error.to_string())
+        });
+    match run {
+        Ok(run) if run.ending == Ending::Exited(0) => {}
+        Ok(run) => {
+            let error = String::from_utf8_lossy(&run.error);
+            tracing::warn!(%program, ending = ?run.ending, error = error.trim(), "the notifier failed");
+        }
+        Err(error) => tracing::warn!(%program, error, "the notifier did not start"),
     }
 }
 
@@ -494,16 +615,19 @@ fn rules(machine: &Machine<'_>, folder: &Path) -> Vec<(Program, RuleSet)> {
 /// Returns the reader of times such as `3pm`, in the time zone of this machine.
 fn reset_time(machine: &Machine<'_>) -> ResetTime {
     let disk = machine.disk.clone();
-    let environment: Vec<_> = machine
-        .environment
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
+    let environment = environment_of(machine);
     ResetTime(Arc::new(move |words, now| {
         let zone = |name: Option<&str>| time_zone(&disk, &environment, name);
         let left = wait_until_reset(words, now, &zone)?;
         now.checked_add(left).ok()
     }))
+}
+
+fn environment_of(machine: &Machine<'_>) -> Vec<(OsString, OsString)> {
+    let variables = machine.environment.iter();
+    variables
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// Says that the registry cannot be used.

@@ -186,6 +186,9 @@ impl Known {
             *since = earlier.since.min(*since);
         }
         self.tracker.resume(earlier.state, earlier.since);
+        if earlier.resets_at.is_some() && earlier.resets == self.pane.resets {
+            self.pane.resets_at = earlier.resets_at;
+        }
         self.pane.last_active = self
             .pane
             .last_active
@@ -264,7 +267,14 @@ impl Known {
             screen,
         });
         if let Some(words) = &assessment.resets {
-            assessment.resets_at = (reset_time.0)(words, now);
+            // A length such as `in 3 hours` counts from the first look, and a time that has passed stays.
+            let is_known =
+                self.pane.resets.as_ref() == Some(words) && self.pane.resets_at.is_some();
+            assessment.resets_at = if is_known {
+                self.pane.resets_at
+            } else {
+                (reset_time.0)(words, now)
+            };
         }
         assessment
     }

@@ -31,7 +31,9 @@ impl Stage {
             claude_sessions: None,
             hook_events: folder.path().join("events"),
             rules: rules.into(),
-            reset_time: ResetTime(Arc::new(|_, _| None)),
+            reset_time: ResetTime(Arc::new(|_, now| {
+                Some(now + jiff::SignedDuration::from_hours(3))
+            })),
         };
         let sensor = Sensor::new(settings, Disk::real());
         Self {
@@ -289,6 +291,24 @@ fn the_end_of_a_turn_that_an_earlier_process_saw_is_old_after_a_minute() {
     stage.sensor.resume(&registry);
     let idle = stage.reaches(&pane, State::TrulyIdle);
     assert_eq!(idle.evidence.last().unwrap().rule, "clock.complete");
+}
+
+#[test]
+fn the_end_of_a_limit_does_not_move_from_look_to_look() {
+    let mut stage = Stage::new();
+    let (pane, file) = stage.client("one");
+    let idle = screen("small-idle-fresh");
+    let limited = format!(
+        "{}\n  \u{26a0} Usage limit reached \u{b7} limit resets in 3 hours",
+        idle.trim_end()
+    );
+    std::fs::write(&file, limited).unwrap();
+    let first = stage.reaches(&pane, State::UsageLimited);
+    assert_eq!(first.resets.as_deref(), Some("in 3 hours"));
+    std::thread::sleep(Duration::from_millis(50));
+    let again = stage.reaches(&pane, State::UsageLimited);
+    assert!(first.resets_at.is_some());
+    assert_eq!(again.resets_at, first.resets_at);
 }
 
 #[test]

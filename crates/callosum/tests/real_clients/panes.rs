@@ -105,11 +105,21 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
     ];
     tmux.command(server, &line.concat());
     let reaches = |state: &str| reaches(&stage, &tmux, state);
+    if client.name == "codex" {
+        // It offers a newer model first; the second answer keeps the one that is configured.
+        reaches("BLOCKED_ON_APPROVAL");
+        tmux.run(&["send-keys", "Down"]);
+        tmux.enter();
+    }
     reaches("TRULY_IDLE");
     let shell = client.shell.as_ref().unwrap();
     let call = Call {
         name: shell.tool.to_owned(),
-        input: json!({shell.key: "touch made && sleep 5", "description": "Make it"}),
+        // Codex asks a person only if its model asks to leave the sandbox.
+        input: json!({
+            shell.key: "touch made && sleep 5", "description": "Make it",
+            "sandbox_permissions": "require_escalated", "justification": "May I make it?",
+        }),
         ..Call::default()
     };
     let turns = [
@@ -151,7 +161,7 @@ fn settled(
                 ".codex/config.toml",
                 "[projects.\"{project}\"]\ntrust_level = \"trusted\"\n",
             )],
-            &["-a", "untrusted"],
+            &["-a", "on-request"],
         )),
         "gemini" => Some((
             &[(

@@ -184,6 +184,10 @@ fn watch(context: &Context, args: &PanesArgs) -> Result<(), CommandError> {
             }
             last = states;
         }
+        let notices = watcher.terminal_notices();
+        if context.ui.is_watched() && !notices.is_empty() {
+            context.ui.data(&String::from_utf8_lossy(&notices))?;
+        }
         let pause = if look.is_busy() || look.is_unsettled {
             BUSY
         } else {

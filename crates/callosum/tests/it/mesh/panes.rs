@@ -265,6 +265,59 @@ fn a_hook_notes_the_last_prompt() {
     );
 }
 
+/// A person is notified once about an agent that is blocked, and again only after it changed.
+#[test]
+fn a_blocked_agent_is_notified_about_once() {
+    let stage = Stage::new();
+    let (pane, file) = stage.client("claude");
+    let dialog = screen("claude-code", "small-dialog-write");
+    fs::write(&file, &dialog).unwrap();
+    let notices = stage.env.folder().join("notices");
+    let script = stage.env.folder().join("notify");
+    let text = format!(
+        "#!/bin/sh\necho \"$CALLOSUM_PANE $CALLOSUM_STATE $CALLOSUM_TEXT\" >> '{}'\n",
+        notices.display()
+    );
+    fs::write(&script, text).unwrap();
+    let setting = format!(
+        "[mesh.notify]\ncommand = [\"/bin/sh\", {:?}]\nafter = \"1s\"\n",
+        script.to_str().unwrap()
+    );
+    stage.env.write(stage.env.configuration(), setting);
+    let mut watch = stage
+        .env
+        .callosum()
+        .arguments(["mesh", "panes", "--watch", "--json"])
+        .env("TMUX_TMPDIR", stage.tmux_folder())
+        .without("CALLOSUM_TEST_CLOCK")
+        .command()
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let count = || {
+        fs::read_to_string(&notices)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    while count() == 0 {
+        assert!(Instant::now() < until, "no notice");
+        thread::sleep(Duration::from_millis(50));
+    }
+    // The dialog stays: looking again gives no second notice.
+    thread::sleep(Duration::from_secs(3));
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    let text = fs::read_to_string(&notices).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [line] = &*lines else { panic!("{text}") };
+    assert!(
+        line.starts_with(&format!("{pane} BLOCKED_ON_APPROVAL ")),
+        "{line}"
+    );
+}
+
 /// CALC-L4-1: one process writes the registry, and the others read it.
 #[test]
 fn the_daemon_keeps_the_registry_true() {

@@ -41,16 +41,16 @@ pub struct Options {
     pub cleanup: bool,
     /// Checks everything and types nothing.
     pub dry_run: bool,
-    /// How long to wait for what.
+    /// Time limits.
     pub timing: Timing,
 }
 
-/// How long an injection waits.
+/// Time limits of an injection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// For everything.
     pub total: Duration,
-    /// How long a screen must look wrong before it counts. A client that redraws looks wrong for a moment.
+    /// Time that a screen must look wrong before it counts. A client that redraws looks wrong for a moment.
     pub settle: Duration,
     /// For the text to appear in the composer.
     pub echo: Duration,
@@ -71,7 +71,7 @@ impl Default for Timing {
     }
 }
 
-/// How far an injection has come. Each phase has evidence in the receipt.
+/// Progress of an injection. Each phase has evidence in the receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -97,7 +97,7 @@ pub enum Outcome {
     Submitted,
     /// Enter was pressed or the text was pasted, and nothing shows that the client took it. Not a success.
     Unconfirmed {
-        /// What was seen last.
+        /// The last thing that was seen.
         seen: String,
         /// Whether the text is still in the composer.
         text_left: bool,
@@ -208,7 +208,7 @@ pub struct Step {
     pub phase: Phase,
     /// Milliseconds since the injection began.
     pub after_ms: u64,
-    /// What was seen.
+    /// The thing that was seen.
     pub evidence: String,
 }
 
@@ -225,7 +225,7 @@ pub struct Receipt {
     pub at: Timestamp,
     /// The phases it reached, in order.
     pub steps: Vec<Step>,
-    /// How many times Enter was pressed.
+    /// Number of times Enter was pressed.
     pub enters: usize,
     /// Milliseconds it took.
     pub took_ms: u64,

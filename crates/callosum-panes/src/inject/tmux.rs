@@ -50,7 +50,7 @@ pub struct Target<'a> {
     pub pane: &'a str,
     /// The client as it was found in the pane. An injection ends if another process takes its place.
     pub running: &'a Running,
-    /// What the client's screens mean.
+    /// The rules that read the client's screens.
     pub rules: &'a RuleSet,
     /// Folder of the locks, one for each pane. It is created.
     pub locks: &'a Path,

@@ -21,7 +21,7 @@ const COLLAPSED: usize = 100;
 /// Characters at the end of a text that must be visible if the composer scrolls.
 const TAIL: usize = 40;
 
-/// What the composer holds, as far as this injection is concerned.
+/// Content of the composer, as far as this injection is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// It is not on the screen.
@@ -66,11 +66,11 @@ pub struct Machine {
     stage: Stage,
     steps: Vec<Step>,
     enters: usize,
-    /// What was there before the first Enter.
+    /// The view before the first Enter.
     before: Option<View>,
     /// Since when the same obstacle has been seen without a break.
     obstacle: Option<(Reason, Duration)>,
-    /// How many looks in a row allowed the next action, or proved the submission.
+    /// Number of looks in a row that allowed the next action, or proved the submission.
     agreeing: u32,
     /// Since when the end of the text has been all that is visible.
     tail_since: Option<Duration>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::Outcome;
 use crate::state::State;
 
-/// What one look saw.
+/// The result of one look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
     /// Time since the injection began.
@@ -20,22 +20,22 @@ pub struct Observation {
     pub view: Option<View>,
 }
 
-/// What the screen shows.
+/// Content of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// The state.
     pub state: State,
     /// More about the state.
     pub detail: Option<String>,
-    /// What is typed in the composer. `None` if the composer is not on the screen.
+    /// Text in the composer. `None` if the composer is not on the screen.
     pub draft: Option<String>,
-    /// How many prompts above the composer begin like the text.
+    /// Number of prompts above the composer that begin like the text.
     pub mentions: usize,
-    /// How many prompts above the composer are markers of pasted texts.
+    /// Number of prompts above the composer that are markers of pasted texts.
     pub markers: usize,
 }
 
-/// What to do next.
+/// The next thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Look again.

@@ -121,6 +121,11 @@ impl Homes {
         self.machine.join("hook-events")
     }
 
+    /// Locks and rates of injections into panes (`docs/formats/pane-registry.md`).
+    pub fn injections(&self) -> PathBuf {
+        self.machine.join("injections")
+    }
+
     /// The folder of the user's own rules for screens (`docs/panes/rules.md`).
     pub fn pane_rules(&self) -> PathBuf {
         self.user_config.with_file_name("panes")

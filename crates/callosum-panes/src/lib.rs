@@ -3,12 +3,14 @@
 //! Start with [`Sensor`], which looks, and [`Pane`], what it finds. [`State`] is what an agent can be doing,
 //! [`RuleSet::judge`] reads it from a screen, and [`assess::assess`] weighs the screen against what hooks and the client
 //! itself report. [`tmux::Connection`] reads the screens, [`program::Processes`] finds the clients.
+//! [`inject`] types a prompt into a client and proves that it took it.
 //!
 //! What is deliberately not here: the hooks that report events, settings, and who may write to a pane.
 
 pub mod assess;
 pub mod claude_sessions;
 pub mod hook_event;
+pub mod inject;
 pub mod layout;
 pub mod notify;
 pub mod notify_route;

@@ -3,6 +3,7 @@
 pub mod bridge;
 pub mod digest;
 pub mod discovery;
+pub mod inject;
 pub mod lease;
 pub mod message;
 pub mod open;
@@ -20,6 +21,7 @@ pub mod task;
 pub use self::bridge::BridgeOutput;
 pub use self::digest::DigestOutput;
 pub use self::discovery::DiscoveriesOutput;
+pub use self::inject::InjectOutput;
 pub use self::lease::LeasesOutput;
 pub use self::message::MessagesOutput;
 pub use self::open::unusable;

@@ -289,6 +289,11 @@ impl Watcher {
         Ok((registry, look))
     }
 
+    /// Returns the sensor, which knows where each pane is.
+    pub fn sensor(&self) -> &Sensor {
+        &self.sensor
+    }
+
     /// Returns what is to be written to the terminal that shows the panes: notices by escape sequence.
     pub fn terminal_notices(&mut self) -> Vec<u8> {
         let notifier = self.notifier.as_mut();

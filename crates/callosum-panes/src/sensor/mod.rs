@@ -213,6 +213,30 @@ impl Sensor {
         }
     }
 
+    /// Returns where a pane of tmux is, by its name from the last look: the server, its id there, and the client in it.
+    pub fn in_tmux(&self, name: &str) -> Option<(PathBuf, String, Running)> {
+        self.clients
+            .iter()
+            .find_map(|((socket, id), (_, _, running))| {
+                let is_it = pane_name(socket, &self.settings.sockets, id) == name;
+                Some((
+                    socket.clone(),
+                    id.clone(),
+                    running.clone().filter(|_| is_it)?,
+                ))
+            })
+    }
+
+    /// Returns the rules of a client.
+    pub fn rules_of(&self, program: Program) -> Option<&RuleSet> {
+        self.rules(program)
+    }
+
+    /// Returns how tmux is started, if it is installed.
+    pub fn tmux(&self) -> Option<&Tmux> {
+        self.settings.tmux.as_ref()
+    }
+
     /// Lists the panes of every server.
     fn list(&mut self, notes: &mut Vec<String>) -> Vec<(PathBuf, Vec<TmuxPane>)> {
         let Some(tmux) = self.settings.tmux.clone() else {

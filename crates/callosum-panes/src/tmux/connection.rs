@@ -26,6 +26,9 @@ use super::{
 /// How long a reply may take. tmux answers within a millisecond unless the machine is very busy.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Time for a client to detach before it is killed. It takes about 2 ms.
+const DETACH: Duration = Duration::from_millis(500);
+
 /// How long a pane whose screen imitates the protocol is not read again.
 const AVOIDED: Duration = Duration::from_secs(30);
 
@@ -250,6 +253,66 @@ impl Connection {
         }
     }
 
+    /// Runs a command if a format is true for a pane. The server does both in one step, so that no output of the
+    /// program comes between them. Returns whether the command ran.
+    ///
+    /// Neither may contain a single quote or a newline.
+    pub fn ask_if(
+        &mut self,
+        pane: &str,
+        condition: &str,
+        command: &str,
+    ) -> Result<bool, TmuxError> {
+        let is_quotable = |text: &str| !text.contains(['\'', '\n', '\r']);
+        if ![pane, condition, command].into_iter().all(is_quotable) {
+            return Err(TmuxError::Refused {
+                command: "if-shell".to_owned(),
+                why: "a quote in a condition or command".to_owned(),
+            });
+        }
+        // Versions of tmux differ in how many replies a conditional command has, so its end is a word.
+        let word = self.word()?;
+        let lines = format!(
+            "if-shell -F -t {pane} '{condition}' '{command} ; display-message -p {word}-yes' \
+             'display-message -p {word}-no'\ndisplay-message -p {word}\n"
+        );
+        self.write(lines.as_bytes())?;
+        let (yes, no) = (format!("{word}-yes"), format!("{word}-no"));
+        let mut ran = None;
+        let mut refusal = None;
+        loop {
+            let Ok((is_ok, lines)) = self.block(None)? else {
+                self.align()?;
+                return Err(self.closed("its replies were out of order"));
+            };
+            match lines.as_slice() {
+                [line] if *line == word.as_bytes() => break,
+                [line] if *line == yes.as_bytes() => ran = Some(true),
+                [line] if *line == no.as_bytes() => ran = Some(false),
+                lines if !is_ok => refusal = Some(lines.join(&b' ')),
+                _ => {}
+            }
+        }
+        ran.ok_or_else(|| TmuxError::Refused {
+            command: command.split(' ').next().unwrap_or_default().to_owned(),
+            why: String::from_utf8_lossy(&refusal.unwrap_or_default()).into_owned(),
+        })
+    }
+
+    /// Stores a text in a paste buffer. The name must need no quotes.
+    pub fn set_buffer(&mut self, name: &str, text: &str) -> Result<(), TmuxError> {
+        self.ask(&format!("set-buffer -b {name} -- {}", quote(text)))?;
+        Ok(())
+    }
+
+    /// Removes a paste buffer. One that is not there is no error.
+    pub fn delete_buffer(&mut self, name: &str) -> Result<(), TmuxError> {
+        match self.ask(&format!("delete-buffer -b {name}")) {
+            Err(TmuxError::Refused { .. }) => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
     /// Reads the next reply; a stray line if there is one instead.
     #[expect(
         clippy::type_complexity,
@@ -287,10 +350,7 @@ impl Connection {
 
     /// Finds the way back to replies that belong to commands, by a word that no screen can know.
     fn align(&mut self) -> Result<(), TmuxError> {
-        let secret = callosum_host::random::secret_bytes()
-            .map_err(|error| self.closed(&error.to_string()))?;
-        let secret = u128::from_le_bytes(*secret.first_chunk().unwrap_or(&[0; 16]));
-        let word = format!("callosum-{secret:032x}");
+        let word = self.word()?;
         self.write(format!("display-message -p {word}\n").as_bytes())?;
         let until = Instant::now() + PATIENCE;
         while !self.replies.skip_past(word.as_bytes()) {
@@ -299,6 +359,14 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Returns a word that no screen can know.
+    pub(crate) fn word(&self) -> Result<String, TmuxError> {
+        let secret = callosum_host::random::secret_bytes()
+            .map_err(|error| self.closed(&error.to_string()))?;
+        let secret = u128::from_le_bytes(*secret.first_chunk().unwrap_or(&[0; 16]));
+        Ok(format!("callosum-{secret:032x}"))
     }
 
     /// Waits for bytes and reads them. Returns `false` at the end.
@@ -349,11 +417,36 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // A client whose input ends detaches. Waiting for that is not worth a pause, so it is ended if it has not.
-        drop(self.input.write_all(b"detach-client\n"));
+        // A client whose input ends detaches. With eight of them in parallel, other connections to a tmux 3.3a broke
+        // after `detach-client` and a kill, and its server ended once after a kill alone. The cause is not known.
+        if let Ok(other) = self.output.try_clone() {
+            drop(std::mem::replace(&mut self.input, other));
+        }
+        let until = Instant::now() + DETACH;
+        while !self.has_ended() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// Quotes a text for one line of tmux's command language. Characters with a meaning there become octal escapes.
+fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        if letter.is_ascii_alphanumeric() || letter == ' ' || !letter.is_ascii() {
+            quoted.push(letter);
+        } else {
+            quoted.push('\\');
+            // Always three digits, so that a digit may follow.
+            let digits = [6, 3, 0].map(|shift| char::from(b'0' + ((letter as u8) >> shift & 7)));
+            quoted.extend(digits);
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// A line came where a reply was due.
@@ -393,6 +486,12 @@ fn version(text: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quoted_text_is_one_line_without_signs() {
+        assert_eq!(quote("a b\n\"$x'7"), r#""a b\012\042\044x\0477""#);
+        assert_eq!(quote("é{;"), r#""é\173\073""#);
+    }
 
     #[test]
     fn versions_are_compared_as_numbers() {

@@ -6,6 +6,7 @@
     reason = "tests start tmux and write to terminals, and their helpers fail loudly"
 )]
 
+mod injection;
 mod screens;
 mod sensing;
 mod tmux;

@@ -22,8 +22,9 @@ use callosum_app::ledger::{
     StatsOutput,
 };
 use callosum_app::mesh::{
-    BridgeOutput, ClassifyOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput,
-    MeshTaskOutput, MeshTasksOutput, MessagesOutput, PanesOutput, PublishOutput, RoutesOutput,
+    BridgeOutput, ClassifyOutput, DigestOutput, DiscoveriesOutput, EventsOutput, InjectOutput,
+    LeasesOutput, MeshTaskOutput, MeshTasksOutput, MessagesOutput, PanesOutput, PublishOutput,
+    RoutesOutput,
 };
 use callosum_app::metrics::MachineMetricsOutput;
 use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
@@ -121,6 +122,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-mesh-leases", || schema_for!(LeasesOutput)),
     ("output-mesh-messages", || schema_for!(MessagesOutput)),
     ("output-mesh-publish", || schema_for!(PublishOutput)),
+    ("output-mesh-inject", || schema_for!(InjectOutput)),
     ("output-mesh-panes", || schema_for!(PanesOutput)),
     ("output-mesh-classify", || schema_for!(ClassifyOutput)),
     ("output-mesh-routes", || schema_for!(RoutesOutput)),

@@ -54,7 +54,8 @@ impl Drop for Tmux {
     }
 }
 
-/// CALC-L4-1: idle, waiting for an approval, at work, done and gone, each as the client shows it.
+/// CALC-L4-1, CALC-PAT-3: idle, waiting for an approval, at work and done, each as the client shows it; a prompt is typed
+/// into the idle client, and none into a dialog.
 pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) {
     let Some((trusted, arguments)) = settled(client.name) else {
         return;
@@ -132,10 +133,47 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
     tmux.submit(&format!("Make the file. {}", Turn::script(&turns)));
     let blocked = reaches("BLOCKED_ON_APPROVAL");
     assert!(!stage.env.project().join("made").exists(), "{blocked}");
+    let inject = |text: &str| {
+        let words = ["mesh", "inject", "%0", text, "--as", "person", "--json"];
+        let run = stage
+            .callosum()
+            .arguments(words)
+            .env("TMUX_TMPDIR", tmux.folder.as_os_str());
+        run.without("CALLOSUM_TEST_CLOCK").run()
+    };
+    let refused = inject("This must not answer the dialog")
+        .ended_with(1)
+        .json();
+    assert_eq!(
+        (&refused["outcome"], &refused["enters"]),
+        (&"refused".into(), &0.into()),
+        "{refused}"
+    );
+    reaches("BLOCKED_ON_APPROVAL");
+    assert!(!stage.env.project().join("made").exists());
     tmux.enter();
     reaches("WORKING");
     reaches("TASK_COMPLETE");
     assert!(stage.env.project().join("made").exists());
+    let submitted = inject("Say once more that it is made").success().json();
+    assert_eq!(submitted["outcome"], "submitted", "{submitted}");
+    let until = Instant::now() + Duration::from_secs(20);
+    let is_heard = || {
+        let heard = stage.server.heard();
+        heard.iter().any(|heard| {
+            heard
+                .body
+                .to_string()
+                .contains("Say once more that it is made")
+        })
+    };
+    while !is_heard() {
+        assert!(
+            Instant::now() < until,
+            "the model never got it: {submitted}"
+        );
+        thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Returns the files with which the client knows its user and trusts the project, and its arguments; `None` for a client

@@ -5,6 +5,7 @@
 mod bridge;
 mod digest;
 pub(crate) mod discovery;
+mod inject;
 pub(crate) mod lease;
 pub(crate) mod message;
 mod panes;
@@ -37,6 +38,7 @@ pub(crate) enum MeshCommand {
     #[command(subcommand)]
     Lease(lease::LeaseCommand),
     Panes(panes::PanesArgs),
+    Inject(inject::InjectArgs),
     Digest(digest::DigestArgs),
     Route(route::RouteArgs),
     Bridge(bridge::BridgeArgs),
@@ -52,6 +54,7 @@ pub(super) fn run(context: &Context, command: &MeshCommand) -> Result<(), Comman
         MeshCommand::Discovery(command) => discovery::run(context, command),
         MeshCommand::Lease(command) => lease::run(context, command),
         MeshCommand::Panes(args) => panes::run(context, args),
+        MeshCommand::Inject(args) => inject::run(context, args),
         MeshCommand::Digest(args) => digest::run(context, args),
         MeshCommand::Route(args) => route::run(context, args),
         MeshCommand::Bridge(args) => bridge::run(context, args),

@@ -216,6 +216,86 @@ fn a_pane_is_named_and_explained() {
     assert!(unknown.contains("there is no pane `%999`"), "{unknown}");
 }
 
+/// CALC-PAT-3: nothing is typed into a dialog, and the receipt is in the log without the text.
+#[test]
+fn nothing_is_typed_into_a_dialog() {
+    let stage = Stage::new();
+    let (pane, file) = stage.client("claude");
+    fs::write(&file, screen("claude-code", "small-dialog-write")).unwrap();
+    stage.reaches(&pane, "BLOCKED_ON_APPROVAL");
+    let before = stage.tmux(&["capture-pane", "-p", "-t", &pane]);
+    let refused = stage
+        .run(&["mesh", "inject", &pane, "run the tests", "--json"])
+        .ended_with(1)
+        .json();
+    assert_eq!(
+        Schema::published("output-mesh-inject").fault(&refused),
+        None
+    );
+    assert_eq!(
+        (&refused["outcome"], &refused["text_left"]),
+        (&"refused".into(), &false.into())
+    );
+    assert!(
+        refused["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("a dialog is open"),
+        "{refused}"
+    );
+    assert_eq!(stage.tmux(&["capture-pane", "-p", "-t", &pane]), before);
+    let log = stage
+        .run(&["mesh", "tail", "--topic", "pane.inject", "--json"])
+        .success()
+        .stdout;
+    assert!(
+        log.contains("\"outcome\":\"refused\"") && !log.contains("run the tests"),
+        "{log}"
+    );
+    let unknown = stage
+        .run(&["mesh", "inject", "%999", "text"])
+        .ended_with(2)
+        .stderr;
+    assert!(unknown.contains("there is no pane `%999`"), "{unknown}");
+    let escape = stage
+        .run(&["mesh", "inject", &pane, "a\u{1b}[201~b"])
+        .ended_with(2)
+        .stderr;
+    assert!(!escape.contains('\u{1b}'), "{escape:?}");
+}
+
+/// CALC-PAT-3: a dry run checks and types nothing, and a pane takes so many texts at once and no more.
+#[test]
+fn a_dry_run_types_nothing_and_the_rate_is_limited() {
+    let stage = Stage::new();
+    let (pane, file) = stage.client("claude");
+    fs::write(&file, screen("claude-code", "small-idle-fresh")).unwrap();
+    stage.reaches(&pane, "TRULY_IDLE");
+    let before = stage.tmux(&["capture-pane", "-p", "-t", &pane]);
+    let possible = stage.run(&[
+        "mesh",
+        "inject",
+        &pane,
+        "run the tests",
+        "--dry-run",
+        "--json",
+    ]);
+    assert_eq!(possible.success().json()["outcome"], "possible");
+    assert_eq!(stage.tmux(&["capture-pane", "-p", "-t", &pane]), before);
+    fs::write(&file, screen("claude-code", "small-dialog-write")).unwrap();
+    stage.reaches(&pane, "BLOCKED_ON_APPROVAL");
+    let reasons: Vec<String> = (0..6)
+        .map(|_| {
+            let run = stage
+                .run(&["mesh", "inject", &pane, "x", "--json"])
+                .ended_with(1);
+            run.json()["reason"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert!(reasons[0].starts_with("a dialog"), "{reasons:?}");
+    assert!(reasons[5].starts_with("too many injections"), "{reasons:?}");
+}
+
 /// A rule of a person comes first, and a file that cannot be used is named.
 #[test]
 fn a_person_adds_rules() {

@@ -159,7 +159,7 @@ mod tests {
         let table: Table = text.parse().unwrap();
         let mut faults = Vec::new();
         let setting = NotifySetting::read(&table, |key, _, allowed| {
-            faults.push(format!("{key}: {allowed}"))
+            faults.push(format!("{key}: {allowed}"));
         });
         (setting, faults)
     }

@@ -88,30 +88,29 @@ pub fn into_pane(
     };
     let locks = context.project.homes.injections();
     let is_dry = options.dry_run;
-    let receipt = match rate(context, &locks, pane, is_dry)? {
-        Some(wait_ms) => refused(context, pane, text.as_str().len(), Reason::Rate { wait_ms }),
-        None => {
-            let mut connection = Connection::open(tmux, &socket)
-                .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-            let target = Target {
-                pane: &id,
-                running: &running,
-                rules,
-                locks: &locks,
-            };
-            let injection = Injection { text, options };
-            let done = inject(
-                &mut connection,
-                &target,
-                injection,
-                &context.disk,
-                &context.clock,
-            );
-            done.map_err(|error| match error {
-                InjectError::Tmux(error) => CommandError::from_error(Exit::Environment, &error),
-                InjectError::Lock(error) => store::disk_failed(&error),
-            })?
-        }
+    let receipt = if let Some(wait_ms) = rate(context, &locks, pane, is_dry)? {
+        refused(context, pane, text.as_str().len(), Reason::Rate { wait_ms })
+    } else {
+        let mut connection = Connection::open(tmux, &socket)
+            .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+        let target = Target {
+            pane: &id,
+            running: &running,
+            rules,
+            locks: &locks,
+        };
+        let injection = Injection { text, options };
+        let done = inject(
+            &mut connection,
+            &target,
+            injection,
+            &context.disk,
+            &context.clock,
+        );
+        done.map_err(|error| match error {
+            InjectError::Tmux(error) => CommandError::from_error(Exit::Environment, &error),
+            InjectError::Lock(error) => store::disk_failed(&error),
+        })?
     };
     if !is_dry {
         log(context, voice, pane, &receipt)?;

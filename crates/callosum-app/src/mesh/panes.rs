@@ -456,7 +456,7 @@ fn pause_after(quiet: u32) -> Duration {
         0 => Duration::from_millis(250),
         1..=30 => Duration::from_secs(1),
         31..=34 => Duration::from_secs(30 << (quiet - 31)),
-        _ => Duration::from_secs(300),
+        _ => Duration::from_mins(5),
     }
 }
 

@@ -6,7 +6,9 @@
     reason = "tests start tmux and write to terminals, and their helpers fail loudly"
 )]
 
+#[cfg(target_os = "linux")]
 mod injection;
 mod screens;
+#[cfg(target_os = "linux")]
 mod sensing;
 mod tmux;

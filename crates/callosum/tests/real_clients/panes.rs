@@ -114,13 +114,17 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
     }
     reaches("TRULY_IDLE");
     let shell = client.shell.as_ref().unwrap();
+    let mut input = json!({shell.key: "touch made && sleep 5"});
+    if client.name == "codex" {
+        // It asks a person only if its model asks to leave the sandbox.
+        input["sandbox_permissions"] = "require_escalated".into();
+        input["justification"] = "May I make it?".into();
+    } else {
+        input["description"] = "Make it".into();
+    }
     let call = Call {
         name: shell.tool.to_owned(),
-        // Codex asks a person only if its model asks to leave the sandbox.
-        input: json!({
-            shell.key: "touch made && sleep 5", "description": "Make it",
-            "sandbox_permissions": "require_escalated", "justification": "May I make it?",
-        }),
+        input,
         ..Call::default()
     };
     let turns = [

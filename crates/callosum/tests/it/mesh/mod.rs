@@ -8,7 +8,8 @@ mod leases;
 mod messages;
 /// Who speaks, and what is named.
 mod names;
-/// Agents in terminals.
+/// Agents in terminals; other systems do not list processes.
+#[cfg(target_os = "linux")]
 mod panes;
 /// Events of any topic.
 mod publishing;

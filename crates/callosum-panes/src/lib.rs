@@ -7,6 +7,8 @@
 //!
 //! What is deliberately not here: the hooks that report events, settings, and who may write to a pane.
 
+#![forbid(unsafe_code)]
+
 pub mod assess;
 pub mod claude_sessions;
 pub mod hook_event;

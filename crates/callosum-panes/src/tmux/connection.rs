@@ -41,7 +41,7 @@ pub enum TmuxError {
     /// tmux cannot be started.
     #[error("cannot start tmux: {0}")]
     Start(#[from] SpawnError),
-    /// The program is older than [`OLDEST`].
+    /// The program is older than version 3.2.
     #[error("tmux {found} is too old (needs {}.{} or newer)", OLDEST.0, OLDEST.1)]
     TooOld {
         /// Its version.

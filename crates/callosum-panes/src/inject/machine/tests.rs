@@ -1,3 +1,5 @@
+//! Tests of the state machine, one observation after the other.
+
 use super::*;
 use crate::inject::{Options, prepare};
 

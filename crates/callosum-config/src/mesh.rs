@@ -461,7 +461,7 @@ mod tests {
         );
         let said = said.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",

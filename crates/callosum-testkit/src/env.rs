@@ -165,7 +165,7 @@ impl Run {
     fn new(env: &TestEnv, program: PathBuf) -> Self {
         let mut path = env.programs().into_os_string();
         path.push(":/usr/bin:/bin");
-        let environment: [(&str, OsString); 12] = [
+        let environment: [(&str, OsString); 13] = [
             ("PATH", path),
             ("HOME", env.home().into()),
             ("CALLOSUM_HOME", env.machine_home().into()),
@@ -173,6 +173,8 @@ impl Run {
             // Most tests look at state in the project; `uninitialized` has those of the default.
             ("CALLOSUM_STATE", "project".into()),
             ("CALLOSUM_ASSUME_YES", "1".into()),
+            // The tmux servers of this machine are no test's.
+            ("TMUX_TMPDIR", env.folder().into()),
             // What listens on this machine is no test's.
             ("CALLOSUM_MODEL_SERVERS", "off".into()),
             ("CALLOSUM_TEST_CLOCK", "2026-01-02T03:04:05Z".into()),

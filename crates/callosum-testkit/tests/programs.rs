@@ -93,6 +93,7 @@ fn a_program_sees_the_environment_of_the_test_only() {
             "EXTRA",
             "HOME",
             "PATH",
+            "TMUX_TMPDIR",
             "TZ"
         ]
     );

@@ -391,7 +391,10 @@ impl Notifications {
                             error_bytes: 4 * 1024,
                         },
                     };
-                    thread::spawn(move || run_notifier(&launch));
+                    let started = thread::Builder::new().spawn(move || run_notifier(&launch));
+                    if let Err(error) = started {
+                        tracing::warn!(%error, "the notifier did not start");
+                    }
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! [`classify`]: picks the category of a prompt, without a model.
 //!
 //! The user's matrix decides what categories exist. A category of the user's own is matched by its key and its
-//! `about`, and by examples. The nine default categories also have built-in rules, in [`concept`] and [`lexicon`].
+//! `about`, and by examples. The nine default categories also have built-in rules, in the modules `concept` and `lexicon`.
 //! The result is a function of the matrix, the examples and the prompt. What is not here: assigning the task.
 
 mod concept;

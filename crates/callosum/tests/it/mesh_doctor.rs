@@ -222,7 +222,8 @@ fn what_is_wrong_with_its_configuration_is_named() {
     let found = told(&env);
     let (fault, _) = only(&found, "mesh, configuration", "failed");
     assert!(
-        fault.contains("`mesh.lease` is unknown (allowed: leases, routes, roles)"),
+        fault
+            .contains("`mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify)"),
         "{fault}"
     );
     let (sink, hint) = only(&found, "mesh, configuration", "warning");

@@ -53,7 +53,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 32] = [
+const NOT_THERE: [&str; 36] = [
     "0f3a",
     "550e8400",
     "3f2a91",
@@ -83,6 +83,11 @@ const NOT_THERE: [&str; 32] = [
     "parseConfig",
     "src/a.rs",
     "task claim",
+    // No agent is in a pane, and no categories are configured.
+    "mesh inject",
+    "mesh panes codex",
+    "--explain %3",
+    "route classify",
     "lease release",
     "secrets add",
     "secrets remove",
@@ -90,7 +95,11 @@ const NOT_THERE: [&str; 32] = [
 ];
 
 /// Those that go on until somebody ends them.
-const ENDLESS: [&str; 2] = ["callosum mesh subscribe", "callosum mesh tail"];
+const ENDLESS: [&str; 3] = [
+    "callosum mesh subscribe",
+    "callosum mesh tail",
+    "callosum mesh panes --watch",
+];
 
 /// Each example in a help text runs, in a shell, as it stands there; one of what is not there is understood.
 #[test]

@@ -227,7 +227,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
         let environment = ground.environment.clone();
         let (clock, cancel) = (setting.clock.clone(), pane_cancel.clone());
-        thread::spawn(move || {
+        let started = thread::Builder::new().spawn(move || {
             let machine = panes::Machine {
                 disk: &disk,
                 environment: &environment,
@@ -235,7 +235,11 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
                 warn: &|reason| tracing::warn!(reason, "panes"),
             };
             panes::keep(&machine, &clock, &cancel);
-        })
+        });
+        // The rest of the daemon needs no panes.
+        started
+            .map_err(|error| tracing::warn!(%error, "panes are not looked at"))
+            .ok()
     };
     let served = serve(instance, setting, |serving| {
         tracing::info!(pid = std::process::id(), "the daemon is serving");
@@ -248,7 +252,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         }
     });
     pane_cancel.cancel();
-    if panes.join().is_err() {
+    if panes.is_some_and(|panes| panes.join().is_err()) {
         tracing::error!("the thread that looks at panes has failed");
     }
     match &served {

@@ -180,14 +180,12 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
     }
 }
 
+/// Files below the home folder, with their texts.
+type Files = &'static [(&'static str, &'static str)];
+
 /// Returns the files with which the client knows its user and trusts the project, and its arguments; `None` for a client
 /// whose screen no rule reads.
-fn settled(
-    name: &str,
-) -> Option<(
-    &'static [(&'static str, &'static str)],
-    &'static [&'static str],
-)> {
+fn settled(name: &str) -> Option<(Files, &'static [&'static str])> {
     match name {
         "claude" => Some((
             &[(
@@ -221,7 +219,7 @@ fn settled(
 
 /// Looks until the client's pane has a state, for a minute.
 fn reaches(stage: &Stage<'_>, tmux: &Tmux, state: &str) -> Value {
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     loop {
         let look = stage
             .callosum()

@@ -137,15 +137,16 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
     tmux.submit(&format!("Make the file. {}", Turn::script(&turns)));
     let blocked = reaches("BLOCKED_ON_APPROVAL");
     assert!(!stage.env.project().join("made").exists(), "{blocked}");
-    let inject = |text: &str| {
+    let inject = |text: &str, more: &[&str]| {
         let words = ["mesh", "inject", "%0", text, "--as", "person", "--json"];
+        let words = [&words, more].concat();
         let run = stage
             .callosum()
             .arguments(words)
             .env("TMUX_TMPDIR", tmux.folder.as_os_str());
         run.without("CALLOSUM_TEST_CLOCK").run()
     };
-    let refused = inject("This must not answer the dialog")
+    let refused = inject("This must not answer the dialog", &[])
         .ended_with(1)
         .json();
     assert_eq!(
@@ -157,21 +158,24 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
     assert!(!stage.env.project().join("made").exists());
     tmux.enter();
     reaches("WORKING");
+    // Its client keeps the text for the next request to the model.
+    let queued = inject("Say that it was made in time", &["--while-working"]);
+    let queued = queued.success().json();
+    assert_eq!(queued["outcome"], "submitted", "{queued}");
     reaches("TASK_COMPLETE");
     assert!(stage.env.project().join("made").exists());
-    let submitted = inject("Say once more that it is made").success().json();
+    let submitted = inject("Say once more that it is made", &[])
+        .success()
+        .json();
     assert_eq!(submitted["outcome"], "submitted", "{submitted}");
     let until = Instant::now() + Duration::from_secs(20);
-    let is_heard = || {
+    let is_heard = |text: &str| {
         let heard = stage.server.heard();
-        heard.iter().any(|heard| {
-            heard
-                .body
-                .to_string()
-                .contains("Say once more that it is made")
-        })
+        heard
+            .iter()
+            .any(|heard| heard.body.to_string().contains(text))
     };
-    while !is_heard() {
+    while !(is_heard("Say that it was made in time") && is_heard("Say once more that it is made")) {
         assert!(
             Instant::now() < until,
             "the model never got it: {submitted}"

@@ -221,7 +221,7 @@ impl Processes {
                 .find(|child| {
                     child.tty == found.tty
                         && child.group == found.group
-                        && Program::of(&arguments(child.pid)) == Some(program)
+                        && is_started_by(&arguments(found.pid), &arguments(child.pid), program)
                 });
             match same {
                 Some(child) => found = child,
@@ -245,6 +245,12 @@ impl Processes {
         }
         false
     }
+}
+
+/// Whether a command line is of a program that a launcher started. A process between fork and exec has the command line
+/// of its parent, and is none.
+fn is_started_by(launcher: &[String], child: &[String], program: Program) -> bool {
+    launcher != child && Program::of(child) == Some(program)
 }
 
 fn base(path: &str) -> &str {
@@ -316,7 +322,8 @@ mod tests {
 
     fn line_of(pid: u32) -> Vec<String> {
         words(match pid {
-            10 | 11 => "node /n/bin/gemini",
+            10 => "node /n/bin/gemini",
+            11 | 13 => "node --max-old-space-size=8192 /n/bin/gemini",
             12 | 20 => "claude",
             _ => "bash",
         })
@@ -329,6 +336,8 @@ mod tests {
             process(10, 5, "/dev/pts/1"),
             process(11, 10, "/dev/pts/1"),
             process(12, 11, "/dev/pts/1"),
+            // Between fork and exec.
+            process(13, 11, "/dev/pts/1"),
             process(20, 1, "/dev/pts/2"),
             process(30, 1, ""),
         ]);

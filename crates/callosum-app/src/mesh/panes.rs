@@ -510,6 +510,12 @@ pub fn named<'p>(panes: &'p [Pane], name: &str) -> Vec<&'p Pane> {
             || pane.session_id.as_deref() == Some(name)
     };
     let found: Vec<&Pane> = panes.iter().filter(exact).collect();
+    // A pane whose client has ended and was started again is listed twice.
+    let is_running = |pane: &&&Pane| pane.status == "active";
+    let running: Vec<&Pane> = found.iter().filter(is_running).copied().collect();
+    if !running.is_empty() {
+        return running;
+    }
     if !found.is_empty() {
         return found;
     }

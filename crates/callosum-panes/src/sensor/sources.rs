@@ -54,6 +54,14 @@ impl Sources {
         let process = &running.process;
         let is_own = |pid: u32, started: Option<u64>| {
             let is_same = pid == process.pid && started.is_none_or(|at| at == process.started);
+            // A client may run its hooks from a process below it.
+            let is_child = processes.is_below(pid, process.pid)
+                && processes
+                    .get(pid)
+                    .is_some_and(|child| Some(child.started) == started);
+            if is_child {
+                return true;
+            }
             // A launcher may be the parent that a hook found.
             is_same
                 || processes.get(pid).is_some_and(|_| {

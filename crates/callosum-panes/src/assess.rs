@@ -19,7 +19,7 @@ pub const COMPLETE: SignedDuration = SignedDuration::from_secs(60);
 /// milliseconds.
 const REDRAW: SignedDuration = SignedDuration::from_secs(1);
 
-/// What is known about one agent.
+/// Facts about one agent.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
     /// Now.
@@ -28,7 +28,7 @@ pub struct Facts<'a> {
     pub process: ProcessFact,
     /// The last event that a hook of ours saw.
     pub hook: Option<Event<'a>>,
-    /// What the client's own file says.
+    /// State in the client's own file.
     pub registry: Option<Event<'a>>,
     /// What the rules say about title and screen.
     pub screen: ScreenFact,
@@ -54,7 +54,7 @@ pub struct Event<'a> {
     pub at: Timestamp,
 }
 
-/// What the screen says.
+/// Reading of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScreenFact {
     /// It cannot be read; the text says why.

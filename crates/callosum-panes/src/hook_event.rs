@@ -20,7 +20,7 @@ const LARGEST: u64 = 16 * 1024;
 /// Files that are read. Older ones are removed by [`sweep`].
 const MOST: usize = 1_000;
 
-/// What the last event of a session says.
+/// Last event of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookEvent {
     /// The client's program: `claude`, `codex` or `gemini`.

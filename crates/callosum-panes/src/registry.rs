@@ -29,7 +29,7 @@ pub struct Registry {
     pub writer: u32,
     /// The panes.
     pub panes: Vec<Pane>,
-    /// What could not be looked at, and why.
+    /// Places that could not be read, each with the reason.
     #[serde(default)]
     pub notes: Vec<String>,
 }

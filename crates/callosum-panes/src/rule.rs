@@ -122,7 +122,7 @@ pub enum Region {
     Screen,
 }
 
-/// What a rule requires of the composer, the box into which a person types.
+/// Requirement of a rule on the composer, the box into which a person types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ComposerState {
@@ -160,7 +160,7 @@ pub struct RuleSet {
     rules: Vec<Rule>,
 }
 
-/// What the first rule that applied says.
+/// Verdict of the first rule that applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgment {
     /// The state.

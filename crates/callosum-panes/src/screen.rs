@@ -13,7 +13,7 @@ const MOST_LINES: usize = 500;
 /// Characters of a line that are kept at most.
 const LONGEST_LINE: usize = 1_000;
 
-/// What a terminal shows.
+/// Text that a terminal shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Screen {
     /// The lines from top to bottom, without trailing spaces.

@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What an agent in a pane is doing: the six states of Seed CALC §4 (layer 4) and three that they lack.
+/// Activity of an agent in a pane: the six states of Seed CALC §4 (layer 4) and three that they lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum State {
@@ -138,7 +138,7 @@ pub struct Considered {
     pub because: String,
 }
 
-/// What an agent is doing, and why that is believed.
+/// Activity of an agent, with the evidence for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assessment {
     /// The state.

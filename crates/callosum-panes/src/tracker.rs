@@ -18,11 +18,11 @@ const LOOKS: u32 = 2;
 /// Follows one pane over time.
 #[derive(Clone, Debug)]
 pub struct Tracker {
-    /// What is believed.
+    /// State that is believed.
     current: Assessment,
     /// Since when.
     since: Timestamp,
-    /// What was seen instead, since when, and how often.
+    /// Another state: which, since when, and in how many looks.
     candidate: Option<(State, Timestamp, u32)>,
 }
 

@@ -51,7 +51,7 @@ pub struct StepOutput {
     pub phase: String,
     /// Milliseconds since the injection began.
     pub after_ms: u64,
-    /// What was seen.
+    /// Text or event that proves it.
     pub evidence: String,
 }
 

@@ -64,7 +64,7 @@ pub(super) struct Captured {
     pub(super) colored: Option<(usize, Vec<u8>)>,
 }
 
-/// What one look saw of a client.
+/// One look at a client.
 pub(super) struct Seen<'a> {
     pub(super) pane: Option<&'a TmuxPane>,
     pub(super) running: &'a Running,
@@ -83,7 +83,7 @@ pub(super) struct Known {
     reading: Reading,
 }
 
-/// What the rules said about the last screen.
+/// Verdict of the rules on the last screen.
 #[derive(Debug, Default)]
 struct Reading {
     /// Of title and screen, so that the rules are asked only about what has changed.

@@ -71,12 +71,12 @@ impl fmt::Debug for ResetTime {
     }
 }
 
-/// What one look found.
+/// Result of one look.
 #[derive(Clone, Debug)]
 pub struct Look {
     /// Every agent, those in tmux first.
     pub panes: Vec<Pane>,
-    /// What could not be looked at, and why.
+    /// Places that could not be read, each with the reason.
     pub notes: Vec<String>,
     /// Panes whose state is another one than at the last look.
     pub changed: Vec<String>,

@@ -23,7 +23,7 @@ pub(super) struct Sources {
     sessions_at: Option<Instant>,
 }
 
-/// What files say about one client.
+/// Contents of files about one client.
 #[derive(Clone, Debug, Default)]
 pub(super) struct About {
     pub(super) event: Option<HookEvent>,

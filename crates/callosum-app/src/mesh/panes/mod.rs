@@ -2,6 +2,11 @@
 //!
 //! [`Watcher`] looks and keeps `pane_registry.json` true while no other process does. Start with [`look`].
 
+mod notifications;
+mod output;
+
+pub use self::output::{ConsideredOutput, EvidenceOutput, PaneOutput, PanesOutput};
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,27 +15,21 @@ use std::time::{Duration, Instant};
 
 use callosum_agents::dialect::wait_until_reset;
 use callosum_arbiter::delegation::time_zone;
-use callosum_config::{Environment, Homes, MeshSettings, NotifyBy};
-use callosum_host::process::{self, Cancel, Ending, Launch, Limits};
+use callosum_config::{Environment, Homes};
+use callosum_host::process::Cancel;
 use callosum_host::watch::Watch;
 use callosum_host::{Clock, Disk};
 use callosum_panes::registry::{RegistryError, VERSION, Writer};
 use callosum_panes::sensor::{ResetTime, Settings};
-use callosum_panes::state::{Considered, Evidence};
 use callosum_panes::tmux::Tmux;
-use callosum_panes::{
-    Delivery, Look, NoticeKind, Notifier, NotifySettings, Pane, Program, QuietHours, Registry,
-    Route, RuleSet, Sensor, hook_event,
-};
-use jiff::tz::TimeZone;
+use callosum_panes::{Look, Pane, Program, Registry, RuleSet, Sensor, hook_event};
 use jiff::{SignedDuration, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 
+use self::notifications::Notifications;
 use crate::context::Context;
 use crate::{CommandError, Exit, store};
 
-/// How long a single look waits before it looks again, to tell an idle agent from one between two redraws.
+/// How long a single look waits before it looks again, so that an agent between two redraws does not count as idle.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// Looks of a command that prints once.
@@ -39,10 +38,7 @@ const MOST_LOOKS: usize = 4;
 /// A registry that is younger is as good as a look of one's own.
 const FRESH: SignedDuration = SignedDuration::from_secs(2);
 
-/// How long the program that notifies a person may take.
-const DELIVERY: Duration = Duration::from_secs(10);
-
-/// How long the daemon waits before it tries again to become the registry's writer.
+/// How long the daemon waits before it tries to become the registry's writer again.
 const RETRY: Duration = Duration::from_secs(30);
 
 /// Longest wait before the daemon sees that it is to end.
@@ -54,142 +50,7 @@ const FORGOTTEN: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// The program.
 const TMUX: &str = "tmux";
 
-/// `callosum mesh panes --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct PanesOutput {
-    /// When the panes were looked at.
-    pub updated_at: String,
-    /// Process id of the process that looked.
-    pub writer: u32,
-    /// The agents, those in tmux first.
-    pub panes: Vec<PaneOutput>,
-    /// What could not be looked at, and why.
-    pub notes: Vec<String>,
-}
-
-/// An agent in a terminal.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct PaneOutput {
-    /// Name of the pane: `%3` in the default tmux server, `work:%3` in another, `pid:4711` outside tmux.
-    pub pane: String,
-    /// Its terminal.
-    pub tty: Option<String>,
-    /// Process id of the client.
-    pub pid: u32,
-    /// Session id, if the client or a hook has named it.
-    pub session_id: Option<String>,
-    /// Name of the project's folder.
-    pub project: Option<String>,
-    /// The folder that the client works in.
-    pub cwd: Option<String>,
-    /// The last prompt that a hook saw: one line, secrets masked, cut.
-    pub last_prompt: Option<String>,
-    /// `active` while the client runs, else `inactive`.
-    pub status: String,
-    /// The nearest of six states: `SESSION_ENDED`, `CONTEXT_EXHAUSTED`, `STUCK_ON_ERROR`, `TASK_COMPLETE`, `TRULY_IDLE`, `WORKING`.
-    pub activity_state: String,
-    /// Quarter of the tmux window: `top-left`, `top-right`, `bottom-left` or `bottom-right`.
-    pub quadrant: Option<String>,
-    /// When the screen or an event last changed.
-    pub last_active: String,
-    /// `claude`, `codex` or `gemini`.
-    pub agent: String,
-    /// `claude-code`, `codex-cli` or `gemini-cli`.
-    pub runtime: String,
-    /// The state: one of the six, `BLOCKED_ON_APPROVAL`, `USAGE_LIMITED` or `UNKNOWN`.
-    pub state: String,
-    /// More about the state.
-    pub detail: Option<String>,
-    /// Since when.
-    pub since: String,
-    /// When the account's limit ends.
-    pub resets_at: Option<String>,
-    /// The same in the client's words.
-    pub resets: Option<String>,
-    /// Whether a person has typed something and not sent it.
-    pub has_draft: bool,
-    /// Why the state is believed.
-    pub evidence: Vec<EvidenceOutput>,
-    /// Every signal and rule that was looked at; empty without `--explain`.
-    pub considered: Vec<ConsideredOutput>,
-}
-
-/// A reason for a state.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct EvidenceOutput {
-    /// Where it was seen: `process`, `hook`, `registry`, `title` or `screen`.
-    pub signal: String,
-    /// The rule or event that applied.
-    pub rule: String,
-    /// The text that matched.
-    pub text: String,
-}
-
-/// A signal or rule that was looked at.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct ConsideredOutput {
-    /// Where it looked.
-    pub signal: String,
-    /// The rule or event.
-    pub rule: String,
-    /// The state that it means, if it applied.
-    pub state: Option<String>,
-    /// Why it did not apply, or was not believed.
-    pub because: String,
-}
-
-impl PaneOutput {
-    /// Returns a pane for output, with what was considered if `is_explained`.
-    pub fn of(pane: &Pane, is_explained: bool) -> Self {
-        let considered: &[Considered] = if is_explained { &pane.considered } else { &[] };
-        Self {
-            pane: pane.pane.clone(),
-            tty: pane.tty.clone(),
-            pid: pane.pid,
-            session_id: pane.session_id.clone(),
-            project: pane.project.clone(),
-            cwd: pane.cwd.as_ref().map(|cwd| cwd.display().to_string()),
-            last_prompt: pane.last_prompt.clone(),
-            status: pane.status.clone(),
-            activity_state: pane.activity_state.name().to_owned(),
-            quadrant: pane.quadrant.clone(),
-            last_active: pane.last_active.to_string(),
-            agent: pane.agent.clone(),
-            runtime: pane.runtime.clone(),
-            state: pane.state.name().to_owned(),
-            detail: pane.detail.clone(),
-            since: pane.since.to_string(),
-            resets_at: pane.resets_at.map(|time| time.to_string()),
-            resets: pane.resets.clone(),
-            has_draft: pane.has_draft,
-            evidence: pane.evidence.iter().map(EvidenceOutput::of).collect(),
-            considered: considered.iter().map(ConsideredOutput::of).collect(),
-        }
-    }
-}
-
-impl EvidenceOutput {
-    fn of(evidence: &Evidence) -> Self {
-        Self {
-            signal: evidence.signal.name().to_owned(),
-            rule: evidence.rule.clone(),
-            text: evidence.text.clone(),
-        }
-    }
-}
-
-impl ConsideredOutput {
-    fn of(considered: &Considered) -> Self {
-        Self {
-            signal: considered.signal.name().to_owned(),
-            rule: considered.rule.clone(),
-            state: considered.state.map(|state| state.name().to_owned()),
-            because: considered.because.clone(),
-        }
-    }
-}
-
-/// What a look needs to know of this machine.
+/// Facts about this machine that a look needs.
 pub struct Machine<'a> {
     /// The files of the machine.
     pub disk: &'a Disk,
@@ -314,108 +175,6 @@ impl Watcher {
             (registry, look) = self.look(context.clock.now())?;
         }
         Ok(registry)
-    }
-}
-
-/// Notices about agents, and the way to the person.
-#[derive(Debug)]
-struct Notifications {
-    notifier: Notifier,
-    settings: NotifySettings,
-    route: Route,
-    environment: Vec<(OsString, OsString)>,
-    is_in_tmux: bool,
-    to_terminal: Vec<u8>,
-}
-
-impl Notifications {
-    /// Returns the notifier that the user configured. A configuration that cannot be used is warned of.
-    fn configured(machine: &Machine<'_>) -> Option<Self> {
-        let setting = match MeshSettings::load(machine.disk, &machine.homes.user_config) {
-            Ok(settings) => settings.notify?,
-            Err(error) => {
-                (machine.warn)(&format!("no notifications: {error}"));
-                return None;
-            }
-        };
-        let kinds = NoticeKind::ALL.into_iter();
-        let environment = environment_of(machine);
-        Some(Self {
-            notifier: Notifier::new(),
-            settings: NotifySettings {
-                after: setting.after,
-                on: kinds
-                    .filter(|kind| setting.on.iter().any(|name| name == kind.name()))
-                    .collect(),
-                quiet: setting.quiet.map(|(from, to)| QuietHours { from, to }),
-                zone: time_zone(machine.disk, &environment, None).unwrap_or(TimeZone::UTC),
-            },
-            route: match setting.by {
-                NotifyBy::Command(words) => Route::Command(words),
-                NotifyBy::NotifySend => Route::NotifySend,
-                NotifyBy::Osascript => Route::Osascript,
-                NotifyBy::Osc9 => Route::Osc9,
-            },
-            is_in_tmux: machine.environment.get("TMUX").is_some(),
-            environment,
-            to_terminal: Vec::new(),
-        })
-    }
-
-    /// Delivers what is due. A program gets ten seconds on a thread of its own, so that no look waits for it.
-    fn deliver(&mut self, panes: &[Pane], now: Timestamp) {
-        for notice in self.notifier.update(panes, now, &self.settings) {
-            match self.route.delivery(&notice, self.is_in_tmux) {
-                None => {}
-                Some(Delivery::Write(bytes)) => self.to_terminal.extend(bytes),
-                Some(Delivery::Run { argv, env }) => {
-                    let mut words = argv.into_iter();
-                    let Some(program) = words.next() else {
-                        continue;
-                    };
-                    let mut environment = self.environment.clone();
-                    environment.extend(
-                        env.into_iter()
-                            .map(|(name, value)| (name.into(), value.into())),
-                    );
-                    let launch = Launch {
-                        program: program.into(),
-                        arguments: words.map(OsString::from).collect(),
-                        folder: "/".into(),
-                        environment,
-                        input: Vec::new(),
-                        limits: Limits {
-                            quiet: None,
-                            total: Some(DELIVERY),
-                            output_bytes: 64 * 1024,
-                            error_bytes: 4 * 1024,
-                        },
-                    };
-                    let started = thread::Builder::new().spawn(move || run_notifier(&launch));
-                    if let Err(error) = started {
-                        tracing::warn!(%error, "the notifier did not start");
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Runs the program that notifies a person. What fails is in the log: nobody waits for the answer.
-fn run_notifier(launch: &Launch) {
-    let program = launch.program.display();
-    let run = Cancel::new()
-        .map_err(|error| error.to_string())
-        .and_then(|cancel| {
-            process::run(launch, &cancel, &mut |_, _| {}).map_err(|error| error.to_string())
-        });
-    match run {
-        Ok(run) if run.ending == Ending::Exited(0) => {}
-        Ok(run) => {
-            let error = String::from_utf8_lossy(&run.error);
-            tracing::warn!(%program, ending = ?run.ending, error = error.trim(), "the notifier failed");
-        }
-        Err(error) => tracing::warn!(%program, error, "the notifier did not start"),
     }
 }
 

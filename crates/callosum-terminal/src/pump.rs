@@ -79,8 +79,10 @@ impl PumpControl {
     }
 
     fn change(&self, change: impl FnOnce(&mut News)) {
-        change(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut news);
         self.has_news.store(true, Ordering::Release);
+        // With the lock held: a wake after the news was taken would never be cleared.
         self.wake.wake();
     }
 
@@ -88,8 +90,8 @@ impl PumpControl {
         if !self.has_news.swap(false, Ordering::Acquire) {
             return None;
         }
-        self.wake.clear();
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wake.clear();
         Some(News {
             has_exited: news.has_exited,
             is_hung_up: news.is_hung_up,

@@ -248,6 +248,9 @@ fn start_on_terminal(
         Ok([pair.theirs.try_clone()?, pair.theirs.try_clone()?, stderr])
     };
     let [stdin, stdout, stderr] = ends().map_err(RunError::of_system("open a pipe"))?;
+    // Before the program starts: from its first output on, the caller may leave, and a terminal that is gone no longer
+    // counts as one.
+    let keyboard = Keyboard::new(caller.stdin, filter);
     let mut arguments = first_arguments.to_vec();
     arguments.push(run.program.clone());
     arguments.extend_from_slice(&run.arguments);
@@ -267,7 +270,7 @@ fn start_on_terminal(
         size_source,
         last_resize: None,
         resize_due: None,
-        keyboard: Keyboard::new(caller.stdin, filter),
+        keyboard,
     };
     Ok((child, screen))
 }

@@ -1,6 +1,6 @@
 //! Signals to the watching process.
 
-use std::{fs::File, io::pipe, os::fd::OwnedFd};
+use std::{fs::File, io::pipe, os::fd::OwnedFd, path::Path};
 
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 
@@ -57,17 +57,15 @@ fn an_unhandled_signal_ends_both() {
 /// ends the run.
 #[test]
 fn signals_pass_while_the_caller_reads_nothing() {
-    let (watcher, mut output) = start_on_pipes(Setup::new("pipes"), "echo ready; exec yes");
-    read_until(&mut output, "ready\n");
-    let is_ended = |signal| {
-        watcher.send(signal);
-        let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        waitid(WaitId::Pid(watcher.pid()), how).unwrap().is_some()
-    };
-    // The first ends the program, a later one the wait for the caller.
-    while !is_ended(Signal::TERM) {
+    let (watcher, mut output) = start_on_pipes(Setup::new("pipes"), "echo $$; exec yes");
+    let program = read_until(&mut output, "\n");
+    // The first ends the program, the second the wait for the caller. A third could arrive after the run.
+    watcher.send(Signal::TERM);
+    let program = Path::new("/proc").join(program.trim());
+    while program.exists() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
+    watcher.send(Signal::TERM);
     assert_eq!(watcher.finish().0, 143);
     drop(output);
 }

@@ -111,6 +111,11 @@ impl Homes {
         self.machine.join("mesh")
     }
 
+    /// Files that two agents edit at the same time (`docs/formats/conflicts.md`).
+    pub fn conflicts(&self) -> PathBuf {
+        self.machine.join("conflicts")
+    }
+
     /// The agents in terminals, as the last look found them (`docs/formats/pane-registry.md`).
     pub fn pane_registry(&self) -> PathBuf {
         self.machine.join("pane_registry.json")

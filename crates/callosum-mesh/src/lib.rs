@@ -13,6 +13,7 @@ pub mod agent;
 pub mod board;
 pub mod bridge;
 pub mod classify;
+pub mod conflict;
 pub mod digest;
 mod displaced;
 mod editing;

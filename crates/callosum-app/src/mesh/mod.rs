@@ -1,6 +1,7 @@
 //! Use cases of `callosum mesh`.
 
 pub mod bridge;
+pub mod conflicts;
 pub mod digest;
 pub mod discovery;
 pub mod inject;
@@ -19,6 +20,7 @@ pub mod tail;
 pub mod task;
 
 pub use self::bridge::BridgeOutput;
+pub use self::conflicts::{ConflictOutput, ConflictsOutput, ShownConflictOutput};
 pub use self::digest::DigestOutput;
 pub use self::discovery::DiscoveriesOutput;
 pub use self::inject::InjectOutput;

@@ -42,7 +42,7 @@ mod tool_result;
 mod undo_records;
 mod unsaved;
 mod voice;
-mod worktree;
+pub(crate) mod worktree;
 
 use std::{
     ffi::{OsStr, OsString},

@@ -122,9 +122,11 @@ pub(super) fn after(environment: &Environment, client: &str, call_key: &str) {
     let (Ok(homes), Ok(clock)) = (Homes::find(environment), environment.clock()) else {
         return;
     };
-    let Some(open) = OpenCalls::new(&disk, &homes).end(&key(client, call_key)) else {
+    let calls = OpenCalls::new(&disk, &homes);
+    let Some(open) = calls.end(&key(client, call_key)) else {
         return;
     };
+    let mut blobs = BTreeMap::new();
     let mut line = AfterLine {
         id: open.id.clone(),
         files: Vec::new(),
@@ -138,7 +140,17 @@ pub(super) fn after(environment: &Environment, client: &str, call_key: &str) {
         }
     } else {
         for path in open.files {
-            let after = left(&disk, &open.tree.join(&path), LARGEST);
+            let after = match observe(&disk, &open.tree.join(&path), LARGEST) {
+                Ok((FileState::File { sum, mode }, Some(bytes))) => {
+                    // Another agent is about to write it, perhaps from an older version: a conflict needs this one.
+                    if calls.are_about(&open.tree, &path) {
+                        blobs.insert(sum.clone(), bytes);
+                    }
+                    FileState::File { sum, mode }
+                }
+                Ok((state, _)) => state,
+                Err(error) => FileState::unknown(error.to_string()),
+            };
             line.files.push(FileLine {
                 path,
                 before: None,
@@ -148,8 +160,7 @@ pub(super) fn after(environment: &Environment, client: &str, call_key: &str) {
     }
     let age = Retention::default().age;
     let log = UndoLog::new(&disk, &homes.snapshots_of(&open.tree), age);
-    let nothing = BTreeMap::new();
-    drop(log.append(clock.now(), &Line::After(line), &nothing, PATIENCE));
+    drop(log.append(clock.now(), &Line::After(line), &blobs, PATIENCE));
 }
 
 /// Notes that a turn of a session begins.

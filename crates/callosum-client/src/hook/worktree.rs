@@ -40,7 +40,7 @@ pub(super) fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
 }
 
 /// The tree of git's that a folder is in.
-pub(super) fn top(disk: &Disk, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn top(disk: &Disk, folder: &Path) -> Option<PathBuf> {
     let mut folders = folder.ancestors();
     let top = folders.find(|folder| is_repository(disk, &folder.join(".git")).unwrap_or(false));
     top.map(Path::to_owned)
@@ -62,7 +62,7 @@ pub(super) fn shared(git_dir: &Path) -> &Path {
 
 /// The trees of the repository that a folder stands in, the main one first: those that say themselves that
 /// they are of it.
-pub(super) fn trees(disk: &Disk, folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn trees(disk: &Disk, folder: &Path) -> Vec<PathBuf> {
     let Some(git) = git_dir(disk, folder) else {
         return Vec::new();
     };

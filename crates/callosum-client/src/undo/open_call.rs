@@ -3,7 +3,10 @@
 //! Both are small files in the machine's home, named by checksums. The hook after a call finds there what the hook before
 //! it recorded; of a call for which nothing was recorded there is no file, and nothing else is looked up.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
@@ -51,6 +54,18 @@ impl OpenCalls {
     pub fn begin(&self, key: &str, call: &OpenCall, now: Timestamp) -> Result<(), DiskError> {
         let bytes = serde_json::to_vec(call).expect("plain data has a JSON form");
         self.folder.write(key, &bytes, now)
+    }
+
+    /// Returns whether another call is about to write this file of a tree. Reads at most 64 small files.
+    pub fn are_about(&self, tree: &Path, file: &str) -> bool {
+        let folder = &self.folder;
+        let listed = folder.disk.list_dir(&folder.path).unwrap_or_default();
+        listed.iter().take(MOST).any(|entry| {
+            let bytes = folder.disk.read_if_there(&folder.path.join(&entry.name));
+            let bytes = bytes.ok().flatten().unwrap_or_default();
+            let call: Option<OpenCall> = serde_json::from_slice(&bytes).ok();
+            call.is_some_and(|call| call.tree == tree && call.files.iter().any(|one| one == file))
+        })
     }
 
     /// Returns the call, and forgets it.

@@ -13,7 +13,10 @@ pub(crate) mod sequence;
 use std::collections::HashSet;
 
 pub(crate) use self::marks::first_mark;
-pub use self::marks::{Sides, marked, sides};
+pub use self::{
+    marks::{Sides, marked, sides},
+    sequence::merged_lines,
+};
 use crate::{
     bead::{BeadId, Sheet, SheetError, merged as merged_beads},
     notes::merge::{Lean, merged as merged_notes},

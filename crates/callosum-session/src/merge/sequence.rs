@@ -166,13 +166,66 @@ pub(crate) fn reduced<'t, T: Hash + Eq + ?Sized>(
     (made, is_settled)
 }
 
+/// Returns the text with the changes of both sides; `None` if both changed the same lines in two ways.
+///
+/// Changes in neighboring lines count as changes of the same lines. A change that both sides made is in the result once.
+pub fn merged_lines(base: &str, ours: &str, theirs: &str) -> Option<String> {
+    let [base, ours, theirs] = [base, ours, theirs].map(|text| {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        lines
+    });
+    let ([_, merged, _], is_settled) = reduced(&base, &ours, &theirs);
+    is_settled.then(|| merged.concat())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    /// CALC-FUT-1: changes of different lines merge, equal ones are there once, and others are for a person to decide.
+    #[test]
+    fn lines_merge_unless_both_sides_changed_the_same() {
+        let base = "a\nb\nc\nd\ne\n";
+        for (ours, theirs, merged) in [
+            (
+                "A\nb\nc\nd\ne\n",
+                "a\nb\nc\nd\nE\n",
+                Some("A\nb\nc\nd\nE\n"),
+            ),
+            (
+                "A\nb\nc\nd\ne\n",
+                "A\nb\nc\nD\ne\n",
+                Some("A\nb\nc\nD\ne\n"),
+            ),
+            ("A\nb\nc\nd\ne\n", "X\nb\nc\nd\ne\n", None),
+            ("", "a\nb\nc\nd\ne\n", Some("")),
+            (
+                "a\nb\nc\nd\ne",
+                "a\nb\nx\nc\nd\ne\n",
+                Some("a\nb\nx\nc\nd\ne"),
+            ),
+        ] {
+            assert_eq!(
+                merged_lines(base, ours, theirs).as_deref(),
+                merged,
+                "{ours:?} {theirs:?}"
+            );
+        }
+    }
+
     proptest! {
+        /// Merging does not depend on which side is which, and an unchanged side changes nothing.
+        #[test]
+        fn a_merge_of_lines_is_symmetric(
+            base in "[abc\n]{0,16}", ours in "[abc\n]{0,16}", theirs in "[abc\n]{0,16}",
+        ) {
+            prop_assert_eq!(merged_lines(&base, &ours, &theirs), merged_lines(&base, &theirs, &ours));
+            prop_assert_eq!(merged_lines(&base, &ours, &base), Some(ours.clone()));
+            prop_assert_eq!(merged_lines(&base, &ours, &ours), Some(ours));
+        }
+
         /// LOA-FMT-1: all of each side is in the stretches, and what nobody or one side changed is as that side has it.
         #[test]
         fn stretches_make_up_every_sequence(

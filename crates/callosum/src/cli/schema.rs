@@ -22,9 +22,9 @@ use callosum_app::ledger::{
     StatsOutput,
 };
 use callosum_app::mesh::{
-    BridgeOutput, ClassifyOutput, DigestOutput, DiscoveriesOutput, EventsOutput, InjectOutput,
-    LeasesOutput, MeshTaskOutput, MeshTasksOutput, MessagesOutput, PanesOutput, PublishOutput,
-    RoutesOutput,
+    BridgeOutput, ClassifyOutput, ConflictOutput, ConflictsOutput, DigestOutput, DiscoveriesOutput,
+    EventsOutput, InjectOutput, LeasesOutput, MeshTaskOutput, MeshTasksOutput, MessagesOutput,
+    PanesOutput, PublishOutput, RoutesOutput, ShownConflictOutput,
 };
 use callosum_app::metrics::MachineMetricsOutput;
 use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
@@ -116,6 +116,11 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-mesh-bridge", || schema_for!(BridgeOutput)),
+    ("output-mesh-conflict", || schema_for!(ShownConflictOutput)),
+    ("output-mesh-conflict-resolved", || {
+        schema_for!(ConflictOutput)
+    }),
+    ("output-mesh-conflicts", || schema_for!(ConflictsOutput)),
     ("output-mesh-digest", || schema_for!(DigestOutput)),
     ("output-mesh-discoveries", || schema_for!(DiscoveriesOutput)),
     ("output-mesh-event", || schema_for!(EventsOutput)),

@@ -133,6 +133,20 @@ impl Ui {
             .map_err(unprinted)
     }
 
+    /// Prints a file of someone else to stdout: exactly its bytes, but on a terminal as text without what it would obey.
+    pub(crate) fn foreign_bytes(self, bytes: &[u8]) -> Result<(), CommandError> {
+        let mut stdout = stdout().lock();
+        let shown = if stdout.is_terminal() {
+            Cow::Owned(harmless(&String::from_utf8_lossy(bytes)).into_bytes())
+        } else {
+            Cow::Borrowed(bytes)
+        };
+        stdout
+            .write_all(&shown)
+            .and_then(|()| stdout.flush())
+            .map_err(unprinted)
+    }
+
     /// Prints foreign text to stdout: exactly these bytes, but on a terminal nothing that it would
     /// obey.
     pub(crate) fn foreign(self, text: &str) -> Result<(), CommandError> {

@@ -39,7 +39,8 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 82] = [
+    let outputs: [(&str, &[&str], i32); 83] = [
+        ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-panes", &["mesh", "panes"], 0),
         ("output-delegate", &["delegate", "map"], 0),
         (

@@ -53,7 +53,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 36] = [
+const NOT_THERE: [&str; 38] = [
     "0f3a",
     "550e8400",
     "3f2a91",
@@ -83,6 +83,9 @@ const NOT_THERE: [&str; 36] = [
     "parseConfig",
     "src/a.rs",
     "task claim",
+    // Two agents have not edited one file.
+    "mesh conflicts show",
+    "mesh conflicts resolve",
     // No agent is in a pane, and no categories are configured.
     "mesh inject",
     "mesh panes codex",

@@ -8,7 +8,7 @@ use callosum_testkit::{Output, TestEnv};
 use serde_json::{Value, json};
 
 /// One session of a client.
-struct Agent<'e> {
+pub(crate) struct Agent<'e> {
     env: &'e TestEnv,
     client: &'static str,
     session: &'static str,
@@ -16,7 +16,7 @@ struct Agent<'e> {
 }
 
 impl<'e> Agent<'e> {
-    fn new(env: &'e TestEnv, client: &'static str, session: &'static str) -> Self {
+    pub(crate) fn new(env: &'e TestEnv, client: &'static str, session: &'static str) -> Self {
         let calls = Cell::new(0);
         let agent = Self {
             env,
@@ -28,7 +28,7 @@ impl<'e> Agent<'e> {
         agent
     }
 
-    fn hook(&self, word: &str, event: &Value) -> Output {
+    pub(crate) fn hook(&self, word: &str, event: &Value) -> Output {
         let hook = self.env.callosum().without("CALLOSUM_TEST_IDS");
         let hook = hook.arguments(["hook", self.client, word]);
         hook.input(event.to_string()).run()
@@ -58,7 +58,7 @@ impl<'e> Agent<'e> {
 
     /// The hook is asked, and lets the call pass.
     #[track_caller]
-    fn before(&self, tool: &str, input: &Value) -> Value {
+    pub(crate) fn before(&self, tool: &str, input: &Value) -> Value {
         let event = self.event(tool, input);
         let word = if self.client == "gemini" {
             "BeforeTool"
@@ -71,8 +71,8 @@ impl<'e> Agent<'e> {
         event
     }
 
-    /// The hook hears that the call has run.
-    fn after(&self, event: &Value) {
+    /// The hook hears that the call has run, and answers.
+    pub(crate) fn after(&self, event: &Value) -> Output {
         let mut event = event.clone();
         event["tool_response"] = json!({"stdout": "done"});
         let word = if self.client == "gemini" {
@@ -80,7 +80,7 @@ impl<'e> Agent<'e> {
         } else {
             "PostToolUse"
         };
-        self.hook(word, &event).success();
+        self.hook(word, &event).success()
     }
 
     /// A file tool does what `work` does.

@@ -3,8 +3,8 @@
 use callosum_testkit::model::{Fault, Turn};
 
 use crate::{
-    client::Client, delegations, faults, guarding, install::Installed, instructions, interventions,
-    neighbours, panes, sessions, stage::Stage,
+    client::Client, conflicts, delegations, faults, guarding, install::Installed, instructions,
+    interventions, neighbours, panes, sessions, stage::Stage,
 };
 
 /// A case, by its name.
@@ -81,6 +81,10 @@ pub(crate) static ALL: &[Case] = &[
     ),
     ("obeys_a_shadowed_clear", sessions::obeys_a_shadowed_clear),
     ("is_left_as_it_was", guarding::is_left_as_it_was),
+    (
+        "edits_a_file_with_another",
+        conflicts::edits_a_file_with_another,
+    ),
     (
         "shows_its_state_in_a_pane",
         panes::shows_its_state_in_a_pane,

@@ -21,6 +21,7 @@
 mod cases;
 /// The clients: versions, how they are pointed at a server, how they are asked.
 mod client;
+mod conflicts;
 /// Tasks that are handed to them.
 mod delegations;
 /// What goes wrong at a model's server.

@@ -1,6 +1,9 @@
 //! [`Stage`]: a clean home with a client in it, a server of models, and how they are asked.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use callosum_testkit::{
     Run, TestEnv,
@@ -17,8 +20,8 @@ use crate::{
 pub(crate) struct Stage<'a> {
     pub(crate) client: &'a Client,
     installed: &'a Installed,
-    pub(crate) env: TestEnv,
-    pub(crate) server: ModelServer,
+    pub(crate) env: Arc<TestEnv>,
+    pub(crate) server: Arc<ModelServer>,
 }
 
 impl<'a> Stage<'a> {
@@ -36,8 +39,19 @@ impl<'a> Stage<'a> {
         Self {
             client,
             installed,
-            env,
-            server,
+            env: Arc::new(env),
+            server: Arc::new(server),
+        }
+    }
+
+    /// Puts another client into the same home.
+    pub(crate) fn beside<'b>(&self, client: &'b Client, installed: &'b Installed) -> Stage<'b> {
+        client.settle(&self.env, &self.server.url());
+        Stage {
+            client,
+            installed,
+            env: Arc::clone(&self.env),
+            server: Arc::clone(&self.server),
         }
     }
 

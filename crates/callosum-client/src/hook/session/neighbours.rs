@@ -18,6 +18,7 @@ use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
+    board::Lease,
     bridge::{Bridge, Synced},
     digest::{Beside, Digest, Source, digest_of_beside},
     quoted, warning,
@@ -25,6 +26,7 @@ use callosum_mesh::{
 
 use super::{Problem, Said};
 use crate::{
+    conflict::{Observer, ObserverError},
     hook::{
         brought::When,
         changed::Changed,
@@ -98,6 +100,9 @@ pub(super) enum NeighboursError {
     /// The client's name is none of an agent's.
     #[error(transparent)]
     Name(#[from] AgentNameError),
+    /// Conflicts cannot be recorded.
+    #[error(transparent)]
+    Conflicts(#[from] ObserverError),
 }
 
 impl Met {
@@ -310,6 +315,9 @@ impl Neighbours {
         // Nobody has a lease on what all may edit.
         let edited = changed.files(&self.disk, &own, root.as_deref());
         met.keep(self.mesh.lease_edited(&edited, &self.voice));
+        let conflicts = self.conflicts(&held.sure, &edited, is_helper);
+        let conflicts = met.keep(conflicts).unwrap_or_default();
+        met.text.push_str(&conflicts);
         if changed.is_in(&own) {
             met.text.push_str(&self.not_taken(&synced));
         }
@@ -322,6 +330,20 @@ impl Neighbours {
             met.keep(handed);
         }
         met
+    }
+
+    /// Takes note of conflicts with other agents' edits, and returns what this session is to read about them.
+    fn conflicts(
+        &mut self,
+        held: &[Lease],
+        edited: &[String],
+        is_helper: bool,
+    ) -> Result<String, NeighboursError> {
+        let homes = Homes::find(&self.environment)?;
+        let ids = self.environment.ids()?;
+        let now = self.mesh.journal().now();
+        let observer = Observer::new(&self.disk, &homes, &ids, now);
+        Ok(observer.after_edit(&mut self.mesh, &self.voice, held, edited, is_helper)?)
     }
 
     /// What an agent is told that has just written the bridge file, of what was not taken over of it. What was

@@ -3,6 +3,7 @@
 //! The use case is [`callosum_app::mesh`].
 
 mod bridge;
+mod conflicts;
 mod digest;
 pub(crate) mod discovery;
 mod inject;
@@ -37,6 +38,8 @@ pub(crate) enum MeshCommand {
     Discovery(discovery::DiscoveryCommand),
     #[command(subcommand)]
     Lease(lease::LeaseCommand),
+    #[command(subcommand)]
+    Conflicts(conflicts::ConflictsCommand),
     Panes(panes::PanesArgs),
     Inject(inject::InjectArgs),
     Digest(digest::DigestArgs),
@@ -53,6 +56,7 @@ pub(super) fn run(context: &Context, command: &MeshCommand) -> Result<(), Comman
         MeshCommand::Message(command) => message::run(context, command),
         MeshCommand::Discovery(command) => discovery::run(context, command),
         MeshCommand::Lease(command) => lease::run(context, command),
+        MeshCommand::Conflicts(command) => conflicts::run(context, command),
         MeshCommand::Panes(args) => panes::run(context, args),
         MeshCommand::Inject(args) => inject::run(context, args),
         MeshCommand::Digest(args) => digest::run(context, args),

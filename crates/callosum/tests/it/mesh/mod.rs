@@ -2,6 +2,8 @@
 
 /// The bridge file.
 mod bridge;
+/// Files that two agents edit at the same time.
+mod conflicts;
 /// Leases on files.
 mod leases;
 /// What one says to another.

@@ -1,0 +1,136 @@
+//! [`Records`]: what is recorded about a contested file, in the undo log and in trajectories, and what an agent knows of it.
+
+use std::path::{Path, PathBuf};
+
+use callosum_config::Homes;
+use callosum_guard::snapshot::Retention;
+use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_intervention::scope::Scope;
+use callosum_mesh::{Mesh, MeshError, agent::AgentName, conflict::Context};
+use callosum_session::{
+    Zones,
+    trajectory::{Agent, Trajectory},
+};
+
+use super::{Kept, speaker_lines};
+use crate::{
+    hook::worktree::top,
+    undo::{History, LARGEST, UndoLog},
+};
+
+/// The undo log of the tree that a file is in.
+pub(super) struct Records {
+    /// Top of the work tree.
+    pub(super) tree: PathBuf,
+    /// Its calls.
+    pub(super) history: History,
+    log: UndoLog,
+}
+
+impl Records {
+    /// Reads the records of the tree that a file is in; `None` if it is in no tree that has any.
+    pub(super) fn find(disk: &Disk, homes: &Homes, path: &str) -> Result<Option<Self>, DiskError> {
+        let Some(folder) = Path::new(path).parent() else {
+            return Ok(None);
+        };
+        // Outside of a repository the records are of the project's root.
+        let mut above = folder.ancestors();
+        let is_recorded = |folder: &Path| disk.exists(&homes.snapshots_of(folder));
+        let tree = top(disk, folder).or_else(|| {
+            let found = above.find(|folder| is_recorded(folder).unwrap_or(false));
+            found.map(Path::to_owned)
+        });
+        let Some(tree) = tree else {
+            return Ok(None);
+        };
+        let snapshots = homes.snapshots_of(&tree);
+        let log = UndoLog::new(disk, &snapshots, Retention::default().age);
+        let history = History::of(log.read()?);
+        Ok(Some(Self { tree, history, log }))
+    }
+
+    /// Returns the bytes of a version, if they are kept.
+    pub(super) fn bytes(&self, kept: Option<&Kept>) -> Option<Vec<u8>> {
+        match kept? {
+            Kept::Absent => Some(Vec::new()),
+            Kept::Bytes { day, sum } => self.log.bytes(day, sum),
+        }
+    }
+
+    /// Returns the path of a file as the log has it.
+    pub(super) fn inner(&self, path: &str) -> Option<String> {
+        let inner = Path::new(path).strip_prefix(&self.tree).ok()?;
+        inner.to_str().map(str::to_owned)
+    }
+}
+
+/// Returns an agent's knowledge of a file.
+pub(super) fn context_of(
+    disk: &Disk,
+    mesh: &mut Mesh,
+    records: Option<&Records>,
+    path: &str,
+    (agent, session): (&AgentName, Option<&str>),
+) -> Result<Context, MeshError> {
+    let found = records.and_then(|records| Some((records, records.inner(path)?)));
+    let Some((records, inner)) = found else {
+        return Ok(Context::default());
+    };
+    let current = read(disk, path).unwrap_or_default().unwrap_or_default();
+    let lines_written = speaker_lines(
+        &records.history,
+        &inner,
+        (agent, session),
+        &String::from_utf8_lossy(&current),
+        |day, sum| records.log.bytes(day, sum),
+    );
+    let now = mesh.journal().now();
+    let has_task = mesh.board()?.tasks.iter().any(|task| {
+        let claim = task.claim_at(now);
+        let is_own = claim.is_some_and(|claim| {
+            let its = claim.session_id.as_deref();
+            claim.by == *agent && (its.is_none() || session.is_none() || its == session)
+        });
+        is_own && Scope::of_task(&task.prompt).is_some_and(|scope| scope.contains(&inner))
+    });
+    Ok(Context {
+        lines_written,
+        decisions: decisions(disk, &records.tree, &inner, agent),
+        has_task,
+    })
+}
+
+/// The number of an agent's decisions since its last hand-off that cite a file. Records that cannot be read have none.
+fn decisions(disk: &Disk, tree: &Path, inner: &str, agent: &AgentName) -> u64 {
+    let Ok(agent) = Agent::new(agent.as_str()) else {
+        return 0;
+    };
+    let zones = Zones {
+        tree: tree.to_owned(),
+        root: tree.to_owned(),
+    };
+    let trajectory = Trajectory {
+        disk,
+        zones: &zones,
+        agent,
+    };
+    let Ok(read) = trajectory.since_handoff() else {
+        return 0;
+    };
+    let records = read.records.iter().map(|(_, record)| record);
+    let citing = records.filter(|record| {
+        let mut members = record.members.values();
+        record.phase() == "cite" && members.any(|value| value.to_string().contains(inner))
+    });
+    citing.count() as u64
+}
+
+/// Returns the file as it is; `None` if it is gone, no regular file, or too large to keep.
+pub(super) fn read(disk: &Disk, path: &str) -> Result<Option<Vec<u8>>, DiskError> {
+    let path = Path::new(path);
+    let stat = disk.stat(path)?;
+    if stat.is_none_or(|stat| stat.kind != EntryKind::File || stat.len > LARGEST) {
+        return Ok(None);
+    }
+    disk.read_if_there(path)
+}

@@ -21,6 +21,7 @@ use thiserror::Error;
 use super::{
     listing::TmuxPane,
     reply::{Item, Replies},
+    turn::Turn,
 };
 
 /// How long a reply may take. tmux answers within a millisecond unless the machine is very busy.
@@ -130,6 +131,7 @@ impl Connection {
         let (input_end, input) = io::pipe().map_err(closed)?;
         let (output, output_end) = io::pipe().map_err(closed)?;
         let error_end = output_end.try_clone().map_err(closed)?;
+        let turn = Turn::wait(socket);
         let child = process::spawn(Spawn {
             program: tmux.program.as_os_str(),
             arguments: &arguments,
@@ -149,7 +151,10 @@ impl Connection {
             avoided: HashMap::new(),
             listed: None,
         };
-        match connection.ask("display-message -p '#{version}'") {
+        let opened = connection.ask("display-message -p '#{version}'");
+        // A connection that is dropped takes a turn of its own.
+        drop(turn);
+        match opened {
             Ok(_) => Ok(connection),
             Err(error) => Err(too_old(tmux).unwrap_or(error)),
         }
@@ -331,6 +336,14 @@ impl Connection {
         }
     }
 
+    /// Reads and drops everything up to the end, which comes when client and server have closed the output.
+    fn drain(&mut self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while matches!(self.read(until), Ok(true)) {
+            self.replies = Replies::default();
+        }
+    }
+
     /// Writes commands, each a line. Their replies are the next to be read.
     pub(super) fn send(&mut self, commands: &str) -> Result<(), TmuxError> {
         if self.is_behind {
@@ -368,17 +381,16 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // A client whose input ends detaches. With eight of them in parallel, other connections to a tmux 3.3a broke
-        // after `detach-client` and a kill, and its server ended once after a kill alone. The cause is not known.
+        let _turn = Turn::wait(&self.socket);
+        // A client whose input ends detaches, once its replies are read.
         if let Ok(other) = self.output.try_clone() {
             drop(std::mem::replace(&mut self.input, other));
         }
-        let until = Instant::now() + DETACH;
-        while !self.has_ended() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        self.drain(DETACH);
         drop(self.child.kill());
         drop(self.child.wait());
+        // The server closes its end when it has taken note, so the turn lasts until then even after a kill.
+        self.drain(DETACH);
     }
 }
 

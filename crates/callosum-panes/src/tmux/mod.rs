@@ -8,6 +8,7 @@ mod connection;
 mod listing;
 pub mod reply;
 mod sockets;
+mod turn;
 
 pub use self::{
     capture::{CapturedScreen, Requested, Snapshot, Wanted},

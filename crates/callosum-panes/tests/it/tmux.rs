@@ -295,6 +295,29 @@ fn a_pane_that_has_become_smaller_has_no_screen_and_takes_no_other_reply() {
 }
 
 #[test]
+fn connections_that_come_and_go_in_parallel_do_not_end_the_server() {
+    // Without turns, tmux 3.3a crashes after some twenty of these rounds.
+    let server = Server::start("while sleep 0.01; do date; done");
+    let pid = server.tmux(&["display-message", "-p", "#{pid}"]);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for round in 0..12 {
+                    let mut connection = server.connect();
+                    let pane = connection.list().unwrap().remove(0);
+                    if round % 2 == 0 {
+                        // Its replies are on their way when the connection closes.
+                        drop(connection.request(vec![wanted(&pane, None)]));
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(server.tmux(&["display-message", "-p", "#{pid}"]), pid);
+    assert_eq!(server.tmux(&["list-clients"]), "");
+}
+
+#[test]
 fn a_server_that_ends_is_an_error_that_names_its_socket() {
     let server = Server::start("sleep 600");
     let mut connection = server.connect();

@@ -71,8 +71,7 @@ pub enum ScreenFact {
 }
 
 /// Returns what the agent is doing, with the evidence and everything that was considered.
-pub fn assess(facts: &Facts<'_>) -> Assessment {
-    let mut considered = Vec::new();
+pub fn assess(facts: Facts<'_>) -> Assessment {
     if let ProcessFact::Ended(how) = &facts.process {
         let evidence = Evidence {
             signal: Signal::Process,
@@ -84,17 +83,20 @@ pub fn assess(facts: &Facts<'_>) -> Assessment {
             ..Assessment::new(State::SessionEnded)
         };
     }
-    let (judgment, since) = match &facts.screen {
-        ScreenFact::None(_) => (None, None),
+    let (judgment, since, mut considered, unknown) = match facts.screen {
+        ScreenFact::None(why) => (None, None, Vec::new(), why),
         ScreenFact::Read {
             judgment,
             since,
-            considered: rules,
-        } => {
-            considered.extend(rules.iter().cloned());
-            (judgment.as_ref(), Some(*since))
-        }
+            considered,
+        } => (
+            judgment,
+            Some(since),
+            considered,
+            "no rule matches this screen".to_owned(),
+        ),
     };
+    let judgment = judgment.as_ref();
     let events = [
         (Signal::Hook, facts.hook.as_ref()),
         (Signal::Registry, facts.registry.as_ref()),
@@ -146,10 +148,7 @@ pub fn assess(facts: &Facts<'_>) -> Assessment {
                 facts.now,
             ))
         },
-        (None, None) => Assessment::unknown(match &facts.screen {
-            ScreenFact::None(why) => why.clone(),
-            ScreenFact::Read { .. } => "no rule matches this screen".to_owned(),
-        }),
+        (None, None) => Assessment::unknown(unknown),
     };
     if assessment.state == State::TrulyIdle && considered.iter().any(is_complete) {
         assessment.evidence.push(Evidence {
@@ -254,7 +253,7 @@ mod tests {
     }
 
     fn state<'a>(hook: impl Into<Option<Event<'a>>>, screen: ScreenFact) -> State {
-        assess(&facts(hook, screen)).state
+        assess(facts(hook, screen)).state
     }
 
     #[test]
@@ -271,7 +270,7 @@ mod tests {
     #[test]
     fn a_turn_that_a_person_interrupted_ends_though_no_hook_ran() {
         let working = event("PreToolUse", State::Working, 90);
-        let found = assess(&facts(working, shows(State::TaskComplete, 95)));
+        let found = assess(facts(working, shows(State::TaskComplete, 95)));
         assert_eq!(found.state, State::TaskComplete);
         assert_eq!(
             found.considered.last().unwrap().state,
@@ -311,13 +310,13 @@ mod tests {
         let none = ScreenFact::None("not in tmux".to_owned());
         let mut facts = facts(event("UserPromptSubmit", State::Working, 50), none);
         facts.registry = Some(event("waiting", State::BlockedOnApproval, 60));
-        assert_eq!(assess(&facts).state, State::BlockedOnApproval);
+        assert_eq!(assess(facts.clone()).state, State::BlockedOnApproval);
         facts.registry = Some(event("busy", State::Working, 40));
         facts.hook = Some(event("Stop", State::TaskComplete, 90));
-        assert_eq!(assess(&facts).state, State::TaskComplete);
+        assert_eq!(assess(facts.clone()).state, State::TaskComplete);
         facts.registry = Some(event("idle", State::TrulyIdle, 91));
         assert_eq!(
-            assess(&facts).state,
+            assess(facts.clone()).state,
             State::TaskComplete,
             "the hook's word says more"
         );
@@ -359,7 +358,7 @@ mod tests {
 
     #[test]
     fn without_a_signal_nothing_is_guessed() {
-        let none = assess(&facts(None, ScreenFact::None("not in tmux".to_owned())));
+        let none = assess(facts(None, ScreenFact::None("not in tmux".to_owned())));
         assert_eq!(
             (none.state, none.detail.as_deref()),
             (State::Unknown, Some("not in tmux"))
@@ -369,7 +368,7 @@ mod tests {
             since: at(0),
             considered: Vec::new(),
         };
-        let new = assess(&facts(None, new));
+        let new = assess(facts(None, new));
         assert_eq!(new.detail.as_deref(), Some("no rule matches this screen"));
     }
 
@@ -387,7 +386,7 @@ mod tests {
         assert_eq!(state(end, shows(State::TrulyIdle, 50)), State::TrulyIdle);
         let mut gone = facts(end, shows(State::TrulyIdle, 50));
         gone.process = ProcessFact::Ended("process 7 has ended".to_owned());
-        assert_eq!(assess(&gone).state, State::SessionEnded);
+        assert_eq!(assess(gone).state, State::SessionEnded);
     }
 
     proptest::proptest! {

@@ -1,9 +1,6 @@
 //! [`Known`]: what a sensor knows about one client, from look to look.
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher as _},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, process::table};
 use jiff::Timestamp;
@@ -17,7 +14,7 @@ use crate::{
     rule::{Judgment, RuleSet},
     screen::Screen,
     state::{Assessment, Considered, State},
-    tmux::TmuxPane,
+    tmux::{CapturedScreen, TmuxPane},
     tracker::Tracker,
 };
 
@@ -30,14 +27,9 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn in_tmux(
-        socket: &Path,
-        folder: &Path,
-        pane: &TmuxPane,
-        running: &Running,
-    ) -> Self {
+    pub(super) fn in_tmux(socket: &Path, folder: &Path, pane: &str, running: &Running) -> Self {
         Self {
-            name: pane_name(socket, folder, &pane.id),
+            name: pane_name(socket, folder, pane),
             pid: running.process.pid,
             started: running.process.started,
         }
@@ -62,6 +54,8 @@ pub(super) struct Captured {
     pub(super) plain: Vec<u8>,
     /// The composer's lines with colors, and the index of the first.
     pub(super) colored: Option<(usize, Vec<u8>)>,
+    /// The lines of `plain`, if they are not those of the last look.
+    pub(super) lines: Option<(Screen, Layout)>,
 }
 
 /// One look at a client.
@@ -86,29 +80,54 @@ pub(super) struct Known {
 /// Verdict of the rules on the last screen.
 #[derive(Debug, Default)]
 struct Reading {
-    /// Of title and screen, so that the rules are asked only about what has changed.
-    hash: u64,
+    /// Title and screen, so that the rules are asked only about what has changed.
+    title: String,
+    plain: Vec<u8>,
+    colored: Option<(usize, Vec<u8>)>,
     judgment: Option<Judgment>,
     considered: Vec<Considered>,
     since: Option<Timestamp>,
     has_draft: bool,
-    /// Of the screen alone, for `composer`.
-    plain: u64,
     /// First and last line of the composer, if it has a text.
     composer: Option<(usize, usize)>,
 }
 
-/// Returns the first and the last line of the composer, if it has a text: only colors show whether that is a draft or a
-/// placeholder. The rules are asked only about a screen that has changed.
-pub(super) fn composer_lines(
-    known: Option<&Known>,
-    plain: &[u8],
-    rules: &RuleSet,
-) -> Option<(usize, usize)> {
-    if let Some(known) = known.filter(|known| known.reading.plain == hash_of(plain)) {
-        return known.reading.composer;
+impl Captured {
+    /// Takes a screen up. The rules are asked only about one that has changed since the last look.
+    pub(super) fn new(
+        screen: CapturedScreen,
+        known: Option<&Known>,
+        rules: Option<&RuleSet>,
+    ) -> Self {
+        let CapturedScreen { plain, colored } = screen;
+        let is_known = known.is_some_and(|known| known.reading.plain == plain);
+        let lines = rules.filter(|_| !is_known).map(|rules| {
+            let screen = Screen::plain(&plain);
+            let layout = rules.layout(&screen);
+            (screen, layout)
+        });
+        Self {
+            plain,
+            colored,
+            lines,
+        }
     }
-    lines_of(&rules.layout(&Screen::read(plain, None)))
+
+    /// Returns the first and the last line that were read with colors.
+    pub(super) fn colored_lines(&self) -> Option<(usize, usize)> {
+        let (first, lines) = self.colored.as_ref()?;
+        let count = lines.split(|byte| *byte == b'\n').count();
+        Some((*first, first + count - 1))
+    }
+
+    /// Returns the first and the last line of the composer, if it has a text: only colors show whether that is a draft
+    /// or a placeholder.
+    pub(super) fn composer(&self, known: Option<&Known>) -> Option<(usize, usize)> {
+        match &self.lines {
+            Some((_, layout)) => lines_of(layout),
+            None => known?.reading.composer,
+        }
+    }
 }
 
 fn lines_of(layout: &Layout) -> Option<(usize, usize)> {
@@ -116,13 +135,12 @@ fn lines_of(layout: &Layout) -> Option<(usize, usize)> {
     (!place.text.is_empty()).then_some((place.first, place.end.max(place.first + 1) - 1))
 }
 
-fn hash_of(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl Known {
+    /// Returns the first and the last line of the composer at the last look, if it had a text.
+    pub(super) fn composer(&self) -> Option<(usize, usize)> {
+        self.reading.composer
+    }
+
     pub(super) fn new(place: &Place, seen: Seen<'_>, disk: &Disk) -> Self {
         let Seen { running, now, .. } = seen;
         let cwd = table::folder(running.process.pid);
@@ -205,7 +223,7 @@ impl Known {
             registry: None,
             screen: ScreenFact::None(String::new()),
         };
-        let is_changed = self.tracker.update(assess(&facts), now);
+        let is_changed = self.tracker.update(assess(facts), now);
         self.publish();
         is_changed
     }
@@ -223,9 +241,7 @@ impl Known {
     }
 
     fn publish(&mut self) {
-        let since = self.tracker.since();
-        let assessment = self.tracker.current().clone();
-        self.pane.set(&assessment, since);
+        self.pane.set(self.tracker.current(), self.tracker.since());
     }
 
     fn assess(&mut self, seen: Seen<'_>) -> Assessment {
@@ -238,7 +254,7 @@ impl Known {
         if let Some(pane) = seen.pane {
             self.pane.quadrant = Some(pane.quadrant().to_owned());
         }
-        let screen = self.read(&seen.screen, seen.pane, seen.rules, now);
+        let screen = self.read(seen.screen, seen.pane, seen.rules, now);
         let event = about.event.as_ref();
         let session = about.session.as_ref();
         self.pane.session_id = session
@@ -249,7 +265,7 @@ impl Known {
             self.pane.last_active = self.pane.last_active.max(event.at.min(now));
         }
         let status = session.and_then(|session| Some((session.state()?, session.since?)));
-        let mut assessment = assess(&Facts {
+        let mut assessment = assess(Facts {
             now,
             process: ProcessFact::Running,
             hook: event.map(|event| Event {
@@ -282,26 +298,38 @@ impl Known {
     /// Asks the rules about a screen, unless it is the one from the last look.
     fn read(
         &mut self,
-        screen: &Result<Captured, String>,
+        screen: Result<Captured, String>,
         pane: Option<&TmuxPane>,
         rules: Option<&RuleSet>,
         now: Timestamp,
     ) -> ScreenFact {
         let (screen, pane, rules) = match (screen, pane, rules) {
             (Ok(screen), Some(pane), Some(rules)) => (screen, pane, rules),
-            (Err(why), _, _) => return ScreenFact::None(why.clone()),
+            (Err(why), _, _) => return ScreenFact::None(why),
             _ => return ScreenFact::None("there are no rules for this client".to_owned()),
         };
-        let hash = hash_of((&screen.plain, &screen.colored, &pane.title, pane.cursor));
+        let Captured {
+            plain,
+            colored,
+            lines,
+        } = screen;
         let reading = &mut self.reading;
-        if reading.since.is_none() || reading.hash != hash {
-            reading.hash = hash;
-            reading.plain = hash_of(&*screen.plain);
-            let colored = screen.colored.as_ref();
-            let mut screen = Screen::read(&screen.plain, Some(pane.cursor));
-            reading.composer = lines_of(&rules.layout(&screen));
-            let has_colors = colored.is_some_and(|(first, lines)| screen.color(*first, lines));
-            let layout = rules.layout(&screen);
+        let is_same = lines.is_none() && reading.colored == colored && reading.title == pane.title;
+        if reading.since.is_none() || !is_same {
+            let (mut screen, mut layout) = lines.unwrap_or_else(|| {
+                let screen = Screen::plain(&plain);
+                let layout = rules.layout(&screen);
+                (screen, layout)
+            });
+            reading.composer = lines_of(&layout);
+            let has_colors = colored
+                .as_ref()
+                .is_some_and(|(first, lines)| screen.color(*first, lines));
+            if has_colors {
+                layout = rules.layout(&screen);
+            }
+            reading.title.clone_from(&pane.title);
+            (reading.plain, reading.colored) = (plain, colored);
             let (judgment, considered) = rules.judge(&pane.title, &screen, &layout);
             let state =
                 |judgment: &Option<Judgment>| judgment.as_ref().map(|judgment| judgment.state);

@@ -4,6 +4,7 @@
 //! table of processes, the files of hooks and those of Claude Code. Twelve panes cost less than 2 ms.
 
 mod known;
+mod servers;
 mod sources;
 
 use std::{
@@ -19,6 +20,7 @@ use jiff::Timestamp;
 
 use self::{
     known::{Captured, Known, Place},
+    servers::Server,
     sources::Sources,
 };
 use crate::{
@@ -27,14 +29,11 @@ use crate::{
     registry::Registry,
     rule::RuleSet,
     state::State,
-    tmux::{Connection, Tmux, TmuxPane, is_default, sockets},
+    tmux::{Snapshot, Tmux, TmuxPane, is_default},
 };
 
 /// How long a table of processes is used, unless a pane's program changes.
 const PROCESSES: Duration = Duration::from_secs(5);
-
-/// How long a server that could not be reached is left alone.
-const RETRY: Duration = Duration::from_secs(5);
 
 /// How long an agent that has ended is still listed.
 const MOURNED: jiff::SignedDuration = jiff::SignedDuration::from_secs(600);
@@ -101,18 +100,25 @@ pub struct Sensor {
     servers: HashMap<PathBuf, Server>,
     processes: Processes,
     processes_at: Option<Instant>,
-    /// The client in each pane, by server and pane, with the program and process that the pane had then.
-    clients: HashMap<(PathBuf, String), (u32, String, Option<Running>)>,
+    /// What runs in each pane, by server and pane.
+    clients: HashMap<(PathBuf, String), Client>,
     /// Every client with a terminal, as the table of processes had them.
     with_terminal: Vec<Running>,
     known: HashMap<Place, Known>,
     sources: Sources,
 }
 
+/// What runs in a pane of tmux.
 #[derive(Debug)]
-enum Server {
-    Open(Box<Connection>),
-    Failed(Instant, String),
+struct Client {
+    /// The process that the pane started.
+    pid: u32,
+    /// Name of the program in the foreground.
+    command: String,
+    /// The client, if there is one.
+    running: Option<Running>,
+    /// Whether it had ended at this look.
+    has_ended: bool,
 }
 
 impl Sensor {
@@ -149,45 +155,25 @@ impl Sensor {
         let mut notes = Vec::new();
         let listed = self.list(&mut notes);
         self.read_processes(&listed);
-        self.sources.read(&self.disk, &self.settings);
         let mut seen = Vec::new();
         let mut changed = Vec::new();
         let mut in_tmux = Vec::new();
-        for (socket, panes) in &listed {
-            let clients: Vec<(&TmuxPane, Running)> = panes
-                .iter()
-                .filter_map(|pane| {
-                    let (_, _, running) = self.clients.get(&(socket.clone(), pane.id.clone()))?;
-                    Some((pane, running.clone()?))
-                })
-                .collect();
-            let wanted: Vec<&TmuxPane> = clients.iter().map(|(pane, _)| *pane).collect();
-            let (screens, avoided) = self.screens(socket, &wanted, &mut notes);
-            let places: Vec<Place> = clients
-                .iter()
-                .map(|(pane, running)| {
-                    Place::in_tmux(socket, &self.settings.sockets, pane, running)
-                })
-                .collect();
-            let mut colored = self.colored(socket, &clients, &places, &screens, &mut notes);
-            for (index, (pane, running)) in clients.iter().enumerate() {
-                in_tmux.push(running.process.pid);
-                let place = places[index].clone();
-                let screen = if avoided.contains(&pane.id) {
-                    Err("the screen imitates tmux's own protocol".to_owned())
-                } else {
-                    let plain = screens.get(index).cloned().flatten();
-                    let plain = plain
-                        .ok_or_else(|| "the screen changed its size while it was read".to_owned());
-                    plain.map(|plain| Captured {
-                        plain,
-                        colored: colored.remove(&index),
-                    })
-                };
-                if self.update(&place, Some(pane), running, screen, now) {
-                    changed.push(place.name());
+        for (socket, snapshot) in listed {
+            let clients = self.clients_of(&socket, &snapshot.panes);
+            let mut screens = self.screens(&socket, &clients, snapshot.screens, &mut notes);
+            self.color(&socket, &clients, &mut screens, &mut notes);
+            for (client, screen) in clients.into_iter().zip(screens) {
+                in_tmux.push(client.running.process.pid);
+                if self.update(
+                    &client.place,
+                    Some(client.pane),
+                    &client.running,
+                    screen,
+                    now,
+                ) {
+                    changed.push(client.place.name());
                 }
-                seen.push(place);
+                seen.push(client.place);
             }
         }
         for running in self.outside_tmux(&in_tmux) {
@@ -217,7 +203,7 @@ impl Sensor {
     pub fn in_tmux(&self, name: &str) -> Option<(PathBuf, String, Running)> {
         self.clients
             .iter()
-            .find_map(|((socket, id), (_, _, running))| {
+            .find_map(|((socket, id), Client { running, .. })| {
                 let is_it = pane_name(socket, &self.settings.sockets, id) == name;
                 Some((
                     socket.clone(),
@@ -237,96 +223,6 @@ impl Sensor {
         self.settings.tmux.as_ref()
     }
 
-    /// Lists the panes of every server.
-    fn list(&mut self, notes: &mut Vec<String>) -> Vec<(PathBuf, Vec<TmuxPane>)> {
-        let Some(tmux) = self.settings.tmux.clone() else {
-            notes.push("tmux is not installed, so no screen can be read".to_owned());
-            return Vec::new();
-        };
-        let current = self.settings.current_socket.as_deref();
-        let sockets = sockets(&self.disk, &self.settings.sockets, current);
-        self.servers.retain(|socket, _| sockets.contains(socket));
-        let mut listed = Vec::new();
-        for socket in sockets {
-            match self.panes_of(&tmux, &socket) {
-                Ok(panes) => listed.push((socket, panes)),
-                // A socket whose server has ended stays behind, so that is nothing to report.
-                Err(why) if why.is_empty() => {}
-                Err(why) => notes.push(why),
-            }
-        }
-        listed
-    }
-
-    /// Lists the panes of one server, over a new connection if the old one has ended.
-    fn panes_of(&mut self, tmux: &Tmux, socket: &Path) -> Result<Vec<TmuxPane>, String> {
-        if let Some(Server::Open(connection)) = self.servers.get_mut(socket)
-            && let Ok(panes) = connection.panes()
-        {
-            return Ok(panes);
-        }
-        if let Some(Server::Failed(at, why)) = self.servers.get(socket)
-            && at.elapsed() < RETRY
-        {
-            return Err(why.clone());
-        }
-        let opened = if is_listening(socket) {
-            let opened = Connection::open(tmux, socket);
-            opened
-                .and_then(|mut connection| Ok((connection.panes()?, connection)))
-                .map_err(|error| error.to_string())
-        } else {
-            Err(String::new())
-        };
-        match opened {
-            Ok((panes, connection)) => {
-                self.servers
-                    .insert(socket.to_owned(), Server::Open(Box::new(connection)));
-                Ok(panes)
-            }
-            Err(why) => {
-                let failed = Server::Failed(Instant::now(), why.clone());
-                self.servers.insert(socket.to_owned(), failed);
-                Err(why)
-            }
-        }
-    }
-
-    /// Reads the colors of composers with a text. By index of the client, with the first line.
-    fn colored(
-        &mut self,
-        socket: &Path,
-        clients: &[(&TmuxPane, Running)],
-        places: &[Place],
-        screens: &[Option<Vec<u8>>],
-        notes: &mut Vec<String>,
-    ) -> HashMap<usize, (usize, Vec<u8>)> {
-        let mut wanted = Vec::new();
-        let mut indexes = Vec::new();
-        for (index, (pane, running)) in clients.iter().enumerate() {
-            let (Some(Some(plain)), Some(rules)) =
-                (screens.get(index), self.rules(running.program))
-            else {
-                continue;
-            };
-            let known = self.known.get(&places[index]);
-            if let Some((first, last)) = known::composer_lines(known, plain, rules) {
-                wanted.push((*pane, first, last));
-                indexes.push((index, first));
-            }
-        }
-        let Some(Server::Open(connection)) = self.servers.get_mut(socket) else {
-            return HashMap::new();
-        };
-        let colored = connection.colors(&wanted).unwrap_or_else(|error| {
-            notes.push(error.to_string());
-            Vec::new()
-        });
-        let read = indexes.into_iter().zip(colored);
-        read.filter_map(|((index, first), lines)| Some((index, (first, lines?))))
-            .collect()
-    }
-
     fn rules(&self, program: Program) -> Option<&RuleSet> {
         let mut rules = self.settings.rules.iter();
         rules
@@ -334,42 +230,24 @@ impl Sensor {
             .map(|(_, rules)| rules)
     }
 
-    /// Reads screens, and names the panes that are avoided.
-    fn screens(
-        &mut self,
-        socket: &Path,
-        panes: &[&TmuxPane],
-        notes: &mut Vec<String>,
-    ) -> (Vec<Option<Vec<u8>>>, Vec<String>) {
-        let Some(Server::Open(connection)) = self.servers.get_mut(socket) else {
-            return (Vec::new(), Vec::new());
-        };
-        match connection.screens(panes) {
-            Ok(screens) => {
-                let avoided = panes.iter().filter(|pane| connection.avoids(&pane.id));
-                (screens, avoided.map(|pane| pane.id.clone()).collect())
-            }
-            Err(error) => {
-                notes.push(error.to_string());
-                (Vec::new(), Vec::new())
-            }
+    /// Finds the clients that have ended since the last look.
+    fn find_ended(&mut self) {
+        for client in self.clients.values_mut() {
+            client.has_ended = client.running.as_ref().is_some_and(|running| {
+                let now = table::entry(running.process.pid);
+                now.is_none_or(|now| now.started != running.process.started || now.has_ended)
+            });
         }
     }
 
     /// Finds the client in each pane. The table of processes is read again when it is old or a pane's program changed.
-    fn read_processes(&mut self, listed: &[(PathBuf, Vec<TmuxPane>)]) {
-        let is_same = |pane: &TmuxPane, known: &(u32, String, Option<Running>)| {
-            let (pid, command, running) = known;
-            let runs = running.as_ref().is_none_or(|running| {
-                let now = table::entry(running.process.pid);
-                now.is_some_and(|now| now.started == running.process.started && !now.has_ended)
-            });
-            *pid == pane.pid && *command == pane.command && runs
+    fn read_processes(&mut self, listed: &[(PathBuf, Snapshot)]) {
+        let is_same = |pane: &TmuxPane, known: &Client| {
+            known.pid == pane.pid && known.command == pane.command && !known.has_ended
         };
-        let all = listed.iter().flat_map(|(socket, panes)| {
-            panes
-                .iter()
-                .map(move |pane| ((socket.clone(), pane.id.clone()), pane))
+        let all = listed.iter().flat_map(|(socket, snapshot)| {
+            let panes = snapshot.panes.iter();
+            panes.map(move |pane| ((socket.clone(), pane.id.clone()), pane))
         });
         let all: HashMap<(PathBuf, String), &TmuxPane> = all.collect();
         let is_known = all.len() == self.clients.len()
@@ -394,7 +272,13 @@ impl Sensor {
                 let running = (!pane.is_dead)
                     .then(|| self.processes.client_below(pane.pid, table::arguments))
                     .flatten();
-                (key, (pane.pid, pane.command.clone(), running))
+                let client = Client {
+                    pid: pane.pid,
+                    command: pane.command.clone(),
+                    running,
+                    has_ended: false,
+                };
+                (key, client)
             })
             .collect();
     }
@@ -461,11 +345,6 @@ impl Sensor {
                 || now.duration_since(known.pane.since) < MOURNED
         });
     }
-}
-
-/// Whether a server listens at a socket. tmux would start no server for `attach`, but a process costs 5 ms.
-fn is_listening(socket: &Path) -> bool {
-    std::os::unix::net::UnixStream::connect(socket).is_ok()
 }
 
 /// Returns the name of a pane: `%3` in the default server, `work:%3` in another.

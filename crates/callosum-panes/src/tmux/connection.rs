@@ -19,8 +19,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use thiserror::Error;
 
 use super::{
-    listing::{self, TmuxPane},
+    listing::TmuxPane,
     reply::{Item, Replies},
+    turn::Turn,
 };
 
 /// How long a reply may take. tmux answers within a millisecond unless the machine is very busy.
@@ -28,9 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Time for a client to detach before it is killed. It takes about 2 ms.
 const DETACH: Duration = Duration::from_millis(500);
-
-/// How long a pane whose screen imitates the protocol is not read again.
-const AVOIDED: Duration = Duration::from_secs(30);
 
 /// Oldest tmux with flags for a control client (`attach-session -f`).
 const OLDEST: (u32, u32) = (3, 2);
@@ -88,17 +86,28 @@ pub struct Connection {
     input: File,
     output: File,
     replies: Replies,
+    /// Whether replies may be on their way that no caller waits for.
+    is_behind: bool,
     /// Panes whose screens imitated the protocol, and since when.
-    avoided: HashMap<String, Instant>,
+    pub(super) avoided: HashMap<String, Instant>,
+    /// The last complete list of panes, by id.
+    pub(super) listed: Option<(Instant, HashMap<String, TmuxPane>)>,
 }
 
-/// A command that reads a pane.
-struct Capture<'a> {
-    pane: &'a str,
-    /// Options, each followed by a space.
-    options: String,
-    /// Lines of the reply.
-    lines: usize,
+/// What came where a reply was due.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The reply.
+    Reply {
+        /// Whether the command succeeded.
+        is_ok: bool,
+        /// Its lines.
+        lines: Vec<Vec<u8>>,
+    },
+    /// The reply had fewer lines than it should, and all up to the secret word was taken for its lines.
+    Short,
+    /// A line that belongs to no reply.
+    Stray,
 }
 
 impl Connection {
@@ -122,6 +131,7 @@ impl Connection {
         let (input_end, input) = io::pipe().map_err(closed)?;
         let (output, output_end) = io::pipe().map_err(closed)?;
         let error_end = output_end.try_clone().map_err(closed)?;
+        let turn = Turn::wait(socket);
         let child = process::spawn(Spawn {
             program: tmux.program.as_os_str(),
             arguments: &arguments,
@@ -137,9 +147,14 @@ impl Connection {
             input: File::from(OwnedFd::from(input)),
             output: File::from(OwnedFd::from(output)),
             replies: Replies::default(),
+            is_behind: false,
             avoided: HashMap::new(),
+            listed: None,
         };
-        match connection.ask("display-message -p '#{version}'") {
+        let opened = connection.ask("display-message -p '#{version}'");
+        // A connection that is dropped takes a turn of its own.
+        drop(turn);
+        match opened {
             Ok(_) => Ok(connection),
             Err(error) => Err(too_old(tmux).unwrap_or(error)),
         }
@@ -150,107 +165,33 @@ impl Connection {
         &self.socket
     }
 
-    /// Lists the panes of all sessions, each once. Costs about 0.4 ms for twelve.
-    pub fn panes(&mut self) -> Result<Vec<TmuxPane>, TmuxError> {
-        let lines = self.ask(&format!("list-panes -a -F '{}'", listing::format()))?;
-        let mut panes: Vec<TmuxPane> = Vec::with_capacity(lines.len());
-        for pane in lines.iter().filter_map(|line| listing::read(line)) {
-            // A window that is linked to two sessions is listed twice.
-            if !panes.iter().any(|known| known.id == pane.id) {
-                panes.push(pane);
-            }
-        }
-        Ok(panes)
-    }
-
-    /// Reads the screens of panes, without colors. `None` for a pane that has gone, was resized meanwhile, or imitates
-    /// the protocol. Costs about 0.06 ms for each.
-    pub fn screens(&mut self, panes: &[&TmuxPane]) -> Result<Vec<Option<Vec<u8>>>, TmuxError> {
-        let captures: Vec<Capture<'_>> = panes
-            .iter()
-            .map(|pane| Capture {
-                pane: &pane.id,
-                options: String::new(),
-                lines: usize::from(pane.size.1),
-            })
-            .collect();
-        self.capture(&captures)
-    }
-
-    /// Reads some lines of panes with their colors, by index of the first and the last. `None` as for [`Self::screens`].
-    ///
-    /// Colors take tmux three times as long, so they are read where they count.
-    pub fn colors(
-        &mut self,
-        lines: &[(&TmuxPane, usize, usize)],
-    ) -> Result<Vec<Option<Vec<u8>>>, TmuxError> {
-        let captures: Vec<Capture<'_>> = lines
-            .iter()
-            .map(|(pane, first, last)| Capture {
-                pane: &pane.id,
-                options: format!("-e -S {first} -E {last} "),
-                lines: last + 1 - first,
-            })
-            .collect();
-        self.capture(&captures)
-    }
-
-    fn capture(&mut self, captures: &[Capture<'_>]) -> Result<Vec<Option<Vec<u8>>>, TmuxError> {
-        self.avoided.retain(|_, since| since.elapsed() < AVOIDED);
-        let mut found = vec![None; captures.len()];
-        let readable: Vec<usize> = (0..captures.len())
-            .filter(|index| !self.avoided.contains_key(captures[*index].pane))
-            .collect();
-        let mut commands = String::new();
-        for index in &readable {
-            let Capture { pane, options, .. } = &captures[*index];
-            commands.push_str("capture-pane -p ");
-            commands.push_str(options);
-            commands.push_str("-t ");
-            commands.push_str(pane);
-            commands.push('\n');
-        }
-        self.write(commands.as_bytes())?;
-        let mut last: Option<&str> = None;
-        for index in readable {
-            let Capture { pane, lines, .. } = &captures[index];
-            match self.block(Some(*lines))? {
-                Ok((true, lines)) => found[index] = Some(lines.join(&b'\n')),
-                Ok((false, _)) => {}
-                Err(Stray) => {
-                    // The screen before, or this one, has more lines than a screen can have.
-                    for id in last.into_iter().chain([*pane]) {
-                        self.avoided.insert(id.to_owned(), Instant::now());
-                    }
-                    self.align()?;
-                    return Ok(found);
-                }
-            }
-            last = Some(pane);
-        }
-        Ok(found)
-    }
-
-    /// Returns whether a pane is not read because its screen imitates the protocol.
-    pub fn avoids(&self, pane: &str) -> bool {
-        self.avoided.contains_key(pane)
-    }
-
     /// Runs a command and returns the lines of its reply.
     pub fn ask(&mut self, command: &str) -> Result<Vec<Vec<u8>>, TmuxError> {
         debug_assert!(!command.contains('\n'), "a line is a command");
-        self.write(format!("{command}\n").as_bytes())?;
-        match self.block(None)? {
-            Ok((true, lines)) => Ok(lines),
-            Ok((false, lines)) => Err(TmuxError::Refused {
+        self.send(&format!("{command}\n"))?;
+        let reply = self.reply(command);
+        if matches!(reply, Ok(_) | Err(TmuxError::Refused { .. })) {
+            self.settle();
+        }
+        reply
+    }
+
+    /// Reads the reply to `command`.
+    pub(super) fn reply(&mut self, command: &str) -> Result<Vec<Vec<u8>>, TmuxError> {
+        match self.answer(None)? {
+            Answer::Reply { is_ok: true, lines } => Ok(lines),
+            Answer::Reply { lines, .. } => Err(TmuxError::Refused {
                 command: command.split(' ').next().unwrap_or_default().to_owned(),
                 why: String::from_utf8_lossy(&lines.join(&b' ')).into_owned(),
             }),
-            Err(Stray) => {
-                self.align()?;
-                Err(self.closed("its replies were out of order"))
-            }
+            Answer::Short | Answer::Stray => Err(self.out_of_order()),
         }
+    }
+
+    /// Whether the next reply is a word alone.
+    pub(super) fn is_word(&mut self, word: &str) -> Result<bool, TmuxError> {
+        let answer = self.answer(None)?;
+        Ok(matches!(answer, Answer::Reply { is_ok: true, lines } if lines == [word.as_bytes()]))
     }
 
     /// Runs a command if a format is true for a pane. The server does both in one step, so that no output of the
@@ -276,14 +217,13 @@ impl Connection {
             "if-shell -F -t {pane} '{condition}' '{command} ; display-message -p {word}-yes' \
              'display-message -p {word}-no'\ndisplay-message -p {word}\n"
         );
-        self.write(lines.as_bytes())?;
+        self.send(&lines)?;
         let (yes, no) = (format!("{word}-yes"), format!("{word}-no"));
         let mut ran = None;
         let mut refusal = None;
         loop {
-            let Ok((is_ok, lines)) = self.block(None)? else {
-                self.align()?;
-                return Err(self.closed("its replies were out of order"));
+            let Answer::Reply { is_ok, lines } = self.answer(None)? else {
+                return Err(self.out_of_order());
             };
             match lines.as_slice() {
                 [line] if *line == word.as_bytes() => break,
@@ -293,6 +233,7 @@ impl Connection {
                 _ => {}
             }
         }
+        self.settle();
         ran.ok_or_else(|| TmuxError::Refused {
             command: command.split(' ').next().unwrap_or_default().to_owned(),
             why: String::from_utf8_lossy(&refusal.unwrap_or_default()).into_owned(),
@@ -313,20 +254,15 @@ impl Connection {
         }
     }
 
-    /// Reads the next reply; a stray line if there is one instead.
-    #[expect(
-        clippy::type_complexity,
-        reason = "two ways to fail, and the caller treats each on its own"
-    )]
-    fn block(
-        &mut self,
-        lines: Option<usize>,
-    ) -> Result<Result<(bool, Vec<Vec<u8>>), Stray>, TmuxError> {
+    /// Reads the next reply. `screen` is how many lines it must have, and a word that comes after it.
+    pub(super) fn answer(&mut self, screen: Option<(usize, &str)>) -> Result<Answer, TmuxError> {
+        let screen = screen.map(|(lines, word)| (lines, word.as_bytes()));
         let until = Instant::now() + PATIENCE;
         let mut last_words = String::new();
         loop {
-            match self.replies.next(lines) {
-                Some(Item::Block { is_ok, lines }) => return Ok(Ok((is_ok, lines))),
+            match self.replies.next(screen) {
+                Some(Item::Block { is_ok, lines }) => return Ok(Answer::Reply { is_ok, lines }),
+                Some(Item::Short) => return Ok(Answer::Short),
                 Some(Item::Notice(notice)) if notice.starts_with(b"%exit") => {
                     let why = String::from_utf8_lossy(&notice);
                     return Err(self.closed(why.trim_start_matches("%exit").trim()));
@@ -335,7 +271,7 @@ impl Connection {
                 Some(Item::Stray(line)) => {
                     last_words = String::from_utf8_lossy(&line).into_owned();
                     if !self.has_ended() {
-                        return Ok(Err(Stray));
+                        return Ok(Answer::Stray);
                     }
                 }
                 Some(Item::Endless) => return Err(self.closed("it sent a reply without an end")),
@@ -349,16 +285,22 @@ impl Connection {
     }
 
     /// Finds the way back to replies that belong to commands, by a word that no screen can know.
-    fn align(&mut self) -> Result<(), TmuxError> {
+    pub(super) fn align(&mut self) -> Result<(), TmuxError> {
         let word = self.word()?;
-        self.write(format!("display-message -p {word}\n").as_bytes())?;
+        self.write(&format!("display-message -p {word}\n"))?;
         let until = Instant::now() + PATIENCE;
         while !self.replies.skip_past(word.as_bytes()) {
             if !self.read(until)? {
-                return Err(self.closed("its replies were out of order"));
+                return Err(self.out_of_order());
             }
         }
+        self.settle();
         Ok(())
+    }
+
+    /// Notes that the last reply has come.
+    pub(super) fn settle(&mut self) {
+        self.is_behind = false;
     }
 
     /// Returns a word that no screen can know.
@@ -394,13 +336,35 @@ impl Connection {
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), TmuxError> {
-        let written = self.input.write_all(bytes);
+    /// Reads and drops everything up to the end, which comes when client and server have closed the output.
+    fn drain(&mut self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while matches!(self.read(until), Ok(true)) {
+            self.replies = Replies::default();
+        }
+    }
+
+    /// Writes commands, each a line. Their replies are the next to be read.
+    pub(super) fn send(&mut self, commands: &str) -> Result<(), TmuxError> {
+        if self.is_behind {
+            self.align()?;
+        }
+        self.is_behind = true;
+        self.write(commands)
+    }
+
+    fn write(&mut self, commands: &str) -> Result<(), TmuxError> {
+        let written = self.input.write_all(commands.as_bytes());
         written.map_err(|error| self.closed(&error.to_string()))
     }
 
     fn has_ended(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|ended| ended.is_some())
+    }
+
+    /// Returns the error of replies that belong to no command. The next command looks for the way back.
+    pub(super) fn out_of_order(&self) -> TmuxError {
+        self.closed("its replies were out of order")
     }
 
     fn closed(&self, why: &str) -> TmuxError {
@@ -417,17 +381,16 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // A client whose input ends detaches. With eight of them in parallel, other connections to a tmux 3.3a broke
-        // after `detach-client` and a kill, and its server ended once after a kill alone. The cause is not known.
+        let _turn = Turn::wait(&self.socket);
+        // A client whose input ends detaches, once its replies are read.
         if let Ok(other) = self.output.try_clone() {
             drop(std::mem::replace(&mut self.input, other));
         }
-        let until = Instant::now() + DETACH;
-        while !self.has_ended() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        self.drain(DETACH);
         drop(self.child.kill());
         drop(self.child.wait());
+        // The server closes its end when it has taken note, so the turn lasts until then even after a kill.
+        self.drain(DETACH);
     }
 }
 
@@ -448,10 +411,6 @@ fn quote(text: &str) -> String {
     quoted.push('"');
     quoted
 }
-
-/// A line came where a reply was due.
-#[derive(Debug)]
-struct Stray;
 
 /// Returns the error of a tmux that is too old, which refuses `-f` with a usage line only.
 fn too_old(tmux: &Tmux) -> Option<TmuxError> {

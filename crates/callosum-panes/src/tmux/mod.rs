@@ -3,12 +3,15 @@
 //! Start with [`Connection`]. [`sockets`] finds the servers of this user, [`reply`] reads the protocol without any
 //! input or output of its own.
 
+mod capture;
 mod connection;
 mod listing;
 pub mod reply;
 mod sockets;
+mod turn;
 
 pub use self::{
+    capture::{CapturedScreen, Requested, Snapshot, Wanted},
     connection::{Connection, Tmux, TmuxError},
     listing::TmuxPane,
     sockets::{is_default, sockets},

@@ -26,6 +26,9 @@ pub enum Item {
     Notice(Vec<u8>),
     /// A line where none can be. From here on, replies cannot be matched to commands.
     Stray(Vec<u8>),
+    /// A screen had fewer lines than it should, so that the secret word came in it. Replies fit commands again from
+    /// here on.
+    Short,
     /// A block or a line has no end.
     Endless,
 }
@@ -58,8 +61,9 @@ impl Replies {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Returns the next item if all of it is there. `lines` is how many lines the next block must have, if known.
-    pub fn next(&mut self, lines: Option<usize>) -> Option<Item> {
+    /// Returns the next item if all of it is there. `screen` is how many lines the next block must have, if known, and a
+    /// word that no screen can know, which comes later.
+    pub fn next(&mut self, screen: Option<(usize, &[u8])>) -> Option<Item> {
         loop {
             let Some(line) = self.line() else {
                 let waiting = self.buffer.len() - self.read;
@@ -81,8 +85,12 @@ impl Replies {
             };
             let end = |word: &[u8]| after(&line, word) == Some(block.guard.as_slice());
             let is_ok = end(b"%end ");
-            let may_end = match lines {
-                Some(count) if block.is_own && block.lines.len() < count => {
+            if block.is_own && screen.is_some_and(|(_, word)| line == word) {
+                self.block = None;
+                return Some(Item::Short);
+            }
+            let may_end = match screen {
+                Some((count, _)) if block.is_own && block.lines.len() < count => {
                     // Only the refusal of a pane that has gone is shorter than its screen.
                     end(b"%error ")
                         && matches!(&*block.lines, [why] if why.starts_with(b"can't find pane"))
@@ -137,6 +145,8 @@ fn after<'l>(line: &'l [u8], start: &[u8]) -> Option<&'l [u8]> {
 mod tests {
     use super::*;
 
+    const WORD: &[u8] = b"secret";
+
     fn block(is_ok: bool, lines: &[&str]) -> Item {
         Item::Block {
             is_ok,
@@ -147,7 +157,7 @@ mod tests {
     fn items(text: &str, lines: Option<usize>) -> Vec<Item> {
         let mut replies = Replies::default();
         replies.push(text.as_bytes());
-        std::iter::from_fn(|| replies.next(lines)).collect()
+        std::iter::from_fn(|| replies.next(lines.map(|lines| (lines, WORD)))).collect()
     }
 
     #[test]
@@ -184,6 +194,19 @@ mod tests {
             items(text, Some(40)),
             [block(false, &["can't find pane: %4"])]
         );
+    }
+
+    #[test]
+    fn a_screen_that_is_too_short_ends_with_the_word() {
+        let text = "%begin 1 7 1\none\n%end 1 7 1\n%begin 1 8 1\nsecret\n%end 1 8 1\n%begin 1 9 1\n%end 1 9 1\n";
+        let mut replies = Replies::default();
+        replies.push(text.as_bytes());
+        assert_eq!(replies.next(Some((20, WORD))), Some(Item::Short));
+        assert_eq!(
+            replies.next(None),
+            Some(Item::Notice(b"%end 1 8 1".to_vec()))
+        );
+        assert_eq!(replies.next(None), Some(block(true, &[])));
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn state(recording: &Recording) -> (State, String) {
     let layout = rules.layout(&recording.screen);
     let (judgment, considered) = rules.judge(&head.title, &recording.screen, &layout);
     let now = Timestamp::UNIX_EPOCH;
-    let found = assess(&Facts {
+    let found = assess(Facts {
         now,
         process: ProcessFact::Running,
         hook: None,

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_panes::tmux::{Connection, Tmux, TmuxError, TmuxPane};
+use callosum_panes::tmux::{Connection, Tmux, TmuxError, TmuxPane, Wanted};
 
 /// A tmux server that ends with the test. The socket's folder is its own, so no other server is touched.
 pub(crate) struct Server {
@@ -196,6 +196,125 @@ fn a_screen_that_imitates_a_missing_pane_is_avoided() {
         (connection.avoids(&liar.id) || rounds > 100).then_some(())
     });
     connection.panes().unwrap();
+}
+
+fn wanted(pane: &TmuxPane, colors: Option<(usize, usize)>) -> Wanted {
+    Wanted {
+        pane: pane.id.clone(),
+        colors,
+    }
+}
+
+#[test]
+fn a_request_gets_the_list_screens_and_colors_at_once() {
+    let server = Server::start("printf '\\033]2;first\\007one\\n\\033[2mtwo\\033[0m'; sleep 600");
+    server.tmux(&["split-window", "-d", "printf three; sleep 600"]);
+    let mut connection = server.connect();
+    let panes = connection.list().unwrap();
+    let snapshot = eventually(|| {
+        // Once from the complete list and once from the brief one.
+        let requested = connection
+            .request(vec![
+                wanted(&panes[0], Some((1, 2))),
+                wanted(&panes[1], None),
+            ])
+            .unwrap();
+        let snapshot = connection.receive(requested).unwrap();
+        let is_drawn = |index: usize, text: &str| {
+            let plain = &snapshot.screens[&panes[index].id].plain;
+            String::from_utf8_lossy(plain).contains(text)
+        };
+        (is_drawn(0, "two") && is_drawn(1, "three")).then_some(snapshot)
+    });
+    assert_eq!(snapshot.panes.len(), 2);
+    assert_eq!(snapshot.panes[0].title, "first");
+    assert_eq!(snapshot.panes[0].tty, panes[0].tty);
+    let first = &snapshot.screens[&panes[0].id];
+    let colored = String::from_utf8_lossy(&first.colored.as_ref().unwrap().1).into_owned();
+    assert_eq!(first.colored.as_ref().unwrap().0, 1);
+    assert!(colored.starts_with("\u{1b}[2mtwo"), "{colored:?}");
+    assert!(snapshot.screens[&panes[1].id].colored.is_none());
+    let plain = connection.screens(&[&panes[0]]).unwrap();
+    assert_eq!(plain[0].as_ref(), Some(&first.plain));
+}
+
+#[test]
+fn a_request_notices_panes_that_open_close_and_change_their_size() {
+    let server = Server::start("sleep 600");
+    let mut connection = server.connect();
+    let first = connection.list().unwrap().remove(0);
+    let mut look = |of: &TmuxPane| {
+        let requested = connection.request(vec![wanted(of, None)]).unwrap();
+        connection.receive(requested).unwrap()
+    };
+    let opened = server.tmux(&["split-window", "-d", "-P", "-F", "#{pane_id}", "sleep 600"]);
+    let snapshot = look(&first);
+    assert_eq!(snapshot.panes.len(), 2);
+    assert!(snapshot.panes[0].size.1 < 20);
+    let opened = snapshot
+        .panes
+        .into_iter()
+        .find(|pane| pane.id == opened)
+        .unwrap();
+    assert_eq!(look(&opened).screens.len(), 1);
+    server.tmux(&["kill-pane", "-t", &opened.id]);
+    let snapshot = look(&opened);
+    assert_eq!((snapshot.panes.len(), snapshot.screens.len()), (1, 0));
+    assert_eq!(snapshot.panes[0].size.1, 20);
+    server.tmux(&["resize-window", "-y", "12"]);
+    let snapshot = look(&first);
+    assert_eq!(snapshot.panes[0].size.1, 12);
+    let screen = &snapshot.screens[&first.id].plain;
+    assert_eq!(screen.split(|byte| *byte == b'\n').count(), 12);
+}
+
+#[test]
+fn a_request_that_is_dropped_leaves_no_reply_to_another_command() {
+    let server = Server::start("printf text; sleep 600");
+    let mut connection = server.connect();
+    let pane = connection.list().unwrap().remove(0);
+    for _ in 0..3 {
+        drop(connection.request(vec![wanted(&pane, Some((0, 3)))]));
+        let lines = connection.ask("display-message -p '#{pane_id}'").unwrap();
+        assert_eq!(lines, [pane.id.as_bytes()]);
+    }
+}
+
+#[test]
+fn a_pane_that_has_become_smaller_has_no_screen_and_takes_no_other_reply() {
+    let server = Server::start("sleep 600");
+    let mut connection = server.connect();
+    let stale = connection.panes().unwrap();
+    server.tmux(&["resize-window", "-y", "10"]);
+    let began = Instant::now();
+    let screens = connection.screens(&[&stale[0], &stale[0]]).unwrap();
+    assert_eq!(screens, [None, None]);
+    // Without the word after the last screen, this would take until the timeout.
+    assert!(began.elapsed() < Duration::from_secs(2));
+    assert_eq!(connection.panes().unwrap()[0].size.1, 10);
+}
+
+#[test]
+fn connections_that_come_and_go_in_parallel_do_not_end_the_server() {
+    // Without turns, tmux 3.3a crashes after some twenty of these rounds.
+    let server = Server::start("while sleep 0.01; do date; done");
+    let pid = server.tmux(&["display-message", "-p", "#{pid}"]);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for round in 0..12 {
+                    let mut connection = server.connect();
+                    let pane = connection.list().unwrap().remove(0);
+                    if round % 2 == 0 {
+                        // Its replies are on their way when the connection closes.
+                        drop(connection.request(vec![wanted(&pane, None)]));
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(server.tmux(&["display-message", "-p", "#{pid}"]), pid);
+    assert_eq!(server.tmux(&["list-clients"]), "");
 }
 
 #[test]

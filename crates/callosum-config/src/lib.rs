@@ -21,6 +21,7 @@ mod key;
 mod matrix_file;
 mod mesh;
 mod notify;
+mod output_folders;
 mod permissions;
 mod places;
 mod project;
@@ -48,6 +49,7 @@ pub use self::{
     matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
     notify::{NotifyBy, NotifySetting},
+    output_folders::OutputFolders,
     permissions::{Permissions, Permit, Reach, RuleLevel},
     places::Places,
     project::{MendError, Project, ProjectError, SetError, Told},

@@ -5,7 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::notify::{self, NotifySetting};
+use super::{
+    notify::{self, NotifySetting},
+    output_folders,
+};
 use callosum_host::{Disk, DiskError};
 use callosum_mesh::{
     agent::AgentName,
@@ -17,6 +20,16 @@ use toml::{Table, Value};
 
 /// The table.
 const TABLE: &str = "mesh";
+
+/// The keys of the table.
+const KEYS: [&str; 6] = [
+    "leases",
+    "routes",
+    "roles",
+    "examples",
+    "notify",
+    "output_folders",
+];
 
 /// Longest text of a route or a role, in characters.
 const LONGEST: usize = 200;
@@ -48,6 +61,8 @@ pub struct MeshSettings {
     pub examples: Vec<Example>,
     /// How a person is notified about agents, if they are.
     pub notify: Option<NotifySetting>,
+    /// Folders outside of a project in which output files of tasks may be written.
+    pub output_folders: Vec<String>,
 }
 
 /// Why the user's configuration of the mesh cannot be used.
@@ -111,11 +126,7 @@ impl MeshSettings {
         let Some(table) = file.get(TABLE) else {
             return (settings, reader.faults);
         };
-        let Some(table) = reader.table(
-            TABLE,
-            table,
-            &["leases", "routes", "roles", "examples", "notify"],
-        ) else {
+        let Some(table) = reader.table(TABLE, table, &KEYS) else {
             return (settings, reader.faults);
         };
         match table.get("leases").map(|value| (value, value.as_str())) {
@@ -136,6 +147,12 @@ impl MeshSettings {
             settings.notify = NotifySetting::read(table, |key, value, allowed| {
                 reader.refuse(&format!("mesh.notify.{key}"), value, allowed);
             });
+        }
+        if let Some(value) = table.get("output_folders") {
+            match output_folders::read(value) {
+                Some(folders) => settings.output_folders = folders,
+                None => reader.refuse("mesh.output_folders", value, output_folders::ALLOWED),
+            }
         }
         settings.examples = reader.examples(table, &settings.matrix);
         (settings, reader.faults)
@@ -461,7 +478,7 @@ mod tests {
         );
         let said = said.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",

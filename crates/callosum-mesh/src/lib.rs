@@ -26,6 +26,7 @@ pub mod mesh_store;
 mod moment;
 mod news;
 mod orders;
+pub mod output_file;
 pub mod route;
 mod sessions;
 mod strict;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::board::{Board, Task};
+use callosum_mesh::board::{Board, OutputOutcome, OutputReceipt, Task};
 use callosum_mesh::route::CATEGORY;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub struct MeshTasksOutput {
     pub tasks: Vec<MeshTaskOutput>,
 }
 
-/// A task, as `callosum mesh task show|add|claim|done --json` print it.
+/// A task, as `callosum mesh task show|add|claim|done|write --json` print it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct MeshTaskOutput {
     /// Its id.
@@ -59,6 +59,52 @@ pub struct MeshTaskOutput {
     pub token: Option<u64>,
     /// What came of it.
     pub result: Option<String>,
+    /// The receipt for the output file; null until the result was written or refused.
+    pub output: Option<OutputReceiptOutput>,
+}
+
+/// The receipt for the output file of a task.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct OutputReceiptOutput {
+    /// `written` or `refused`.
+    pub outcome: String,
+    /// The file, with every link resolved if that was possible.
+    pub path: String,
+    /// Size of the file in bytes, if it was written.
+    pub bytes: Option<u64>,
+    /// SHA-256 of the file, if it was written.
+    pub sha256: Option<String>,
+    /// The reason of a refusal.
+    pub reason: Option<String>,
+    /// The time.
+    pub at: Option<String>,
+}
+
+impl OutputReceiptOutput {
+    fn of(receipt: &OutputReceipt) -> Self {
+        let is_written = receipt.outcome == OutputOutcome::Written;
+        Self {
+            outcome: receipt.outcome.as_str().to_owned(),
+            path: receipt.path.clone(),
+            bytes: receipt.bytes,
+            sha256: receipt.sha256.clone().filter(|_| is_written),
+            reason: receipt.reason.clone(),
+            at: receipt.at.map(|at| at.to_string()),
+        }
+    }
+
+    /// Returns the receipt on one line.
+    pub fn line(&self) -> String {
+        let size = self.bytes.map_or_else(String::new, |bytes| {
+            let unit = if bytes == 1 { "byte" } else { "bytes" };
+            format!("{bytes} {unit} ")
+        });
+        let path = on_one_line(&self.path);
+        match &self.reason {
+            None => format!("written: {size}to {path}"),
+            Some(reason) => format!("not written: {}", on_one_line(reason)),
+        }
+    }
 }
 
 impl MeshTaskOutput {
@@ -89,6 +135,11 @@ impl MeshTaskOutput {
             claimed_until: claim.map(|claim| claim.until.to_string()),
             token: claim.map(|claim| claim.token),
             result: task.result.clone(),
+            output: task
+                .output
+                .as_ref()
+                .filter(|receipt| !receipt.is_stale)
+                .map(OutputReceiptOutput::of),
         }
     }
 }

@@ -18,6 +18,7 @@ use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
+    board::Task,
     bridge::{Bridge, Synced},
     digest::{Beside, Digest, Source, digest_of_beside},
     quoted, warning,
@@ -34,7 +35,8 @@ use crate::{
     sources,
 };
 use callosum_config::{
-    Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, ProjectError, Told,
+    Environment, EnvironmentError, Homes, HomesError, MeshSettings, OutputFolders, Project,
+    ProjectError, Told,
 };
 use callosum_mesh::mesh_store;
 
@@ -387,7 +389,28 @@ impl Neighbours {
     fn bring_in_line(&mut self) -> Result<Synced, NeighboursError> {
         self.mesh.settle()?;
         let bridge = Bridge::of(&self.disk, &self.mesh);
-        Ok(bridge.sync(&mut self.mesh)?)
+        let synced = bridge.sync(&mut self.mesh)?;
+        self.write_outputs()?;
+        Ok(synced)
+    }
+
+    /// Writes results that are due to the output files of their tasks. Costs a look at the board if none is.
+    fn write_outputs(&mut self) -> Result<(), NeighboursError> {
+        let Self {
+            mesh,
+            disk,
+            environment,
+            ..
+        } = self;
+        let folders = |task: &Task| {
+            let Ok(homes) = Homes::find(environment) else {
+                return Vec::new();
+            };
+            let settings = MeshSettings::load(disk, &homes.user_config).unwrap_or_default();
+            OutputFolders::new(disk, environment, &homes, &settings).of(task.cwd.as_deref())
+        };
+        mesh.write_outputs(&folders)?;
+        Ok(())
     }
 }
 

@@ -8,6 +8,8 @@ mod leases;
 mod messages;
 /// Who speaks, and what is named.
 mod names;
+/// Output files of tasks.
+mod outputs;
 /// Agents in terminals; other systems do not list processes.
 #[cfg(target_os = "linux")]
 mod panes;

@@ -12,6 +12,7 @@ mod amendment;
 mod auto_allow;
 mod cake;
 mod calrc;
+mod digest_sources;
 mod environment;
 mod governance;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use self::{
     auto_allow::{AutoAllow, AutoAllowSettings},
     cake::{BrokenCake, GuardConfig},
     calrc::{Calrc, CalrcError, EditError},
+    digest_sources::{DigestSource, SourceFrom},
     environment::{Environment, EnvironmentError},
     governance::{Governance, GovernanceError, Revocation},
     homes::{Homes, HomesError},

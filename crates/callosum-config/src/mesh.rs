@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
+    digest_sources::{self, DigestSource},
     notify::{self, NotifySetting},
     output_folders,
 };
@@ -22,13 +23,14 @@ use toml::{Table, Value};
 const TABLE: &str = "mesh";
 
 /// The keys of the table.
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "leases",
     "routes",
     "roles",
     "examples",
     "notify",
     "output_folders",
+    "digest",
 ];
 
 /// Longest text of a route or a role, in characters.
@@ -63,6 +65,8 @@ pub struct MeshSettings {
     pub notify: Option<NotifySetting>,
     /// Folders outside of a project in which output files of tasks may be written.
     pub output_folders: Vec<String>,
+    /// Files and commands that a session-start digest quotes.
+    pub digest_sources: Vec<DigestSource>,
 }
 
 /// Why the user's configuration of the mesh cannot be used.
@@ -153,6 +157,9 @@ impl MeshSettings {
                 Some(folders) => settings.output_folders = folders,
                 None => reader.refuse("mesh.output_folders", value, output_folders::ALLOWED),
             }
+        }
+        if let Some(value) = table.get("digest") {
+            settings.digest_sources = digest_sources::read_all(value, &mut reader.faults);
         }
         settings.examples = reader.examples(table, &settings.matrix);
         (settings, reader.faults)
@@ -478,7 +485,7 @@ mod tests {
         );
         let said = said.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",

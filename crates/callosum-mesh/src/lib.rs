@@ -14,6 +14,7 @@ pub mod board;
 pub mod bridge;
 pub mod classify;
 pub mod digest;
+pub mod digest_source;
 mod displaced;
 mod editing;
 pub mod event;

@@ -26,6 +26,7 @@ use callosum_mesh::{
 
 use super::{Problem, Said};
 use crate::{
+    digest_sources::configured,
     hook::{
         brought::When,
         changed::Changed,
@@ -35,8 +36,8 @@ use crate::{
     sources,
 };
 use callosum_config::{
-    Environment, EnvironmentError, Homes, HomesError, MeshSettings, OutputFolders, Project,
-    ProjectError, Told,
+    DigestSource, Environment, EnvironmentError, Homes, HomesError, MeshSettings, OutputFolders,
+    Project, ProjectError, Roots, Told,
 };
 use callosum_mesh::mesh_store;
 
@@ -68,6 +69,8 @@ pub(super) struct Neighbours {
     voice: Voice,
     disk: Disk,
     environment: Environment,
+    /// Files and commands that the user configured for the beginning of a session.
+    digest_sources: Vec<DigestSource>,
     /// What is wrong with what the user configured.
     fault: Option<String>,
     is_sandboxed: bool,
@@ -157,6 +160,7 @@ impl Neighbours {
             voice,
             disk,
             environment: environment.clone(),
+            digest_sources: settings.digest_sources,
             fault,
             is_sandboxed: sources::is_sandboxed(Some(client)),
         }))
@@ -200,6 +204,7 @@ impl Neighbours {
         word: &str,
         say: impl FnOnce(&str) -> bool,
     ) -> Met {
+        let configured = self.configured();
         let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
             // What the project has is whole all the same.
             let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));
@@ -208,7 +213,7 @@ impl Neighbours {
             let agent = &self.voice.agent;
             let told = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
             return Met {
-                text: format!("{UNREAD}{}", told.text),
+                text: format!("{UNREAD}{}{configured}", told.text),
                 ..met
             };
         };
@@ -228,10 +233,20 @@ impl Neighbours {
         if met.text.is_empty() && self.fault.is_some() {
             MISCONFIGURED.clone_into(&mut met.text);
         }
+        met.text.push_str(&configured);
         if !told.text.is_empty() && say(&met.text) {
             met.keep(self.mesh.deliver(&told, &self.voice, word));
         }
         met
+    }
+
+    /// Returns the lines of the sources that the user configured, which have budgets of their own.
+    fn configured(&self) -> String {
+        let here = self.voice.cwd.as_deref().map(Path::new);
+        let (_, here) = folders(&self.disk, &self.environment, here);
+        let roots = here.and_then(|here| Roots::find(&self.disk, &here, None).ok());
+        let tree = roots.map_or_else(|| PathBuf::from("/"), |roots| roots.tree);
+        configured(&self.disk, &self.environment, &self.digest_sources, &tree)
     }
 
     /// What others have for this session in the room that is left beside `recovered` and `line`.

@@ -2,6 +2,8 @@
 
 /// The bridge file.
 mod bridge;
+/// Files and commands of the user in a digest.
+mod digest_sources;
 /// Leases on files.
 mod leases;
 /// What one says to another.

@@ -3,7 +3,7 @@
 //! Start with [`hook`], which answers the events that clients send before and after their tools run. [`registration`] enters
 //! hooks and servers into the clients' settings files, and [`transcript`] reads how full their contexts are. [`undo`] records
 //! what their tools change, and [`intervention`] the errors that they hit. [`sources`] collects what a session's start adds,
-//! [`digest_sources`] reads what the user configured for it,
+//! [`digest_sources`] reads what the user configured for it, [`presence`] shows routing which agents can work,
 //! [`committed`] reads session files as of git's HEAD, and [`renames`] follows renamed files.
 //!
 //! Not here: whether a command is dangerous (`callosum-guard`), and what a message says (`callosum-intervention`).
@@ -14,6 +14,7 @@ pub mod committed;
 pub mod digest_sources;
 pub mod hook;
 pub mod intervention;
+pub mod presence;
 pub mod registration;
 pub mod renames;
 pub mod sources;

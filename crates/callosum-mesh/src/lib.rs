@@ -28,6 +28,7 @@ mod moment;
 mod news;
 mod orders;
 pub mod output_file;
+pub mod presence;
 pub mod route;
 mod sessions;
 mod strict;

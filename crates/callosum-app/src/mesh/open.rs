@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use callosum_client::presence::presence_source;
 use callosum_config::{MeshSettings, MeshSettingsError, OutputFolders};
 use callosum_evidence::terminal::on_one_line;
 use callosum_host::process::Identity;
@@ -63,7 +64,8 @@ fn mesh_with(context: &Context, settings: MeshSettings) -> Result<Mesh, CommandE
     let (clock, ids) = (&context.clock, &context.ids);
     let mesh = mesh_store::open(&context.disk, clock, ids, &folder);
     let mesh = mesh.map_err(|error| explain(&error))?;
-    Ok(mesh.with_matrix(settings.matrix))
+    let presence = presence_source(&context.disk, &context.project.homes);
+    Ok(mesh.with_matrix(settings.matrix).with_presence(presence))
 }
 
 /// Says that what the user configured of the mesh cannot be used.

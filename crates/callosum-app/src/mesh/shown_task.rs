@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::board::{Board, OutputOutcome, OutputReceipt, Task};
-use callosum_mesh::route::CATEGORY;
+use callosum_mesh::route::{CATEGORY, REASSIGNED};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 /// Most characters of a prompt in a list.
 const MOST_SHOWN: usize = 80;
@@ -35,6 +34,8 @@ pub struct MeshTaskOutput {
     pub prompt: String,
     /// What kind of task it is, as its author says.
     pub category: Option<String>,
+    /// The reason why it went to the fallback of its category; null if it did not.
+    pub reassigned: Option<String>,
     /// Where the result is to be written.
     pub output_file: Option<String>,
     /// Who left it.
@@ -112,17 +113,15 @@ impl MeshTaskOutput {
     pub fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
         // Where nothing may be written nobody has given back yet what ran out.
         let claim = task.claim_at(now);
+        let text = |key: &str| task.other.get(key)?.as_str().map(str::to_owned);
         Self {
             id: task.id.clone(),
             assigned_to: task.assigned_to.as_ref().map(ToString::to_string),
             status: task.status_at(now).as_str().to_owned(),
             priority: task.priority,
             prompt: task.prompt.clone(),
-            category: task
-                .other
-                .get(CATEGORY)
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            category: text(CATEGORY),
+            reassigned: text(REASSIGNED),
             output_file: task.output_file.clone(),
             created_by: task.created_by.to_string(),
             created_at: task.created_at.to_string(),

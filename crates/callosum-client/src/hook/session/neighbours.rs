@@ -33,6 +33,7 @@ use crate::{
         event::{Action, Event},
         place::{facts, folders},
     },
+    presence::presence_source,
     sources,
 };
 use callosum_config::{
@@ -146,7 +147,10 @@ impl Neighbours {
             Ok(settings) => (settings, None),
             Err(error) => (MeshSettings::default(), Some(error.to_string())),
         };
-        let mesh = mesh.with_matrix(settings.matrix).with_patience(PATIENCE);
+        let mesh = mesh
+            .with_matrix(settings.matrix)
+            .with_presence(presence_source(&disk, &homes))
+            .with_patience(PATIENCE);
         let pane = environment.get("TMUX_PANE");
         let cwd = said.folder.as_ref();
         let voice = Voice {

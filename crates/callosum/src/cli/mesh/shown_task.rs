@@ -25,6 +25,7 @@ pub(super) fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), Co
     let token = output.token.map(|token| format!("{token} (for --token)"));
     for (what, value) in [
         ("category", &output.category),
+        ("reassigned:", &output.reassigned),
         ("about", &output.cwd),
         ("output file", &output.output_file),
         ("output", &receipt),

@@ -2,7 +2,9 @@
 //!
 //! Start with [`hook`], which answers the events that clients send before and after their tools run. [`registration`] enters
 //! hooks and servers into the clients' settings files, and [`transcript`] reads how full their contexts are. [`undo`] records
-//! what their tools change, [`conflict`] notices two agents that edit one file, and [`intervention`] the errors that they hit. [`sources`] collects what a session's start adds,
+//! what their tools change, [`conflict`] notices two agents that edit one file, and [`intervention`] the errors that they hit.
+//! [`sources`] collects what a session's start adds,
+//! [`digest_sources`] reads what the user configured for it, [`presence`] shows routing which agents can work,
 //! [`committed`] reads session files as of git's HEAD, and [`renames`] follows renamed files.
 //!
 //! Not here: whether a command is dangerous (`callosum-guard`), and what a message says (`callosum-intervention`).
@@ -11,8 +13,10 @@
 
 pub mod committed;
 pub mod conflict;
+pub mod digest_sources;
 pub mod hook;
 pub mod intervention;
+pub mod presence;
 pub mod registration;
 pub mod renames;
 pub mod sources;

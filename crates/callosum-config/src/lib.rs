@@ -12,6 +12,7 @@ mod amendment;
 mod auto_allow;
 mod cake;
 mod calrc;
+mod digest_sources;
 mod environment;
 mod governance;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod key;
 mod matrix_file;
 mod mesh;
 mod notify;
+mod output_folders;
 mod permissions;
 mod places;
 mod project;
@@ -41,6 +43,7 @@ pub use self::{
     auto_allow::{AutoAllow, AutoAllowSettings},
     cake::{BrokenCake, GuardConfig},
     calrc::{Calrc, CalrcError, EditError},
+    digest_sources::{DigestSource, SourceFrom},
     environment::{Environment, EnvironmentError},
     governance::{Governance, GovernanceError, Revocation},
     homes::{Homes, HomesError},
@@ -48,6 +51,7 @@ pub use self::{
     matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
     notify::{NotifyBy, NotifySetting},
+    output_folders::OutputFolders,
     permissions::{Permissions, Permit, Reach, RuleLevel},
     places::Places,
     project::{MendError, Project, ProjectError, SetError, Told},

@@ -5,7 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::notify::{self, NotifySetting};
+use super::{
+    digest_sources::{self, DigestSource},
+    notify::{self, NotifySetting},
+    output_folders,
+};
 use callosum_host::{Disk, DiskError};
 use callosum_mesh::{
     agent::AgentName,
@@ -17,6 +21,17 @@ use toml::{Table, Value};
 
 /// The table.
 const TABLE: &str = "mesh";
+
+/// The keys of the table.
+const KEYS: [&str; 7] = [
+    "leases",
+    "routes",
+    "roles",
+    "examples",
+    "notify",
+    "output_folders",
+    "digest",
+];
 
 /// Longest text of a route or a role, in characters.
 const LONGEST: usize = 200;
@@ -48,6 +63,10 @@ pub struct MeshSettings {
     pub examples: Vec<Example>,
     /// How a person is notified about agents, if they are.
     pub notify: Option<NotifySetting>,
+    /// Folders outside of a project in which output files of tasks may be written.
+    pub output_folders: Vec<String>,
+    /// Files and commands that a session-start digest quotes.
+    pub digest_sources: Vec<DigestSource>,
 }
 
 /// Why the user's configuration of the mesh cannot be used.
@@ -111,11 +130,7 @@ impl MeshSettings {
         let Some(table) = file.get(TABLE) else {
             return (settings, reader.faults);
         };
-        let Some(table) = reader.table(
-            TABLE,
-            table,
-            &["leases", "routes", "roles", "examples", "notify"],
-        ) else {
+        let Some(table) = reader.table(TABLE, table, &KEYS) else {
             return (settings, reader.faults);
         };
         match table.get("leases").map(|value| (value, value.as_str())) {
@@ -136,6 +151,15 @@ impl MeshSettings {
             settings.notify = NotifySetting::read(table, |key, value, allowed| {
                 reader.refuse(&format!("mesh.notify.{key}"), value, allowed);
             });
+        }
+        if let Some(value) = table.get("output_folders") {
+            match output_folders::read(value) {
+                Some(folders) => settings.output_folders = folders,
+                None => reader.refuse("mesh.output_folders", value, output_folders::ALLOWED),
+            }
+        }
+        if let Some(value) = table.get("digest") {
+            settings.digest_sources = digest_sources::read_all(value, &mut reader.faults);
         }
         settings.examples = reader.examples(table, &settings.matrix);
         (settings, reader.faults)
@@ -461,7 +485,7 @@ mod tests {
         );
         let said = said.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",

@@ -34,7 +34,7 @@ use super::{
     sink::Sink,
 };
 use callosum_config::{MatrixFile, SinkSetting};
-use callosum_mesh::mesh_store;
+use callosum_mesh::{mesh_store, presence::PresenceSource};
 
 /// Most connections at once. For one more the one makes room that has said nothing for longest.
 const MOST_CONNECTIONS: usize = 256;
@@ -65,6 +65,8 @@ pub struct Setting {
     pub guard: GuardMetrics,
     /// Who does what.
     pub matrix: MatrixFile,
+    /// Shows which agents can work.
+    pub presence: PresenceSource,
     /// Told what goes wrong while it serves.
     pub warn: Warn,
     /// Asked when it is to end.
@@ -142,6 +144,7 @@ pub fn serve(
         sinks,
         guard,
         matrix,
+        presence,
         warn,
         cancel,
         ..
@@ -151,7 +154,10 @@ pub fn serve(
     let open = {
         let (disk, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
         let folder = folder.clone();
-        Box::new(move || mesh_store::open(&disk, &clock, &ids, &folder))
+        Box::new(move || {
+            let mesh = mesh_store::open(&disk, &clock, &ids, &folder)?;
+            Ok(mesh.with_presence(presence.clone()))
+        })
     };
     let keeper = Keeper::start(open, matrix, warn)?;
     let sinks = sinks.into_iter().map(|setting| {

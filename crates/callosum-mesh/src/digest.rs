@@ -321,16 +321,13 @@ fn items(known: &Known<'_>) -> Vec<Item> {
             .result
             .as_deref()
             .map(|result| format!(", with {}", quoted(result)));
-        let file = task
-            .output_file
-            .as_deref()
-            .map(|file| format!(", in {}", quoted(file)));
+        let file = output_of(task);
         let text = format!(
             "{} completed your task {}{}{}",
             by.map_or("someone", AgentName::as_str),
             quoted(&task.prompt),
             result.unwrap_or_default(),
-            file.unwrap_or_default()
+            file
         );
         items.push(since_event(Kind::Done, text, task.rev));
     }
@@ -451,6 +448,18 @@ fn sender_of(message: &Message, agent: &AgentName) -> String {
     match message.from_session {
         Some(_) => name_for(agent, &message.from),
         None => message.from.to_string(),
+    }
+}
+
+/// Returns the outcome for the output file of a task, if there is one: the file that holds the result, or why none does.
+pub(crate) fn output_of(task: &Task) -> String {
+    let receipt = task.output.as_ref().filter(|receipt| !receipt.is_stale);
+    match receipt {
+        Some(receipt) => match &receipt.reason {
+            None => format!(", result in {}", quoted(&receipt.path)),
+            Some(reason) => format!(", output file not written: {}", quoted(reason)),
+        },
+        None => String::new(),
     }
 }
 

@@ -27,10 +27,11 @@ pub(crate) const KEPT: &str = "board.kept.json";
 ///
 /// - 4 is read as it is: what an event does to the board is the same, but that of 5 forgets more of what is over.
 /// - 5 is read as it is: 6 also remembers which session sent a message, left a task, or found something.
+/// - 6 is read as it is: 7 also remembers receipts for output files.
 ///
 /// A board under any other is made anew from the log, as far as that goes back: whoever raises this reads those before on, since
 /// what the log has dropped stands nowhere else.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 
 /// The oldest version that is read.
 const OLDEST: u32 = 4;

@@ -17,6 +17,7 @@ use crate::{
     journal::{Cursor, Durability, Journal, JournalError, Notice, Reader, Retention, Tip},
     news::NEWS,
     orders::Orders,
+    presence::{Presence, PresenceSource},
     route::Matrix,
     sessions::ended,
     told::TOLD,
@@ -35,6 +36,8 @@ pub struct Mesh {
     pub(crate) journal: Journal,
     pub(crate) board: Board,
     matrix: Matrix,
+    /// Shows which agents can work.
+    presence: PresenceSource,
     /// The end of the log when the board was last brought up to it.
     tip: Option<Tip>,
     /// The last event of the board that the file remembers; `None` where a newer version's file stands there, which is
@@ -64,6 +67,7 @@ impl Mesh {
             journal,
             board: Board::default(),
             matrix: Matrix::default(),
+            presence: PresenceSource::default(),
             tip: None,
             remembered: Some(0),
             kept: 0,
@@ -77,6 +81,17 @@ impl Mesh {
     #[must_use]
     pub fn with_matrix(self, matrix: Matrix) -> Self {
         Self { matrix, ..self }
+    }
+
+    /// The same, which asks `presence` whether agents can begin their tasks.
+    #[must_use]
+    pub fn with_presence(self, presence: PresenceSource) -> Self {
+        Self { presence, ..self }
+    }
+
+    /// Returns what was seen of the agents now.
+    pub fn presence(&self) -> Presence {
+        self.presence.look(self.journal.now())
     }
 
     /// The same, whose log keeps another amount.
@@ -278,7 +293,7 @@ impl Mesh {
     }
 
     fn due(&self, now: Timestamp) -> Vec<Deed> {
-        due(&self.board, &self.matrix, now)
+        due(&self.board, &self.matrix, &self.presence, now)
     }
 
     /// Does what is due by itself: claims and leases of those who are gone, claims that have run out, tasks that
@@ -339,7 +354,7 @@ impl Mesh {
         orders.catch_up()?;
         let now = orders.turn.now();
         orders.end_sessions(self.machine.as_str())?;
-        for deed in due(orders.board, &self.matrix, now) {
+        for deed in due(orders.board, &self.matrix, &self.presence, now) {
             orders.append(&deed, &Voice::of(us()), None)?;
         }
         let done = act(&mut orders);
@@ -383,9 +398,20 @@ pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught,
 }
 
 /// What time has brought about by now.
-fn due(board: &Board, matrix: &Matrix, now: Timestamp) -> Vec<Deed> {
+fn due(board: &Board, matrix: &Matrix, presence: &PresenceSource, now: Timestamp) -> Vec<Deed> {
     let mut deeds = board.run_out(now);
-    deeds.extend(matrix.overdue(board, now));
+    if matrix.has_waiting(board) {
+        let overdue = matrix.overdue(board, now);
+        let forfeited = matrix.forfeited(board, &presence.look(now), now);
+        let task_of = |deed: &Deed| match deed {
+            Deed::TaskChanged { task, .. } => Some(task.clone()),
+            _ => None,
+        };
+        let late: Vec<_> = overdue.iter().map(task_of).collect();
+        let forfeited = forfeited.into_iter();
+        deeds.extend(forfeited.filter(|deed| !late.contains(&task_of(deed))));
+        deeds.extend(overdue);
+    }
     deeds.extend(board.expired(now));
     deeds
 }

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     addressee::Addressee,
     board::{Board, Status, Task},
-    digest::{Note, author_of, blocked, elsewhere, quoted, ready_at},
+    digest::{Note, author_of, blocked, elsewhere, output_of, ready_at},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
@@ -326,10 +326,7 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
     let done = done.map(|task| {
         let by = task.completed_by.as_ref();
         let by = by.map_or("someone", |by| by.as_str());
-        let file = task.output_file.as_deref();
-        let file = file
-            .map(|file| format!(", result in {}", quoted(file)))
-            .unwrap_or_default();
+        let file = output_of(task);
         let lead = format!("{by} completed your task {}{file}", task.id);
         let words = task.result.as_ref().unwrap_or(&task.prompt);
         (task.rev, lead, words.clone())

@@ -5,10 +5,14 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     agent::AgentName,
     board::{Board, Deed, Order, Refusal, Status, Task},
+    presence::Presence,
 };
 
 /// The key of a task that names its category.
 pub const CATEGORY: &str = "category";
+
+/// The key of a task that says why it went to the fallback of its category.
+pub const REASSIGNED: &str = "reassigned";
 
 /// So many characters are shown of what is no category.
 const MOST_SHOWN: usize = 80;
@@ -196,29 +200,64 @@ impl Matrix {
         self.roles.iter().find(|role| role.agent == *agent)
     }
 
+    /// The tasks that wait for their category's primary agent, and for nothing else.
+    fn waiting<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = (&'a Task, &'a Route)> {
+        let tasks = board.tasks.iter();
+        let pending = tasks.filter(|task| task.status == Status::Pending);
+        let routed = pending.filter_map(|task| {
+            let route = self.route(task.other.get(CATEGORY)?.as_str()?)?;
+            (task.assigned_to.as_ref() == Some(&route.primary)).then_some((task, route))
+        });
+        routed.filter(|(task, _)| board.waits_for(task).next().is_none())
+    }
+
+    /// Returns whether any task waits for the primary agent of its category.
+    pub fn has_waiting(&self, board: &Board) -> bool {
+        self.waiting(board).next().is_some()
+    }
+
     /// The tasks that their first agent has not begun in time, given to the other. The time counts from when the
     /// task could be begun: when it was left, when the last that it needs was done, when it came back to the queue.
     ///
     /// Each goes over once: the other has no second to fall back on.
     pub fn overdue(&self, board: &Board, now: Timestamp) -> Vec<Deed> {
-        let pending = board
-            .tasks
-            .iter()
-            .filter(|task| task.status == Status::Pending);
-        pending
-            .filter_map(|task| {
-                let route = self.route(task.other.get(CATEGORY)?.as_str()?)?;
-                let is_theirs = task.assigned_to.as_ref() == Some(&route.primary);
-                let waited = now.duration_since(ready_since(board, task));
-                let set = [("assigned_to".to_owned(), route.fallback.as_str().into())];
-                (is_theirs && waited > route.within && board.waits_for(task).next().is_none()).then(
-                    || Deed::TaskChanged {
-                        task: task.id.clone(),
-                        set: set.into_iter().collect(),
-                    },
-                )
+        let late = self
+            .waiting(board)
+            .filter(|(task, route)| now.duration_since(ready_since(board, task)) > route.within);
+        late.map(|(task, route)| {
+            let minutes = route.within.as_mins();
+            let unit = if minutes == 1 { "minute" } else { "minutes" };
+            let why = format!("{} did not begin it within {minutes} {unit}", route.primary);
+            given(task, route, why)
+        })
+        .collect()
+    }
+
+    /// Returns the tasks whose first agent cannot begin them now, given to the other at once. The other must be known to be
+    /// able to begin them: else they wait for the time of their route.
+    pub fn forfeited(&self, board: &Board, presence: &Presence, now: Timestamp) -> Vec<Deed> {
+        let sessions = &board.sessions;
+        let waiting = self.waiting(board);
+        let waiting =
+            waiting.filter(|(_, route)| presence.is_present(&route.fallback, sessions, now));
+        waiting
+            .filter_map(|(task, route)| {
+                let why = presence.absence(&route.primary, sessions, now)?;
+                Some(given(task, route, why))
             })
             .collect()
+    }
+}
+
+/// A task that goes to the fallback of its category, and the reason.
+fn given(task: &Task, route: &Route, why: String) -> Deed {
+    let set = [
+        ("assigned_to".to_owned(), route.fallback.as_str().into()),
+        (REASSIGNED.to_owned(), why.into()),
+    ];
+    Deed::TaskChanged {
+        task: task.id.clone(),
+        set: set.into_iter().collect(),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use callosum_agents::client::Client;
 use callosum_agents::dialect::Dialect;
-use callosum_client::sources;
+use callosum_client::{digest_sources, sources};
+use callosum_config::MeshSettings;
 use callosum_host::process::Identity;
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::digest::{Beside, Digest, Source};
@@ -39,8 +40,19 @@ pub fn digest(
     let fault = fault.map(|fault| Source::Broken(fault.to_string()));
     beside.sources.extend(fault);
     let told = mesh.digest_for(voice, &beside, budget);
-    let told = told.map_err(|error| open::explain(&error))?;
+    let mut told = told.map_err(|error| open::explain(&error))?;
+    told.text.push_str(&configured(context));
     Ok((mesh, told))
+}
+
+/// Returns the lines of the files and commands that the user configured, beyond the digest's own budget.
+pub fn configured(context: &Context) -> String {
+    let Context {
+        disk, environment, ..
+    } = context;
+    let settings = MeshSettings::load(disk, &context.project.homes.user_config);
+    let sources = settings.unwrap_or_default().digest_sources;
+    digest_sources::configured(disk, environment, &sources, context.tree())
 }
 
 /// What there is beside the mesh, in the project in which it is asked.

@@ -1,8 +1,10 @@
 //! The mesh of this machine, opened; and what the bridge file brought.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
-use callosum_config::{MeshSettings, MeshSettingsError};
+use callosum_client::presence::presence_source;
+use callosum_config::{MeshSettings, MeshSettingsError, OutputFolders};
 use callosum_evidence::terminal::on_one_line;
 use callosum_host::process::Identity;
 use callosum_mesh::board::{NewTask, Order, Refusal, Task};
@@ -62,7 +64,8 @@ fn mesh_with(context: &Context, settings: MeshSettings) -> Result<Mesh, CommandE
     let (clock, ids) = (&context.clock, &context.ids);
     let mesh = mesh_store::open(&context.disk, clock, ids, &folder);
     let mesh = mesh.map_err(|error| explain(&error))?;
-    Ok(mesh.with_matrix(settings.matrix))
+    let presence = presence_source(&context.disk, &context.project.homes);
+    Ok(mesh.with_matrix(settings.matrix).with_presence(presence))
 }
 
 /// Says that what the user configured of the mesh cannot be used.
@@ -127,13 +130,35 @@ fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError
 fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<(), MeshError> {
     let bridge = Bridge::of(&context.disk, mesh);
     match mesh.settle().and_then(|()| bridge.sync(mesh)) {
-        Ok(synced) => tell(context, &bridge, &synced),
+        Ok(synced) => {
+            tell(context, &bridge, &synced);
+            write_outputs(context, mesh);
+        }
         Err(error) if error.is_full() || matches!(error, MeshError::Disk(_)) => {
             warn_of_bridge(context, &bridge, &error);
         }
         Err(error) => return Err(error),
     }
     Ok(())
+}
+
+/// Returns the folders that the output file of a task of this folder may be in.
+pub fn output_folders(context: &Context, cwd: Option<&str>) -> Vec<PathBuf> {
+    let settings = settings(context).unwrap_or_default();
+    let Context {
+        disk, environment, ..
+    } = context;
+    OutputFolders::new(disk, environment, &context.project.homes, &settings).of(cwd)
+}
+
+/// Writes results to the output files of their tasks. A failure is a warning: the results are in the log.
+fn write_outputs(context: &Context, mesh: &mut Mesh) {
+    let folders = |task: &Task| output_folders(context, task.cwd.as_deref());
+    if let Err(error) = mesh.write_outputs(&folders) {
+        let why = CommandError::from_error(Exit::Environment, &error).one_line();
+        let what = format!("cannot write the output files of tasks: {why}");
+        context.report.warn(&what, Some("callosum doctor"));
+    }
 }
 
 /// Shows in the bridge file what was just done. It is in the log, so that a file which cannot be written is no reason to do
@@ -237,6 +262,7 @@ pub fn given_to(
         Some(own) => own,
         None => explain_verb(&error, verb),
     })?;
+    write_outputs(context, mesh);
     show_done(context, mesh);
     Ok(events)
 }

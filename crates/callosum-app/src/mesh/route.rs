@@ -37,6 +37,8 @@ pub struct RouteOutput {
     pub primary: String,
     /// Who does it where the first has not begun in time.
     pub fallback: String,
+    /// The reason why the first cannot begin a task now; null if it can, or if nothing is known.
+    pub primary_absent: Option<String>,
     /// Seconds that the first has to begin.
     pub sla_seconds: i64,
 }

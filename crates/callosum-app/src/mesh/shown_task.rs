@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::board::{Board, Task};
-use callosum_mesh::route::CATEGORY;
+use callosum_mesh::board::{Board, OutputOutcome, OutputReceipt, Task};
+use callosum_mesh::route::{CATEGORY, REASSIGNED};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 /// Most characters of a prompt in a list.
 const MOST_SHOWN: usize = 80;
@@ -20,7 +19,7 @@ pub struct MeshTasksOutput {
     pub tasks: Vec<MeshTaskOutput>,
 }
 
-/// A task, as `callosum mesh task show|add|claim|done --json` print it.
+/// A task, as `callosum mesh task show|add|claim|done|write --json` print it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct MeshTaskOutput {
     /// Its id.
@@ -35,6 +34,8 @@ pub struct MeshTaskOutput {
     pub prompt: String,
     /// What kind of task it is, as its author says.
     pub category: Option<String>,
+    /// The reason why it went to the fallback of its category; null if it did not.
+    pub reassigned: Option<String>,
     /// Where the result is to be written.
     pub output_file: Option<String>,
     /// Who left it.
@@ -59,6 +60,52 @@ pub struct MeshTaskOutput {
     pub token: Option<u64>,
     /// What came of it.
     pub result: Option<String>,
+    /// The receipt for the output file; null until the result was written or refused.
+    pub output: Option<OutputReceiptOutput>,
+}
+
+/// The receipt for the output file of a task.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct OutputReceiptOutput {
+    /// `written` or `refused`.
+    pub outcome: String,
+    /// The file, with every link resolved if that was possible.
+    pub path: String,
+    /// Size of the file in bytes, if it was written.
+    pub bytes: Option<u64>,
+    /// SHA-256 of the file, if it was written.
+    pub sha256: Option<String>,
+    /// The reason of a refusal.
+    pub reason: Option<String>,
+    /// The time.
+    pub at: Option<String>,
+}
+
+impl OutputReceiptOutput {
+    fn of(receipt: &OutputReceipt) -> Self {
+        let is_written = receipt.outcome == OutputOutcome::Written;
+        Self {
+            outcome: receipt.outcome.as_str().to_owned(),
+            path: receipt.path.clone(),
+            bytes: receipt.bytes,
+            sha256: receipt.sha256.clone().filter(|_| is_written),
+            reason: receipt.reason.clone(),
+            at: receipt.at.map(|at| at.to_string()),
+        }
+    }
+
+    /// Returns the receipt on one line.
+    pub fn line(&self) -> String {
+        let size = self.bytes.map_or_else(String::new, |bytes| {
+            let unit = if bytes == 1 { "byte" } else { "bytes" };
+            format!("{bytes} {unit} ")
+        });
+        let path = on_one_line(&self.path);
+        match &self.reason {
+            None => format!("written: {size}to {path}"),
+            Some(reason) => format!("not written: {}", on_one_line(reason)),
+        }
+    }
 }
 
 impl MeshTaskOutput {
@@ -66,17 +113,15 @@ impl MeshTaskOutput {
     pub fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
         // Where nothing may be written nobody has given back yet what ran out.
         let claim = task.claim_at(now);
+        let text = |key: &str| task.other.get(key)?.as_str().map(str::to_owned);
         Self {
             id: task.id.clone(),
             assigned_to: task.assigned_to.as_ref().map(ToString::to_string),
             status: task.status_at(now).as_str().to_owned(),
             priority: task.priority,
             prompt: task.prompt.clone(),
-            category: task
-                .other
-                .get(CATEGORY)
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            category: text(CATEGORY),
+            reassigned: text(REASSIGNED),
             output_file: task.output_file.clone(),
             created_by: task.created_by.to_string(),
             created_at: task.created_at.to_string(),
@@ -89,6 +134,11 @@ impl MeshTaskOutput {
             claimed_until: claim.map(|claim| claim.until.to_string()),
             token: claim.map(|claim| claim.token),
             result: task.result.clone(),
+            output: task
+                .output
+                .as_ref()
+                .filter(|receipt| !receipt.is_stale)
+                .map(OutputReceiptOutput::of),
         }
     }
 }

@@ -3,7 +3,7 @@
 use callosum_mesh::agent::{AgentName, US};
 use callosum_mesh::board::{NewTask, Order, Task};
 use callosum_mesh::route::CATEGORY;
-use callosum_mesh::{Mesh, Voice};
+use callosum_mesh::{Mesh, Voice, output_file};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -56,6 +56,35 @@ pub fn nobody_there(context: &Context, to: &AgentName) -> Result<Option<String>,
          agents: {})",
         known.join(", ")
     )))
+}
+
+/// Returns a warning if the result of a task with this output file cannot be written there; `None` if it can.
+pub fn output_warning(context: &Context, path: &str) -> Option<String> {
+    let cwd = context.folder.to_string_lossy();
+    let folders = open::output_folders(context, Some(&cwd));
+    let fault = output_file::resolve(&context.disk, path, Some(&context.folder), &folders).err()?;
+    Some(format!(
+        "the result will not be written to the output file: {fault}"
+    ))
+}
+
+/// Writes the result of a complete task to its output file again, and returns the task.
+pub fn written(
+    context: &Context,
+    voice: &Voice,
+    task: &str,
+    is_forced: bool,
+) -> Result<MeshTaskOutput, CommandError> {
+    let mut mesh = open::synced_anyway(context)?;
+    let voice = open::with_session(context, &mut mesh, voice)?;
+    let folders = |task: &Task| open::output_folders(context, task.cwd.as_deref());
+    let receipt = mesh.write_output(task, &voice, is_forced, &folders);
+    let receipt = receipt.map_err(|error| open::explain(&error))?;
+    if let Some(reason) = receipt.reason {
+        let what = format!("the result of task `{task}` was not written: {reason}");
+        return Err(CommandError::new(Exit::No, what));
+    }
+    known(&mut mesh, task, context.clock.now())
 }
 
 /// Does what is wanted, and gives the task that it was about: the one that is named, else the one that

@@ -132,6 +132,9 @@ fn told(task: &MeshTaskOutput) -> String {
             let _ = write!(text, ", {what} {}", quote::inline(value));
         }
     }
+    if let Some(output) = &task.output {
+        let _ = write!(text, ", {}", quote::one_line(&output.line()));
+    }
     let _ = write!(text, ", from {}", task.created_by);
     if !task.blocked_by.is_empty() {
         let _ = write!(

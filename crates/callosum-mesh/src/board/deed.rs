@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{NewTask, Order};
+use super::{NewTask, Order, OutputReceipt};
 use crate::{
     addressee::Addressee,
     agent::AgentName,
@@ -104,6 +104,15 @@ pub enum Deed {
         /// What came of it.
         #[serde(default)]
         result: Option<String>,
+    },
+    /// The result of a task was written to its output file, or refused.
+    #[serde(rename = "calc.task.output")]
+    OutputSettled {
+        /// The task.
+        task: String,
+        /// The receipt.
+        #[serde(flatten)]
+        receipt: OutputReceipt,
     },
     /// A task was taken back.
     #[serde(rename = "calc.task.cancelled")]
@@ -265,6 +274,7 @@ impl Deed {
                 anyway: false,
                 token: None,
             },
+            Self::OutputSettled { task, .. } => Order::SettleOutput { task },
             Self::TaskCancelled { task, reason } => Order::Cancel { task, reason },
             Self::TaskChanged { task, set } => Order::Change { task, set },
             Self::MessageSent {

@@ -12,6 +12,7 @@ mod id;
 mod lease;
 mod message;
 mod order;
+mod output;
 mod refusal;
 mod room;
 mod session;
@@ -27,6 +28,7 @@ pub use self::{
     lease::{LEASE, Lease},
     message::{Discovery, Message},
     order::{MESSAGE_TTL, NewTask, Order},
+    output::{OutputOutcome, OutputReceipt},
     refusal::Refusal,
     session::{BEGINS, ENDS, PROCESS, Process, Session},
     state::Board,

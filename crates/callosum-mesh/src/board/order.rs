@@ -85,6 +85,11 @@ pub enum Order {
         /// The number of the claim under which it was done, where it is known.
         token: Option<u64>,
     },
+    /// Record what became of an output file: an event from elsewhere, which is refused.
+    SettleOutput {
+        /// The task.
+        task: String,
+    },
     /// Take a task back.
     Cancel {
         /// The task.
@@ -223,6 +228,7 @@ impl Board {
                     now,
                 },
             )?,
+            Order::SettleOutput { task } => return Err(Refusal::NotYourReceipt { task }),
             Order::Cancel { task, reason } => self.cancelled(task, reason, voice, now)?,
             Order::Change { task, set } => {
                 let deeds = self.change(task, set)?;

@@ -189,6 +189,20 @@ pub enum Refusal {
         /// Whose it is.
         owners: Vec<AgentName>,
     },
+    /// A task has no result to write to a file.
+    #[error("task `{task}` {why}")]
+    NoOutput {
+        /// The task.
+        task: String,
+        /// The reason.
+        why: &'static str,
+    },
+    /// Receipts for output files come from the program alone.
+    #[error("only Callosum itself records the output file of task `{task}`")]
+    NotYourReceipt {
+        /// The task.
+        task: String,
+    },
     /// Only the program itself speaks in its own name.
     #[error("only Callosum itself may use the name `callosum`")]
     OurName,

@@ -200,6 +200,7 @@ impl Board {
                         claim: None,
                         queued_at: None,
                         result: None,
+                        output: None,
                         other,
                         rev,
                     });
@@ -234,8 +235,20 @@ impl Board {
                     task.status = Status::Complete;
                     task.completed_at = Some(event.timestamp.to_string());
                     task.result = result;
+                    task.change_output();
                 });
                 self.forget_tasks();
+            }
+            Deed::OutputSettled { task, receipt } => {
+                // No part of the task changes, so that its author gets no second notice of its completion.
+                let task = self.tasks.iter_mut().find(|known| known.id == task);
+                if let Some(task) = task {
+                    task.output = Some(super::OutputReceipt {
+                        at: Some(event.timestamp),
+                        is_stale: false,
+                        ..receipt
+                    });
+                }
             }
             Deed::TaskCancelled { task, .. } => {
                 self.with_task(&task, rev, |task| task.status = Status::Cancelled);
@@ -354,6 +367,9 @@ impl Task {
     /// Sets keys by their names in the bridge file. What is no value of a key is passed over: who
     /// decided has looked at it.
     pub(super) fn set(&mut self, set: Map<String, Value>) {
+        if set.contains_key("output_file") || set.contains_key("result") {
+            self.change_output();
+        }
         for (key, value) in set {
             match key.as_str() {
                 "assigned_to" => self.assigned_to = serde_json::from_value(value).unwrap_or(None),

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::OutputReceipt;
 use crate::{agent::AgentName, voice::Voice};
 
 /// How far a task is.
@@ -125,6 +126,9 @@ pub struct Task {
     pub queued_at: Option<String>,
     /// What came of it.
     pub result: Option<String>,
+    /// The receipt for its output file, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputReceipt>,
     /// Keys that somebody wrote beside these.
     pub other: Map<String, Value>,
     /// The last event that changed it.

@@ -239,6 +239,7 @@ pub(super) fn subject(order: &Order) -> String {
         Order::Release { task, .. }
         | Order::Complete { task, .. }
         | Order::Cancel { task, .. }
+        | Order::SettleOutput { task }
         | Order::Change { task, .. } => format!("task_queue `{task}`"),
         Order::Send { id, .. } => format!("messages `{id}`"),
         Order::Move { message, .. } | Order::Retry { message } => format!("messages `{message}`"),

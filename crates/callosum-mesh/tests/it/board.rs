@@ -372,7 +372,7 @@ fn the_form_of_what_is_remembered_has_one_number() {
         let members = value.as_object().expect("an object");
         members.keys().cloned().collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(remembered["format"], 6);
+    assert_eq!(remembered["format"], 7);
     for (value, expected) in [
         (&remembered, "format origin kept board"),
         (

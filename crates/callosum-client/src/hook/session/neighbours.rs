@@ -18,7 +18,7 @@ use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
-    board::Lease,
+    board::{Lease, Task},
     bridge::{Bridge, Synced},
     digest::{Beside, Digest, Source, digest_of_beside},
     quoted, warning,
@@ -27,16 +27,19 @@ use callosum_mesh::{
 use super::{Problem, Said};
 use crate::{
     conflict::{Observer, ObserverError},
+    digest_sources::configured,
     hook::{
         brought::When,
         changed::Changed,
         event::{Action, Event},
         place::{facts, folders},
     },
+    presence::presence_source,
     sources,
 };
 use callosum_config::{
-    Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, ProjectError, Told,
+    DigestSource, Environment, EnvironmentError, Homes, HomesError, MeshSettings, OutputFolders,
+    Project, ProjectError, Roots, Told,
 };
 use callosum_mesh::mesh_store;
 
@@ -68,6 +71,8 @@ pub(super) struct Neighbours {
     voice: Voice,
     disk: Disk,
     environment: Environment,
+    /// Files and commands that the user configured for the beginning of a session.
+    digest_sources: Vec<DigestSource>,
     /// What is wrong with what the user configured.
     fault: Option<String>,
     is_sandboxed: bool,
@@ -146,7 +151,10 @@ impl Neighbours {
             Ok(settings) => (settings, None),
             Err(error) => (MeshSettings::default(), Some(error.to_string())),
         };
-        let mesh = mesh.with_matrix(settings.matrix).with_patience(PATIENCE);
+        let mesh = mesh
+            .with_matrix(settings.matrix)
+            .with_presence(presence_source(&disk, &homes))
+            .with_patience(PATIENCE);
         let pane = environment.get("TMUX_PANE");
         let cwd = said.folder.as_ref();
         let voice = Voice {
@@ -160,6 +168,7 @@ impl Neighbours {
             voice,
             disk,
             environment: environment.clone(),
+            digest_sources: settings.digest_sources,
             fault,
             is_sandboxed: sources::is_sandboxed(Some(client)),
         }))
@@ -203,6 +212,7 @@ impl Neighbours {
         word: &str,
         say: impl FnOnce(&str) -> bool,
     ) -> Met {
+        let configured = self.configured();
         let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
             // What the project has is whole all the same.
             let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));
@@ -211,7 +221,7 @@ impl Neighbours {
             let agent = &self.voice.agent;
             let told = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
             return Met {
-                text: format!("{UNREAD}{}", told.text),
+                text: format!("{UNREAD}{}{configured}", told.text),
                 ..met
             };
         };
@@ -231,10 +241,20 @@ impl Neighbours {
         if met.text.is_empty() && self.fault.is_some() {
             MISCONFIGURED.clone_into(&mut met.text);
         }
+        met.text.push_str(&configured);
         if !told.text.is_empty() && say(&met.text) {
             met.keep(self.mesh.deliver(&told, &self.voice, word));
         }
         met
+    }
+
+    /// Returns the lines of the sources that the user configured, which have budgets of their own.
+    fn configured(&self) -> String {
+        let here = self.voice.cwd.as_deref().map(Path::new);
+        let (_, here) = folders(&self.disk, &self.environment, here);
+        let roots = here.and_then(|here| Roots::find(&self.disk, &here, None).ok());
+        let tree = roots.map_or_else(|| PathBuf::from("/"), |roots| roots.tree);
+        configured(&self.disk, &self.environment, &self.digest_sources, &tree)
     }
 
     /// What others have for this session in the room that is left beside `recovered` and `line`.
@@ -409,7 +429,28 @@ impl Neighbours {
     fn bring_in_line(&mut self) -> Result<Synced, NeighboursError> {
         self.mesh.settle()?;
         let bridge = Bridge::of(&self.disk, &self.mesh);
-        Ok(bridge.sync(&mut self.mesh)?)
+        let synced = bridge.sync(&mut self.mesh)?;
+        self.write_outputs()?;
+        Ok(synced)
+    }
+
+    /// Writes results that are due to the output files of their tasks. Costs a look at the board if none is.
+    fn write_outputs(&mut self) -> Result<(), NeighboursError> {
+        let Self {
+            mesh,
+            disk,
+            environment,
+            ..
+        } = self;
+        let folders = |task: &Task| {
+            let Ok(homes) = Homes::find(environment) else {
+                return Vec::new();
+            };
+            let settings = MeshSettings::load(disk, &homes.user_config).unwrap_or_default();
+            OutputFolders::new(disk, environment, &homes, &settings).of(task.cwd.as_deref())
+        };
+        mesh.write_outputs(&folders)?;
+        Ok(())
     }
 }
 

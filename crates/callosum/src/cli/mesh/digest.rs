@@ -3,7 +3,7 @@
 //! The use case is [`callosum_app::mesh::digest`].
 
 use callosum_app::CommandError;
-use callosum_app::mesh::digest::{DigestOutput, digest, project};
+use callosum_app::mesh::digest::{DigestOutput, configured, digest, project};
 use callosum_app::mesh::open;
 use callosum_evidence::terminal::on_one_line;
 use callosum_evidence::tokens;
@@ -18,7 +18,7 @@ use crate::cli::context::Context;
 /// Show what an agent learns about the others when its session begins
 ///
 /// Lists messages to the agent, tasks for it, results of tasks that it left, and hand-offs. Also lists discoveries,
-/// events and ledger entries since its last session. Prints nothing if there is nothing new. Nothing is marked as
+/// events and ledger entries since its last session, and quotes the sources of `mesh.digest` in your configuration. Prints nothing if there is nothing new. Nothing is marked as
 /// delivered, unless --mark-delivered is given.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
             return show(
                 context,
                 &Digest {
-                    text: format!("{line}{}", told.text),
+                    text: format!("{line}{}{}", told.text, configured(context)),
                     ..told
                 },
             );

@@ -2,6 +2,7 @@
 //!
 //! The use case is [`callosum_app::mesh::route`].
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use callosum_app::mesh::open;
@@ -126,7 +127,11 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
     }
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let accounts = board.fields.get(ACCOUNTS).cloned().unwrap_or(Value::Null);
+    let sessions = board.sessions.clone();
+    let presence = mesh.presence();
     let matrix = mesh.matrix();
+    let now = context.clock.now();
+    let absence = |route: &Route| presence.absence(&route.primary, &sessions, now);
     let is_wanted = |route: &&Route| {
         let wanted = args.category.as_deref();
         wanted.is_none_or(|wanted| wanted == route.category)
@@ -141,6 +146,7 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
             about: route.about.clone(),
             primary: route.primary.to_string(),
             fallback: route.fallback.to_string(),
+            primary_absent: absence(route),
             sla_seconds: route.within.as_secs(),
         });
         return context.ui.json_data(&RoutesOutput {
@@ -152,6 +158,7 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
         context.report.say("no categories are configured");
         context.report.hint("callosum mesh route init");
     }
+    let absent: BTreeSet<String> = routes.iter().filter_map(|route| absence(route)).collect();
     let mut table = Table::new(&["category", "primary", "fallback", "minutes", "about"]);
     for route in routes {
         table.row([
@@ -163,6 +170,10 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
         ]);
     }
     context.ui.data(&table.render())?;
+    for why in absent {
+        let what = format!("{why}: its tasks go to a fallback that is at work");
+        context.report.say(&on_one_line(&what));
+    }
     let Value::Object(accounts) = accounts else {
         return Ok(());
     };

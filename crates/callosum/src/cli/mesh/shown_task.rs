@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use callosum_app::CommandError;
-use callosum_app::mesh::shown_task::{MeshTaskOutput, line};
+use callosum_app::mesh::shown_task::{MeshTaskOutput, OutputReceiptOutput, line};
 use callosum_evidence::terminal::on_one_line;
 
 use crate::cli::context::Context;
@@ -21,11 +21,14 @@ pub(super) fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), Co
         "added by {} at {}",
         output.created_by, output.created_at
     );
+    let receipt = output.output.as_ref().map(OutputReceiptOutput::line);
     let token = output.token.map(|token| format!("{token} (for --token)"));
     for (what, value) in [
         ("category", &output.category),
+        ("reassigned:", &output.reassigned),
         ("about", &output.cwd),
         ("output file", &output.output_file),
+        ("output", &receipt),
         ("claimed in session", &output.claimed_session),
         ("claimed until", &output.claimed_until),
         ("token", &token),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use callosum_app::mesh::open;
 use callosum_app::mesh::route::{classified, why};
 use callosum_app::mesh::shown_task::line;
-use callosum_app::mesh::task::{done, known, listed, meant, nobody_there};
+use callosum_app::mesh::task::{done, known, listed, meant, nobody_there, output_warning, written};
 use callosum_app::{CommandError, shell_word};
 use callosum_mesh::agent::AgentName;
 use callosum_mesh::board::{NewTask, Order};
@@ -26,6 +26,7 @@ pub(crate) enum TaskCommand {
     Done(DoneArgs),
     Release(ReleaseArgs),
     Cancel(CancelArgs),
+    Write(WriteArgs),
     List(ListArgs),
     Show(ShowArgs),
 }
@@ -38,7 +39,7 @@ pub(crate) enum TaskCommand {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh task add \"Review the parser for panics\" --to gemini --output-file /tmp/review.md
+  $ callosum mesh task add \"Review the parser for panics\" --to gemini --output-file review.md
   $ callosum mesh task add \"Count what depends on serde\" --to gemini --category dependency-scan
   $ callosum mesh task add \"Fix what the review found\" --priority 1")]
 pub(crate) struct AddArgs {
@@ -58,6 +59,9 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "TASK")]
     add_dep: Vec<String>,
     /// File to write the result to
+    ///
+    /// Callosum writes it when the task is completed with a result: a new file in this project, or in a folder of
+    /// `mesh.output_folders` in your configuration.
     #[arg(long, value_name = "PATH")]
     output_file: Option<PathBuf>,
     /// Id of the task [default: a new one]
@@ -151,6 +155,27 @@ pub(crate) struct CancelArgs {
     speaker: SpeakerArgs,
 }
 
+/// Write the result of a task to its output file again
+///
+/// Completing a task writes its result to the file that `task add --output-file` named, if that file is new. This command
+/// tries again for the agent that left the task, or for a person. Exits with 1 if the file is not written.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task add \"Count the lines\" --id count-lines --output-file lines.txt
+  $ callosum mesh task done count-lines --result 412
+  $ callosum mesh task write count-lines --force")]
+pub(crate) struct WriteArgs {
+    /// Id of the task
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Replace a file that exists with other content
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
 /// List tasks, most urgent first
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -213,6 +238,10 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
             };
             act(context, &args.speaker, order, Some(&args.task))
         }
+        TaskCommand::Write(args) => {
+            let voice = args.speaker.voice(context);
+            print(context, &written(context, &voice, &args.task, args.force)?)
+        }
         TaskCommand::List(args) => list(context, args),
         TaskCommand::Show(args) => {
             let (mut mesh, _) = open::readable(context)?;
@@ -228,6 +257,12 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
         let path = context.folder.join(path);
         path.to_string_lossy().into_owned()
     });
+    if let Some(path) = &output_file
+        && let Some(what) = output_warning(context, path)
+    {
+        let hint = "name a file in the project, or add its folder to mesh.output_folders";
+        context.report.warn(&what, Some(hint));
+    }
     let prompt = words(&args.prompt)?;
     let category = category(context, args, &prompt)?;
     let (assigned_to, other) = meant(context, args.to.clone(), category.as_deref())?;

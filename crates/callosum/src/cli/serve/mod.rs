@@ -16,6 +16,7 @@ use std::{io, thread};
 use callosum_app::mesh::{panes, unusable};
 use callosum_app::serve::{LETS_GO, MENDING, Silent, elsewhere, failed, lines};
 use callosum_app::{CommandError, Exit, explain, shell_word, store};
+use callosum_client::presence::presence_source;
 use callosum_config::{Environment, Homes, MatrixFile, SinkSetting};
 use callosum_daemon::{
     Addresses, Instance, Serving, Setting, Wish, ask, is_held, may_be_there, noted_pid, running,
@@ -207,6 +208,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
                 families.map_err(|error| error.one_line())
             }
         }),
+        presence: presence_source(&ground.disk, &ground.homes),
         matrix: MatrixFile::open(&ground.disk, ground.homes.user_config.clone())
             .map_err(|error| unusable(&error).hint(edit_configuration(ground)))?,
         warn: Box::new(move |reason| {

@@ -4,12 +4,16 @@
 mod bridge;
 /// Files that two agents edit at the same time.
 mod conflicts;
+/// Files and commands of the user in a digest.
+mod digest_sources;
 /// Leases on files.
 mod leases;
 /// What one says to another.
 mod messages;
 /// Who speaks, and what is named.
 mod names;
+/// Output files of tasks.
+mod outputs;
 /// Agents in terminals; other systems do not list processes.
 #[cfg(target_os = "linux")]
 mod panes;

@@ -213,6 +213,9 @@ fn a_task_that_nobody_begins_goes_to_the_other() {
     assert!(waits.contains("for gemini-cli"), "{waits}");
     let over = at("2026-01-02T03:16:00Z", &["task", "list"]).stdout;
     assert!(over.contains("for codex"), "{over}");
+    let shown = at("2026-01-02T03:16:00Z", &["task", "show", "t"]).stdout;
+    let why = "reassigned: gemini-cli did not begin it within 15 minutes";
+    assert!(shown.contains(why), "{shown}");
     let told = at(
         "2026-01-02T03:17:00Z",
         &["tail", "--topic", "calc.task.changed", "--json"],
@@ -265,4 +268,83 @@ fn a_task_that_waits_in_vain_says_so() {
     );
     let shown = json(&env, &["task", "show", "t2"]);
     assert_eq!(shown["unsatisfiable_needs"], serde_json::json!(["t1"]));
+}
+
+/// CALC-ROUTE-1: an agent that is out of quota, blocked or gone loses its turn at once, if a fallback is at work; an old
+/// registry is not believed.
+#[test]
+fn an_agent_that_cannot_work_loses_its_turn_at_once() {
+    for (state, seen_at, other, expected) in [
+        (
+            "USAGE_LIMITED",
+            "03:00:00",
+            "codex",
+            Some("has used up its limit in %1"),
+        ),
+        ("SESSION_ENDED", "03:00:00", "codex", Some("ended in %1")),
+        (
+            "BLOCKED_ON_APPROVAL",
+            "03:00:00",
+            "codex",
+            Some("waits for a person's approval in %1"),
+        ),
+        ("WORKING", "03:00:00", "codex", None),
+        ("USAGE_LIMITED", "02:49:00", "codex", None),
+        ("BLOCKED_ON_APPROVAL", "02:58:30", "codex", None),
+        ("USAGE_LIMITED", "03:00:00", "claude", None),
+    ] {
+        let env = TestEnv::new();
+        env.run(["mesh", "route", "init"]).success();
+        let at = |words: &[&str]| {
+            let run = env.callosum().arguments([&["mesh"], words].concat());
+            let run = run.env("CALLOSUM_TEST_CLOCK", "2026-01-02T03:00:01Z");
+            run.run().success().stdout
+        };
+        let pane = |name: &str, agent: &str, state: &str| {
+            serde_json::json!({
+                "pane": name, "tty": null, "pid": 1, "session_id": null, "project": null, "cwd": null,
+                "last_prompt": null, "status": "active", "activity_state": "WORKING", "quadrant": null,
+                "last_active": "2026-01-02T02:58:00Z", "agent": agent, "runtime": agent, "state": state,
+                "detail": null, "since": "2026-01-02T02:58:00Z", "resets_at": null, "resets": null,
+                "has_draft": false, "evidence": [],
+            })
+        };
+        let registry = serde_json::json!({
+            "version": "1.0.0", "updated_at": format!("2026-01-02T{seen_at}Z"), "writer": 1,
+            "panes": [pane("%1", "gemini", state), pane("%2", other, "TRULY_IDLE")],
+        });
+        let path = env.machine_home().join("pane_registry.json");
+        env.write(&path, registry.to_string());
+        let what = format!("{state} seen at {seen_at}, {other} idle");
+        at(&[
+            "task",
+            "add",
+            "Map",
+            "--category",
+            "dependency-scan",
+            "--id",
+            "t",
+        ]);
+        let task = at(&["task", "show", "t", "--json"]);
+        let task: Value = serde_json::from_str(&task).unwrap();
+        let why = task["reassigned"].as_str();
+        match expected {
+            Some(part) => {
+                assert_eq!(task["assigned_to"], "codex", "{what}");
+                assert_eq!(why, Some(&*format!("gemini-cli {part}")), "{what}");
+                let shown = at(&["task", "show", "t"]);
+                assert!(shown.contains("reassigned: gemini-cli "), "{shown}");
+            }
+            None => assert_eq!(
+                (task["assigned_to"].as_str(), why),
+                (Some("gemini-cli"), None),
+                "{what}"
+            ),
+        }
+        let route = at(&["route", "dependency-scan", "--json"]);
+        let route: Value = serde_json::from_str(&route).unwrap();
+        let absent = route["routes"][0]["primary_absent"].as_str();
+        let is_absent = expected.is_some() || other == "claude";
+        assert_eq!(absent.is_some(), is_absent, "{what}: {absent:?}");
+    }
 }

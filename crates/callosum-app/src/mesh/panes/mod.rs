@@ -309,7 +309,7 @@ fn settings(machine: &Machine<'_>) -> Settings {
     let environment = machine.environment;
     let homes = machine.homes;
     let claude = environment.path("CLAUDE_CONFIG_DIR");
-    let claude = claude.unwrap_or_else(|| environment.at_home(".claude"));
+    let claude = claude.unwrap_or_else(|| environment.at_home("~/.claude"));
     let temporary = environment.path("TMUX_TMPDIR");
     let temporary = temporary.unwrap_or_else(|| PathBuf::from("/tmp"));
     Settings {

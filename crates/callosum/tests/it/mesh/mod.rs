@@ -2,6 +2,9 @@
 
 /// The bridge file.
 mod bridge;
+/// Texts to agents, by their mailboxes and hooks.
+#[cfg(target_os = "linux")]
+mod inject;
 /// Leases on files.
 mod leases;
 /// What one says to another.

@@ -79,6 +79,15 @@ pub fn sessions(disk: &Disk, folder: &Path) -> Vec<ClaudeSession> {
         .collect()
 }
 
+/// Returns the session of one process, if it runs.
+pub fn session(disk: &Disk, folder: &Path, pid: u32) -> Option<ClaudeSession> {
+    let bytes = disk.read_at_most(&folder.join(format!("{pid}.json")), LARGEST);
+    let read = read(&bytes.ok()?, |pid| {
+        table::entry(pid).map(|entry| entry.started)
+    });
+    read.filter(|session| session.pid == pid)
+}
+
 /// Reads a file. `started` returns the start time of a process that runs.
 fn read(bytes: &[u8], started: impl Fn(u32) -> Option<u64>) -> Option<ClaudeSession> {
     let raw: Raw = serde_json::from_slice(bytes).ok()?;

@@ -104,6 +104,19 @@ pub fn read_all(disk: &Disk, folder: &Path) -> Vec<HookEvent> {
         .collect()
 }
 
+/// Returns the last event of one session.
+pub fn last(disk: &Disk, folder: &Path, client: &str, session: &str) -> Option<HookEvent> {
+    let bytes = disk.read_at_most(&folder.join(file_name(client, session)), LARGEST);
+    serde_json::from_slice(&bytes.ok()?).ok()
+}
+
+/// Whether an event is a prompt that was just sent, by the name that any of the clients gives it.
+pub fn is_prompt(event: &str) -> bool {
+    let letters = event.chars().filter(char::is_ascii_alphanumeric);
+    let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    matches!(word.as_str(), "userpromptsubmit" | "beforeagent")
+}
+
 /// Removes the files of sessions whose last event is older than `before`.
 pub fn sweep(disk: &Disk, folder: &Path, before: Timestamp) -> Result<(), DiskError> {
     for event in read_all(disk, folder) {
@@ -193,6 +206,9 @@ mod tests {
             (last.event.as_str(), last.state),
             ("Stop", State::TaskComplete)
         );
+        let one = super::last(&disk, &folder, "claude-code", "s/1");
+        assert_eq!(one.as_ref(), Some(last));
+        assert_eq!(super::last(&disk, &folder, "claude-code", "s2"), None);
         sweep(&disk, &folder, Timestamp::from_second(4).unwrap()).unwrap();
         assert_eq!(read_all(&disk, &folder).len(), 1);
         sweep(&disk, &folder, Timestamp::from_second(5).unwrap()).unwrap();
@@ -221,6 +237,7 @@ mod tests {
         );
         assert_eq!(state_of("Notification", "idle_prompt"), None);
         assert_eq!(state_of("BeforeModel", ""), None);
+        assert!(is_prompt("user-prompt-submit") && is_prompt("BeforeAgent") && !is_prompt("Stop"));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! `drop` (an Enter is lost), `late` (a redraw takes up to `echo` ms), `half` (a redraw pauses in its middle), `dialog`
 //! (a dialog opens soon after a paste), `busy` (it reads nothing for a while), `exit` (it becomes a shell soon after a
 //! paste). `work` is the longest turn in ms. `start` is `idle`, `dialog`, `overlay`, `draft`, `working` or `limit`.
+//! With `sockets` and `sessions` (folders), it takes messages at a socket and has a session file; `mute` takes a message
+//! and does nothing with it.
 //!
 //! A dialog counts as shown once the terminal has drawn it. The program asks for the cursor's position after it draws,
 //! and keys that arrive before the answer were sent by someone who could not see the dialog: they still belong to the
@@ -13,6 +15,7 @@
 
 mod draw;
 mod keys;
+mod mail;
 
 use std::{
     fs::{File, OpenOptions},
@@ -30,6 +33,7 @@ use rustix::{
 use self::{
     draw::Shown,
     keys::{Key, Keys},
+    mail::Mail,
 };
 
 /// How often the program looks at its schedule.
@@ -47,6 +51,8 @@ struct Settings {
     exit: u64,
     work: u64,
     random: u64,
+    mail: Option<(PathBuf, PathBuf)>,
+    mute: u64,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -77,6 +83,7 @@ struct Fake {
     dialog_at: Option<Instant>,
     exit_at: Option<Instant>,
     next_spin: Instant,
+    mail: Option<Mail>,
 }
 
 fn main() {
@@ -137,6 +144,8 @@ fn settings() -> Settings {
         busy: number("busy"),
         exit: number("exit"),
         work: number("work"),
+        mail: text("sockets").map(|sockets| (sockets.into(), text("sessions").unwrap().into())),
+        mute: number("mute"),
         random: number("seed") ^ 0x9e37_79b9_7f4a_7c15,
     }
 }
@@ -183,6 +192,10 @@ impl Fake {
                 "overlay" => cover(false),
                 _ => Cover::None,
             },
+            mail: settings
+                .mail
+                .as_ref()
+                .map(|(sockets, sessions)| Mail::new(sockets, sessions)),
             working_until: (start == "working").then(|| now + Duration::from_mins(10)),
             settings,
             log,
@@ -269,15 +282,49 @@ impl Fake {
             return;
         }
         let text = std::mem::take(&mut self.shown.draft);
-        if text.is_empty() {
-            return;
+        if !text.is_empty() {
+            self.submit(text);
         }
+    }
+
+    fn submit(&mut self, text: String) {
         self.note("prompt", &text);
         if self.working_until.is_some() {
             self.queue.push(text.clone());
             self.shown.queue.push(text);
         } else {
             self.begin(&text);
+        }
+    }
+
+    /// Takes the messages that have arrived, and reports what it does. A dialog stays open, as in the real client.
+    fn read_mail(&mut self) {
+        let Some(mail) = &mut self.mail else {
+            return;
+        };
+        let is_dialog = matches!(
+            self.cover,
+            Cover::Drawn {
+                is_dialog: true,
+                ..
+            } | Cover::Seen {
+                is_dialog: true,
+                ..
+            }
+        );
+        mail.report(match self.working_until {
+            _ if is_dialog => "waiting",
+            Some(_) => "busy",
+            None => "idle",
+        });
+        for text in mail.read() {
+            if self.settings.mute > 0 {
+                self.note("muted", &text);
+            } else {
+                self.note("mail", &text);
+                self.submit(text);
+                self.draw_later();
+            }
         }
     }
 
@@ -303,6 +350,7 @@ impl Fake {
     }
 
     fn tick(&mut self) {
+        self.read_mail();
         let now = Instant::now();
         let is_due = |at: &mut Option<Instant>| at.take_if(|at| *at <= now).is_some();
         let clear = self.settings.log.with_extension("clear");

@@ -1,13 +1,16 @@
-//! Types a prompt into a client's composer in tmux, and proves that the client took it.
+//! Brings a prompt to a client, and proves that the client took it.
 //!
-//! Start with [`prepare`] and [`tmux::inject`]. [`machine`] decides, without any input or output of its own, and
-//! [`tmux`] looks and types. [`rate`] limits how often.
+//! Start with [`prepare`], [`mailbox::post`] and [`tmux::inject`]. [`machine`] decides, without any input or output of its
+//! own, [`tmux`] looks and types, and [`mailbox`] uses the client's own way to take a message. [`rate`] limits how often.
 //!
-//! tmux reports no success: keys that it sends may reach a dialog, a shell or nothing. So every step waits for evidence
-//! on the screen, and an injection without evidence is [`Outcome::Unconfirmed`].
+//! No route reports success: keys that tmux sends may reach a dialog, a shell or nothing, and a mailbox takes a text that
+//! its client never reads. So every step waits for evidence, and an injection without evidence is
+//! [`Outcome::Unconfirmed`].
 
 pub mod guard;
+mod lock;
 pub mod machine;
+pub mod mailbox;
 pub mod rate;
 pub mod sent;
 pub mod text;
@@ -35,6 +38,8 @@ pub struct Injection {
 pub struct Options {
     /// Types also into a client that works and has an empty draft. Claude Code, Codex and Gemini CLI queue the text.
     pub while_working: bool,
+    /// Also goes to a client whose limit is used up, which a caller sets after the limit has ended.
+    pub after_limit: bool,
     /// Allows a text that begins with `/` or `!`, which a client runs as a command of its own or in a shell.
     pub commands: bool,
     /// Removes the text from the composer with Ctrl-U if it was not submitted, is there alone and fits on one line.
@@ -71,21 +76,47 @@ impl Default for Timing {
     }
 }
 
+/// A way to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeliveryRoute {
+    /// The socket that a session of Claude Code listens on.
+    ClaudeSocket,
+    /// The command `codex queue`.
+    CodexQueue,
+    /// A message that a hook of the client delivers.
+    Hook,
+    /// Keys that tmux sends.
+    Tmux,
+}
+
+impl DeliveryRoute {
+    /// Returns the name in output and in the log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeSocket => "claude-socket",
+            Self::CodexQueue => "codex-queue",
+            Self::Hook => "hook",
+            Self::Tmux => "tmux",
+        }
+    }
+}
+
 /// Progress of an injection. Each phase has evidence in the receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// The text and its terms are in order.
     Accepted,
-    /// The pane is this injection's alone, and the client is ready.
+    /// The pane is this injection's alone and the client is ready, or the message waits for a hook.
     Queued,
-    /// The text is in the composer.
+    /// The text is in the composer or in the client's mailbox.
     Written,
     /// The client took the text.
     Submitted,
-    /// A hook or the transcript has it. This route does not go that far.
+    /// A hook of the client has it, or has delivered it.
     Seen,
-    /// The agent has answered. This route does not go that far.
+    /// The agent has confirmed that it read the message.
     Acknowledged,
 }
 
@@ -109,6 +140,21 @@ pub enum Outcome {
         /// Whether the text was pasted before and may wait in the composer.
         text_left: bool,
     },
+    /// A message waits until a hook of the client delivers it. Not a success.
+    Queued {
+        /// The message's id.
+        message: String,
+    },
+    /// A hook of the client delivered the message.
+    Seen {
+        /// The message's id.
+        message: String,
+    },
+    /// The agent confirmed that it read the message.
+    Acknowledged {
+        /// The message's id.
+        message: String,
+    },
     /// A dry run met no obstacle.
     Possible,
 }
@@ -116,7 +162,10 @@ pub enum Outcome {
 impl Outcome {
     /// Whether there is evidence that the client took the text.
     pub const fn is_submitted(&self) -> bool {
-        matches!(self, Self::Submitted)
+        matches!(
+            self,
+            Self::Submitted | Self::Seen { .. } | Self::Acknowledged { .. }
+        )
     }
 }
 
@@ -217,8 +266,10 @@ pub struct Step {
 pub struct Receipt {
     /// The pane, such as `%3`.
     pub pane: String,
-    /// Process id of the client.
+    /// Process id of the client. 0 if no client was found.
     pub pid: u32,
+    /// The way that the text went.
+    pub route: DeliveryRoute,
     /// Bytes of the text.
     pub bytes: usize,
     /// When the injection began.
@@ -243,6 +294,9 @@ mod tests {
         let outcomes = [
             Outcome::Submitted,
             Outcome::Possible,
+            Outcome::Queued {
+                message: "m1".to_owned(),
+            },
             Outcome::Unconfirmed {
                 seen: "nothing".to_owned(),
                 text_left: true,
@@ -258,6 +312,7 @@ mod tests {
             let receipt = Receipt {
                 pane: "%3".to_owned(),
                 pid: 42,
+                route: DeliveryRoute::Tmux,
                 bytes: 7,
                 at: Timestamp::UNIX_EPOCH,
                 steps: vec![Step {

@@ -6,6 +6,10 @@
 use super::text::{Prepared, squash};
 use crate::screen::{Line, Screen};
 
+/// Bytes from which a client may show a marker instead of a pasted text. The recorded clients collapse from 200
+/// characters or 3 lines on; a marker for a shorter text is not ours.
+const COLLAPSED: usize = 100;
+
 /// Lines that one prompt is read from.
 const LINES: usize = 8;
 
@@ -15,14 +19,22 @@ const QUEUE: usize = 6;
 /// Signs before a prompt.
 const SIGNS: [char; 4] = ['❯', '›', '>', '↳'];
 
+/// Words with which Claude Code shows a text that came to its socket while it was idle. The text follows on its own line.
+pub(super) const PEER_MESSAGE: &str = "Another Claude session sent a message:";
+
 /// Counts the prompts above line `end` that begin like `text`. `is_collapsed` counts markers of pasted texts instead.
 pub fn count(screen: &Screen, end: usize, text: &Prepared, is_collapsed: bool) -> usize {
     let lines = screen.lines.get(..end).unwrap_or(&screen.lines);
     let needle = text.needle();
     let is_match = |index: &usize| {
-        let Some(first) = prompt(lines, *index) else {
+        let Some(mut first) = prompt(lines, *index) else {
             return false;
         };
+        let mut index = *index;
+        if first == PEER_MESSAGE {
+            index += 1;
+            first = lines.get(index).map_or("", |line| line.text.trim());
+        }
         if is_collapsed && is_marker(&squash(first)) {
             return true;
         }
@@ -43,6 +55,12 @@ pub fn count(screen: &Screen, end: usize, text: &Prepared, is_collapsed: bool) -
         }
     };
     (0..lines.len()).filter(is_match).count()
+}
+
+/// Whether a client may show a marker instead of a text.
+pub(super) fn is_collapsible(text: &Prepared) -> bool {
+    let text = text.as_str();
+    text.len() >= COLLAPSED || text.lines().count() >= 3
 }
 
 /// Whether squashed text is what a client shows instead of a long paste.
@@ -102,6 +120,15 @@ mod tests {
             1
         );
         assert_eq!(counted(" > Fix it\n", "Fix it"), 1);
+    }
+
+    #[test]
+    fn a_text_from_the_socket_counts_in_the_words_around_it() {
+        let screen = "❯ Another Claude session sent a message:\n  Say it once more\n\n  This came from another";
+        assert_eq!(counted(screen, "Say it once more"), 1);
+        assert_eq!(counted(screen, "Say it"), 0);
+        assert_eq!(counted(screen, "This came from another"), 0);
+        assert_eq!(counted("❯ Another Claude session sent a message:", "x"), 0);
     }
 
     #[test]

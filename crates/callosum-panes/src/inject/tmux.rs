@@ -1,7 +1,7 @@
 //! [`inject`]: carries out an injection over a tmux connection.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -9,7 +9,7 @@ use callosum_host::{Clock, Disk, disk::DiskError, lock::LockFile, process::table
 use thiserror::Error;
 
 use super::{
-    Injection, Outcome, Reason, Receipt, guard,
+    DeliveryRoute, Injection, Outcome, Prepared, Reason, Receipt, Step, guard, lock,
     machine::{Action, Machine, Observation, View},
     sent,
 };
@@ -22,10 +22,7 @@ use crate::{
 };
 
 /// Time between two looks. A look costs about 0.5 ms.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// Bytes that a lock's name takes from the path of a socket. File systems allow 255.
-const LONGEST_NAME: usize = 200;
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// A carriage return and Ctrl-U as `send-keys -H` takes them. tmux 3.7 translates the named key `Enter` for some clients
 /// into a sequence that does not submit.
@@ -73,6 +70,7 @@ pub fn inject(
     let receipt = |machine: &Machine, outcome: Outcome| Receipt {
         pane: target.pane.to_owned(),
         pid: target.running.process.pid,
+        route: DeliveryRoute::Tmux,
         bytes,
         at,
         steps: machine.steps().to_vec(),
@@ -86,7 +84,7 @@ pub fn inject(
         text_left: false,
     };
     disk.create_private_dir(target.locks)?;
-    let path = lock_path(target.locks, connection.socket(), target.pane);
+    let path = lock::path(target.locks, connection.socket(), target.pane);
     let Some(_lock) = LockFile::private().try_acquire(disk, &path)? else {
         return Ok(receipt(&machine, refused(Reason::InFlight)));
     };
@@ -105,6 +103,27 @@ pub fn inject(
     Ok(receipt(&machine, outcome?))
 }
 
+/// Waits until the client would take a text, and types nothing. Returns the outcome of this dry run and its phases.
+pub(super) fn check(
+    connection: &mut Connection,
+    target: &Target<'_>,
+    injection: &Injection,
+    began: Instant,
+) -> Result<(Outcome, Vec<Step>), TmuxError> {
+    let mut injection = injection.clone();
+    injection.options.dry_run = true;
+    let mut machine = Machine::new(injection.clone());
+    let mut typist = Typist {
+        connection,
+        target,
+        injection,
+        buffer: None,
+        began,
+    };
+    let outcome = typist.run(&mut machine)?;
+    Ok((outcome, machine.steps().to_vec()))
+}
+
 struct Typist<'a> {
     connection: &'a mut Connection,
     target: &'a Target<'a>,
@@ -115,8 +134,8 @@ struct Typist<'a> {
 }
 
 /// An observation, and the condition that the pane still looks so.
-struct Glance {
-    observation: Observation,
+pub(super) struct Glance {
+    pub(super) observation: Observation,
     condition: Option<String>,
 }
 
@@ -168,58 +187,8 @@ impl Typist<'_> {
     }
 
     fn look(&mut self) -> Result<Glance, TmuxError> {
-        let panes = self.connection.panes()?;
-        let elapsed = self.began.elapsed();
-        let pane = panes.into_iter().find(|pane| pane.id == self.target.pane);
-        let Some(pane) = pane.filter(|pane| !pane.is_dead && is_there(self.target.running)) else {
-            let observation = Observation {
-                elapsed,
-                is_client_there: false,
-                is_in_mode: false,
-                is_input_off: false,
-                view: None,
-            };
-            return Ok(Glance {
-                observation,
-                condition: None,
-            });
-        };
-        // A draft and a placeholder differ by their colors alone.
-        let last = usize::from(pane.size.1).saturating_sub(1);
-        let bytes = self.connection.colors(&[(&pane, 0, last)])?.pop().flatten();
-        let mut condition = None;
-        let view = bytes.map(|bytes| {
-            let screen = Screen::read(&bytes, Some(pane.cursor));
-            let layout = self.target.rules.layout(&screen);
-            let (judgment, _) = self.target.rules.judge(&pane.title, &screen, &layout);
-            let place = layout.composer;
-            condition = place
-                .as_ref()
-                .map(|place| guard::condition(&pane, &screen, place));
-            let end = place.as_ref().map_or(screen.lines.len(), |place| place.top);
-            let count =
-                |is_collapsed| sent::count(&screen, end, &self.injection.text, is_collapsed);
-            View {
-                state: judgment
-                    .as_ref()
-                    .map_or(State::Unknown, |judgment| judgment.state),
-                detail: judgment.and_then(|judgment| judgment.detail),
-                draft: place.map(|place| place.draft),
-                mentions: count(false),
-                markers: count(true),
-            }
-        });
-        let observation = Observation {
-            elapsed,
-            is_client_there: true,
-            is_in_mode: pane.is_in_mode,
-            is_input_off: pane.is_input_off,
-            view,
-        };
-        Ok(Glance {
-            observation,
-            condition,
-        })
+        let text = &self.injection.text;
+        look(self.connection, self.target, text, self.began)
     }
 
     /// Stores the text under a name that no other program has.
@@ -263,9 +232,69 @@ impl Typist<'_> {
     }
 }
 
+/// Looks at a pane once.
+pub(super) fn look(
+    connection: &mut Connection,
+    target: &Target<'_>,
+    text: &Prepared,
+    began: Instant,
+) -> Result<Glance, TmuxError> {
+    let panes = connection.panes()?;
+    let elapsed = began.elapsed();
+    let pane = panes.into_iter().find(|pane| pane.id == target.pane);
+    let Some(pane) = pane.filter(|pane| !pane.is_dead && is_there(target.running)) else {
+        let observation = Observation {
+            elapsed,
+            is_client_there: false,
+            is_in_mode: false,
+            is_input_off: false,
+            view: None,
+        };
+        return Ok(Glance {
+            observation,
+            condition: None,
+        });
+    };
+    // A draft and a placeholder differ by their colors alone.
+    let last = usize::from(pane.size.1).saturating_sub(1);
+    let bytes = connection.colors(&[(&pane, 0, last)])?.pop().flatten();
+    let mut condition = None;
+    let view = bytes.map(|bytes| {
+        let screen = Screen::read(&bytes, Some(pane.cursor));
+        let layout = target.rules.layout(&screen);
+        let (judgment, _) = target.rules.judge(&pane.title, &screen, &layout);
+        let place = layout.composer;
+        condition = place
+            .as_ref()
+            .map(|place| guard::condition(&pane, &screen, place));
+        let end = place.as_ref().map_or(screen.lines.len(), |place| place.top);
+        let count = |is_collapsed| sent::count(&screen, end, text, is_collapsed);
+        View {
+            state: judgment
+                .as_ref()
+                .map_or(State::Unknown, |judgment| judgment.state),
+            detail: judgment.and_then(|judgment| judgment.detail),
+            draft: place.map(|place| place.draft),
+            mentions: count(false),
+            markers: count(true),
+        }
+    });
+    let observation = Observation {
+        elapsed,
+        is_client_there: true,
+        is_in_mode: pane.is_in_mode,
+        is_input_off: pane.is_input_off,
+        view,
+    };
+    Ok(Glance {
+        observation,
+        condition,
+    })
+}
+
 /// Whether the client runs and has the terminal. A client that was suspended leaves it to the shell, and one that
 /// became another program keeps its process id.
-fn is_there(running: &Running) -> bool {
+pub(super) fn is_there(running: &Running) -> bool {
     let known = &running.process;
     let is_program = || Program::of(&table::arguments(known.pid)) == Some(running.program);
     table::entry(known.pid).is_some_and(|now| {
@@ -283,36 +312,9 @@ fn is_synchronized(connection: &mut Connection, pane: &str) -> Result<bool, Tmux
     Ok(lines.first().is_some_and(|line| line == b"1"))
 }
 
-/// Returns the lock's file: the socket's path without signs, and the pane's number.
-fn lock_path(folder: &Path, socket: &Path, pane: &str) -> PathBuf {
-    let plain = |letter: char| {
-        if letter.is_ascii_alphanumeric() {
-            letter
-        } else {
-            '-'
-        }
-    };
-    let name: String = socket.to_string_lossy().chars().map(plain).collect();
-    let from = name.len().saturating_sub(LONGEST_NAME);
-    let number = pane.trim_start_matches('%');
-    folder.join(format!("{}-{number}.lock", &name[from..]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_pane_of_each_server_has_its_own_lock() {
-        let path = |socket: &str, pane: &str| lock_path(Path::new("/l"), Path::new(socket), pane);
-        assert_eq!(
-            path("/run/tmux/default", "%3"),
-            Path::new("/l/-run-tmux-default-3.lock")
-        );
-        assert_ne!(path("/a/default", "%3"), path("/b/default", "%3"));
-        let long = path(&"ü/".repeat(400), "%3");
-        assert!(long.file_name().unwrap().len() < 255);
-    }
 
     #[test]
     fn a_process_that_runs_another_program_is_not_the_client() {

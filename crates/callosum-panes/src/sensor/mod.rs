@@ -24,6 +24,7 @@ use self::{
     sources::Sources,
 };
 use crate::{
+    claude_sessions::ClaudeSession,
     pane::Pane,
     program::{Processes, Program, Running},
     registry::Registry,
@@ -211,6 +212,28 @@ impl Sensor {
                     running.clone().filter(|_| is_it)?,
                 ))
             })
+    }
+
+    /// Returns the client in a pane of this name at the last look, in tmux or elsewhere.
+    pub fn client(&self, name: &str) -> Option<Running> {
+        if let Some((_, _, running)) = self.in_tmux(name) {
+            return Some(running);
+        }
+        let pid = name.strip_prefix("pid:")?.parse().ok();
+        let mut clients = self.with_terminal.iter();
+        clients
+            .find(|running| Some(running.process.pid) == pid)
+            .cloned()
+    }
+
+    /// Returns the session file of a client at the last look. A launcher's client may be a process below it.
+    pub fn claude_session(&self, running: &Running) -> Option<ClaudeSession> {
+        self.sources.about(running, &self.processes).session
+    }
+
+    /// Returns where this sensor looks.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Returns the rules of a client.

@@ -14,10 +14,10 @@ use callosum_panes::{
 
 use crate::tmux::{Server, eventually};
 
-struct Fake {
-    pane: String,
-    running: Running,
-    log: PathBuf,
+pub(crate) struct Fake {
+    pub(crate) pane: String,
+    pub(crate) running: Running,
+    pub(crate) log: PathBuf,
 }
 
 fn program() -> PathBuf {
@@ -26,7 +26,12 @@ fn program() -> PathBuf {
     folder.join("examples/fake_tui")
 }
 
-fn start(server: &Server, folder: &std::path::Path, name: &str, arguments: &str) -> Fake {
+pub(crate) fn start(
+    server: &Server,
+    folder: &std::path::Path,
+    name: &str,
+    arguments: &str,
+) -> Fake {
     let log = folder.join(name);
     let line = format!(
         "bash -c 'exec -a claude {} log={} {arguments}'",
@@ -42,7 +47,7 @@ fn start(server: &Server, folder: &std::path::Path, name: &str, arguments: &str)
     Fake { pane, running, log }
 }
 
-fn events(log: &std::path::Path, what: &str) -> Vec<String> {
+pub(crate) fn events(log: &std::path::Path, what: &str) -> Vec<String> {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let lines = text
         .lines()
@@ -53,7 +58,7 @@ fn events(log: &std::path::Path, what: &str) -> Vec<String> {
         .collect()
 }
 
-fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options {
         timing: Timing {
             total: Duration::from_secs(8),

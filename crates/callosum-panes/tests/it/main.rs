@@ -8,6 +8,8 @@
 
 #[cfg(target_os = "linux")]
 mod injection;
+#[cfg(target_os = "linux")]
+mod mailbox;
 mod screens;
 #[cfg(target_os = "linux")]
 mod sensing;

@@ -54,8 +54,8 @@ impl Drop for Tmux {
     }
 }
 
-/// CALC-L4-1, CALC-PAT-3: idle, waiting for an approval, at work and done, each as the client shows it; a prompt is typed
-/// into the idle client, and none into a dialog.
+/// CALC-L4-1, CALC-PAT-3: idle, waiting for an approval, at work and done, each as the client shows it; a prompt is left
+/// in the client's own mailbox or typed, and none goes to a dialog.
 pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) {
     let Some((trusted, arguments)) = settled(client.name) else {
         return;
@@ -162,6 +162,13 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
     let queued = inject("Say that it was made in time", &["--while-working"]);
     let queued = queued.success().json();
     assert_eq!(queued["outcome"], "submitted", "{queued}");
+    // Codex names its thread only to hooks, and Gemini CLI has no mailbox.
+    let route = if client.name == "claude" {
+        "claude-socket"
+    } else {
+        "tmux"
+    };
+    assert_eq!(queued["route"], route, "{queued}");
     reaches("TASK_COMPLETE");
     assert!(stage.env.project().join("made").exists());
     let submitted = inject("Say once more that it is made", &[])

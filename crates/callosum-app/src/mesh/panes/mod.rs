@@ -27,6 +27,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::notifications::Notifications;
 use crate::context::Context;
+use crate::mesh::inject::program;
 use crate::{CommandError, Exit, store};
 
 /// How long a single look waits before it looks again, so that an agent between two redraws does not count as idle.
@@ -309,11 +310,11 @@ fn settings(machine: &Machine<'_>) -> Settings {
     let environment = machine.environment;
     let homes = machine.homes;
     let claude = environment.path("CLAUDE_CONFIG_DIR");
-    let claude = claude.unwrap_or_else(|| environment.at_home(".claude"));
+    let claude = claude.unwrap_or_else(|| environment.at_home("~/.claude"));
     let temporary = environment.path("TMUX_TMPDIR");
     let temporary = temporary.unwrap_or_else(|| PathBuf::from("/tmp"));
     Settings {
-        tmux: tmux(environment).map(|program| Tmux {
+        tmux: program(environment, TMUX).map(|program| Tmux {
             program,
             folder: "/".into(),
         }),
@@ -328,15 +329,6 @@ fn settings(machine: &Machine<'_>) -> Settings {
         rules: rules(machine, &homes.pane_rules()),
         reset_time: reset_time(machine),
     }
-}
-
-/// Returns tmux's file in `$PATH`, if it is installed.
-fn tmux(environment: &Environment) -> Option<PathBuf> {
-    let folders = environment.get("PATH")?;
-    let mut files = std::env::split_paths(folders)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(TMUX));
-    files.find(|file| file.is_file())
 }
 
 /// Returns the rules of each client: the user's own first. A file that cannot be used is warned of and left out.

@@ -14,10 +14,6 @@ pub use self::observation::{Action, Observation, View};
 use super::{Injection, Outcome, Phase, Reason, Step, sent, text::squash};
 use crate::state::State;
 
-/// Bytes from which a client may show a marker instead of a pasted text. The recorded clients collapse from 200
-/// characters or 3 lines on; a marker for a shorter text is not ours.
-const COLLAPSED: usize = 100;
-
 /// Characters at the end of a text that must be visible if the composer scrolls.
 const TAIL: usize = 40;
 
@@ -373,6 +369,7 @@ impl Machine {
             _ if view.draft.is_none() => Some(Reason::Overlay { detail: detail() }),
             State::TaskComplete | State::TrulyIdle => None,
             State::Working if self.injection.options.while_working => None,
+            State::UsageLimited if self.injection.options.after_limit => None,
             state => Some(Reason::NotReady { state }),
         }
     }
@@ -437,8 +434,7 @@ impl Machine {
     }
 
     fn is_collapsible(&self) -> bool {
-        let text = self.injection.text.as_str();
-        text.len() >= COLLAPSED || text.lines().count() >= 3
+        sent::is_collapsible(&self.injection.text)
     }
 
     fn timing_echo(&self) -> Duration {

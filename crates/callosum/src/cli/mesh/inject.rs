@@ -4,51 +4,73 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use callosum_app::mesh::inject::{InjectOutput, into_pane};
+use callosum_app::mesh::inject::{InjectOutput, Request, RouteChoice, inject};
+use callosum_app::time_span::any_span;
 use callosum_app::{CommandError, Exit, store};
 use callosum_evidence::terminal::on_one_line;
 use callosum_panes::inject::Options;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::speaker::SpeakerArgs;
 use super::words::words;
 use crate::cli::context::Context;
 
-/// Type a prompt into an agent's tmux pane, and check that the agent took it
+/// Send a prompt to an agent, and check that the agent took it
 ///
-/// Looks at the pane before every step. Nothing is typed into a dialog, another page, a shell, a half-written draft, or a
-/// pane whose program changed. Exits with 0 only if the screen shows that the prompt was submitted. The receipt is an
-/// event in the log (`callosum mesh tail --topic pane.inject`); the text is not in it.
+/// Uses the first route that works: the client's own mailbox (the socket of a Claude Code session, or `codex queue`), a
+/// message that a hook delivers at the next tool call of an agent that works, or keys that tmux sends.
 ///
-/// A message (`callosum mesh message send`) reaches an agent without tmux, at its next tool call.
+/// Nothing goes to a client with an open dialog, another page, a half-written draft or a changed program. Exits with 0
+/// only with evidence that the prompt was submitted or the message delivered. A text that may have arrived is
+/// `unconfirmed` and is not sent again. The receipt is an event in the log (`callosum mesh tail --topic pane.inject`);
+/// the text is not in it.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh inject %3 \"Stop: the schema changed. Read docs/schema.md first\"
   $ callosum mesh inject codex --file task.md --while-working
+  $ callosum mesh inject gemini \"The branch was rebased\" --route hook --wait 2m
   $ callosum mesh inject claude-code \"Run the tests\" --dry-run --json")]
 pub(crate) struct InjectArgs {
     /// Pane, process id, terminal, agent, project or session: see `callosum mesh panes`
     #[arg(value_name = "AGENT|PANE")]
     to: String,
-    /// Text to type, or `-` to read it from standard input
+    /// Text to send, or `-` to read it from standard input
     #[arg(value_name = "TEXT", required_unless_present = "file")]
     text: Option<String>,
     /// Read the text from FILE
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     file: Option<PathBuf>,
-    /// Type also while the agent works: its client queues the text
+    /// Send also while the agent works: its client queues the text
     #[arg(long, visible_alias = "urgent")]
     while_working: bool,
     /// Allow a text that begins with `/` or `!`, which the client runs as a command
     #[arg(long)]
     allow_command: bool,
-    /// Check everything and type nothing
+    /// Use only this route [default: the first that works]
+    #[arg(long, value_name = "ROUTE")]
+    route: Option<RouteArg>,
+    /// Time to wait until a hook delivers the message, such as 30s [default: do not wait]
+    #[arg(long, value_name = "DURATION", value_parser = any_span)]
+    wait: Option<Duration>,
+    /// Check everything and send nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
+}
+
+/// A route, as it is typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RouteArg {
+    /// The client's own mailbox
+    Native,
+    /// A message that a hook of the client delivers
+    Hook,
+    /// Keys that tmux sends
+    Tmux,
 }
 
 pub(super) fn run(context: &Context, args: &InjectArgs) -> Result<(), CommandError> {
@@ -72,20 +94,24 @@ pub(super) fn run(context: &Context, args: &InjectArgs) -> Result<(), CommandErr
         dry_run: args.dry_run,
         ..Options::default()
     };
-    let output = into_pane(
-        context,
-        &args.speaker.voice(context),
-        &args.to,
-        text.trim_end(),
+    let request = Request {
+        to: &args.to,
+        text: text.trim_end(),
         options,
-    )?;
-    let is_done = matches!(output.outcome.as_str(), "submitted" | "possible");
+        route: args.route.map(|route| match route {
+            RouteArg::Native => RouteChoice::Native,
+            RouteArg::Hook => RouteChoice::Hook,
+            RouteArg::Tmux => RouteChoice::Tmux,
+        }),
+        wait: args.wait.unwrap_or_default(),
+    };
+    let output = inject(context, &args.speaker.voice(context), &request)?;
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else {
         context.ui.data(&text_of(&output))?;
     }
-    if is_done {
+    if output.is_success() {
         Ok(())
     } else {
         Err(CommandError::told(Exit::No))
@@ -93,14 +119,24 @@ pub(super) fn run(context: &Context, args: &InjectArgs) -> Result<(), CommandErr
 }
 
 fn text_of(output: &InjectOutput) -> String {
-    let mut text = format!("{} in {} ({})", output.outcome, output.pane, output.runtime);
+    let mut text = format!(
+        "{} in {} ({}) by {}",
+        output.outcome, output.pane, output.runtime, output.route
+    );
     if let Some(reason) = &output.reason {
         let _ = write!(text, ": {}", on_one_line(reason));
     }
     if output.text_left {
         text.push_str("; the text is still in the composer");
     }
+    if output.outcome == "queued" {
+        text.push_str("; not delivered yet: see `callosum mesh message list`");
+    }
     text.push('\n');
+    for skipped in &output.skipped {
+        let line = format!("skipped {}: {}", skipped.route, skipped.reason);
+        let _ = writeln!(text, "  {}", on_one_line(&line));
+    }
     for step in &output.steps {
         let line = format!(
             "{} after {} ms: {}",

@@ -6,6 +6,9 @@ mod bridge;
 mod conflicts;
 /// Files and commands of the user in a digest.
 mod digest_sources;
+/// Texts to agents, by their mailboxes and hooks.
+#[cfg(target_os = "linux")]
+mod inject;
 /// Leases on files.
 mod leases;
 /// What one says to another.

@@ -12,12 +12,12 @@ use callosum_testkit::{Schema, TestEnv};
 use serde_json::Value;
 
 /// A tmux server in a folder of its own, with panes that show recorded screens.
-struct Stage {
-    env: TestEnv,
+pub(super) struct Stage {
+    pub(super) env: TestEnv,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let stage = Self {
             env: TestEnv::new(),
         };
@@ -36,11 +36,11 @@ impl Stage {
         stage
     }
 
-    fn tmux_folder(&self) -> PathBuf {
+    pub(super) fn tmux_folder(&self) -> PathBuf {
         self.env.folder().join("tmux")
     }
 
-    fn tmux(&self, arguments: &[&str]) -> String {
+    pub(super) fn tmux(&self, arguments: &[&str]) -> String {
         let output = Command::new("tmux")
             .arg("-u")
             .args(arguments)
@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// Opens a pane in which a program with a client's name shows a file whenever it changes.
-    fn client(&self, name: &str) -> (String, PathBuf) {
+    pub(super) fn client(&self, name: &str) -> (String, PathBuf) {
         let file = self.env.folder().join(format!("{name}-screen"));
         fs::write(&file, "").unwrap();
         let script = self.env.folder().join(format!("{name}-script"));
@@ -80,21 +80,22 @@ impl Stage {
         (pane, file)
     }
 
-    fn panes(&self, words: &[&str]) -> Value {
+    pub(super) fn panes(&self, words: &[&str]) -> Value {
         let words = [&["mesh", "panes", "--json"], words].concat();
         self.run(&words).success().json()
     }
 
-    fn run(&self, words: &[&str]) -> callosum_testkit::Output {
+    pub(super) fn run(&self, words: &[&str]) -> callosum_testkit::Output {
         let run = self.env.callosum().arguments(words);
         let folder = self.tmux_folder();
         run.env("TMUX_TMPDIR", folder)
             .without("CALLOSUM_TEST_CLOCK")
+            .without("CALLOSUM_TEST_IDS")
             .run()
     }
 
     /// Looks until a pane has a state, for ten seconds.
-    fn reaches(&self, pane: &str, state: &str) -> Value {
+    pub(super) fn reaches(&self, pane: &str, state: &str) -> Value {
         let until = Instant::now() + Duration::from_secs(10);
         loop {
             let found = self.panes(&[]);
@@ -115,7 +116,7 @@ impl Drop for Stage {
     }
 }
 
-fn screen(client: &str, name: &str) -> String {
+pub(super) fn screen(client: &str, name: &str) -> String {
     let manifest = env!("CARGO_MANIFEST_DIR");
     let file = format!("{manifest}/../callosum-panes/tests/screens/{client}/{name}.screen");
     let text = fs::read_to_string(file).unwrap();

@@ -1,9 +1,11 @@
-//! What a look at twelve panes costs, beside one tmux process per screen.
+//! Cost of a look at twelve panes, compared with one tmux process per screen, and the delay of a change.
 //!
 //! `cargo bench -p callosum-panes` starts a tmux server of its own with twelve panes in which a program with a client's
 //! name draws a working screen ten times a second, and looks five times a second for twenty seconds. It prints the time
 //! of a look, the processor time of this process and of tmux, and the same for a reader that starts tmux once per
-//! screen. Issue: less than 2 ms per cycle, and less than 3 % of one core.
+//! screen. Aims: less than 2 ms per look, and less than 3 % of one core. Then it changes the screen of a thirteenth pane
+//! between looks, four of them a second as the daemon has them, and prints the time until the registry's file has the
+//! new state. Aim: 1 s. `docs/performance/panes.md` has the figures.
 //!
 //! Not by divan: a cycle has a pause, and the processor time of several processes counts.
 
@@ -25,7 +27,8 @@ use std::{
 
 use callosum_host::Disk;
 use callosum_panes::{
-    Program, RuleSet, Sensor,
+    Program, Registry, RuleSet, Sensor, State,
+    registry::{self, Writer},
     sensor::{ResetTime, Settings},
     tmux::Tmux,
 };
@@ -39,6 +42,12 @@ const PERIOD: Duration = Duration::from_millis(200);
 
 /// Looks that are measured.
 const LOOKS: usize = 100;
+
+/// Pause between looks of the daemon.
+const DAEMON: Duration = Duration::from_millis(250);
+
+/// Changes from each state to the next.
+const CHANGES: u32 = 20;
 
 /// Ticks of processor time in a second, as Linux counts them for programs.
 const TICKS: u64 = 100;
@@ -106,11 +115,76 @@ fn measure(name: &str, server: u32, idle: f64, mut look: impl FnMut()) {
     let own = share(ticks(std::process::id()) - own);
     let theirs = share(ticks(server) - theirs);
     println!(
-        "{name}: {:.2} ms p50, {:.2} ms p99; {own:.1} % of a core here, {:.1} % more in tmux",
+        "{name}: {:.2} ms best tenth, {:.2} ms p50, {:.2} ms p99; {own:.1} % of a core here, {:.1} % more in tmux",
+        percentile(&mut times, 10).as_secs_f64() * 1e3,
         percentile(&mut times, 50).as_secs_f64() * 1e3,
         percentile(&mut times, 99).as_secs_f64() * 1e3,
         (theirs - idle).max(0.0),
     );
+}
+
+fn screen(name: &str) -> String {
+    let screens = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens/claude-code");
+    let text = fs::read_to_string(screens.join(name).with_extension("screen")).unwrap();
+    let (_, screen) = text.split_once("\n+++\n").unwrap();
+    screen.trim_end().to_owned()
+}
+
+/// Changes the screen of a pane between looks, and prints how long it takes until the registry has its state.
+fn measure_changes(server: &Server, sensor: &mut Sensor) {
+    let line = "printf '\\033[H\\033[2J'; bash -c 'exec -a claude sleep 600'";
+    let format = "#{pane_id} #{pane_tty}";
+    let opened = server.tmux(&["new-window", "-d", "-P", "-F", format, line]);
+    let (id, tty) = opened.split_once(' ').unwrap();
+    let disk = Disk::real();
+    let path = server.folder.join("registry/pane_registry.json");
+    let writer = Writer::take(&disk, &path).unwrap().unwrap();
+    let mut look = || {
+        let now = Timestamp::now();
+        let registry = Registry {
+            version: registry::VERSION.to_owned(),
+            updated_at: now,
+            writer: std::process::id(),
+            panes: sensor.look(now).panes,
+            notes: Vec::new(),
+        };
+        writer.write(&disk, &path, &registry).unwrap();
+        let mut panes = registry.panes.iter();
+        panes
+            .find(|pane| pane.pane.ends_with(id))
+            .map(|pane| pane.state)
+    };
+    let states = [
+        (State::Working, screen("working-tool-running")),
+        (State::BlockedOnApproval, screen("dialog-shell")),
+        (State::TrulyIdle, screen("idle-fresh")),
+    ];
+    let mut delays = [const { Vec::new() }; 3];
+    for change in 0..CHANGES {
+        for ((state, screen), delays) in states.iter().zip(&mut delays) {
+            let mut next = Instant::now() + DAEMON;
+            // Changes come at all times between two looks.
+            thread::sleep(DAEMON * (change % 10) / 10);
+            fs::write(tty, format!("\u{1b}[H\u{1b}[2J{screen}")).unwrap();
+            let changed = Instant::now();
+            loop {
+                thread::sleep(next.saturating_duration_since(Instant::now()));
+                next += DAEMON;
+                if look() == Some(*state) {
+                    break;
+                }
+                assert!(changed.elapsed() < Duration::from_secs(10), "{state}");
+            }
+            delays.push(changed.elapsed());
+        }
+    }
+    for ((state, _), delays) in states.iter().zip(&mut delays) {
+        println!(
+            "a change to {state} is in the registry after {:.0} ms p50, {:.0} ms at most",
+            percentile(delays, 50).as_secs_f64() * 1e3,
+            percentile(delays, 100).as_secs_f64() * 1e3,
+        );
+    }
 }
 
 fn main() {
@@ -129,11 +203,8 @@ fn main() {
         "40",
         "sleep 600",
     ]);
-    let screens = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens/claude-code");
-    let text = fs::read_to_string(screens.join("working-tool-running.screen")).unwrap();
-    let (_, screen) = text.split_once("\n+++\n").unwrap();
     let file = folder.path().join("screen");
-    fs::write(&file, screen.trim_end()).unwrap();
+    fs::write(&file, screen("working-tool-running")).unwrap();
     let script = folder.path().join("script");
     let spin = format!(
         "i=0; while sleep 0.1; do i=$((i+1)); printf '\\033[H'; cat '{}'; printf '\\033[1;1H%s' $i; done",
@@ -179,6 +250,7 @@ fn main() {
             .count();
     });
     println!("control mode saw {found} of {PANES} at work");
+    measure_changes(&server, &mut sensor);
     let ids = server.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]);
     let ids: Vec<&str> = ids.lines().collect();
     measure("a process per screen", pid, idle, || {

@@ -1,6 +1,9 @@
 //! [`Known`]: what a sensor knows about one client, from look to look.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use callosum_host::{Disk, process::table};
 use jiff::Timestamp;
@@ -17,6 +20,9 @@ use crate::{
     tmux::{CapturedScreen, TmuxPane},
     tracker::Tracker,
 };
+
+/// How long the colors of a composer count while its text is the same. A person may type the text of a placeholder.
+const JUDGED: Duration = Duration::from_secs(1);
 
 /// A client in a place. Another client in the same pane is another place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +96,10 @@ struct Reading {
     has_draft: bool,
     /// First and last line of the composer, if it has a text.
     composer: Option<(usize, usize)>,
+    /// The composer's text.
+    text: String,
+    /// The text of a composer whose colors were read last, and when.
+    judged: Option<(String, Instant)>,
 }
 
 impl Captured {
@@ -128,6 +138,24 @@ impl Captured {
             None => known?.reading.composer,
         }
     }
+
+    /// Whether the colors of the composer's text are known from an earlier look.
+    pub(super) fn is_judged(&self, known: Option<&Known>) -> bool {
+        known.is_some_and(|known| {
+            let reading = &known.reading;
+            let text = match &self.lines {
+                Some((_, layout)) => text_of(layout),
+                None => &reading.text,
+            };
+            let judged = reading.judged.as_ref();
+            judged.is_some_and(|(judged, at)| judged == text && at.elapsed() < 2 * JUDGED)
+        })
+    }
+}
+
+fn text_of(layout: &Layout) -> &str {
+    let place = layout.composer.as_ref();
+    place.map_or("", |place| place.text.as_str())
 }
 
 fn lines_of(layout: &Layout) -> Option<(usize, usize)> {
@@ -136,9 +164,12 @@ fn lines_of(layout: &Layout) -> Option<(usize, usize)> {
 }
 
 impl Known {
-    /// Returns the first and the last line of the composer at the last look, if it had a text.
+    /// Returns the first and the last line of the composer at the last look, if it had a text whose colors should be
+    /// read again.
     pub(super) fn composer(&self) -> Option<(usize, usize)> {
-        self.reading.composer
+        let judged = self.reading.judged.as_ref();
+        let is_recent = judged.is_some_and(|(_, at)| at.elapsed() < JUDGED);
+        self.reading.composer.filter(|_| !is_recent)
     }
 
     pub(super) fn new(place: &Place, seen: Seen<'_>, disk: &Disk) -> Self {
@@ -314,7 +345,9 @@ impl Known {
             lines,
         } = screen;
         let reading = &mut self.reading;
-        let is_same = lines.is_none() && reading.colored == colored && reading.title == pane.title;
+        let is_same = lines.is_none()
+            && (colored.is_none() || reading.colored == colored)
+            && reading.title == pane.title;
         if reading.since.is_none() || !is_same {
             let (mut screen, mut layout) = lines.unwrap_or_else(|| {
                 let screen = Screen::plain(&plain);
@@ -322,14 +355,17 @@ impl Known {
                 (screen, layout)
             });
             reading.composer = lines_of(&layout);
+            text_of(&layout).clone_into(&mut reading.text);
             let has_colors = colored
                 .as_ref()
                 .is_some_and(|(first, lines)| screen.color(*first, lines));
             if has_colors {
                 layout = rules.layout(&screen);
+                reading.judged = Some((reading.text.clone(), Instant::now()));
+                reading.colored = colored;
             }
             reading.title.clone_from(&pane.title);
-            (reading.plain, reading.colored) = (plain, colored);
+            reading.plain = plain;
             let (judgment, considered) = rules.judge(&pane.title, &screen, &layout);
             let state =
                 |judgment: &Option<Judgment>| judgment.as_ref().map(|judgment| judgment.state);
@@ -342,6 +378,10 @@ impl Known {
             }
             (reading.judgment, reading.considered) = (judgment, considered);
             self.pane.last_active = now;
+        } else if colored.is_some()
+            && let Some((_, at)) = &mut reading.judged
+        {
+            *at = Instant::now();
         }
         self.pane.has_draft = reading.has_draft;
         ScreenFact::Read {

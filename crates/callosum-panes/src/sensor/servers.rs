@@ -194,7 +194,7 @@ impl Sensor {
         clients.iter().map(screen).collect()
     }
 
-    /// Reads the colors of composers with a text that is not where it was at the last look.
+    /// Reads the colors of composers with a new text.
     pub(super) fn color(
         &mut self,
         socket: &Path,
@@ -211,7 +211,9 @@ impl Sensor {
                 continue;
             }
             screen.colored = None;
-            if let Some((first, last)) = lines {
+            if let Some((first, last)) = lines
+                && !screen.is_judged(self.known.get(&client.place))
+            {
                 wanted.push((client.pane, first, last));
                 indexes.push((index, first));
             }

@@ -48,6 +48,8 @@ pub struct MeshSettings {
     pub examples: Vec<Example>,
     /// How a person is notified about agents, if they are.
     pub notify: Option<NotifySetting>,
+    /// Whether an agent in a pane is sent "continue" after its account's limit has ended.
+    pub resume_after_limit: bool,
 }
 
 /// Why the user's configuration of the mesh cannot be used.
@@ -114,7 +116,14 @@ impl MeshSettings {
         let Some(table) = reader.table(
             TABLE,
             table,
-            &["leases", "routes", "roles", "examples", "notify"],
+            &[
+                "leases",
+                "routes",
+                "roles",
+                "examples",
+                "notify",
+                "resume_after_limit",
+            ],
         ) else {
             return (settings, reader.faults);
         };
@@ -123,6 +132,11 @@ impl MeshSettings {
             Some((_, Some("warn"))) => settings.leases = LeaseMode::Warn,
             Some((_, Some("block"))) => settings.leases = LeaseMode::Block,
             Some((value, _)) => reader.refuse("mesh.leases", value, "warn or block"),
+        }
+        match table.get("resume_after_limit") {
+            None => {}
+            Some(Value::Boolean(is_on)) => settings.resume_after_limit = *is_on,
+            Some(value) => reader.refuse("mesh.resume_after_limit", value, "true or false"),
         }
         for (name, value) in reader.entries(table, "routes") {
             reader.route(&mut settings.matrix, &name, &value);
@@ -461,7 +475,7 @@ mod tests {
         );
         let said = said.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, resume_after_limit)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",

@@ -317,24 +317,25 @@ fn an_agent_that_works_gets_a_text_by_its_hook() {
 #[test]
 fn an_agent_in_no_pane_gets_a_text_by_its_hook() {
     let stage = Stage::new();
-    let unknown = inject(&stage, &["gemini", "x"]).ended_with(2).stderr;
-    assert!(unknown.contains("there is no pane `gemini`"), "{unknown}");
+    // No pane is ever one of Qwen Code, so no client that runs on this machine has the name.
+    let unknown = inject(&stage, &["qwen", "x"]).ended_with(2).stderr;
+    assert!(unknown.contains("there is no pane `qwen`"), "{unknown}");
     let publish = |agent: &str| {
         let words = ["mesh", "publish", "session.start", "--as", agent];
         let words = [&words[..], &["--session", "s7", "--wait"]].concat();
         stage.run(&words).success();
     };
-    publish("gemini");
-    let queued = inject(&stage, &["gemini", "Rebase first", "--as", "codex"]);
+    publish("qwen");
+    let queued = inject(&stage, &["qwen", "Rebase first", "--as", "codex"]);
     let queued = queued.ended_with(1).json();
     assert_eq!(
         (&queued["outcome"], &queued["pane"]),
-        (&"queued".into(), &"gemini-cli".into()),
+        (&"queued".into(), &"qwen-code".into()),
         "{queued}"
     );
-    let dry = inject(&stage, &["gemini", "Rebase first", "--dry-run"]).success();
+    let dry = inject(&stage, &["qwen", "Rebase first", "--dry-run"]).success();
     assert_eq!(dry.json()["message"], Value::Null);
-    let typed = inject(&stage, &["gemini", "Rebase first", "--route", "tmux"]);
+    let typed = inject(&stage, &["qwen", "Rebase first", "--route", "tmux"]);
     typed.ended_with(2);
 }
 

@@ -23,7 +23,7 @@ use toml::{Table, Value};
 const TABLE: &str = "mesh";
 
 /// The keys of the table.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "leases",
     "routes",
     "roles",
@@ -31,6 +31,7 @@ const KEYS: [&str; 7] = [
     "notify",
     "output_folders",
     "digest",
+    "resume_after_limit",
 ];
 
 /// Longest text of a route or a role, in characters.
@@ -67,6 +68,8 @@ pub struct MeshSettings {
     pub output_folders: Vec<String>,
     /// Files and commands that a session-start digest quotes.
     pub digest_sources: Vec<DigestSource>,
+    /// Whether an agent in a pane is sent "continue" after its account's limit has ended.
+    pub resume_after_limit: bool,
 }
 
 /// Why the user's configuration of the mesh cannot be used.
@@ -138,6 +141,11 @@ impl MeshSettings {
             Some((_, Some("warn"))) => settings.leases = LeaseMode::Warn,
             Some((_, Some("block"))) => settings.leases = LeaseMode::Block,
             Some((value, _)) => reader.refuse("mesh.leases", value, "warn or block"),
+        }
+        match table.get("resume_after_limit") {
+            None => {}
+            Some(Value::Boolean(is_on)) => settings.resume_after_limit = *is_on,
+            Some(value) => reader.refuse("mesh.resume_after_limit", value, "true or false"),
         }
         for (name, value) in reader.entries(table, "routes") {
             reader.route(&mut settings.matrix, &name, &value);
@@ -485,7 +493,7 @@ mod tests {
         );
         let said = said.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest, resume_after_limit)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is not a valid category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",

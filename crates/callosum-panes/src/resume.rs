@@ -5,6 +5,7 @@
 use std::{collections::HashSet, hash::BuildHasher};
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::{pane::Pane, state::State};
 
@@ -15,7 +16,7 @@ pub const GRACE: SignedDuration = SignedDuration::from_secs(60);
 pub const SAME_RESET: SignedDuration = SignedDuration::from_mins(10);
 
 /// The end of one limit in one pane.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reset {
     /// Name of the pane.
     pub pane: String,

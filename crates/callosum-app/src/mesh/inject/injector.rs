@@ -20,6 +20,7 @@ use callosum_panes::{Pane, Program, Sensor};
 
 use super::SkippedOutput;
 use crate::mesh::open;
+use crate::mesh::speaker::PERSON;
 use crate::{CommandError, Exit, store};
 
 /// Topic of the event with the receipt.
@@ -192,23 +193,28 @@ impl Injector<'_> {
         done.map_err(|error| failed(&error))
     }
 
-    /// Logs a receipt. The text is not in it.
+    /// Logs a receipt, with the cause of an injection that no one asked for. The text is not in it.
     pub(crate) fn log(
         &self,
         voice: &Voice,
-        to: &str,
-        name: &str,
+        (to, name): (&str, &str),
         receipt: &Receipt,
+        cause: Option<&str>,
     ) -> Result<(), CommandError> {
         let mut payload = serde_json::to_value(receipt).map_err(CommandError::internal)?;
         payload["to"] = to.into();
         payload["pane"] = name.into();
+        if let Some(cause) = cause {
+            payload["cause"] = cause.into();
+        }
         let draft = Draft::read(&serde_json::json!({
-            "type": TOPIC, "source": voice.agent, "session_id": voice.session_id,
+            "type": TOPIC, "source": PERSON, "session_id": voice.session_id,
             "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload,
         }));
-        let draft = draft
+        let mut draft = draft
             .map_err(|faults| CommandError::because(Exit::Internal, "invalid event", &faults))?;
+        // Only the program itself may name itself as the source.
+        draft.source = voice.agent.clone();
         let folder = self.homes.mesh();
         let mesh = mesh_store::open(self.disk, self.clock, self.ids, &folder);
         let mut mesh = mesh.map_err(|error| open::explain(&error))?;

@@ -108,7 +108,7 @@ pub fn inject(
         {
             let receipt = by_hook::send(context, voice, &to, None, &injection, request.wait)?;
             if !request.options.dry_run {
-                injector.log(voice, to.agent.as_str(), &to.to_string(), &receipt)?;
+                injector.log(voice, (to.agent.as_str(), &to.to_string()), &receipt, None)?;
             }
             return Ok(InjectOutput::new(receipt, to.agent.as_str(), Vec::new()));
         }
@@ -129,7 +129,7 @@ pub fn inject(
     let skipped = std::mem::take(&mut attempt.skipped);
     if !request.options.dry_run {
         let agent = pane.mesh_agent().unwrap_or("unknown");
-        injector.log(voice, agent, &pane.pane, &receipt)?;
+        injector.log(voice, (agent, &pane.pane), &receipt, None)?;
     }
     Ok(InjectOutput::new(receipt, &pane.runtime, skipped))
 }

@@ -4,6 +4,7 @@
 
 mod notifications;
 mod output;
+mod resumption;
 
 pub use self::output::{ConsideredOutput, EvidenceOutput, PaneOutput, PanesOutput};
 
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use callosum_agents::dialect::wait_until_reset;
 use callosum_arbiter::delegation::time_zone;
-use callosum_config::{Environment, Homes};
+use callosum_config::{Environment, Homes, MeshSettings};
 use callosum_host::process::Cancel;
 use callosum_host::watch::Watch;
 use callosum_host::{Clock, Disk};
@@ -26,6 +27,7 @@ use callosum_panes::{Look, Pane, Program, Registry, RuleSet, Sensor, hook_event}
 use jiff::{SignedDuration, Timestamp};
 
 use self::notifications::Notifications;
+use self::resumption::Resumption;
 use crate::context::Context;
 use crate::mesh::inject::program;
 use crate::{CommandError, Exit, store};
@@ -71,6 +73,7 @@ pub struct Watcher {
     writer: Option<Writer>,
     sensor: Sensor,
     notifier: Option<Notifications>,
+    resumption: Option<Resumption>,
     /// The registry of an earlier process, which knows since when states have lasted.
     earlier: Option<Registry>,
 }
@@ -78,13 +81,16 @@ pub struct Watcher {
 impl Watcher {
     /// Opens the registry and prepares to look.
     pub fn open(context: &Context) -> Result<Self, CommandError> {
-        let machine = Machine {
-            disk: &context.disk,
-            environment: &context.environment,
-            homes: &context.project.homes,
-            warn: &|what| context.report.warn(what, None),
-        };
-        Self::on(&machine, context.clock.now())
+        Self::on(&machine_of(context, &warning(context)), context.clock.now())
+    }
+
+    /// The same for a caller that keeps looking. From now on it sends "continue" to each agent whose limit has ended,
+    /// once per limit, if `resumes` or the user's configuration says so.
+    pub fn open_to_watch(context: &Context, resumes: bool) -> Result<Self, CommandError> {
+        let mut watcher = Self::open(context)?;
+        let warn = warning(context);
+        watcher.resume_after_limits(&machine_of(context, &warn), &context.clock, resumes);
+        Ok(watcher)
     }
 
     /// The same without a project.
@@ -115,7 +121,8 @@ impl Watcher {
         let notifier = Notifications::configured(machine);
         Ok(Self {
             notifier: notifier.filter(|_| writer.is_some()),
-            sensor: Sensor::new(settings(machine), disk.clone()),
+            resumption: None,
+            sensor: Sensor::new(settings_of(machine), disk.clone()),
             disk,
             path,
             writer,
@@ -148,7 +155,18 @@ impl Watcher {
         if let Some(notifier) = &mut self.notifier {
             notifier.deliver(&registry.panes, now);
         }
+        if let Some(resumption) = &mut self.resumption {
+            resumption.update(&registry.panes, now);
+        }
         Ok((registry, look))
+    }
+
+    fn resume_after_limits(&mut self, machine: &Machine<'_>, clock: &Clock, is_asked: bool) {
+        let settings = MeshSettings::load(machine.disk, &machine.homes.user_config);
+        // A configuration that cannot be used is warned of by the notifier.
+        let is_configured = settings.is_ok_and(|settings| settings.resume_after_limit);
+        self.resumption = (is_asked || is_configured)
+            .then(|| Resumption::new(machine, settings_of(machine), clock));
     }
 
     /// Returns the sensor, which knows where each pane is.
@@ -194,6 +212,9 @@ pub fn keep(machine: &Machine<'_>, clock: &Clock, cancel: &Cancel) {
             let opened = Watcher::on(machine, now);
             let opened = opened.map_err(|error| (machine.warn)(&error.one_line()));
             watcher = opened.ok().filter(|watcher| watcher.writer.is_some());
+            if let Some(watcher) = &mut watcher {
+                watcher.resume_after_limits(machine, clock, false);
+            }
         }
         if let Some(open) = &mut watcher {
             match open.look(now) {
@@ -244,6 +265,19 @@ fn wait(events: &Path, pause: Duration, cancel: &Cancel) {
         if is_woken {
             return;
         }
+    }
+}
+
+fn warning(context: &Context) -> impl Fn(&str) {
+    |what| context.report.warn(what, None)
+}
+
+fn machine_of<'a>(context: &'a Context, warn: &'a dyn Fn(&str)) -> Machine<'a> {
+    Machine {
+        disk: &context.disk,
+        environment: &context.environment,
+        homes: &context.project.homes,
+        warn,
     }
 }
 
@@ -306,7 +340,7 @@ pub fn unknown(name: &str, panes: &[Pane]) -> CommandError {
 }
 
 /// Returns where to look on this machine.
-fn settings(machine: &Machine<'_>) -> Settings {
+fn settings_of(machine: &Machine<'_>) -> Settings {
     let environment = machine.environment;
     let homes = machine.homes;
     let claude = environment.path("CLAUDE_CONFIG_DIR");

@@ -37,6 +37,7 @@ const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 Examples:
   $ callosum mesh panes
   $ callosum mesh panes --watch
+  $ callosum mesh panes --watch --resume-after-limit
   $ callosum mesh panes codex --json
   $ callosum mesh panes --explain %3")]
 pub(crate) struct PanesArgs {
@@ -46,6 +47,11 @@ pub(crate) struct PanesArgs {
     /// Look again until Ctrl-C, and print what changed
     #[arg(short, long)]
     watch: bool,
+    /// Send "continue" to each agent whose usage limit has ended, once per limit
+    ///
+    /// Needs `--watch`. `mesh.resume_after_limit` in the configuration does the same, also in the daemon.
+    #[arg(long, requires = "watch")]
+    resume_after_limit: bool,
     /// Show every signal and rule that was considered for PANE
     #[arg(long, value_name = "PANE", conflicts_with_all = ["pane", "watch"])]
     explain: Option<String>,
@@ -143,7 +149,7 @@ fn explain(context: &Context, name: &str) -> Result<(), CommandError> {
 
 /// Looks again and again. A terminal shows the table anew; elsewhere each change is a line.
 fn watch(context: &Context, args: &PanesArgs) -> Result<(), CommandError> {
-    let mut watcher = Watcher::open(context)?;
+    let mut watcher = Watcher::open_to_watch(context, args.resume_after_limit)?;
     let mut last: Vec<(String, String)> = Vec::new();
     loop {
         let now = context.clock.now();

@@ -4,7 +4,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
-    process::Command,
+    process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
@@ -41,8 +41,8 @@ while True:
         report("busy")
 "#;
 
-/// Starts the program in a pane, and returns the pane and the file of its messages.
-fn claude(stage: &Stage) -> (String, PathBuf) {
+/// Starts the program in a pane with a screen, and returns the pane and the file of its messages.
+fn claude(stage: &Stage, text: &str) -> (String, PathBuf) {
     let folder = stage.env.folder();
     let sessions = stage.env.home().join(".claude/sessions");
     let sockets = folder.join("sockets");
@@ -53,7 +53,7 @@ fn claude(stage: &Stage) -> (String, PathBuf) {
     let (script, shown) = (folder.join("client.py"), folder.join("shown"));
     let log = folder.join("messages");
     fs::write(&script, CLAUDE).unwrap();
-    fs::write(&shown, screen("claude-code", "small-idle-fresh")).unwrap();
+    fs::write(&shown, text).unwrap();
     // A `python3` in `PATH` may be a script that picks one, and scripts lose the name.
     let python = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])
@@ -128,7 +128,7 @@ fn tool_has_run(stage: &Stage) -> Output {
 #[test]
 fn a_text_reaches_the_socket_of_claude_code() {
     let stage = Stage::new();
-    let (pane, log) = claude(&stage);
+    let (pane, log) = claude(&stage, &screen("claude-code", "small-idle-fresh"));
     has_session(&stage, &pane);
     let dry = inject(&stage, &[&pane, "Run the tests", "--dry-run"]).success();
     assert_eq!(dry.json()["route"], "claude-socket");
@@ -154,7 +154,7 @@ fn a_text_reaches_the_socket_of_claude_code() {
 #[test]
 fn a_socket_in_an_open_folder_is_skipped() {
     let stage = Stage::new();
-    let (pane, log) = claude(&stage);
+    let (pane, log) = claude(&stage, &screen("claude-code", "small-idle-fresh"));
     has_session(&stage, &pane);
     let open = fs::Permissions::from_mode(0o755);
     fs::set_permissions(stage.env.folder().join("sockets"), open).unwrap();
@@ -317,23 +317,107 @@ fn an_agent_that_works_gets_a_text_by_its_hook() {
 #[test]
 fn an_agent_in_no_pane_gets_a_text_by_its_hook() {
     let stage = Stage::new();
-    let unknown = inject(&stage, &["gemini", "x"]).ended_with(2).stderr;
-    assert!(unknown.contains("there is no pane `gemini`"), "{unknown}");
+    // No pane is ever one of Qwen Code, so no client that runs on this machine has the name.
+    let unknown = inject(&stage, &["qwen", "x"]).ended_with(2).stderr;
+    assert!(unknown.contains("there is no pane `qwen`"), "{unknown}");
     let publish = |agent: &str| {
         let words = ["mesh", "publish", "session.start", "--as", agent];
         let words = [&words[..], &["--session", "s7", "--wait"]].concat();
         stage.run(&words).success();
     };
-    publish("gemini");
-    let queued = inject(&stage, &["gemini", "Rebase first", "--as", "codex"]);
+    publish("qwen");
+    let queued = inject(&stage, &["qwen", "Rebase first", "--as", "codex"]);
     let queued = queued.ended_with(1).json();
     assert_eq!(
         (&queued["outcome"], &queued["pane"]),
-        (&"queued".into(), &"gemini-cli".into()),
+        (&"queued".into(), &"qwen-code".into()),
         "{queued}"
     );
-    let dry = inject(&stage, &["gemini", "Rebase first", "--dry-run"]).success();
+    let dry = inject(&stage, &["qwen", "Rebase first", "--dry-run"]).success();
     assert_eq!(dry.json()["message"], Value::Null);
-    let typed = inject(&stage, &["gemini", "Rebase first", "--route", "tmux"]);
+    let typed = inject(&stage, &["qwen", "Rebase first", "--route", "tmux"]);
     typed.ended_with(2);
+}
+
+/// A process that ends with the test.
+struct Watch(Child);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// CALC-PAT-3: an agent whose limit has ended gets one "continue", with a receipt, and no second one from another process.
+#[test]
+fn an_agent_is_resumed_once_after_its_limit() {
+    let stage = Stage::new();
+    let limited = screen("claude-code", "usage-limit-five-hour");
+    let lines: Vec<&str> = limited.lines().filter(|line| !line.is_empty()).collect();
+    let (pane, log) = claude(&stage, &lines.join("\n"));
+    has_session(&stage, &pane);
+    stage.reaches(&pane, "USAGE_LIMITED");
+    let watch = |words: &[&str]| {
+        let words = [&["mesh", "panes", "--watch", "--json"], words].concat();
+        let mut command = stage
+            .env
+            .callosum()
+            .arguments(words)
+            .env("TMUX_TMPDIR", stage.tmux_folder())
+            .without("CALLOSUM_TEST_CLOCK")
+            .command();
+        Watch(
+            command
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap(),
+        )
+    };
+    // The limit ended two minutes ago, as an earlier process knew.
+    let end_limit = || {
+        let path = stage.env.machine_home().join("pane_registry.json");
+        let mut registry: Value = serde_json::from_str(&stage.env.read(&path)).unwrap();
+        let panes = registry["panes"].as_array_mut().unwrap();
+        let known = panes.iter_mut().find(|one| one["pane"] == pane.as_str());
+        let ago = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(120);
+        known.unwrap()["resets_at"] = ago.to_string().into();
+        stage.env.write(&path, registry.to_string());
+    };
+    end_limit();
+    let without = watch(&[]);
+    thread::sleep(Duration::from_secs(2));
+    drop(without);
+    assert!(!log.exists(), "it is off unless it is asked for");
+    end_limit();
+    let resuming = [
+        watch(&["--resume-after-limit"]),
+        watch(&["--resume-after-limit"]),
+    ];
+    let until = Instant::now() + Duration::from_secs(20);
+    let receipts = || {
+        let log = stage.run(&["mesh", "tail", "--topic", "pane.inject", "--json"]);
+        log.success().stdout
+    };
+    while receipts().is_empty() {
+        assert!(Instant::now() < until, "no receipt");
+        thread::sleep(Duration::from_millis(100));
+    }
+    thread::sleep(Duration::from_secs(2));
+    drop(resuming);
+    let messages = stage.env.read(&log);
+    let message: Value = serde_json::from_str(&messages).expect("one message");
+    assert_eq!(message["message"]["content"], "continue");
+    let receipt: Value = serde_json::from_str(&receipts()).expect("one receipt");
+    let payload = &receipt["payload"];
+    assert_eq!(
+        (&payload["cause"], &payload["outcome"], &receipt["source"]),
+        (
+            &"resume-after-limit".into(),
+            &"submitted".into(),
+            &"callosum".into()
+        ),
+        "{receipt}"
+    );
 }

@@ -2,6 +2,8 @@
 
 /// The bridge file.
 mod bridge;
+/// Dialogs that hooks report.
+mod dialogs;
 /// Files and commands of the user in a digest.
 mod digest_sources;
 /// Leases on files.
@@ -15,6 +17,8 @@ mod outputs;
 /// Agents in terminals; other systems do not list processes.
 #[cfg(target_os = "linux")]
 mod panes;
+/// What each client has.
+mod parity;
 /// Events of any topic.
 mod publishing;
 /// Prompts and their categories.

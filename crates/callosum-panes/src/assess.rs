@@ -194,6 +194,10 @@ fn doubt(
             .flatten(),
         // Work after a turn's end is background work, or the next turn.
         State::Working if event.state.takes_prompt() => shows("shows work"),
+        // No hook reports that a person has answered, or that another hook did.
+        _ if event.state == State::BlockedOnApproval && now > event.at + REDRAW => {
+            shows("shows no dialog")
+        }
         _ if since > event.at + REDRAW => shows("has changed since"),
         _ => None,
     }
@@ -278,6 +282,16 @@ mod tests {
             "{:?}",
             found.considered
         );
+    }
+
+    #[test]
+    fn a_reported_dialog_that_the_screen_does_not_show_is_over() {
+        let asked = |seconds| event("PermissionRequest", State::BlockedOnApproval, seconds);
+        let works = || shows(State::Working, 10);
+        assert_eq!(state(asked(100), works()), State::BlockedOnApproval);
+        assert_eq!(state(asked(90), works()), State::Working);
+        let unread = || ScreenFact::None("not in tmux".to_owned());
+        assert_eq!(state(asked(90), unread()), State::BlockedOnApproval);
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub fn note(disk: &Disk, folder: &Path, mut event: HookEvent) -> Result<bool, Di
     if let Some(before) = before {
         if before.state == event.state
             && event.last_prompt.is_none()
-            && event.state == State::Working
+            && matches!(event.state, State::Working | State::BlockedOnApproval)
         {
             return Ok(false);
         }

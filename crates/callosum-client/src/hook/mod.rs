@@ -211,6 +211,7 @@ impl Call<'_> {
                     Action::Shell(_) | Action::Write(_) => true,
                 };
                 if !is_judged {
+                    self.note_dialog(&environment, &bytes);
                     return self.reply(&Answer::Pass, None);
                 }
                 let event = Arc::new(event);
@@ -312,6 +313,9 @@ impl Call<'_> {
         // Who has answered in our stead has told the journal as well.
         if !voice.was_used() {
             voice.say_before_record(&reply);
+            if !auto_allowed && !reply.denies() {
+                self.note_dialog(&environment, &bytes);
+            }
             if self.is_first(&told, &place) {
                 record::keep(self.client, &told, &place);
             }
@@ -358,6 +362,13 @@ impl Call<'_> {
         );
         let reply = Reply::rewriting(hooks, &input, &note, event.mode.as_deref())?;
         Some((reply, other.to_owned()))
+    }
+
+    /// Notes for `mesh panes` that the client is about to ask a person.
+    fn note_dialog(&self, environment: &Environment, bytes: &[u8]) {
+        if let (Moment::Permission, Some(client)) = (self.moment, self.known) {
+            session::note_dialog(environment, client, bytes);
+        }
     }
 
     /// Returns whether no other hook has recorded this answer. Of what simply passes, nothing is looked up.

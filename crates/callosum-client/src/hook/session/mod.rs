@@ -25,6 +25,7 @@ use callosum_session::Waiting;
 use serde_json::{Value, json};
 
 pub(super) use self::clear::{folder_said, may_clear, unchecked_in};
+pub(super) use self::pane_state::note_dialog;
 use self::{
     ground::{Ground, Problem, Unfound},
     neighbours::{Met, Neighbours, UNREAD},
@@ -137,6 +138,12 @@ pub(super) fn observe(
 ) -> Reply {
     let said = Said::read(bytes);
     let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
+        if !said.notification.is_empty() {
+            let environment = Environment::from_process();
+            if let Err(error) = pane_state::note(&environment, client, event, &said, bytes) {
+                Unfound::of(environment, error.into()).tell(client.program, "notification");
+            }
+        }
         return silence;
     };
     if moment == Moment::Typed {

@@ -7,9 +7,21 @@ use callosum_agents::client::Client;
 use callosum_host::{Disk, process::Identity};
 use callosum_panes::hook_event::{self, HookEvent};
 
-use super::{ToolMoment, said::Said, tool_moment};
+use super::{ToolMoment, ground::Unfound, said::Said, tool_moment};
 use crate::hook::event;
 use callosum_config::{Environment, Homes};
+
+/// Notes that a client asks a person for permission. What fails is on the trail.
+pub(in crate::hook) fn note_dialog(
+    environment: &Environment,
+    client: &'static Client,
+    bytes: &[u8],
+) {
+    let said = Said::read(bytes);
+    if let Err(error) = note(environment, client, "permission-request", &said, bytes) {
+        Unfound::of(environment.clone(), error.into()).tell(client.program, "permission-request");
+    }
+}
 
 /// Notes an event, unless it says nothing about a state. Events of sub-agents are part of their session's turn.
 pub(super) fn note(
@@ -24,7 +36,7 @@ pub(super) fn note(
     } else {
         &said.name
     };
-    let Some(state) = hook_event::state_of(own_name, "") else {
+    let Some(state) = hook_event::state_of(own_name, &said.notification) else {
         return Ok(());
     };
     let Ok(homes) = Homes::find(environment) else {

@@ -20,6 +20,8 @@ pub(super) struct Said {
     pub(super) folder: Option<PathBuf>,
     /// How a context began: as `startup` or `clear`.
     pub(super) source: String,
+    /// The kind of a notification, such as `permission_prompt`.
+    pub(super) notification: String,
     /// What made a context shorter: `manual` or `auto`.
     pub(super) trigger: String,
     /// The command that was typed.
@@ -50,6 +52,7 @@ impl Said {
             name: id("hook_event_name"),
             session: id("session_id"),
             source: id("source"),
+            notification: id("notification_type"),
             trigger: id("trigger"),
             command: id("command_name"),
             folder: text("cwd").map(PathBuf::from),

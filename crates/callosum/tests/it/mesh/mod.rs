@@ -4,6 +4,8 @@
 mod bridge;
 /// Files that two agents edit at the same time.
 mod conflicts;
+/// Dialogs that hooks report.
+mod dialogs;
 /// Files and commands of the user in a digest.
 mod digest_sources;
 /// Texts to agents, by their mailboxes and hooks.
@@ -20,6 +22,8 @@ mod outputs;
 /// Agents in terminals; other systems do not list processes.
 #[cfg(target_os = "linux")]
 mod panes;
+/// What each client has.
+mod parity;
 /// Events of any topic.
 mod publishing;
 /// Prompts and their categories.

@@ -222,8 +222,10 @@ fn what_is_wrong_with_its_configuration_is_named() {
     let found = told(&env);
     let (fault, _) = only(&found, "mesh, configuration", "failed");
     assert!(
-        fault
-            .contains("`mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify)"),
+        fault.contains(
+            "`mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, \
+             output_folders, digest, resume_after_limit)"
+        ),
         "{fault}"
     );
     let (sink, hint) = only(&found, "mesh, configuration", "warning");

@@ -109,20 +109,20 @@ fn both_agents_read_what_the_other_changed() {
             read.contains("is the proposed owner (both have the same context"),
             "{read}"
         );
-        let told = next_call(&first, first_client);
+        let heard = next_call(&first, first_client);
         assert!(
-            told.contains("edited \"src/a.txt\", which you edit too"),
-            "{told}"
+            heard.contains("edited \"src/a.txt\", which you edit too"),
+            "{heard}"
         );
-        assert!(told.contains("  -five\n  +FIVE\n"), "{told}");
-        assert!(told.contains("you are the proposed owner"), "{told}");
+        assert!(heard.contains("  -five\n  +FIVE\n"), "{heard}");
+        assert!(heard.contains("you are the proposed owner"), "{heard}");
         // Each change is passed on once.
         assert!(!next_call(&first, first_client).contains("Conflict "));
         let conflict = only(&env);
         assert_eq!(conflict["is_change_missing"], false);
         assert_eq!(conflict["first"]["lines_written"], 1, "{conflict}");
         let id = conflict["id"].as_str().unwrap();
-        assert!(read.contains(id) && told.contains(id));
+        assert!(read.contains(id) && heard.contains(id));
         let task = mesh_json(&env, &["task", "show", conflict["task"].as_str().unwrap()]);
         assert_eq!(task["assigned_to"], conflict["second"]["agent"]);
         assert_eq!(task["status"], "pending");
@@ -195,10 +195,10 @@ fn a_dropped_change_is_noticed_and_merged() {
     let read = context(&claude.after(&other));
     assert!(read.contains("+ONE"), "{read}");
     assert!(read.contains("a change is missing from it"), "{read}");
-    let told = next_call(&codex, "codex");
+    let heard = next_call(&codex, "codex");
     assert!(
-        told.contains("+FIVE") && told.contains("a change is missing"),
-        "{told}"
+        heard.contains("+FIVE") && heard.contains("a change is missing"),
+        "{heard}"
     );
     let conflict = only(&env);
     assert_eq!(conflict["is_change_missing"], true);
@@ -208,8 +208,8 @@ fn a_dropped_change_is_noticed_and_merged() {
     for _ in 0..7 {
         edit(&claude, &env, "claude", &later);
     }
-    let told = next_call(&codex, "codex");
-    assert!(told.matches("Conflict ").count() <= 5, "{told}");
+    let heard = next_call(&codex, "codex");
+    assert!(heard.matches("Conflict ").count() <= 5, "{heard}");
     let file = env.project().join("src/a.txt");
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let done = mesh_json(
@@ -346,10 +346,10 @@ fn the_same_file_in_two_work_trees_is_noticed() {
     let read = context(&hook("PostToolUse"));
     assert!(read.contains("in another work tree"), "{read}");
     assert!(read.contains("+ONE"), "{read}");
-    let told = next_call(&codex, "codex");
+    let heard = next_call(&codex, "codex");
     assert!(
-        told.contains("in another work tree") && told.contains("+FIVE"),
-        "{told}"
+        heard.contains("in another work tree") && heard.contains("+FIVE"),
+        "{heard}"
     );
     let conflict = only(&env);
     assert_eq!(conflict["task"], Value::Null);

@@ -21,13 +21,13 @@ use crate::context::Context;
 use crate::mesh::open;
 use crate::{CommandError, Exit, store};
 
-/// How long another process that changes conflicts is waited for.
+/// Longest wait for another process that changes conflicts.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Most lines of a change that are printed.
 const MOST_LINES: usize = 2_000;
 
-/// How long a message about a resolution waits for its reader, in seconds.
+/// Lifetime of a message about a resolution, in seconds.
 const MESSAGE_TTL: u64 = 24 * 60 * 60;
 
 /// `callosum mesh conflicts list --json`.
@@ -179,12 +179,12 @@ pub fn version(context: &Context, id: &str, side: Option<&str>) -> Result<Vec<u8
     found.ok_or_else(|| CommandError::new(Exit::No, "that version of the file was not recorded"))
 }
 
-/// What a person or agent wants the file to become.
+/// Content that a person or agent wants in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Want {
     /// Both changes.
     Merge,
-    /// What it is.
+    /// Its present content.
     Keep,
     /// The version of this agent, or of `first` or `second`.
     Take(String),

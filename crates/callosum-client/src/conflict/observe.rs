@@ -22,9 +22,9 @@ use super::{
     unified, versions,
 };
 use crate::hook::worktree::trees;
-use callosum_config::Homes;
+use callosum_config::{Environment, Homes};
 
-/// How long another process that changes conflicts is waited for.
+/// Longest wait for another process that changes conflicts.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Most conflicts that one edit opens or updates.
@@ -58,6 +58,7 @@ pub enum ObserverError {
 pub struct Observer<'a> {
     disk: &'a Disk,
     homes: &'a Homes,
+    environment: &'a Environment,
     ids: &'a Ids,
     now: Timestamp,
     store: ConflictStore,
@@ -65,10 +66,16 @@ pub struct Observer<'a> {
 
 impl<'a> Observer<'a> {
     /// Returns an observer at the time `now`. Creates nothing.
-    pub fn new(disk: &'a Disk, homes: &'a Homes, ids: &'a Ids, now: Timestamp) -> Self {
+    pub fn new(
+        disk: &'a Disk,
+        (environment, homes): (&'a Environment, &'a Homes),
+        ids: &'a Ids,
+        now: Timestamp,
+    ) -> Self {
         Self {
             disk,
             homes,
+            environment,
             ids,
             now,
             store: ConflictStore::new(disk, &homes.conflicts()),
@@ -237,7 +244,13 @@ impl<'a> Observer<'a> {
         let context =
             |path: &str, (agent, session): (&AgentName, Option<&str>), mesh: &mut Mesh| {
                 let records = Records::find(self.disk, self.homes, path)?;
-                context_of(self.disk, mesh, records.as_ref(), path, (agent, session))
+                context_of(
+                    (self.disk, self.environment),
+                    mesh,
+                    records.as_ref(),
+                    path,
+                    (agent, session),
+                )
             };
         let first = context(&lease.path, other, mesh)?;
         let second = context(path, me, mesh)?;

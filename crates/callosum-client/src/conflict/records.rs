@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_config::Homes;
+use callosum_config::{Environment, Homes, Project, Told};
 use callosum_guard::snapshot::Retention;
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use callosum_intervention::scope::Scope;
@@ -66,7 +66,7 @@ impl Records {
 
 /// Returns an agent's knowledge of a file.
 pub(super) fn context_of(
-    disk: &Disk,
+    (disk, environment): (&Disk, &Environment),
     mesh: &mut Mesh,
     records: Option<&Records>,
     path: &str,
@@ -95,34 +95,51 @@ pub(super) fn context_of(
     });
     Ok(Context {
         lines_written,
-        decisions: decisions(disk, &records.tree, &inner, agent),
+        decisions: decisions((disk, environment), &records.tree, &inner, (agent, session)),
         has_task,
     })
 }
 
 /// The number of an agent's decisions since its last hand-off that cite a file. Records that cannot be read have none.
-fn decisions(disk: &Disk, tree: &Path, inner: &str, agent: &AgentName) -> u64 {
-    let Ok(agent) = Agent::new(agent.as_str()) else {
+///
+/// A decision counts if it was recorded under the agent's name, or names the agent's session.
+fn decisions(
+    (disk, environment): (&Disk, &Environment),
+    tree: &Path,
+    inner: &str,
+    (agent, session): (&AgentName, Option<&str>),
+) -> u64 {
+    // Outside of an initialized project, session files are in the machine's home.
+    let Ok(project) = Project::load(disk, environment, tree, &Told::default()) else {
         return 0;
     };
     let zones = Zones {
-        tree: tree.to_owned(),
-        root: tree.to_owned(),
+        tree: project.roots.tree.clone(),
+        root: project.roots.sessions.clone(),
     };
-    let trajectory = Trajectory {
-        disk,
-        zones: &zones,
-        agent,
-    };
-    let Ok(read) = trajectory.since_handoff() else {
-        return 0;
-    };
-    let records = read.records.iter().map(|(_, record)| record);
-    let citing = records.filter(|record| {
-        let mut members = record.members.values();
-        record.phase() == "cite" && members.any(|value| value.to_string().contains(inner))
-    });
-    citing.count() as u64
+    let own = Agent::new(agent.as_str()).unwrap_or_default();
+    let default = Agent::default();
+    let names = [Some(own.clone()), Some(default).filter(|name| *name != own)];
+    let mut count = 0;
+    for name in names.into_iter().flatten() {
+        let is_named = name.as_str() == agent.as_str();
+        let trajectory = Trajectory {
+            disk,
+            zones: &zones,
+            agent: name,
+        };
+        let Ok(read) = trajectory.since_handoff() else {
+            continue;
+        };
+        let citing = read.records.iter().filter(|(_, record)| {
+            let is_own = is_named || session.is_some_and(|id| record.text("session_id") == id);
+            let evidence = record.members.get("evidence");
+            let cites = evidence.is_some_and(|evidence| evidence.to_string().contains(inner));
+            record.phase() == "cite" && is_own && cites
+        });
+        count += citing.count() as u64;
+    }
+    count
 }
 
 /// Returns the file as it is; `None` if it is gone, no regular file, or too large to keep.

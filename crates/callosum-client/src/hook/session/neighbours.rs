@@ -362,7 +362,7 @@ impl Neighbours {
         let homes = Homes::find(&self.environment)?;
         let ids = self.environment.ids()?;
         let now = self.mesh.journal().now();
-        let observer = Observer::new(&self.disk, &homes, &ids, now);
+        let observer = Observer::new(&self.disk, (&self.environment, &homes), &ids, now);
         Ok(observer.after_edit(&mut self.mesh, &self.voice, held, edited, is_helper)?)
     }
 

@@ -313,6 +313,32 @@ fn the_agent_that_knows_the_file_better_is_proposed() {
     assert_eq!(task["assigned_to"], "codex");
 }
 
+/// CALC-FUT-1: decisions that cite the file count for the agent under whose name, or in whose session, they were recorded.
+#[test]
+fn decisions_about_the_file_count() {
+    let env = repository();
+    for more in [["--as", "claude-code"], ["--session", "s-claude"]] {
+        let decide = [
+            "session",
+            "decide",
+            "Keep the order",
+            "--cite",
+            "src/a.txt:1",
+        ];
+        env.run([&decide[..], &more].concat()).success();
+    }
+    let other = ["session", "decide", "Not this one", "--cite", "src/a.txt:2"];
+    env.run(other).success();
+    let codex = Agent::new(&env, "codex", "s-codex");
+    let claude = Agent::new(&env, "claude", "s-claude");
+    edit(&codex, &env, "codex", BY_CODEX);
+    edit(&claude, &env, "claude", BOTH);
+    let conflict = only(&env);
+    assert_eq!(conflict["second"]["decisions"], 2, "{conflict}");
+    assert_eq!(conflict["first"]["decisions"], 0, "{conflict}");
+    assert_eq!(conflict["owner"], "second");
+}
+
 /// CALC-FUT-1: agents that edit a file in two work trees of a repository read of each other before the branches meet.
 #[test]
 fn the_same_file_in_two_work_trees_is_noticed() {

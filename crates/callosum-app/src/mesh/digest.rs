@@ -1,4 +1,4 @@
-//! `callosum mesh digest`: what an agent is told when its session begins.
+//! `callosum mesh digest`: the text that an agent gets when its session begins.
 
 use callosum_agents::client::Client;
 use callosum_agents::dialect::Dialect;
@@ -39,10 +39,10 @@ pub fn digest(
     let mut beside = beside(context, &mesh, voice, is_writable)?;
     let fault = fault.map(|fault| Source::Broken(fault.to_string()));
     beside.sources.extend(fault);
-    let told = mesh.digest_for(voice, &beside, budget);
-    let mut told = told.map_err(|error| open::explain(&error))?;
-    told.text.push_str(&configured(context));
-    Ok((mesh, told))
+    let digest = mesh.digest_for(voice, &beside, budget);
+    let mut digest = digest.map_err(|error| open::explain(&error))?;
+    digest.text.push_str(&configured(context));
+    Ok((mesh, digest))
 }
 
 /// Returns the lines of the files and commands that the user configured, beyond the digest's own budget.

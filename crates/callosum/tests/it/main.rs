@@ -9,6 +9,8 @@
 )]
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
+/// Calls of tools, as clients report them to hooks.
+mod agent_calls;
 /// Coding agents, played by scripts that write what the real ones wrote.
 mod agents;
 /// Ledgers that were archived.

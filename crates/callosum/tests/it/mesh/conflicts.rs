@@ -6,7 +6,7 @@ use callosum_testkit::{Output, Schema, TestEnv};
 use serde_json::{Value, json};
 
 use super::json as mesh_json;
-use crate::undo::Agent;
+use crate::agent_calls::Agent;
 
 const BASE: &str = "one\ntwo\nthree\nfour\nfive\n";
 const BY_CODEX: &str = "ONE\ntwo\nthree\nfour\nfive\n";

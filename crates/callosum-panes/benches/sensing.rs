@@ -136,6 +136,8 @@ fn measure_changes(server: &Server, sensor: &mut Sensor) {
     let format = "#{pane_id} #{pane_tty}";
     let opened = server.tmux(&["new-window", "-d", "-P", "-F", format, line]);
     let (id, tty) = opened.split_once(' ').unwrap();
+    // The shell clears the screen when it has started.
+    thread::sleep(Duration::from_secs(1));
     let disk = Disk::real();
     let path = server.folder.join("registry/pane_registry.json");
     let writer = Writer::take(&disk, &path).unwrap().unwrap();

@@ -86,31 +86,32 @@ impl Screen {
     pub fn plain(bytes: &[u8]) -> Self {
         let Some(text) = std::str::from_utf8(bytes)
             .ok()
-            .filter(|text| !text.chars().any(is_control))
+            .filter(|text| is_plain(text))
         else {
             return Self::read(bytes, None);
         };
-        let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
-        let lines = if text.is_empty() {
-            lines.take(0)
-        } else {
-            lines.take(MOST_LINES)
-        };
-        let lines = lines.map(|line| {
-            let end = if line.len() > LONGEST_LINE {
-                line.char_indices().nth(LONGEST_LINE).map(|(end, _)| end)
-            } else {
-                None
-            };
-            let line = line.get(..end.unwrap_or(line.len())).unwrap_or(line);
-            if line.contains('\u{a0}') {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        if bytes.is_empty() {
+            return Self::default();
+        }
+        let has_wide_space = memchr::memmem::find(bytes, "\u{a0}".as_bytes()).is_some();
+        let count = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
+        let mut lines = Vec::with_capacity(count.min(MOST_LINES));
+        let mut rest = text;
+        while lines.len() < MOST_LINES {
+            let end = memchr::memchr(b'\n', rest.as_bytes());
+            let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let line = cut(line);
+            lines.push(if has_wide_space {
                 Line::plain(&line.replace('\u{a0}', " "))
             } else {
                 Line::plain(line)
-            }
-        });
+            });
+            let Some(end) = end else { break };
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
         Self {
-            lines: lines.collect(),
+            lines,
             cursor: None,
         }
     }
@@ -149,9 +150,27 @@ impl Screen {
     }
 }
 
-/// Whether a character is more than text in a terminal.
-fn is_control(letter: char) -> bool {
-    letter.is_control() && letter != '\n'
+/// Returns as much of a line as is kept.
+fn cut(line: &str) -> &str {
+    let end = if line.len() > LONGEST_LINE {
+        line.char_indices().nth(LONGEST_LINE).map(|(end, _)| end)
+    } else {
+        None
+    };
+    line.get(..end.unwrap_or(line.len())).unwrap_or(line)
+}
+
+/// Whether a text has no character that is more than text in a terminal.
+fn is_plain(text: &str) -> bool {
+    // Most screens have none of these bytes, and this loop looks at many at once. 0xC2 begins U+0080 to U+009F.
+    let is_suspect = |byte: u8| byte < b' ' && byte != b'\n' || byte == 0x7f || byte == 0xc2;
+    let bytes = text.as_bytes().iter();
+    if !bytes.fold(false, |found, byte| found | is_suspect(*byte)) {
+        return true;
+    }
+    !text
+        .chars()
+        .any(|letter| letter.is_control() && letter != '\n')
 }
 
 #[derive(Default)]

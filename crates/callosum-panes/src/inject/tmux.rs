@@ -309,7 +309,7 @@ fn is_synchronized(connection: &mut Connection, pane: &str) -> Result<bool, Tmux
     let lines = connection.ask(&format!(
         "display-message -p -t {pane} '#{{pane_synchronized}}'"
     ))?;
-    Ok(lines.first().is_some_and(|line| line == b"1"))
+    Ok(lines.iter().next() == Some(b"1"))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::{
     rule::{Judgment, RuleSet},
     screen::Screen,
     state::{Assessment, Considered, State},
-    tmux::{CapturedScreen, TmuxPane},
+    tmux::TmuxPane,
     tracker::Tracker,
 };
 
@@ -60,7 +60,7 @@ pub(super) struct Captured {
     pub(super) plain: Vec<u8>,
     /// The composer's lines with colors, and the index of the first.
     pub(super) colored: Option<(usize, Vec<u8>)>,
-    /// The lines of `plain`, if they are not those of the last look.
+    /// The lines of `plain`, if they are not those of the last look. The rules are asked only about these.
     pub(super) lines: Option<(Screen, Layout)>,
 }
 
@@ -102,27 +102,22 @@ struct Reading {
     judged: Option<(String, Instant)>,
 }
 
-impl Captured {
-    /// Takes a screen up. The rules are asked only about one that has changed since the last look.
-    pub(super) fn new(
-        screen: CapturedScreen,
-        known: Option<&Known>,
-        rules: Option<&RuleSet>,
-    ) -> Self {
-        let CapturedScreen { plain, colored } = screen;
-        let is_known = known.is_some_and(|known| known.reading.plain == plain);
-        let lines = rules.filter(|_| !is_known).map(|rules| {
-            let screen = Screen::plain(&plain);
-            let layout = rules.layout(&screen);
-            (screen, layout)
-        });
-        Self {
-            plain,
-            colored,
-            lines,
-        }
+/// Reads the lines of a screen, unless they are those of the last look.
+pub(super) fn lines(
+    plain: &[u8],
+    known: Option<&Known>,
+    rules: Option<&RuleSet>,
+) -> Option<(Screen, Layout)> {
+    if known.is_some_and(|known| known.reading.plain == plain) {
+        return None;
     }
+    let rules = rules?;
+    let screen = Screen::plain(plain);
+    let layout = rules.layout(&screen);
+    Some((screen, layout))
+}
 
+impl Captured {
     /// Returns the first and the last line that were read with colors.
     pub(super) fn colored_lines(&self) -> Option<(usize, usize)> {
         let (first, lines) = self.colored.as_ref()?;

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 use self::{
     known::{Captured, Known, Place},
-    servers::Server,
+    servers::{Listed, Server},
     sources::Sources,
 };
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
     registry::Registry,
     rule::RuleSet,
     state::State,
-    tmux::{Snapshot, Tmux, TmuxPane, is_default},
+    tmux::{Tmux, TmuxPane, is_default},
 };
 
 /// How long a table of processes is used, unless a pane's program changes.
@@ -67,6 +67,16 @@ pub struct ResetTime(pub Arc<ReadTime>);
 
 /// A function that reads a moment from words.
 pub type ReadTime = dyn Fn(&str, Timestamp) -> Option<Timestamp> + Send + Sync;
+
+impl Settings {
+    /// Returns the rules of a client.
+    fn rules_of(&self, program: Program) -> Option<&RuleSet> {
+        let mut rules = self.rules.iter();
+        rules
+            .find(|(known, _)| *known == program)
+            .map(|(_, rules)| rules)
+    }
+}
 
 impl fmt::Debug for ResetTime {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,9 +175,15 @@ impl Sensor {
         let mut seen = Vec::new();
         let mut changed = Vec::new();
         let mut in_tmux = Vec::new();
-        for (socket, snapshot) in listed {
+        for Listed {
+            socket,
+            snapshot,
+            early,
+        } in listed
+        {
             let clients = self.clients_of(&socket, &snapshot.panes);
-            let mut screens = self.screens(&socket, &clients, snapshot.screens, &mut notes);
+            let read = (snapshot.screens, early);
+            let mut screens = self.screens(&socket, &clients, read, &mut notes);
             self.color(&socket, &clients, &mut screens, &mut notes);
             for (client, screen) in clients.into_iter().zip(screens) {
                 in_tmux.push(client.running.process.pid);
@@ -197,7 +213,7 @@ impl Sensor {
         }
         self.end_others(&seen, now, &mut changed);
         let mut panes: Vec<&Known> = self.known.values().collect();
-        panes.sort_by_key(|known| known.order());
+        panes.sort_by_cached_key(|known| known.order());
         Look {
             is_unsettled: panes.iter().any(|known| known.tracker.is_unsettled()),
             panes: panes.into_iter().map(|known| known.pane.clone()).collect(),
@@ -244,19 +260,12 @@ impl Sensor {
 
     /// Returns the rules of a client.
     pub fn rules_of(&self, program: Program) -> Option<&RuleSet> {
-        self.rules(program)
+        self.settings.rules_of(program)
     }
 
     /// Returns how tmux is started, if it is installed.
     pub fn tmux(&self) -> Option<&Tmux> {
         self.settings.tmux.as_ref()
-    }
-
-    fn rules(&self, program: Program) -> Option<&RuleSet> {
-        let mut rules = self.settings.rules.iter();
-        rules
-            .find(|(known, _)| *known == program)
-            .map(|(_, rules)| rules)
     }
 
     /// Finds the clients that have ended since the last look. Once a second, a process that waits for its parent, or has
@@ -279,13 +288,13 @@ impl Sensor {
     }
 
     /// Finds the client in each pane. The table of processes is read again when it is old or a pane's program changed.
-    fn read_processes(&mut self, listed: &[(PathBuf, Snapshot)]) {
+    fn read_processes(&mut self, listed: &[Listed]) {
         let is_same = |pane: &TmuxPane, known: &Client| {
             known.pid == pane.pid && known.command == pane.command && !known.has_ended
         };
-        let all = listed.iter().flat_map(|(socket, snapshot)| {
-            let panes = snapshot.panes.iter();
-            panes.map(move |pane| ((socket.clone(), pane.id.clone()), pane))
+        let all = listed.iter().flat_map(|server| {
+            let panes = server.snapshot.panes.iter();
+            panes.map(|pane| ((server.socket.clone(), pane.id.clone()), pane))
         });
         let all: HashMap<(PathBuf, String), &TmuxPane> = all.collect();
         let is_known = all.len() == self.clients.len()
@@ -346,16 +355,12 @@ impl Sensor {
         screen: Result<Captured, String>,
         now: Timestamp,
     ) -> bool {
-        let rules = self.settings.rules.iter();
-        let rules = rules
-            .clone()
-            .find(|(program, _)| *program == running.program);
         let about = self.sources.about(running, &self.processes);
         let known = self.known.remove(place);
         let seen = known::Seen {
             pane,
             running,
-            rules: rules.map(|(_, rules)| rules),
+            rules: self.settings.rules_of(running.program),
             screen,
             about,
             reset_time: &self.settings.reset_time,

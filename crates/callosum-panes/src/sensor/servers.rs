@@ -10,11 +10,13 @@ use std::{
 };
 
 use super::{
-    Sensor,
-    known::{Captured, Known, Place},
+    Client, Sensor, Settings,
+    known::{self, Captured, Known, Place},
 };
 use crate::{
-    program::Running,
+    Layout,
+    program::{Program, Running},
+    screen::Screen,
     tmux::{CapturedScreen, Connection, Requested, Snapshot, Tmux, TmuxPane, Wanted, sockets},
 };
 
@@ -28,6 +30,18 @@ pub(super) enum Server {
     Failed(Instant, String),
 }
 
+/// What one look found in a server.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    pub(super) socket: PathBuf,
+    pub(super) snapshot: Snapshot,
+    pub(super) early: Early,
+}
+
+/// What was read from screens while tmux sent others, by pane: the client whose rules found the composer, and the lines,
+/// unless they are those of the last look.
+pub(super) type Early = HashMap<String, (Program, Option<(Screen, Layout)>)>;
+
 /// A client in a pane of tmux.
 pub(super) struct InPane<'p> {
     pub(super) pane: &'p TmuxPane,
@@ -38,31 +52,24 @@ pub(super) struct InPane<'p> {
 impl Sensor {
     /// Lists the panes of every server, with the screens of those that had a client at the last look. All servers work
     /// at the same time, and files and processes are read meanwhile.
-    pub(super) fn list(&mut self, notes: &mut Vec<String>) -> Vec<(PathBuf, Snapshot)> {
+    pub(super) fn list(&mut self, notes: &mut Vec<String>) -> Vec<Listed> {
         let Some(tmux) = self.settings.tmux.clone() else {
             notes.push("tmux is not installed, so no screen can be read".to_owned());
             self.sources.read(&self.disk, &self.settings);
             return Vec::new();
         };
+        // Servers that are known work while this process looks for others.
+        let mut requested = self.request();
         let current = self.settings.current_socket.as_deref();
         let sockets = sockets(&self.disk, &self.settings.sockets, current);
         self.servers.retain(|socket, _| sockets.contains(socket));
-        let requested: Vec<Option<Requested>> = sockets
-            .iter()
-            .map(|socket| {
-                let wanted = self.wanted(socket);
-                match self.servers.get_mut(socket)? {
-                    Server::Open(connection) => connection.request(wanted).ok(),
-                    Server::Failed(..) => None,
-                }
-            })
-            .collect();
         self.sources.read(&self.disk, &self.settings);
         self.find_ended();
         let mut listed = Vec::new();
-        for (socket, requested) in sockets.into_iter().zip(requested) {
+        for socket in sockets {
+            let requested = requested.remove(&socket);
             match self.snapshot_of(&tmux, &socket, requested) {
-                Ok(snapshot) => listed.push((socket, snapshot)),
+                Ok(found) => listed.push(found),
                 // A socket whose server has ended stays behind, so that is nothing to report.
                 Err(why) if why.is_empty() => {}
                 Err(why) => notes.push(why),
@@ -71,20 +78,19 @@ impl Sensor {
         listed
     }
 
-    /// Returns what to ask a server for, from the last look.
-    fn wanted(&self, socket: &Path) -> Vec<Wanted> {
-        let clients = self.clients.iter();
-        clients
-            .filter_map(|((server, pane), client)| {
-                let running = client.running.as_ref().filter(|_| server == socket)?;
-                let place = Place::in_tmux(socket, &self.settings.sockets, pane, running);
-                let known = self.known.get(&place);
-                Some(Wanted {
-                    pane: pane.clone(),
-                    colors: known.and_then(Known::composer),
-                })
-            })
-            .collect()
+    /// Asks every server that is connected, and does not wait.
+    fn request(&mut self) -> HashMap<PathBuf, Requested> {
+        let mut requested = HashMap::new();
+        for (socket, server) in &mut self.servers {
+            if let Server::Open(connection) = server {
+                let wanted = wanted(socket, &self.settings, &self.clients, &self.known);
+                // A server that cannot be asked gets a new connection.
+                if let Ok(request) = connection.request(wanted) {
+                    requested.insert(socket.clone(), request);
+                }
+            }
+        }
+        requested
     }
 
     /// Returns the reply of one server, over a new connection if the old one has ended.
@@ -93,12 +99,30 @@ impl Sensor {
         tmux: &Tmux,
         socket: &Path,
         requested: Option<Requested>,
-    ) -> Result<Snapshot, String> {
+    ) -> Result<Listed, String> {
         if let Some(Server::Open(connection)) = self.servers.get_mut(socket)
             && let Some(requested) = requested
-            && let Ok(snapshot) = connection.receive(requested)
         {
-            return Ok(snapshot);
+            let mut early = Early::new();
+            let mut key = (socket.to_owned(), String::new());
+            let mut while_reading = |pane: &str, plain: &[u8]| {
+                pane.clone_into(&mut key.1);
+                let client = self.clients.get(&key);
+                let Some(running) = client.and_then(|client| client.running.as_ref()) else {
+                    return;
+                };
+                let place = Place::in_tmux(socket, &self.settings.sockets, pane, running);
+                let rules = self.settings.rules_of(running.program);
+                let lines = known::lines(plain, self.known.get(&place), rules);
+                early.insert(pane.to_owned(), (running.program, lines));
+            };
+            if let Ok(snapshot) = connection.receive(requested, &mut while_reading) {
+                return Ok(Listed {
+                    socket: socket.to_owned(),
+                    snapshot,
+                    early,
+                });
+            }
         }
         if let Some(Server::Failed(at, why)) = self.servers.get(socket)
             && at.elapsed() < RETRY
@@ -117,9 +141,14 @@ impl Sensor {
             Ok((panes, connection)) => {
                 self.servers
                     .insert(socket.to_owned(), Server::Open(Box::new(connection)));
-                Ok(Snapshot {
+                let snapshot = Snapshot {
                     panes,
                     screens: HashMap::new(),
+                };
+                Ok(Listed {
+                    socket: socket.to_owned(),
+                    snapshot,
+                    early: Early::new(),
                 })
             }
             Err(why) => {
@@ -154,7 +183,7 @@ impl Sensor {
         &mut self,
         socket: &Path,
         clients: &[InPane<'_>],
-        mut read: HashMap<String, CapturedScreen>,
+        (mut read, mut early): (HashMap<String, CapturedScreen>, Early),
         notes: &mut Vec<String>,
     ) -> Vec<Result<Captured, String>> {
         let mut avoided = Vec::new();
@@ -184,12 +213,22 @@ impl Sensor {
             if avoided.iter().any(|pane| pane.id == client.pane.id) {
                 return Err("the screen imitates tmux's own protocol".to_owned());
             }
-            let screen = read
+            let CapturedScreen { plain, colored } = read
                 .remove(&client.pane.id)
                 .ok_or_else(|| "the screen changed its size while it was read".to_owned())?;
-            let known = self.known.get(&client.place);
-            let rules = self.rules(client.running.program);
-            Ok(Captured::new(screen, known, rules))
+            let program = client.running.program;
+            let lines = match early.remove(&client.pane.id) {
+                Some((of, lines)) if of == program => lines,
+                _ => {
+                    let known = self.known.get(&client.place);
+                    known::lines(&plain, known, self.settings.rules_of(program))
+                }
+            };
+            Ok(Captured {
+                plain,
+                colored,
+                lines,
+            })
         };
         clients.iter().map(screen).collect()
     }
@@ -232,6 +271,27 @@ impl Sensor {
             Err(error) => notes.push(error.to_string()),
         }
     }
+}
+
+/// Returns what to ask a server for, from the last look.
+fn wanted(
+    socket: &Path,
+    settings: &Settings,
+    clients: &HashMap<(PathBuf, String), Client>,
+    known: &HashMap<Place, Known>,
+) -> Vec<Wanted> {
+    let clients = clients.iter().filter(|((server, _), _)| server == socket);
+    clients
+        .filter_map(|((_, pane), client)| {
+            let running = client.running.as_ref()?;
+            let place = Place::in_tmux(socket, &settings.sockets, pane, running);
+            let known = known.get(&place);
+            Some(Wanted {
+                pane: pane.clone(),
+                colors: known.and_then(Known::composer),
+            })
+        })
+        .collect()
 }
 
 /// Whether a server listens at a socket. tmux would start no server for `attach`, but a process costs 5 ms.

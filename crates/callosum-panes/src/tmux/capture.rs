@@ -1,8 +1,8 @@
 //! Screens of panes, read through a [`Connection`].
 //!
 //! Start with [`Connection::request`], which asks for the list of panes and for many screens in one write, and
-//! [`Connection::receive`]. tmux runs the commands of one write without a pause, so list and screens fit together, and
-//! a look costs one wait instead of one for each screen. Between the list and the screens, and after the last screen,
+//! [`Connection::receive`]. tmux runs the commands of one write one after the other, so list and screens fit together,
+//! and a look costs one wait instead of one for each screen. Between the list and the screens, and after the last screen,
 //! tmux prints a word that no program can know: a screen that imitates the protocol cannot speak for another pane.
 
 use std::{
@@ -14,6 +14,7 @@ use std::{
 use super::{
     connection::{Answer, Connection, TmuxError},
     listing::{self, TmuxPane},
+    reply::Lines,
 };
 
 /// How long a pane whose screen imitates the protocol is not read again.
@@ -22,6 +23,10 @@ const AVOIDED: Duration = Duration::from_secs(30);
 /// How long most of what a list has is used: the program, the place in the window, the process. Size and title are always
 /// asked for.
 const LISTED: Duration = Duration::from_secs(1);
+
+/// Makes tmux send the replies so far, so that they are read while it works on the rest. It writes when its queue of
+/// commands waits, and this one waits for a timer of 0 s.
+const FLUSH: &str = "run-shell -d 0\n";
 
 /// A pane whose screen is wanted.
 #[derive(Clone, Debug)]
@@ -48,6 +53,10 @@ pub struct Snapshot {
     /// The screens that were read, by pane.
     pub screens: HashMap<String, CapturedScreen>,
 }
+
+/// Computes something from a screen while tmux reads others: the pane's id, and the text without colors. The screen may
+/// turn out to imitate the protocol, and is then not in the [`Snapshot`].
+pub type WhileReading<'a> = &'a mut dyn FnMut(&str, &[u8]);
 
 /// A screen as tmux gave it.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +96,11 @@ impl<'a> Capture<'a> {
     }
 }
 
+/// Returns the index of the first of `count` screens that comes in a second part. A few screens are not worth it.
+fn flush_before(count: usize) -> Option<usize> {
+    (count >= 4).then(|| count.div_ceil(2))
+}
+
 /// Appends the command that reads a pane.
 fn push_command(commands: &mut String, pane: &str, colors: Option<(usize, usize)>) {
     commands.push_str("capture-pane -p ");
@@ -122,7 +136,11 @@ impl Connection {
         };
         let mut commands = format!("list-panes -a -F '{format}'\n");
         push_word(&mut commands, &word);
-        for Wanted { pane, colors } in &wanted {
+        let flush_before = flush_before(wanted.len());
+        for (index, Wanted { pane, colors }) in wanted.iter().enumerate() {
+            if Some(index) == flush_before {
+                commands.push_str(FLUSH);
+            }
             push_command(&mut commands, pane, None);
             if colors.is_some() {
                 push_command(&mut commands, pane, *colors);
@@ -139,7 +157,11 @@ impl Connection {
 
     /// Waits for the replies to a request. A pane that has gone has no screen, and neither has one that imitates the
     /// protocol. If a wanted pane is not in the list, no screen is read. Costs about 1 ms for twelve panes.
-    pub fn receive(&mut self, requested: Requested) -> Result<Snapshot, TmuxError> {
+    pub fn receive(
+        &mut self,
+        requested: Requested,
+        while_reading: WhileReading<'_>,
+    ) -> Result<Snapshot, TmuxError> {
         let Requested {
             word,
             is_brief,
@@ -172,7 +194,12 @@ impl Connection {
             .map(|pane| (pane.id.as_str(), pane))
             .collect();
         let mut captures = Vec::with_capacity(wanted.len() * 2);
-        for Wanted { pane, colors } in &wanted {
+        let flush_before = flush_before(wanted.len());
+        let mut flush = None;
+        for (index, Wanted { pane, colors }) in wanted.iter().enumerate() {
+            if Some(index) == flush_before {
+                flush = Some(captures.len());
+            }
             let Some(pane) = by_id.get(pane.as_str()) else {
                 // The size is not known, so nothing tells where its screen ends.
                 self.align()?;
@@ -181,7 +208,7 @@ impl Connection {
             captures.push(Capture::plain(pane));
             captures.extend(colors.map(|(first, last)| Capture::colors(pane, first, last)));
         }
-        let read = self.read_captures(&captures, &word)?;
+        let read = self.read_captures(&captures, &word, flush, while_reading)?;
         for (capture, text) in captures.iter().zip(read) {
             let Some(text) = text else { continue };
             match capture.colors {
@@ -215,11 +242,11 @@ impl Connection {
     }
 
     /// Returns the panes of a brief list, unless one of them is new.
-    fn brought_up_to_date(&self, lines: &[Vec<u8>]) -> Option<Vec<TmuxPane>> {
+    fn brought_up_to_date(&self, lines: &Lines) -> Option<Vec<TmuxPane>> {
         let (_, listed) = self.listed.as_ref()?;
-        let mut known = HashSet::with_capacity(lines.len());
-        let mut panes = Vec::with_capacity(lines.len());
-        for brief in lines.iter().filter_map(|line| listing::read_brief(line)) {
+        let mut known = HashSet::with_capacity(lines.count());
+        let mut panes = Vec::with_capacity(lines.count());
+        for brief in lines.iter().filter_map(listing::read_brief) {
             let pane = listed.get(&brief.id)?;
             if known.insert(pane.id.as_str()) {
                 panes.push(brief.apply(pane));
@@ -278,27 +305,44 @@ impl Connection {
         }
         push_word(&mut commands, &word);
         self.send(&commands)?;
-        for (index, text) in indexes
-            .into_iter()
-            .zip(self.read_captures(&captures, &word)?)
+        for (index, text) in
+            indexes
+                .into_iter()
+                .zip(self.read_captures(&captures, &word, None, &mut |_, _| {})?)
         {
             found[index] = text;
         }
         Ok(found)
     }
 
-    /// Reads the replies to captures, up to the word after them.
+    /// Reads the replies to captures, up to the word after them. `flush` is the index of the capture before which
+    /// [`FLUSH`] was sent.
     fn read_captures(
         &mut self,
         captures: &[Capture<'_>],
         word: &str,
+        flush: Option<usize>,
+        while_reading: WhileReading<'_>,
     ) -> Result<Vec<Option<Vec<u8>>>, TmuxError> {
         let mut found = vec![None; captures.len()];
         let mut refused = HashSet::new();
         let mut suspects = Vec::new();
-        for (index, Capture { pane, lines, .. }) in captures.iter().enumerate() {
+        for (index, capture) in captures.iter().enumerate() {
+            let Capture { pane, lines, .. } = capture;
+            if flush == Some(index)
+                && !matches!(self.answer(Some((0, word)))?, Answer::Reply { .. })
+            {
+                suspects.extend(captures.get(index - 1).map(|capture| capture.pane));
+                break;
+            }
             match self.answer(Some((*lines, word)))? {
-                Answer::Reply { is_ok: true, lines } => found[index] = Some(lines.join(&b'\n')),
+                Answer::Reply { is_ok: true, lines } => {
+                    let text = lines.into_text();
+                    if capture.colors.is_none() {
+                        while_reading(pane, &text);
+                    }
+                    found[index] = Some(text);
+                }
                 Answer::Reply { is_ok: false, .. } => {
                     refused.insert(*pane);
                 }
@@ -334,10 +378,10 @@ impl Connection {
 }
 
 /// Reads the lines of a list. A window that is linked to two sessions is listed twice.
-fn distinct(lines: &[Vec<u8>]) -> Vec<TmuxPane> {
-    let mut known = HashSet::with_capacity(lines.len());
-    let mut panes = Vec::with_capacity(lines.len());
-    for pane in lines.iter().filter_map(|line| listing::read(line)) {
+fn distinct(lines: &Lines) -> Vec<TmuxPane> {
+    let mut known = HashSet::with_capacity(lines.count());
+    let mut panes = Vec::with_capacity(lines.count());
+    for pane in lines.iter().filter_map(listing::read) {
         if known.insert(pane.id.clone()) {
             panes.push(pane);
         }

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use super::{
     listing::TmuxPane,
-    reply::{Item, Replies},
+    reply::{Item, Lines, Replies},
     turn::Turn,
 };
 
@@ -102,7 +102,7 @@ pub(super) enum Answer {
         /// Whether the command succeeded.
         is_ok: bool,
         /// Its lines.
-        lines: Vec<Vec<u8>>,
+        lines: Lines,
     },
     /// The reply had fewer lines than it should, and all up to the secret word was taken for its lines.
     Short,
@@ -166,7 +166,7 @@ impl Connection {
     }
 
     /// Runs a command and returns the lines of its reply.
-    pub fn ask(&mut self, command: &str) -> Result<Vec<Vec<u8>>, TmuxError> {
+    pub fn ask(&mut self, command: &str) -> Result<Lines, TmuxError> {
         debug_assert!(!command.contains('\n'), "a line is a command");
         self.send(&format!("{command}\n"))?;
         let reply = self.reply(command);
@@ -177,12 +177,12 @@ impl Connection {
     }
 
     /// Reads the reply to `command`.
-    pub(super) fn reply(&mut self, command: &str) -> Result<Vec<Vec<u8>>, TmuxError> {
+    pub(super) fn reply(&mut self, command: &str) -> Result<Lines, TmuxError> {
         match self.answer(None)? {
             Answer::Reply { is_ok: true, lines } => Ok(lines),
             Answer::Reply { lines, .. } => Err(TmuxError::Refused {
                 command: command.split(' ').next().unwrap_or_default().to_owned(),
-                why: String::from_utf8_lossy(&lines.join(&b' ')).into_owned(),
+                why: one_line(lines),
             }),
             Answer::Short | Answer::Stray => Err(self.out_of_order()),
         }
@@ -191,7 +191,9 @@ impl Connection {
     /// Whether the next reply is a word alone.
     pub(super) fn is_word(&mut self, word: &str) -> Result<bool, TmuxError> {
         let answer = self.answer(None)?;
-        Ok(matches!(answer, Answer::Reply { is_ok: true, lines } if lines == [word.as_bytes()]))
+        Ok(
+            matches!(answer, Answer::Reply { is_ok: true, lines } if lines.single() == Some(word.as_bytes())),
+        )
     }
 
     /// Runs a command if a format is true for a pane. The server does both in one step, so that no output of the
@@ -225,18 +227,18 @@ impl Connection {
             let Answer::Reply { is_ok, lines } = self.answer(None)? else {
                 return Err(self.out_of_order());
             };
-            match lines.as_slice() {
-                [line] if *line == word.as_bytes() => break,
-                [line] if *line == yes.as_bytes() => ran = Some(true),
-                [line] if *line == no.as_bytes() => ran = Some(false),
-                lines if !is_ok => refusal = Some(lines.join(&b' ')),
+            match lines.single() {
+                Some(line) if line == word.as_bytes() => break,
+                Some(line) if line == yes.as_bytes() => ran = Some(true),
+                Some(line) if line == no.as_bytes() => ran = Some(false),
+                _ if !is_ok => refusal = Some(one_line(lines)),
                 _ => {}
             }
         }
         self.settle();
         ran.ok_or_else(|| TmuxError::Refused {
             command: command.split(' ').next().unwrap_or_default().to_owned(),
-            why: String::from_utf8_lossy(&refusal.unwrap_or_default()).into_owned(),
+            why: refusal.unwrap_or_default(),
         })
     }
 
@@ -392,6 +394,11 @@ impl Drop for Connection {
         // The server closes its end when it has taken note, so the turn lasts until then even after a kill.
         self.drain(DETACH);
     }
+}
+
+/// Returns the lines of an error as one.
+fn one_line(lines: Lines) -> String {
+    String::from_utf8_lossy(&lines.into_text()).replace('\n', " ")
 }
 
 /// Quotes a text for one line of tmux's command language. Characters with a meaning there become octal escapes.

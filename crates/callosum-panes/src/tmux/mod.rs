@@ -11,7 +11,7 @@ mod sockets;
 mod turn;
 
 pub use self::{
-    capture::{CapturedScreen, Requested, Snapshot, Wanted},
+    capture::{CapturedScreen, Requested, Snapshot, Wanted, WhileReading},
     connection::{Connection, Tmux, TmuxError},
     listing::TmuxPane,
     sockets::{is_default, sockets},

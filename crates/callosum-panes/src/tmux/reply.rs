@@ -6,11 +6,51 @@
 //! out of place is a [`Item::Stray`], after which nothing can be believed until a reply with a secret word has
 //! come ([`Replies::skip_past`]).
 
+use std::ops::Range;
+
 /// Bytes that may wait for the end of a line.
 const LONGEST_LINE: usize = 4 << 20;
 
 /// Lines that a block may have.
 const MOST_LINES: usize = 10_000;
+
+/// The lines of a reply, without line ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// The lines with `\n` between them: a screen of forty lines is one allocation.
+    text: Vec<u8>,
+    count: usize,
+}
+
+impl Lines {
+    fn push(&mut self, line: &[u8]) {
+        if self.count > 0 {
+            self.text.push(b'\n');
+        }
+        self.text.extend_from_slice(line);
+        self.count += 1;
+    }
+
+    /// Returns how many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns each line.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.text.split(|byte| *byte == b'\n').take(self.count)
+    }
+
+    /// Returns the only line, or `None` if there are none or several.
+    pub fn single(&self) -> Option<&[u8]> {
+        (self.count == 1).then_some(self.text.as_slice())
+    }
+
+    /// Returns the lines with `\n` between them.
+    pub fn into_text(self) -> Vec<u8> {
+        self.text
+    }
+}
 
 /// Something that tmux wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +59,8 @@ pub enum Item {
     Block {
         /// Whether the command succeeded.
         is_ok: bool,
-        /// The lines of the reply, without line ends.
-        lines: Vec<Vec<u8>>,
+        /// The lines of the reply.
+        lines: Lines,
     },
     /// Something that happened: `%session-changed $0 main`.
     Notice(Vec<u8>),
@@ -48,14 +88,14 @@ struct Block {
     guard: Vec<u8>,
     /// Whether it answers a command of this client's. tmux marks others with flags of 0.
     is_own: bool,
-    lines: Vec<Vec<u8>>,
+    lines: Lines,
 }
 
 impl Replies {
     /// Adds bytes that were read.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.read > 0 && self.read == self.buffer.len() {
-            self.buffer.clear();
+        if self.read == self.buffer.len() || self.read > 1 << 16 {
+            self.buffer.drain(..self.read);
             self.read = 0;
         }
         self.buffer.extend_from_slice(bytes);
@@ -69,31 +109,33 @@ impl Replies {
                 let waiting = self.buffer.len() - self.read;
                 return (waiting > LONGEST_LINE).then_some(Item::Endless);
             };
+            let line = self.buffer.get(line).unwrap_or_default();
             let Some(block) = &mut self.block else {
-                match after(&line, b"%begin ") {
+                match line.strip_prefix(b"%begin ") {
                     Some(guard) => {
                         self.block = Some(Block {
                             is_own: !guard.ends_with(b" 0"),
                             guard: guard.to_vec(),
-                            lines: Vec::new(),
+                            lines: Lines::default(),
                         });
                         continue;
                     }
-                    None if line.starts_with(b"%") => return Some(Item::Notice(line)),
-                    None => return Some(Item::Stray(line)),
+                    None if line.starts_with(b"%") => return Some(Item::Notice(line.to_vec())),
+                    None => return Some(Item::Stray(line.to_vec())),
                 }
             };
-            let end = |word: &[u8]| after(&line, word) == Some(block.guard.as_slice());
+            let end = |word: &[u8]| line.strip_prefix(word) == Some(block.guard.as_slice());
             let is_ok = end(b"%end ");
             if block.is_own && screen.is_some_and(|(_, word)| line == word) {
                 self.block = None;
                 return Some(Item::Short);
             }
             let may_end = match screen {
-                Some((count, _)) if block.is_own && block.lines.len() < count => {
+                Some((count, _)) if block.is_own && block.lines.count() < count => {
                     // Only the refusal of a pane that has gone is shorter than its screen.
                     end(b"%error ")
-                        && matches!(&*block.lines, [why] if why.starts_with(b"can't find pane"))
+                        && (block.lines.single())
+                            .is_some_and(|why| why.starts_with(b"can't find pane"))
                 }
                 _ => is_ok || end(b"%error "),
             };
@@ -104,7 +146,7 @@ impl Replies {
                 }
                 continue;
             }
-            if block.lines.len() == MOST_LINES {
+            if block.lines.count() == MOST_LINES {
                 return Some(Item::Endless);
             }
             block.lines.push(line);
@@ -115,7 +157,7 @@ impl Replies {
     pub fn skip_past(&mut self, word: &[u8]) -> bool {
         self.block = None;
         while let Some(line) = self.line() {
-            if line == word {
+            if self.buffer.get(line) == Some(word) {
                 // The end of its block follows, or comes later; a stray end is a notice.
                 return true;
             }
@@ -123,22 +165,15 @@ impl Replies {
         false
     }
 
-    fn line(&mut self) -> Option<Vec<u8>> {
-        let rest = self.buffer.get(self.read..)?;
-        let length = rest.iter().position(|byte| *byte == b'\n')?;
-        let line = rest.get(..length)?;
-        let line = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+    /// Returns where the next line is in the buffer, without its end, and moves past it.
+    fn line(&mut self) -> Option<Range<usize>> {
+        let start = self.read;
+        let rest = self.buffer.get(start..)?;
+        let length = memchr::memchr(b'\n', rest)?;
         self.read += length + 1;
-        if self.read > 1 << 16 {
-            self.buffer.drain(..self.read);
-            self.read = 0;
-        }
-        Some(line)
+        let has_return = rest.get(..length)?.ends_with(b"\r");
+        Some(start..start + length - usize::from(has_return))
     }
-}
-
-fn after<'l>(line: &'l [u8], start: &[u8]) -> Option<&'l [u8]> {
-    line.strip_prefix(start)
 }
 
 #[cfg(test)]
@@ -148,9 +183,13 @@ mod tests {
     const WORD: &[u8] = b"secret";
 
     fn block(is_ok: bool, lines: &[&str]) -> Item {
+        let mut found = Lines::default();
+        for line in lines {
+            found.push(line.as_bytes());
+        }
         Item::Block {
             is_ok,
-            lines: lines.iter().map(|line| line.as_bytes().to_vec()).collect(),
+            lines: found,
         }
     }
 

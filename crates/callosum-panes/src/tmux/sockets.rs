@@ -1,6 +1,9 @@
 //! Finds the tmux servers of this user.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::Disk;
 
@@ -30,7 +33,8 @@ pub fn sockets(disk: &Disk, folder: &Path, current: Option<&Path>) -> Vec<PathBu
 
 /// Whether this is the socket of the default server in the folder of sockets, whose panes need no prefix.
 pub fn is_default(socket: &Path, folder: &Path) -> bool {
-    socket == folder.join(DEFAULT)
+    // No `join`: this is asked for every pane at every look.
+    socket.parent() == Some(folder) && socket.file_name() == Some(OsStr::new(DEFAULT))
 }
 
 /// Whether a path is a socket of this user's. Another user's server is not this user's to read.

@@ -1,0 +1,1 @@
+//! Intents, their states, and the relations between them (Seed CCOS §1).

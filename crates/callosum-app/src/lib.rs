@@ -27,6 +27,7 @@ pub mod executor;
 pub mod explain;
 pub mod failure;
 pub mod find;
+pub mod goal;
 pub mod guard;
 pub mod guarding;
 pub mod hook_tokens;

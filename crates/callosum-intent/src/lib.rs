@@ -7,3 +7,5 @@
 
 pub mod delegation;
 pub mod graph;
+pub mod role;
+pub mod template;

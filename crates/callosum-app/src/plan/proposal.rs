@@ -21,6 +21,20 @@ const MOST_RECORDED: usize = 20;
 /// Most of one reason that a record has, in characters.
 const LONGEST_RECORDED: usize = 400;
 
+/// The request that a refused plan answers.
+pub struct Generation<'a> {
+    /// The run that asked for a plan.
+    pub run: &'a str,
+    /// The model.
+    pub model: &'a str,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// Tokens of this attempt.
+    pub tokens: u64,
+    /// Time of this attempt.
+    pub milliseconds: u64,
+}
+
 /// A reason why a model's plan is refused, as programs read it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RejectionOutput {
@@ -108,6 +122,7 @@ pub fn record<'r>(
     context: &Context,
     source: &Source,
     reasons: impl Iterator<Item = (&'r str, &'r str, &'r str)>,
+    generation: Option<&Generation<'_>>,
 ) -> Result<(), CommandError> {
     let kept = |text: &str| -> String {
         let masked = secrets::mask(text).text;
@@ -121,9 +136,17 @@ pub fn record<'r>(
         status: Some("plan-refused".to_owned()),
         ..AuditEvent::new(Event::Rejected)
     };
-    let event = event
+    let mut event = event
         .with("proposal", Checksum::of(source.text.as_bytes()).to_string())
         .with("rejections", reasons);
+    if let Some(generation) = generation {
+        event = event
+            .with("run", generation.run)
+            .with("model", generation.model)
+            .with("attempt", generation.attempt)
+            .with("tokens", generation.tokens)
+            .with("milliseconds", generation.milliseconds);
+    }
     let ledger = store::open(context)?;
     store::record(&ledger, event)
 }

@@ -1,5 +1,5 @@
-//! What else a call does by its arguments that policies speak of under another name: whom `:agent.delegate` asks,
-//! that `:session.decide` quotes files that it cites, and that `:horizon.build` answers with what the ledger has.
+//! What else a call does by its arguments that policies speak of under another name: whom `:agent.delegate` and
+//! `:llm.infer` ask, that `:session.decide` quotes files that it cites, and that `:horizon.build` answers with what the ledger has.
 //!
 //! A policy about `agent.codex` holds for a task that codex is handed by whatever name. So where an executor is
 //! named, the call must be permitted for it too, and one that no policy can speak of is not asked; where none is, those that it would not be permitted for
@@ -43,7 +43,8 @@ impl Addressee {
         if !hands_on {
             return Self::Itself;
         }
-        let Some(Value::Text(id) | Value::Keyword(id)) = argument(request, "executor") else {
+        let named = argument(request, "executor").or_else(|| argument(request, "model"));
+        let Some(Value::Text(id) | Value::Keyword(id)) = named else {
             // What is no name is refused by whoever performs the call.
             return Self::Any;
         };

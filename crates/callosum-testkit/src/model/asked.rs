@@ -62,6 +62,14 @@ impl Asked {
         })
     }
 
+    /// The text of all messages that are not the model's own.
+    pub(super) fn text(&self) -> String {
+        let messages = self.messages.iter();
+        let others = messages.filter(|message| message.speaker != Speaker::Assistant);
+        let texts: Vec<&str> = others.map(|message| message.text.as_str()).collect();
+        texts.join("\n")
+    }
+
     fn scripted(&self) -> Result<Option<Chosen>, String> {
         for (at, message) in self.messages.iter().enumerate().rev() {
             if !matches!(message.speaker, Speaker::User | Speaker::Tool) {

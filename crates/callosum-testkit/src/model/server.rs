@@ -84,6 +84,8 @@ pub struct ModelServer {
 
 type Watch = Box<dyn Fn(&Heard) + Send + Sync>;
 
+type Replies = Box<dyn Fn(&str) -> Option<Turn> + Send + Sync>;
+
 struct State {
     options: Options,
     ended: AtomicBool,
@@ -92,6 +94,8 @@ struct State {
     served: Mutex<HashMap<(String, usize), u32>>,
     /// Called for every request, once it is known what is answered.
     watch: Option<Watch>,
+    /// Answers a prompt before any script does.
+    replies: Option<Replies>,
 }
 
 impl std::fmt::Debug for State {
@@ -108,7 +112,15 @@ impl ModelServer {
 
     /// Listens as the options say.
     pub fn with(options: Options) -> io::Result<Self> {
-        Self::listen(options, None)
+        Self::listen(options, None, None)
+    }
+
+    /// The same, with the text of a request's messages answered by `replies`, where it has a turn for it.
+    pub fn replying(
+        options: Options,
+        replies: impl Fn(&str) -> Option<Turn> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        Self::listen(options, None, Some(Box::new(replies)))
     }
 
     /// The same, with `watch` called for every request.
@@ -116,10 +128,14 @@ impl ModelServer {
         options: Options,
         watch: impl Fn(&Heard) + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        Self::listen(options, Some(Box::new(watch)))
+        Self::listen(options, Some(Box::new(watch)), None)
     }
 
-    fn listen(options: Options, watch: Option<Watch>) -> io::Result<Self> {
+    fn listen(
+        options: Options,
+        watch: Option<Watch>,
+        replies: Option<Replies>,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         let address = listener.local_addr()?;
         let state = Arc::new(State {
@@ -128,6 +144,7 @@ impl ModelServer {
             heard: Mutex::default(),
             served: Mutex::default(),
             watch,
+            replies,
         });
         let listener = {
             let state = Arc::clone(&state);
@@ -214,7 +231,11 @@ impl State {
             Err(error) => return refuse(format!("the body: {error}")),
         };
         let asked = dialect.read(&request.path, &body);
-        let chosen = asked.choose(&self.options.fallback, self.options.side_calls);
+        let replies = self.replies.as_ref();
+        let chosen = match replies.and_then(|replies| replies(&asked.text())) {
+            Some(turn) => Ok(Chosen { turn, played: None }),
+            None => asked.choose(&self.options.fallback, self.options.side_calls),
+        };
         let Chosen { turn, played } = match chosen {
             Ok(chosen) => chosen,
             Err(words) => return refuse(words),

@@ -22,6 +22,7 @@ pub(crate) mod executor;
 mod failure;
 pub(crate) mod find;
 mod generate;
+mod goal;
 mod groups;
 mod guard;
 mod guarding;
@@ -222,6 +223,7 @@ Examples:
     Bead(bead::BeadCommand),
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
+    Do(goal::DoArgs),
     #[command(subcommand)]
     Plan(plan::PlanCommand),
     #[command(subcommand)]
@@ -434,6 +436,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Session(command) => session::run(&context, &command),
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
+        Command::Do(args) => goal::run(&context, &args),
         Command::Plan(command) => plan::run(&context, &command),
         Command::Capability(command) => capability::run(&context, &command),
         Command::Constitution(command) => constitution::run(&context, &command),
@@ -478,6 +481,7 @@ impl Command {
             | Self::Trust(_) => true,
             Self::Executor(command) => command.writes(),
             Self::Ledger(command) => command.writes(),
+            Self::Do(args) => args.writes(),
             Self::Plan(command) => command.writes(),
             Self::Audit(_)
             | Self::Replay(_)

@@ -12,6 +12,7 @@ use callosum_app::executor::{
 };
 use callosum_app::failure::FailureOutput;
 use callosum_app::find::FindOutput;
+use callosum_app::goal::DoOutput;
 use callosum_app::guard::{
     AutoAllowOutput, CheckOutput, ExplainOutput, MetricsOutput, PermitOutput, PermitsOutput,
     PresetsOutput, RuleOutput, RulesOutput, SecretsOutput, TestOutput,
@@ -81,6 +82,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-delegate", || schema_for!(DelegateOutput)),
     ("output-delegate-detached", || schema_for!(DetachedOutput)),
     ("output-delegate-tasks", || schema_for!(TasksOutput)),
+    ("output-do", || schema_for!(DoOutput)),
     ("output-doctor", || schema_for!(DoctorOutput)),
     ("output-error", || schema_for!(FailureOutput)),
     ("output-executor", || schema_for!(ExecutorOutput)),

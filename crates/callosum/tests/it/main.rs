@@ -78,6 +78,10 @@ mod find;
 mod find_names;
 /// Tools of other servers, decided by what they do.
 mod foreign_tools;
+/// A goal whose process is killed again and again.
+mod goal_kills;
+/// From a goal in words to a plan that ran.
+mod goals;
 /// What plans may do, and what they can call.
 mod governing;
 /// What executors may read and write while the repository changes below them.

@@ -15,6 +15,7 @@ mod foreign;
 mod horizon;
 mod kept_back;
 mod ledger;
+pub mod model;
 mod server_tool;
 mod task;
 
@@ -72,7 +73,7 @@ struct Row {
     outcome: Option<Outcome>,
 }
 
-static ROWS: [Row; 9] = [
+static ROWS: [Row; 15] = [
     Row {
         id: "agent.delegate",
         perform: delegation::perform,
@@ -104,9 +105,39 @@ static ROWS: [Row; 9] = [
         outcome: Some(repeatable),
     },
     Row {
+        id: "llm.generate-plan",
+        perform: model::generate,
+        outcome: Some(model::outcome),
+    },
+    Row {
+        id: "llm.infer",
+        perform: model::infer,
+        outcome: Some(model::outcome),
+    },
+    Row {
+        id: "llm.review",
+        perform: model::review,
+        outcome: Some(model::outcome),
+    },
+    Row {
         id: "mesh.publish",
         perform: event::perform,
         outcome: Some(repeatable),
+    },
+    Row {
+        id: "nlp.classify",
+        perform: model::classify,
+        outcome: Some(model::outcome),
+    },
+    Row {
+        id: "nlp.sentiment",
+        perform: model::sentiment,
+        outcome: Some(model::outcome),
+    },
+    Row {
+        id: "nlp.summarize",
+        perform: model::summarize,
+        outcome: Some(model::outcome),
     },
     Row {
         id: "session.decide",

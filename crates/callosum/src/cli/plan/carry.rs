@@ -2,7 +2,7 @@
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::plan::carry`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
@@ -15,22 +15,24 @@ use callosum_app::plan::lock::RunLock;
 use callosum_app::plan::outcome::PlanRunOutput;
 use callosum_app::plan::own::OwnRun;
 use callosum_app::plan::provider::providers;
+use callosum_app::plan::run::unbegun;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, explain, store, witness};
-use callosum_arbiter::kernel::Kernel;
+use callosum_arbiter::kernel::{Kernel, RunCaps};
 use callosum_arbiter::plan_run::{
-    ReadRun, RunEnd, RunError, RunMeans, SealedJournal, drive, text_of,
+    BeginError, NewRun, ReadRun, RunEnd, RunError, RunId, RunMeans, SealedJournal, begin, drive,
+    text_of,
 };
 use callosum_host::process::Cancel;
 use callosum_ledger::Checksum;
-use callosum_plan::{CompileOptions, Program, compile};
+use callosum_plan::{CompileOptions, Limits, Program, Value, compile};
 
 use super::outcome;
 use super::progress::Shown;
 use crate::cli::context::Context;
 
 /// Compiles a plan, or tells all that is wrong with it.
-pub(super) fn compiled(
+pub(in crate::cli) fn compiled(
     context: &Context,
     source: &Source,
     options: &CompileOptions,
@@ -53,7 +55,7 @@ pub(super) fn compiled(
 }
 
 /// Takes a run that is there already, so that this process may go on with it.
-pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
+pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     let run = history::run_of(context, id)?.state.run().clone();
     let ledger = store::open(context)?;
     let Some(lock) = RunLock::take(context, &run)? else {
@@ -112,6 +114,64 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
 
 /// Carries a run on as far as it goes, and tells what came of it.
 pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandError> {
+    let run = taken.state.run().clone();
+    let (source, ended) = carried(context, taken)?;
+    outcome::tell(context, &run, &source, &ended)
+}
+
+/// Starts a run of a plan, under an id that no other run has.
+pub(in crate::cli) fn begun(
+    context: &Context,
+    source: Source,
+    program: Arc<Program>,
+    id: &RunId,
+    input: &BTreeMap<String, Value>,
+    (limits, caps): (&Limits, RunCaps),
+) -> Result<Taken, CommandError> {
+    let ledger = store::open(context)?;
+    let Some(lock) = RunLock::take(context, id)? else {
+        return Err(CommandError::new(Exit::Internal, "a new run has a lock"));
+    };
+    let (_, print) = constitution(context);
+    let new = NewRun {
+        id,
+        source: &source.text,
+        program: &program,
+        input,
+        limits,
+        caps,
+        constitution: &print,
+        at: context.clock.now(),
+    };
+    let own = OwnRun::of(context, id);
+    let secret = own.begin(context, new.source_sha256(), new.input_sha256())?;
+    let journal = SealedJournal::new(ledger, secret, 0, Some(own.tally()));
+    let state = match begin(new, &journal, &answers(context)) {
+        Ok(state) => state,
+        Err(error) => {
+            // Where the journal failed, its record may yet come into it.
+            if !matches!(error, BeginError::Journal(_)) {
+                own.end();
+                lock.end();
+            }
+            return Err(unbegun(&error));
+        }
+    };
+    Ok(Taken {
+        journal,
+        state,
+        is_alone: true,
+        source,
+        program,
+        lock,
+    })
+}
+
+/// Carries a run on as far as it goes. Returns its source and how far it came.
+pub(in crate::cli) fn carried(
+    context: &Context,
+    taken: Taken,
+) -> Result<(Source, RunEnd), CommandError> {
     let Taken {
         journal,
         state,
@@ -175,5 +235,5 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
     } else {
         drop(lock);
     }
-    outcome::tell(context, &run, &source, &ended)
+    Ok((source, ended))
 }

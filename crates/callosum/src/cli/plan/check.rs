@@ -134,7 +134,7 @@ pub(super) fn check(
             let reasons = findings
                 .iter()
                 .map(|one| ("", one.rule.as_str(), one.message.as_str()));
-            callosum_app::plan::proposal::record(context, &source, reasons)?;
+            callosum_app::plan::proposal::record(context, &source, reasons, None)?;
         }
         return wrong(&made, &findings, providers_resolved, ui);
     }
@@ -218,7 +218,7 @@ fn refused(
         let reasons = rejections
             .iter()
             .map(|one| (one.path.as_str(), one.rule, one.message.as_str()));
-        callosum_app::plan::proposal::record(context, source, reasons)?;
+        callosum_app::plan::proposal::record(context, source, reasons, None)?;
     }
     if ui.json {
         ui.json_data(&PlanCheckOutput {

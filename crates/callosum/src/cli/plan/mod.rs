@@ -4,11 +4,11 @@
 
 mod approve;
 mod cancel;
-mod carry;
+pub(super) mod carry;
 mod check;
 mod eval;
 mod list;
-mod outcome;
+pub(super) mod outcome;
 mod progress;
 mod proposal;
 mod resume;

@@ -5,22 +5,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use callosum_app::CommandError;
 use callosum_app::plan::answers::Answers;
-use callosum_app::plan::carry::{Taken, constitution};
-use callosum_app::plan::lock::RunLock;
-use callosum_app::plan::own::OwnRun;
 use callosum_app::plan::rehearsal::Rehearsal;
-use callosum_app::plan::run::{some_dollars, some_time, unbegun};
+use callosum_app::plan::run::{some_dollars, some_time};
 use callosum_app::plan::{carry, parameters};
 use callosum_app::time_span::milliseconds;
-use callosum_app::{CommandError, Exit, store};
 use callosum_arbiter::budget::Money;
 use callosum_arbiter::kernel::RunCaps;
-use callosum_arbiter::plan_run::{BeginError, NewRun, SealedJournal, begin};
 use callosum_plan::{CompileOptions, Limits, Machine, Program};
 use clap::{Args, value_parser};
 
-use super::carry::{carry_on, compiled};
+use super::carry::{begun, carry_on, compiled};
 use super::eval;
 use super::source::{SourceArgs, source_of};
 use crate::cli::context::Context;
@@ -123,46 +119,14 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
     // What can't be started is refused before there is anything on record.
     Machine::start(program.clone(), &input, limits.clone())
         .map_err(|error| parameters::unstartable(&error))?;
-    let ledger = store::open(context)?;
     let id = context.new_id().parse().map_err(CommandError::internal)?;
-    let Some(lock) = RunLock::take(context, &id)? else {
-        return Err(CommandError::new(Exit::Internal, "a new run has a lock"));
-    };
-    let (_, print) = constitution(context);
-    let new = NewRun {
-        id: &id,
-        source: &source.text,
-        program: &program,
-        input: &input,
-        limits: &limits,
-        caps: args.caps(),
-        constitution: &print,
-        at: context.clock.now(),
-    };
-    let own = OwnRun::of(context, &id);
-    let secret = own.begin(context, new.source_sha256(), new.input_sha256())?;
-    let journal = SealedJournal::new(ledger, secret, 0, Some(own.tally()));
-    let begun = begin(new, &journal, &carry::answers(context));
-    let state = match begun {
-        Ok(state) => state,
-        Err(error) => {
-            // Where the journal failed, its record may yet come into it.
-            if !matches!(error, BeginError::Journal(_)) {
-                own.end();
-                lock.end();
-            }
-            return Err(unbegun(&error));
-        }
-    };
-    carry_on(
+    let taken = begun(
         context,
-        Taken {
-            journal,
-            state,
-            is_alone: true,
-            source,
-            program,
-            lock,
-        },
-    )
+        source,
+        program,
+        &id,
+        &input,
+        (&limits, args.caps()),
+    )?;
+    carry_on(context, taken)
 }

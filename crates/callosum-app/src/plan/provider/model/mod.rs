@@ -1,0 +1,190 @@
+//! `:llm.*` and `:nlp.*`: calls that a model answers.
+//!
+//! Start with [`Inquiry`], which asks one model within a call's limits and counts what that cost. A call that names no
+//! model gets the first executor that is ready, and none that the kernel barred.
+
+mod language;
+mod plan;
+mod review;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callosum_agents::registry::Kind;
+use callosum_arbiter::budget::Money;
+use callosum_arbiter::delegation::{StartMark, may_change};
+use callosum_arbiter::kernel::{AnsweredCost, ApprovedCall, KnownOutcome, ProviderFailure};
+use callosum_host::process::Cancel;
+use callosum_model::{ECHO, EchoModel, ExecutorModel, Limits, ModelError, ModelProvider, Request};
+use callosum_plan::FailureKind;
+
+pub(super) use self::language::{classify, infer, sentiment, summarize};
+pub(super) use self::plan::generate;
+pub(crate) use self::plan::usual;
+pub(super) use self::review::review;
+
+use crate::CommandError;
+use crate::constitution::governance;
+use crate::context::Context;
+use crate::explain;
+use crate::plan::own::OwnRun;
+use crate::plan::provider::{Surroundings, failed};
+use crate::roster::Roster;
+
+/// One model, asked for one call.
+struct Inquiry<'c> {
+    model: Arc<dyn ModelProvider>,
+    limits: Limits,
+    cancel: &'c Cancel,
+    mark: StartMark,
+    may_change: bool,
+    cost: AnsweredCost,
+}
+
+impl<'c> Inquiry<'c> {
+    /// Finds the model of a call.
+    fn new(
+        surroundings: &Surroundings<'_>,
+        call: &ApprovedCall,
+        wanted: Option<String>,
+        cancel: &'c Cancel,
+    ) -> Result<Self, ProviderFailure> {
+        let context = surroundings.context;
+        let id = match wanted {
+            Some(id) => id,
+            None => first(context, call)?,
+        };
+        let limits = call.limits();
+        let (model, may_change): (Arc<dyn ModelProvider>, bool) = if id == ECHO {
+            (Arc::new(EchoModel), false)
+        } else {
+            let around = context.surroundings().map_err(|error| failed(&error))?;
+            let roster = Roster::load(context).map_err(|error| failed(&error))?;
+            let executor = roster.taker(&id).map_err(|error| failed(&error))?.clone();
+            refuse_revoked(context, &id)?;
+            // A server of a model has no tools here.
+            let may_change = executor.kind != Kind::Http && may_change(&executor, &around);
+            (Arc::new(ExecutorModel::new(executor, around)), may_change)
+        };
+        Ok(Self {
+            model,
+            limits: Limits {
+                tokens: limits.tokens,
+                time: Some(Duration::from_millis(limits.milliseconds)),
+            },
+            cancel,
+            mark: OwnRun::of(context, &surroundings.run).start_mark(call.key()),
+            may_change,
+            cost: AnsweredCost::default(),
+        })
+    }
+
+    /// Returns the model's id.
+    fn model(&self) -> &str {
+        self.model.id()
+    }
+
+    /// Asks once. Fails if that alone would be above the run's budget.
+    fn ask(&mut self, prompt: String) -> Result<String, ProviderFailure> {
+        let broken = |why: String| ProviderFailure::before(FailureKind::CapabilityError, why);
+        let kept = self.mark.keep(self.may_change);
+        kept.map_err(|error| broken(error.to_string()))?;
+        let mut limits = self.limits;
+        limits.tokens = limits
+            .tokens
+            .map(|tokens| tokens.saturating_sub(self.cost.tokens));
+        let asked = self
+            .model
+            .infer(&Request { prompt }, limits, self.cancel, &mut |_| {});
+        match asked {
+            Ok(reply) => {
+                self.cost.tokens += reply.tokens;
+                self.cost.cost = Money(self.cost.cost.0 + Money::of_dollars(reply.cost_usd).0);
+                Ok(reply.text)
+            }
+            Err(error) => {
+                self.cost.tokens += error.tokens();
+                let kind = match &error {
+                    ModelError::OverBudget { .. } => FailureKind::BudgetExhausted,
+                    _ => FailureKind::CapabilityError,
+                };
+                Err(ProviderFailure {
+                    may_have_happened: self.may_change && self.cancel.is_cancelled(),
+                    cost: self.cost,
+                    ..ProviderFailure::before(kind, error.to_string())
+                })
+            }
+        }
+    }
+
+    /// Returns a failure with what was spent until then.
+    fn failure(&self, kind: FailureKind, why: impl Into<String>) -> ProviderFailure {
+        ProviderFailure {
+            cost: self.cost,
+            ..ProviderFailure::before(kind, why)
+        }
+    }
+}
+
+/// Returns the executors that can be asked as models, in the order of preference.
+pub fn models(context: &Context) -> Result<Vec<String>, CommandError> {
+    let roster = Roster::load(context)?;
+    let ready = roster.choice().ready().into_iter();
+    Ok(ready
+        .filter(|id| {
+            let executor = roster.registry().get(id);
+            executor.is_some_and(|executor| !executor.is_embedded() && executor.takes_tasks())
+        })
+        .collect())
+}
+
+/// Returns the first model that is ready and not barred.
+fn first(context: &Context, call: &ApprovedCall) -> Result<String, ProviderFailure> {
+    let models = models(context).map_err(|error| failed(&error))?;
+    let is_barred = |id: &String| {
+        let name = format!("agent.{id}");
+        call.barred().iter().any(|barred| barred.as_str() == name)
+    };
+    models
+        .into_iter()
+        .find(|id| !is_barred(id))
+        .ok_or_else(|| ProviderFailure {
+            hint: Some("callosum executor discover"),
+            ..ProviderFailure::before(
+                FailureKind::CapabilityError,
+                "no executor is ready that can be asked as a model",
+            )
+        })
+}
+
+fn refuse_revoked(context: &Context, id: &str) -> Result<(), ProviderFailure> {
+    let revoked = governance(context).revoked();
+    let revoked = revoked.map_err(|error| failed(&explain::governance(&error)))?;
+    let name = format!("agent.{id}");
+    if revoked.iter().any(|capability| capability.as_str() == name) {
+        let what = format!("`:{name}` was revoked on this machine");
+        return Err(ProviderFailure::before(
+            FailureKind::SecurityViolation,
+            what,
+        ));
+    }
+    Ok(())
+}
+
+/// Returns what became of a call that an earlier process may have made. A model that can change nothing is asked again:
+/// an answer that was not recorded is lost.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "has the signature of functions that may fail"
+)]
+pub(super) fn outcome(
+    surroundings: &Surroundings<'_>,
+    key: &str,
+) -> Result<KnownOutcome, ProviderFailure> {
+    let mark = OwnRun::of(surroundings.context, &surroundings.run).start_mark(key);
+    Ok(match mark.read() {
+        None => KnownOutcome::NotBegun,
+        Some(false) => KnownOutcome::Repeatable,
+        Some(true) => KnownOutcome::Unknown,
+    })
+}

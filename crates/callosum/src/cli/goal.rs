@@ -1,0 +1,541 @@
+//! Arguments and output of `callosum do`.
+//!
+//! The use case is [`callosum_app::goal`]. Start with [`run`]: a goal becomes a plan, by models or from a template, and
+//! the plan runs once a person agrees.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use callosum_app::agreement::Agreement;
+use callosum_app::goal::budget::Budget;
+use callosum_app::goal::{
+    CALLS, DELIBERATE, Deliberation, DoOutput, Prepared, Verdict, Wanted, allowed, goal,
+    of_template, readable,
+};
+use callosum_app::plan::carry::{self, answers};
+use callosum_app::plan::history;
+use callosum_app::plan::outcome::RunFailureOutput;
+use callosum_app::plan::source::Source;
+use callosum_app::{CommandError, Exit, many};
+use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, text_of};
+use callosum_evidence::terminal::{harmless, on_one_line};
+use callosum_intent::template::{self, TEMPLATES, Template};
+use callosum_plan::{CompileOptions, Failure, Key, Limits, Value, compile};
+use clap::Args;
+use owo_colors::OwoColorize as _;
+
+use super::agreement;
+use super::context::Context;
+use super::plan::carry::{begun, carried, take};
+use super::plan::outcome;
+
+/// Plans for one goal: the first, and another one if its run fails.
+const ATTEMPTS: u32 = 2;
+
+/// Longest account of a failed run that models get, in characters.
+const ACCOUNT: usize = 4_000;
+
+/// Reach a goal: plan it, review the plan, and run it
+///
+/// Models propose a plan and vote on it. A model is an executor that is ready (`callosum executor list`). The plan may
+/// call capabilities that leave files alone, and each call passes the kernel. You approve the plan before it runs. Every
+/// reply, vote and call is recorded, and a run that was killed continues with `--resume`.
+///
+/// Without a model, a built-in plan that fits the words of the goal is used.
+///
+/// Prints the value of the plan. Exits with 5 if it waits for a person, and prints the command to paste.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum do 'Give me an overview of this repository' --template survey
+  $ callosum do 'List the decisions about retries' --template stale-decisions --dry-run")]
+pub(crate) struct DoArgs {
+    /// The goal, in a sentence or two
+    #[arg(value_name = "GOAL", required_unless_present = "resume")]
+    goal: Option<String>,
+    /// Limit all models together: tokens (20000, 20k) or US dollars ($0.50)
+    #[arg(long, value_name = "USD|TOKENS", value_parser = Budget::parse)]
+    budget: Option<Budget>,
+    /// Stop before the plan runs
+    #[arg(long)]
+    dry_run: bool,
+    /// Run the plan without asking, if the vote accepts it
+    #[arg(long, short)]
+    yes: bool,
+    /// Ask this model for a plan (may be repeated) [default: the first ready executor]
+    #[arg(long = "planner", value_name = "MODEL")]
+    planners: Vec<String>,
+    /// Ask this model to review the plan (may be repeated) [default: other ready executors]
+    #[arg(long = "reviewer", value_name = "MODEL")]
+    reviewers: Vec<String>,
+    /// Skip the review
+    #[arg(long, conflicts_with = "reviewers")]
+    no_review: bool,
+    /// Use a built-in plan: survey, review-change, stale-decisions or triage-tests
+    #[arg(long, value_name = "NAME", value_parser = template_named, conflicts_with_all = ["planners", "reviewers"])]
+    template: Option<&'static Template>,
+    /// Let the plan call this capability alone, such as :fs.read or :ledger/* (may be repeated)
+    #[arg(long = "cap", value_name = "PATTERN")]
+    caps: Vec<String>,
+    /// Limit the plan to N calls
+    #[arg(long, value_name = "N", default_value_t = CALLS, value_parser = clap::value_parser!(i64).range(1..=10_000))]
+    max_calls: i64,
+    /// Continue the deliberation with this run id
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["goal", "template", "planners", "reviewers", "caps"])]
+    resume: Option<String>,
+}
+
+impl DoArgs {
+    /// Whether it may write to the journal.
+    pub(super) fn writes(&self) -> bool {
+        !(self.dry_run && self.template.is_some())
+    }
+}
+
+fn template_named(name: &str) -> Result<&'static Template, String> {
+    template::named(name).ok_or_else(|| {
+        let names: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
+        format!("allowed: {}", names.join(", "))
+    })
+}
+
+/// One goal on its way.
+struct Way<'a> {
+    context: &'a Context,
+    args: &'a DoArgs,
+    output: DoOutput,
+    spent: Spent,
+}
+
+pub(super) fn run(context: &Context, args: &DoArgs) -> Result<(), CommandError> {
+    let mut way = Way {
+        context,
+        args,
+        output: DoOutput::default(),
+        spent: Spent::default(),
+    };
+    let done = way.go();
+    way.output.tokens = way.spent.tokens;
+    way.output.cost_usd = way.spent.cost.to_dollars();
+    if context.ui.json && !way.output.outcome.is_empty() {
+        context.ui.json_data(&way.output)?;
+        return done.map_err(|error| CommandError::told(error.exit));
+    }
+    way.tell_cost();
+    done
+}
+
+impl Way<'_> {
+    fn go(&mut self) -> Result<(), CommandError> {
+        let (context, args) = (self.context, self.args);
+        if let Some(id) = &args.resume {
+            return self.resume(id);
+        }
+        self.output.goal = goal(args.goal.as_deref().unwrap_or_default())?;
+        if let Some(template) = args.template {
+            return self.run_template(template);
+        }
+        let wanted = Wanted {
+            planners: args.planners.clone(),
+            reviewers: args.reviewers.clone(),
+            is_unreviewed: args.no_review,
+        };
+        let Some(deliberation) = Deliberation::of(context, &wanted)? else {
+            return match template::best(&self.output.goal) {
+                Some(template) => {
+                    let what = format!(
+                        "no model is ready, so the built-in plan `{}` is used: it {}",
+                        template.name, template.about
+                    );
+                    context.ui.note(&what, Some("callosum executor discover"));
+                    self.run_template(template)
+                }
+                None => Err(no_model()),
+            };
+        };
+        let caps = allowed(context, &args.caps)?;
+        let mut failure = None;
+        for attempt in 1..=ATTEMPTS {
+            let id = new_id(context)?;
+            let next = new_id(context)?;
+            let goal = self.output.goal.clone();
+            let input = deliberation.input(&goal, &caps, args.max_calls, &next, failure.as_deref());
+            let end = self.deliberate(&id, &input, &deliberation)?;
+            let failed = self.after(&id, end)?;
+            let Some((run, why)) = failed else {
+                return Ok(());
+            };
+            if attempt == ATTEMPTS {
+                return Err(run_failed(&run, &why));
+            }
+            let what = format!(
+                "the run failed ({}); the models get what happened",
+                why.kind
+            );
+            context.ui.note(&what, None);
+            failure = Some(account(context, &run, &why)?);
+        }
+        Ok(())
+    }
+
+    /// Runs the deliberation.
+    fn deliberate(
+        &mut self,
+        id: &RunId,
+        input: &BTreeMap<String, Value>,
+        deliberation: &Deliberation,
+    ) -> Result<RunEnd, CommandError> {
+        let context = self.context;
+        let who = deliberation.planners.join(", ");
+        context.ui.detail(&format!("deliberation {id}"));
+        if context.ui.is_watched() {
+            context.ui.say(&format!("asking {who} for a plan"));
+        }
+        let source = Source::named(DELIBERATE.to_owned(), "the deliberation".to_owned());
+        self.begin(source, id, input)
+    }
+
+    /// Starts a run and carries it on.
+    fn begin(
+        &mut self,
+        source: Source,
+        id: &RunId,
+        input: &BTreeMap<String, Value>,
+    ) -> Result<RunEnd, CommandError> {
+        let context = self.context;
+        let budget = self.args.budget.unwrap_or_default();
+        let Some(caps) = budget.left(&self.spent) else {
+            return Err(CommandError::new(
+                Exit::No,
+                "nothing is left of the budget, so the plan was not started",
+            )
+            .hint("callosum do --budget with a larger amount"));
+        };
+        let options = CompileOptions {
+            provided: Some(carry::provided(context)?),
+            ..CompileOptions::default()
+        };
+        let program = compile(&source.text, &options).map_err(|findings| {
+            source.tell(&findings, &*context.report);
+            let count = many(findings.len() as u64, "reason");
+            CommandError::new(Exit::No, format!("the plan was rejected for {count}"))
+        })?;
+        let limits = Limits::default();
+        let taken = begun(
+            context,
+            source,
+            Arc::new(program),
+            id,
+            input,
+            (&limits, caps),
+        )?;
+        let (_, end) = carried(context, taken)?;
+        self.count(id)?;
+        Ok(end)
+    }
+
+    /// Adds what a run has used.
+    fn count(&mut self, id: &RunId) -> Result<RunState, CommandError> {
+        let state = history::run_of(self.context, id.as_str())?.state;
+        let spent = state.spent();
+        self.spent.tokens += spent.tokens;
+        self.spent.cost.0 += spent.cost.0;
+        self.spent.elapsed_ms += spent.elapsed_ms;
+        Ok(state)
+    }
+
+    /// Continues a deliberation that an earlier process began, and the run of its plan.
+    fn resume(&mut self, id: &str) -> Result<(), CommandError> {
+        let context = self.context;
+        let taken = take(context, id)?;
+        let id = taken.state.run().clone();
+        if taken.source.text != DELIBERATE {
+            let what = format!("the run {id} is not one of `callosum do`");
+            return Err(
+                CommandError::new(Exit::Usage, what).hint(format!("callosum plan resume {id}"))
+            );
+        }
+        let input = text_of(&answers(context), &taken.state.started().input).ok();
+        let input = input.and_then(|input| Value::read(&input).ok());
+        if let Some(Value::Map(entries)) = &input
+            && let Some(Value::Text(goal)) = entries.get(&Key::Text("goal".into()))
+        {
+            self.output.goal = goal.to_string();
+        }
+        let (_, end) = carried(context, taken)?;
+        self.count(&id)?;
+        match self.after(&id, end)? {
+            None => Ok(()),
+            Some((run, why)) => Err(run_failed(&run, &why)),
+        }
+    }
+
+    /// Goes on with the result of a deliberation. Returns the failure of the plan's run, if it failed.
+    fn after(&mut self, id: &RunId, end: RunEnd) -> Result<Option<(RunId, Failure)>, CommandError> {
+        let context = self.context;
+        self.output.deliberation = Some(id.to_string());
+        let RunEnd::Completed(value) = end else {
+            word(&end).clone_into(&mut self.output.outcome);
+            let source = Source::named(DELIBERATE.to_owned(), "the deliberation".to_owned());
+            if context.ui.json {
+                let exit = code(&end).unwrap_or(Exit::No);
+                return Err(CommandError::new(
+                    exit,
+                    format!("the deliberation {id} ended early"),
+                ));
+            }
+            outcome::tell(context, id, &source, &end)?;
+            return Ok(None);
+        };
+        let verdict = Verdict::read(&value);
+        self.output.take(&verdict);
+        self.tell(&verdict);
+        let Some(plan) = verdict.source.clone() else {
+            "no-plan".clone_into(&mut self.output.outcome);
+            let error = CommandError::new(Exit::No, "no model gave a usable plan");
+            let error = verdict.failed.iter().fold(error, |error, (model, why)| {
+                error.cause(format!("{model}: {}", on_one_line(why)))
+            });
+            return Err(error.hint("callosum audit query --event rejected"));
+        };
+        if self.args.dry_run {
+            "planned".clone_into(&mut self.output.outcome);
+            if !context.ui.json {
+                context.ui.foreign(&format!("{plan}\n"))?;
+            }
+            return Ok(None);
+        }
+        let next = verdict.next_run.as_deref().unwrap_or_default();
+        let next: RunId = next.parse().map_err(CommandError::internal)?;
+        let is_begun = history::run_of(context, next.as_str()).is_ok();
+        if is_begun {
+            let (source, end) = carried(context, take(context, next.as_str())?)?;
+            self.count(&next)?;
+            return self.ended(&next, &source, end);
+        }
+        self.approve(id, verdict.is_accepted)?;
+        let source = Source::named(plan.clone(), "the plan".to_owned());
+        let end = self.begin(source, &next, &BTreeMap::new())?;
+        self.ended(&next, &Source::named(plan, "the plan".to_owned()), end)
+    }
+
+    /// Asks the person, unless `--yes` says that the vote decides.
+    fn approve(&mut self, id: &RunId, is_accepted: bool) -> Result<(), CommandError> {
+        let context = self.context;
+        let resume = format!("callosum do --resume {id}");
+        if self.args.yes {
+            if is_accepted {
+                return Ok(());
+            }
+            "rejected".clone_into(&mut self.output.outcome);
+            let what = "the vote rejected the plan, so it was not started";
+            return Err(CommandError::new(Exit::No, what).hint(resume));
+        }
+        let question = if is_accepted {
+            "Run this plan?"
+        } else {
+            "The vote rejected this plan. Run it all the same?"
+        };
+        match agreement::ask(context, question)? {
+            Agreement::Yes => Ok(()),
+            Agreement::No => {
+                "declined".clone_into(&mut self.output.outcome);
+                Err(CommandError::new(Exit::No, "the plan was not started").hint(resume))
+            }
+            Agreement::CannotAsk => {
+                "waiting".clone_into(&mut self.output.outcome);
+                Err(
+                    CommandError::new(Exit::Waiting, "the plan waits for your approval")
+                        .hint(format!("{resume} --yes")),
+                )
+            }
+        }
+    }
+
+    /// Reports how the run of a plan ended. Returns its failure, which another plan may avoid.
+    fn ended(
+        &mut self,
+        id: &RunId,
+        source: &Source,
+        end: RunEnd,
+    ) -> Result<Option<(RunId, Failure)>, CommandError> {
+        self.output.run = Some(id.to_string());
+        word(&end).clone_into(&mut self.output.outcome);
+        match &end {
+            RunEnd::Completed(value) => {
+                self.output.value = Some(value.to_string());
+                if !self.context.ui.json {
+                    self.context.ui.foreign(&readable(value))?;
+                    return Ok(None);
+                }
+            }
+            RunEnd::Failed(failure) => {
+                let place = failure.span.map(|span| source.line_and_column(span));
+                self.output.error = Some(RunFailureOutput {
+                    kind: failure.kind.to_string(),
+                    message: failure.message.clone(),
+                    hint: failure.hint.clone(),
+                    line: place.map(|(line, _)| line),
+                    column: place.map(|(_, column)| column),
+                });
+                if !self.context.ui.json {
+                    source.tell_failure(failure, &self.context.ui);
+                }
+                return Ok(Some((id.clone(), failure.clone())));
+            }
+            _ => {}
+        }
+        if self.context.ui.json {
+            let unfinished = |exit| CommandError::new(exit, format!("the run {id} is not over"));
+            return code(&end).map_or(Ok(None), |exit| Err(unfinished(exit)));
+        }
+        outcome::tell(self.context, id, source, &end)?;
+        Ok(None)
+    }
+
+    /// Runs a built-in plan.
+    fn run_template(&mut self, template: &'static Template) -> Result<(), CommandError> {
+        let context = self.context;
+        self.output.template = Some(template.name.to_owned());
+        self.output.plan = Some(template.source.to_owned());
+        self.output.accepted = true;
+        let Prepared {
+            source,
+            name,
+            input,
+        } = of_template(context, template, &self.output.goal)?;
+        if self.args.dry_run {
+            "planned".clone_into(&mut self.output.outcome);
+            if !context.ui.json {
+                context.ui.foreign(&source)?;
+            }
+            return Ok(());
+        }
+        let id = new_id(context)?;
+        let end = self.begin(Source::named(source.clone(), name.clone()), &id, &input)?;
+        match self.ended(&id, &Source::named(source, name), end)? {
+            None => Ok(()),
+            Some((run, why)) => Err(run_failed(&run, &why)),
+        }
+    }
+
+    /// Shows a plan and the votes on it.
+    fn tell(&self, verdict: &Verdict) {
+        let ui = self.context.ui;
+        if ui.json {
+            return;
+        }
+        let Some(source) = &verdict.source else {
+            return;
+        };
+        let by = verdict.model.as_deref().unwrap_or("a model");
+        let version = if verdict.is_revised {
+            "revised plan"
+        } else {
+            "plan"
+        };
+        ui.say(&format!("{} by {}", version.bold(), on_one_line(by)));
+        for line in source.lines() {
+            ui.say(&format!("  {}", harmless(line)));
+        }
+        if let Some(rationale) = &verdict.rationale {
+            ui.say(&format!("  {}", on_one_line(rationale)));
+        }
+        if !verdict.votes.is_empty() {
+            let rounds = match verdict.rounds {
+                0 => String::new(),
+                1 => " after 1 round of debate".to_owned(),
+                rounds => format!(" after {rounds} rounds of debate"),
+            };
+            ui.say(&format!("{}{rounds}", "votes".bold()));
+        }
+        for vote in &verdict.votes {
+            let shown = match vote.vote.as_str() {
+                "approve" => vote.vote.green().to_string(),
+                "reject" => vote.vote.red().to_string(),
+                _ => vote.vote.yellow().to_string(),
+            };
+            let veto = vote
+                .rule
+                .as_ref()
+                .map(|rule| format!(" (veto: {})", on_one_line(rule)));
+            let reasons = on_one_line(&vote.reasons.join("; "));
+            let line = format!("  {:<9} {:<9}", vote.role, on_one_line(&vote.model));
+            ui.say(&format!(
+                "{line} {shown}{} {reasons}",
+                veto.unwrap_or_default()
+            ));
+        }
+    }
+
+    fn tell_cost(&self) {
+        if self.spent.tokens > 0 {
+            let cost = self.spent.cost.to_dollars();
+            let cost = if cost > 0.0 {
+                format!(", ${cost:.4}")
+            } else {
+                String::new()
+            };
+            let tokens = many(self.spent.tokens, "token");
+            self.context.ui.detail(&format!("{tokens}{cost}"));
+        }
+    }
+}
+
+fn new_id(context: &Context) -> Result<RunId, CommandError> {
+    context.new_id().parse().map_err(CommandError::internal)
+}
+
+fn no_model() -> CommandError {
+    let names: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
+    let what = format!(
+        "no model is ready, and no built-in plan fits the goal (built-in: {})",
+        names.join(", ")
+    );
+    CommandError::new(Exit::Environment, what).hint(
+        "register one: callosum executor discover; or choose a built-in plan: --template survey",
+    )
+}
+
+fn run_failed(run: &RunId, why: &Failure) -> CommandError {
+    CommandError::new(Exit::No, format!("the run failed: {}", why.kind))
+        .hint(format!("callosum plan show {run} --tree"))
+}
+
+fn word(end: &RunEnd) -> &'static str {
+    match end {
+        RunEnd::Completed(_) => "completed",
+        RunEnd::Failed(_) => "failed",
+        RunEnd::Cancelled => "canceled",
+        RunEnd::Paused(_) => "waiting",
+        RunEnd::Stopped => "stopped",
+    }
+}
+
+/// Returns how the program exits, unless the run was completed.
+fn code(end: &RunEnd) -> Option<Exit> {
+    match end {
+        RunEnd::Completed(_) => None,
+        RunEnd::Failed(_) | RunEnd::Cancelled => Some(Exit::No),
+        RunEnd::Paused(_) => Some(Exit::Waiting),
+        RunEnd::Stopped => Some(Exit::Interrupted),
+    }
+}
+
+/// Returns what happened in a failed run, for the models: its failure, and each call with its end.
+fn account(context: &Context, run: &RunId, why: &Failure) -> Result<String, CommandError> {
+    let state = history::run_of(context, run.as_str())?.state;
+    let mut text = format!("the run failed: {}: {}\n", why.kind, why.message);
+    for call in state.calls() {
+        let end = match &call.standing {
+            CallStanding::Answered(answered) => match &answered.answer.failure {
+                Some(failure) => format!("failed: {}", failure.message),
+                None => "answered".to_owned(),
+            },
+            _ => "not answered".to_owned(),
+        };
+        let _ = writeln!(text, "call :{} {end}", call.intended.capability);
+    }
+    Ok(text.chars().take(ACCOUNT).collect())
+}

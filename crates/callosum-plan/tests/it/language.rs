@@ -228,7 +228,7 @@ fn types_are_checked_where_they_are_written() {
     check("(let [x :Int 1 y [:a]] [x y])", "[1 [:a]]");
     check("((fn [x : Int] : String (str x)) 1)", "\"1\"");
     check(
-        "(defn f [x :Int & r : [:vector Int]] :Int (apply + x r)) (f 1 2 3)",
+        "(defn f [x :Int & r :Int] :Int (apply + x r)) (f 1 2 3)",
         "6",
     );
     for source in [

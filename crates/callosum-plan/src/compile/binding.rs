@@ -2,6 +2,7 @@
 
 use super::{
     Compiler,
+    annotation::{Annotated, split_word},
     forms::is_special,
     function::{FunctionForm, function_parts},
     pattern::PatternUse,
@@ -142,12 +143,13 @@ impl Compiler<'_> {
                 return None;
             }
         };
-        let Some(name) = name else {
+        let Some(word) = name else {
             self.malformed(form, "a definition's name must be a symbol", usage);
             return None;
         };
+        let name = split_word(word).map_or(word, |(name, _)| name);
         self.check_name(name, items[0].span);
-        let schema = schema.and_then(|schema| self.schema(schema));
+        let schema = self.annotation(&Annotated::new(&items[0], schema));
         Some((name, schema, value))
     }
 
@@ -178,11 +180,11 @@ impl Compiler<'_> {
         let mark = self.scope().mark();
         let mut bindings = Vec::new();
         let mut rest = pairs.as_slice();
-        while let Some(((pattern, schema, value), after)) = rest.split_first() {
+        while let Some(((annotated, value), after)) = rest.split_first() {
             let functions: Vec<FunctionForm<'_>> =
                 rest.iter().map_while(function_binding).collect();
             if !functions.is_empty() {
-                for (pattern, ..) in &rest[..functions.len()] {
+                for (Annotated { pattern, .. }, _) in &rest[..functions.len()] {
                     if let Some(name) = pattern.as_symbol() {
                         self.check_name(name, pattern.span);
                     }
@@ -192,8 +194,8 @@ impl Compiler<'_> {
                 continue;
             }
             let value = self.compile(value);
-            let schema = schema.and_then(|schema| self.schema(schema));
-            let pattern = self.pattern(pattern, PatternUse::Destructure);
+            let schema = self.annotation(annotated);
+            let pattern = self.pattern(&annotated.pattern, PatternUse::Destructure);
             bindings.push(Binding::Value {
                 pattern,
                 schema,
@@ -207,14 +209,15 @@ impl Compiler<'_> {
     }
 }
 
-type BindingForms<'f> = (&'f Form, Option<&'f Form>, &'f Form);
+type BindingForms<'f> = (Annotated<'f>, &'f Form);
 
-fn function_binding<'f>((pattern, schema, value): &BindingForms<'f>) -> Option<FunctionForm<'f>> {
-    let name = pattern.as_symbol().filter(|&name| name != "_")?;
-    (schema.is_none() && value.head() == Some("fn")).then(|| function_parts(value, name))
+fn function_binding<'f>((annotated, value): &'f BindingForms<'f>) -> Option<FunctionForm<'f>> {
+    let name = annotated.pattern.as_symbol().filter(|&name| name != "_")?;
+    let is_function = annotated.schema.is_none() && value.head() == Some("fn");
+    is_function.then(|| function_parts(value, name))
 }
 
-/// Splits `[x 1 y : Int 2 z :Int 3]` into patterns, types and values.
+/// Splits `[x 1 y : Int 2 z :Int 3 w:int 4]` into patterns, types and values.
 ///
 /// A keyword after a pattern is its type or its value; it is a type where it names one and the rest
 /// comes out even that way.
@@ -261,7 +264,10 @@ fn split_bindings(forms: &[Form]) -> Option<Vec<BindingForms<'_>>> {
             3 => Some(&forms[at + 1]),
             _ => None,
         };
-        split.push((&forms[at], schema, &forms[at + length[at] - 1]));
+        split.push((
+            Annotated::new(&forms[at], schema),
+            &forms[at + length[at] - 1],
+        ));
         at += length[at];
     }
     Some(split)
@@ -279,10 +285,19 @@ mod tests {
             split_bindings(&forms).map(|split| {
                 split
                     .iter()
-                    .map(|(pattern, schema, value)| {
-                        let schema = schema.map_or(String::new(), |schema| format!(" : {schema}"));
-                        format!("{pattern}{schema} = {value}")
-                    })
+                    .map(
+                        |(
+                            Annotated {
+                                pattern, schema, ..
+                            },
+                            value,
+                        )| {
+                            let schema = schema
+                                .as_ref()
+                                .map_or(String::new(), |schema| format!(" : {schema}"));
+                            format!("{pattern}{schema} = {value}")
+                        },
+                    )
                     .collect::<Vec<_>>()
                     .join("; ")
             })
@@ -297,6 +312,10 @@ mod tests {
             Some("x : :Int = 1; y = 2")
         );
         assert_eq!(split("x :int y 5").as_deref(), Some("x = :int; y = 5"));
+        assert_eq!(
+            split("x:int 1 y:string? a:v1 a:v1 3").as_deref(),
+            Some("x : int = 1; y : string? = a:v1; a:v1 = 3")
+        );
         assert_eq!(split("x :other y 5").as_deref(), Some("x = :other; y = 5"));
         assert_eq!(
             split("[a b] v {:keys [c]} m").as_deref(),

@@ -1,11 +1,15 @@
 //! The whole source: what is defined at the top, and the plan.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
-use super::{Compiler, PlanRule};
+use super::{
+    Compiler, PlanRule,
+    annotation::split_word,
+    globals::{Globals, Keyword},
+};
 use crate::{
     finding::Rule,
-    form::{Form, FormKind, Name},
+    form::{Form, FormKind},
     program::{Expression, Id, Parameter},
     schema::Schema,
     span::Span,
@@ -16,25 +20,25 @@ impl Compiler<'_> {
     /// The whole source: globals are known everywhere, whatever their order.
     pub(super) fn program(&mut self, forms: &[Form]) -> Id {
         let flat = flatten_top(forms);
-        for form in &flat {
-            if let Some((name, span)) = defined_name(form) {
-                if self.global_places.contains_key(name) {
-                    self.refuse(
-                        span,
-                        Rule::NameTwice,
-                        format!("`{name}` is defined twice"),
-                        "values never change; choose another name for the second",
-                    );
-                    continue;
-                }
-                let name: Name = name.into();
-                let place = self.globals.len() as u32;
-                self.globals.push(Arc::clone(&name));
-                self.global_places.insert(name, place);
+        let runs = Globals::runs(&flat);
+        for (form, &run) in flat.iter().zip(&runs) {
+            if let Some((name, keyword, span)) = defined_name(form)
+                && self.globals.define(name, keyword, run).is_err()
+            {
+                self.refuse(
+                    span,
+                    Rule::NameTwice,
+                    format!("`{name}` is defined twice"),
+                    "values never change; choose another name for the second",
+                );
             }
         }
         self.check_plan_rule(&flat);
-        let ids: Vec<Id> = flat.iter().map(|form| self.top(form)).collect();
+        let mut ids: Vec<Id> = Vec::with_capacity(flat.len());
+        for (form, &run) in flat.iter().zip(&runs) {
+            self.globals.enter(run);
+            ids.push(self.top(form));
+        }
         let span = forms
             .first()
             .zip(forms.last())
@@ -104,7 +108,7 @@ impl Compiler<'_> {
         let Some((name, schema, value)) = self.definition(form, items) else {
             return self.emit(Expression::Constant(Value::Nil), form.span);
         };
-        let place = self.global_places.get(name).copied();
+        let place = self.globals.place(name);
         let value = match (value.head(), place) {
             (Some("fn"), Some(place)) => self.function_named(value, name, Some(place)),
             _ => self.compile(value),
@@ -137,7 +141,7 @@ impl Compiler<'_> {
             );
         };
         self.check_name(name, items[0].span);
-        let place = self.global_places.get(name).copied();
+        let place = self.globals.place(name);
         let value = self.function_of(form, &items[1..], Some(name), place);
         self.define_at(place, None, value, form.span)
     }
@@ -170,7 +174,8 @@ impl Compiler<'_> {
         self.plan = Some(name.into());
         let mark = self.scope().mark();
         let mut seen = HashSet::new();
-        for (pattern, schema) in self.typed(parameters) {
+        for parameter in self.typed(parameters) {
+            let pattern = &*parameter.pattern;
             let Some(name) = pattern.as_symbol().filter(|&name| name != "&") else {
                 self.malformed(
                     pattern,
@@ -183,7 +188,7 @@ impl Compiler<'_> {
             if !seen.insert(name.to_owned()) {
                 self.name_twice(name, pattern.span);
             }
-            let schema = schema.and_then(|schema| self.schema(schema));
+            let schema = self.annotation(&parameter);
             let slot = self.scope().bind(name.into(), None);
             self.parameters.push(Parameter {
                 name: name.into(),
@@ -212,15 +217,18 @@ fn flatten_top(forms: &[Form]) -> Vec<&Form> {
     flat
 }
 
-fn defined_name(form: &Form) -> Option<(&str, Span)> {
+fn defined_name(form: &Form) -> Option<(&str, Keyword, Span)> {
     let FormKind::List(items) = &form.kind else {
         return None;
     };
+    let name = items.get(1)?;
+    let word = name.as_symbol()?;
     match form.head() {
-        Some("def" | "defn") => {
-            let name = items.get(1)?;
-            Some((name.as_symbol()?, name.span))
+        Some("def") => {
+            let own = split_word(word).map_or(word, |(own, _)| own);
+            Some((own, Keyword::Def, name.span))
         }
+        Some("defn") => Some((word, Keyword::Defn, name.span)),
         _ => None,
     }
 }

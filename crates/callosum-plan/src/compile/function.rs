@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     Compiler,
+    annotation::Annotated,
     pattern::PatternUse,
     scope::{FunctionScope, GroupScope},
 };
@@ -39,31 +40,6 @@ enum Siblings {
 }
 
 impl Compiler<'_> {
-    /// Splits parameters from their types: `x`, `x : Int`, `x :Int`, `& rest`.
-    pub(super) fn typed<'f>(&mut self, forms: &'f [Form]) -> Vec<(&'f Form, Option<&'f Form>)> {
-        let mut split = Vec::new();
-        let mut at = 0;
-        while let Some(pattern) = forms.get(at) {
-            at += 1;
-            let schema = match forms.get(at) {
-                Some(colon) if colon.as_symbol() == Some(":") => {
-                    at += 2;
-                    if forms.get(at - 1).is_none() {
-                        self.malformed(colon, "no type follows the colon", "write `x : Int`");
-                    }
-                    forms.get(at - 1)
-                }
-                Some(schema) if schema.as_keyword().is_some() => {
-                    at += 1;
-                    Some(schema)
-                }
-                _ => None,
-            };
-            split.push((pattern, schema));
-        }
-        split
-    }
-
     pub(super) fn named_function<'f>(&mut self, form: &'f Form) -> Option<FunctionForm<'f>> {
         let FormKind::List(items) = &form.kind else {
             return None;
@@ -243,10 +219,10 @@ impl Compiler<'_> {
         let typed = self.typed(forms);
         let rest_at = typed
             .iter()
-            .position(|(pattern, _)| pattern.as_symbol() == Some("&"))
+            .position(|parameter| parameter.pattern.as_symbol() == Some("&"))
             .unwrap_or(typed.len());
         let mut seen = HashSet::new();
-        for (pattern, _) in &typed {
+        for Annotated { pattern, .. } in &typed {
             for name in names_in(pattern) {
                 if name != "_" && name != "&" && !seen.insert(name) {
                     self.name_twice(name, pattern.span);
@@ -256,22 +232,23 @@ impl Compiler<'_> {
         // All arguments have their slots first; then the parts of those that are taken apart.
         let slots: Vec<u32> = typed
             .iter()
-            .filter(|(pattern, _)| pattern.as_symbol() != Some("&"))
+            .filter(|parameter| parameter.pattern.as_symbol() != Some("&"))
             .map(|_| self.scope().slot())
             .collect();
-        for (&slot, (pattern, schema)) in slots.iter().zip(&typed[..rest_at]) {
-            let schema = schema.and_then(|schema| self.schema(schema));
-            let pattern = self.parameter(pattern, slot);
+        for (&slot, parameter) in slots.iter().zip(&typed[..rest_at]) {
+            let schema = self.annotation(parameter);
+            let pattern = self.parameter(&parameter.pattern, slot);
             lambda.plain &=
                 schema.is_none() && matches!(pattern, Pattern::Bind(own) if own == slot);
             lambda.parameters.push((pattern, schema));
         }
         match &typed[rest_at..] {
             [] => {}
-            [(_, None), (pattern, schema)] if pattern.as_symbol() != Some("&") => {
-                let schema = schema.and_then(|schema| self.schema(schema));
+            [Annotated { schema: None, .. }, rest] if rest.pattern.as_symbol() != Some("&") => {
+                // The type is that of each value, and the values are bound as one vector.
+                let schema = self.annotation(rest).map(Schema::of_each);
                 let slot = slots[rest_at];
-                let pattern = self.parameter(pattern, slot);
+                let pattern = self.parameter(&rest.pattern, slot);
                 lambda.plain = false;
                 lambda.rest = Some((pattern, schema));
             }

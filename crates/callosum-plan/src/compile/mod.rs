@@ -4,11 +4,13 @@
 //! the source, person or model, mends them at once. Nothing is rewritten by text: forms become
 //! expressions as they were read.
 
+mod annotation;
 mod binding;
 mod calling;
 mod definition;
 mod forms;
 mod function;
+mod globals;
 mod naming;
 mod options;
 mod pattern;
@@ -22,7 +24,10 @@ use std::{
 };
 
 pub use self::options::{CompileOptions, PlanRule, Unbounded};
-use self::scope::{Access, FunctionScope, Resolved};
+use self::{
+    globals::Globals,
+    scope::{Access, FunctionScope, Resolved},
+};
 use crate::{
     call_site::call_sites,
     capability::CapabilityName,
@@ -117,8 +122,7 @@ pub(super) struct Compiler<'a> {
     spans: Vec<Span>,
     groups: Vec<GroupDefinition>,
     steps: Vec<StepDefinition>,
-    globals: Vec<Name>,
-    global_places: HashMap<Name, u32>,
+    globals: Globals,
     /// The functions that globals are, where they are.
     global_functions: HashMap<u32, FunctionId>,
     /// Expressions that are known to be one function.
@@ -151,8 +155,7 @@ impl<'a> Compiler<'a> {
             spans: Vec::new(),
             groups: Vec::new(),
             steps: Vec::new(),
-            globals: Vec::new(),
-            global_places: HashMap::new(),
+            globals: Globals::default(),
             global_functions: HashMap::new(),
             references: HashMap::new(),
             capabilities: BTreeSet::new(),
@@ -200,7 +203,7 @@ impl<'a> Compiler<'a> {
             spans: self.spans,
             groups: self.groups,
             steps: self.steps,
-            globals: self.globals,
+            globals: self.globals.names,
             library: Arc::clone(&self.options.library),
             entry,
             frame: self.functions[0].frame(),

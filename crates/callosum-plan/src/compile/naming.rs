@@ -1,7 +1,7 @@
 //! What a symbol stands for: a local, a global, a function of the library, or nothing, with what was probably meant.
 
 use super::{
-    Compiler, MAX_SUGGESTED, forms,
+    Compiler, MAX_SUGGESTED, annotation, forms,
     scope::{Access, Resolved},
     unsupported,
 };
@@ -65,6 +65,11 @@ impl Compiler<'_> {
             None
         };
         let hint = match near {
+            _ if let Some((own, _)) = annotation::split_word(name)
+                && self.resolve(own).is_some() =>
+            {
+                format!("a type follows a name only where it is bound; write `{own}`")
+            }
             Some(near) => format!("did you mean `{near}`?"),
             None if name.starts_with('%') => "write `(fn [x] …)`".to_owned(),
             None if unsupported::is_dotted(name) => {

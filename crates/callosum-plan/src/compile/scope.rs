@@ -126,7 +126,7 @@ impl Compiler<'_> {
             });
         }
         if level == 0 {
-            if let Some(&place) = self.global_places.get(name) {
+            if let Some(place) = self.globals.place(name) {
                 return Some(Resolved {
                     access: Access::Global(place),
                     reference: Some(Reference::Global(place)),
@@ -180,7 +180,7 @@ impl Compiler<'_> {
             .iter()
             .flat_map(|scope| scope.order.iter().rev().take(NEAR));
         let known = locals
-            .chain(self.globals.iter().take(NEAR))
+            .chain(self.globals.names.iter().take(NEAR))
             .chain(self.options.library.names());
         let near = known
             .filter(|known| known.len() <= LIKE)

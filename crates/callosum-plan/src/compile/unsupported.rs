@@ -23,13 +23,17 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
         "throw" | "raise" | "error" | "assert" | "ex-info" => {
             "return a value that says what is wrong, such as `{:error \"…\"}`"
         }
-        "quote" | "quasiquote" | "unquote" | "list" => {
-            "a vector `[…]` is data; there is no quoting"
-        }
+        "quote" | "list" => "a vector `[…]` is data; there is no quoting",
         "eval" | "load" | "load-string" | "read-string" | "resolve" => {
             "a plan must be known before it runs; text cannot be evaluated"
         }
-        "defmacro" | "macroexpand" => "there are no macros; write a function with `defn`",
+        "defmacro" | "define-macro" | "define-syntax" | "macroexpand" | "macroexpand-1"
+        | "gensym" => {
+            "there are no macros; write a function with `defn`, and pass what it may skip as `(fn [] …)`"
+        }
+        "quasiquote" | "syntax-quote" | "unquote" | "unquote-splicing" => {
+            "there are no macros and no quasiquote; write a function with `defn`, and data as `[…]` or `{…}`"
+        }
         "deftype" | "defstruct" | "defrecord" | "defprotocol" | "defmulti" | "defmethod"
         | "deftool" => "there are no new types; use maps, and type expressions to check them",
         "set!" | "swap!" | "reset!" | "atom" | "ref" | "var" | "volatile!" | "deref" => {

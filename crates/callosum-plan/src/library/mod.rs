@@ -5,6 +5,7 @@
 //! may stop at an effect. Nothing here reads a clock, draws a number or looks outside.
 
 mod collection;
+mod conversion;
 mod number;
 mod ordering;
 mod predicate;
@@ -109,6 +110,7 @@ impl Library {
             };
             let rows = [
                 collection::FUNCTIONS,
+                conversion::FUNCTIONS,
                 number::FUNCTIONS,
                 predicate::FUNCTIONS,
                 regular::FUNCTIONS,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[Row] = &[
-    ("+", 0, MANY, |_, arguments| {
+    ("+", 1, MANY, |_, arguments| {
         fold(
             "+",
             arguments,
@@ -18,7 +18,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
             |a, b| a + b,
         )
     }),
-    ("*", 0, MANY, |_, arguments| {
+    ("*", 1, MANY, |_, arguments| {
         fold(
             "*",
             arguments,
@@ -72,22 +72,6 @@ pub(super) const FUNCTIONS: &[Row] = &[
             .map(Value::Integer)
             .ok_or_else(|| overflow("factorial"))
     }),
-    ("int", 1, 1, |_, arguments| match &arguments[0] {
-        Value::Integer(value) => Ok(Value::Integer(*value)),
-        Value::Float(value) => whole(value.trunc()).ok_or_else(|| overflow("int")),
-        other => Err(wrong("int", "numbers", other)),
-    }),
-    ("float", 1, 1, |_, arguments| {
-        Ok(Value::Float(float("float", &arguments[0])?))
-    }),
-    ("parse-int", 1, 1, |_, arguments| {
-        let text = super::string("parse-int", &arguments[0])?;
-        Ok(text.trim().parse().map_or(Value::Nil, Value::Integer))
-    }),
-    ("parse-float", 1, 1, |_, arguments| {
-        let text = super::string("parse-float", &arguments[0])?;
-        Ok(text.trim().parse().map_or(Value::Nil, Value::Float))
-    }),
     ("<", 1, MANY, |_, arguments| {
         ordered("<", arguments, |order| order == Ordering::Less)
     }),
@@ -108,7 +92,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-fn overflow(name: &str) -> Failure {
+pub(super) fn overflow(name: &str) -> Failure {
     Failure::new(
         FailureKind::IntegerOverflow,
         format!("the result of `{name}` does not fit in 64 bits"),
@@ -129,7 +113,7 @@ fn float(name: &str, value: &Value) -> Result<f64, Failure> {
 }
 
 /// The integer that a float is, where it is one that both hold exactly.
-fn whole(value: f64) -> Option<Value> {
+pub(super) fn whole(value: f64) -> Option<Value> {
     // Both bounds are floats; the upper one is itself outside.
     let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
     (fits && value.fract() == 0.0).then_some(Value::Integer(value as i64))

@@ -8,7 +8,7 @@ use super::{
     frame::Frame,
 };
 use crate::{
-    failure::Failure,
+    failure::{Failure, FailureKind},
     library::{Operation, items_of, sorted_by, vector_of},
     program::Program,
     value::{Key, Known, Map, Value, Vector},
@@ -34,6 +34,15 @@ pub(super) struct Update {
     pub(super) entries: BTreeMap<Key, Value>,
     pub(super) known: Known,
     pub(super) key: Key,
+}
+
+/// Adds to the failure of a function that takes no fewer arguments how to reduce nothing.
+fn to_start(failure: Failure) -> Failure {
+    if failure.kind == FailureKind::ArityMismatch && failure.hint.is_none() {
+        return failure
+            .with_hint("the collection is empty; give `reduce` a start: `(reduce + 0 items)`");
+    }
+    failure
 }
 
 impl Fiber {
@@ -109,16 +118,16 @@ impl Fiber {
             total: Value::Nil,
         });
         if operation == Operation::Reduce {
-            match arguments.get_mut(1) {
-                Some(start) => iteration.total = take(start),
+            if let Some(start) = arguments.get_mut(1) {
+                iteration.total = take(start);
+            } else if let Some(first) = iteration.items.first().cloned() {
                 // Without a start the first item is it; of nothing it is what the function says.
-                None => match iteration.items.first().cloned() {
-                    Some(first) => {
-                        iteration.total = first;
-                        iteration.next = 1;
-                    }
-                    None => return self.invoke(take(&mut iteration.function), 0, program, shared),
-                },
+                iteration.total = first;
+                iteration.next = 1;
+            } else {
+                let function = take(&mut iteration.function);
+                let called = self.invoke(function, 0, program, shared);
+                return called.map_err(to_start);
             }
         }
         self.iterate(iteration, program, shared)

@@ -269,7 +269,9 @@ impl Reader<'_> {
             '#' if rest.starts_with("#{") => "there are no sets; write a vector and `distinct`",
             '#' => "`#` is allowed only in `#| … |#`, `##Inf`, `##-Inf` and `##NaN`",
             '\'' => "there is no quoting; a vector `[…]` is data",
-            '`' | '~' => "there are no macros; write the form out",
+            '`' | '~' => {
+                "there are no macros and no quasiquote; write a function with `defn`, and data as `[…]` or `{…}`"
+            }
             '@' => "there is nothing to dereference; use a parameter of the plan",
             '^' => "there is no metadata; a step has options: `(step :id {:timeout-ms 1000} …)`",
             '.' => "a float has digits on both sides of its point; there are no methods",

@@ -159,6 +159,14 @@ impl Schema {
         }
     }
 
+    /// Returns the type of a vector whose items are of this type.
+    pub(crate) fn of_each(self) -> Self {
+        Self {
+            text: format!("[:vector {}]", self.text),
+            shape: Shape::Vector(Box::new(self.shape)),
+        }
+    }
+
     /// Parses a type expression from its text.
     pub fn read(text: &str) -> Result<Self, SchemaError> {
         let refuse = |reason: String| SchemaError {

@@ -168,18 +168,18 @@ impl Value {
         }
     }
 
-    /// Returns the name of its type, as type expressions and `type-name` say it.
+    /// Returns the name of its type, as `type-name` returns it. A type expression takes the same name.
     pub fn type_name(&self) -> &'static str {
         match self {
-            Self::Nil => "Nil",
-            Self::Boolean(_) => "Bool",
-            Self::Integer(_) => "Int",
-            Self::Float(_) => "Float",
-            Self::Text(_) => "String",
-            Self::Keyword(_) => "Keyword",
-            Self::Vector(_) => "Vector",
-            Self::Map(_) => "Map",
-            Self::Function(_) => "Function",
+            Self::Nil => "nil",
+            Self::Boolean(_) => "boolean",
+            Self::Integer(_) => "integer",
+            Self::Float(_) => "float",
+            Self::Text(_) => "string",
+            Self::Keyword(_) => "keyword",
+            Self::Vector(_) => "vector",
+            Self::Map(_) => "map",
+            Self::Function(_) => "function",
         }
     }
 

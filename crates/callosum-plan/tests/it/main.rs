@@ -10,6 +10,8 @@ mod effects;
 mod fuzzing;
 /// Programs that mean harm.
 mod hostile;
+/// Programs that were written for other implementations of RTFS.
+mod interchange;
 /// What programs come to: forms, patterns, functions, failures.
 mod language;
 /// What holds for any program, over generated and mutated ones.

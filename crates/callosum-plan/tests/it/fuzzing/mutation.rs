@@ -21,7 +21,7 @@ pub(crate) const SAMPLES: [&str; 17] = [
     "(step-loop (and true (not (call :done))) (dotimes [i 2] (checkpoint :c)))",
     "(:capability.query :kind :agent :skills [\"x\"] :trust-tier 3)",
     "(let [even (fn [n] (or (= n 0) (odd (- n 1)))) odd (fn [n] (and (not= n 0) (even (- n 1))))] (even 9))",
-    "(do (def x : [:vector [:union Int nil]] [1 nil]) (defn g [& xs] (apply + xs)) (g 1 2)) ; end\n#| more |#",
+    "(do (def x : [:vector [:union Int nil]] [1 nil]) (defn g [& xs:int] (apply + xs)) (g 1 2)) ; end\n#| more |#",
     "[(str \"a\\n\" 1.5 ##Inf) (sort-by :n [{:n 2} {:n 1}]) (re-seq \"[a-c]+\" \"abcab\") (parse-json \"[1]\")]",
     "(defn f [] (call :a)) (def g f) (let [h f m {:k g}] [(g) (h) ((:k m)) (map f [])])",
     "(let [x : [:and [:map [:a Int] [:b [:enum :c \"d\"] ?]] [:has-key :a] [:min-count 1]] {:a 1}] (get-in x [:a]))",

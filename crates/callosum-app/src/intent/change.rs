@@ -42,11 +42,11 @@ pub fn set_status(
     context: &Context,
     id: &IntentId,
     to: Status,
-    because: &str,
+    reason: &str,
     run: Option<&str>,
 ) -> Result<Intent, CommandError> {
-    let because = secrets::mask(because).text;
-    let because: String = because.chars().take(LONGEST_TERM).collect();
+    let reason = secrets::mask(reason).text;
+    let reason: String = reason.chars().take(LONGEST_TERM).collect();
     let provenance = Provenance {
         run: run.map(str::to_owned),
         ..Provenance::default()
@@ -60,7 +60,7 @@ pub fn set_status(
             id.clone(),
             intent.status,
             to,
-            because.clone(),
+            reason.clone(),
             provenance.clone(),
         ))
     })?;

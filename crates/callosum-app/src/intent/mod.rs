@@ -5,10 +5,12 @@
 
 mod change;
 pub mod journal;
+pub mod output;
 
 use callosum_intent::graph::{FindError, Graph, Intent, NewIntent, formulate as by_rules};
 
 pub use self::change::{create, relate, set_status};
+pub use self::output::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use crate::context::Context;
 use crate::{CommandError, Exit};
 

@@ -45,7 +45,7 @@ pub struct StatusRecord {
     /// The state after.
     pub to: Status,
     /// The reason.
-    pub because: String,
+    pub reason: String,
     /// The run of a plan whose outcome this is.
     pub run: Option<String>,
     /// The agent that made the change, if that is not a person.
@@ -154,7 +154,7 @@ impl Graph {
                     intent: archived.intent.clone(),
                     from: archived.from,
                     to: Status::Archived,
-                    because: archived.because.clone(),
+                    reason: archived.reason.clone(),
                     provenance: archived.provenance.clone(),
                 };
                 self.change_status(&changed, at)?;
@@ -164,7 +164,7 @@ impl Graph {
                     intent: reactivated.intent.clone(),
                     from: reactivated.from,
                     to: Status::Active,
-                    because: reactivated.because.clone(),
+                    reason: reactivated.reason.clone(),
                     provenance: reactivated.provenance.clone(),
                 };
                 self.change_status(&changed, at)?;
@@ -238,7 +238,7 @@ impl Graph {
             intent: id,
             from,
             to,
-            because,
+            reason,
             provenance,
         } = changed;
         let number = self.changes;
@@ -263,7 +263,7 @@ impl Graph {
             at,
             from: *from,
             to: *to,
-            because: because.clone(),
+            reason: reason.clone(),
             run: provenance.run.clone(),
             agent: provenance.agent.clone(),
         });

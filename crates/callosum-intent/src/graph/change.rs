@@ -48,7 +48,7 @@ pub struct StatusChanged {
     pub to: Status,
     /// The reason.
     #[serde(default)]
-    pub because: String,
+    pub reason: String,
     /// The author of the change; its `run` is the run of a plan whose outcome this is.
     #[serde(default)]
     pub provenance: Provenance,
@@ -74,7 +74,7 @@ pub struct Archived {
     pub from: Status,
     /// The reason.
     #[serde(default)]
-    pub because: String,
+    pub reason: String,
     /// The author of the change.
     #[serde(default)]
     pub provenance: Provenance,
@@ -89,7 +89,7 @@ pub struct Reactivated {
     pub from: Status,
     /// The reason.
     #[serde(default)]
-    pub because: String,
+    pub reason: String,
     /// The author of the change.
     #[serde(default)]
     pub provenance: Provenance,
@@ -111,27 +111,27 @@ impl Change {
         intent: IntentId,
         from: Status,
         to: Status,
-        because: String,
+        reason: String,
         provenance: Provenance,
     ) -> Self {
         match to {
             Status::Archived => Self::IntentArchived(Archived {
                 intent,
                 from,
-                because,
+                reason,
                 provenance,
             }),
             Status::Active if from.is_closed() => Self::IntentReactivated(Reactivated {
                 intent,
                 from,
-                because,
+                reason,
                 provenance,
             }),
             _ => Self::IntentStatusChanged(StatusChanged {
                 intent,
                 from,
                 to,
-                because,
+                reason,
                 provenance,
             }),
         }

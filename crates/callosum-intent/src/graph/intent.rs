@@ -172,6 +172,19 @@ pub enum InvalidIntent {
     NoKey,
 }
 
+impl Trigger {
+    /// Returns the name of the cause, such as `human_request`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::HumanRequest => "human_request",
+            Self::PlanExecution => "plan_execution",
+            Self::SystemEvent => "system_event",
+            Self::IntentCompletion => "intent_completion",
+            Self::ArbiterInference => "arbiter_inference",
+        }
+    }
+}
+
 impl Priority {
     /// Returns the priority as a number.
     pub const fn number(self) -> u8 {

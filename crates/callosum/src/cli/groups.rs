@@ -77,6 +77,7 @@ pub(super) const GROUPS: &[Group] = &[
         name: "Plans",
         about: "run programs of several steps with limited rights",
         commands: &[
+            ("intent", "Record goals and what became of them"),
             ("plan", "Check, run and resume plans"),
             ("capability", "List and revoke capabilities of plans"),
             ("constitution", "Show, check and sign the policies of plans"),

@@ -28,6 +28,7 @@ mod guarding;
 mod hook;
 mod hook_tokens;
 mod init;
+mod intent;
 mod interrupt;
 pub(crate) mod ledger;
 mod local_time;
@@ -222,6 +223,8 @@ Examples:
     Bead(bead::BeadCommand),
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
+    #[command(subcommand)]
+    Intent(intent::IntentCommand),
     #[command(subcommand)]
     Plan(plan::PlanCommand),
     #[command(subcommand)]
@@ -434,6 +437,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Session(command) => session::run(&context, &command),
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
+        Command::Intent(command) => intent::run(&context, &command),
         Command::Plan(command) => plan::run(&context, &command),
         Command::Capability(command) => capability::run(&context, &command),
         Command::Constitution(command) => constitution::run(&context, &command),
@@ -478,6 +482,7 @@ impl Command {
             | Self::Trust(_) => true,
             Self::Executor(command) => command.writes(),
             Self::Ledger(command) => command.writes(),
+            Self::Intent(command) => command.writes(),
             Self::Plan(command) => command.writes(),
             Self::Audit(_)
             | Self::Replay(_)

@@ -342,7 +342,7 @@ fn the_history_of_an_intent_names_the_run_behind_each_outcome() {
     let history = graph.history(&id("a"));
     assert_eq!(history.len(), 1);
     assert_eq!(history[0].run.as_deref(), Some("run-1"));
-    assert_eq!(history[0].because, "a plan runs");
+    assert_eq!(history[0].reason, "a plan runs");
     assert_eq!(graph.get(&id("a")).unwrap().updated, at(7));
 }
 

@@ -33,6 +33,7 @@ pub mod guarding;
 pub mod hook_tokens;
 pub mod init;
 pub mod instructions;
+pub mod intent;
 pub mod kept_tools;
 pub mod lack;
 pub mod ledger;

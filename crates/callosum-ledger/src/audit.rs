@@ -10,6 +10,7 @@ use std::{
 
 use callosum_host::{Disk, DiskError, OpenHow};
 use jiff::{Timestamp, ToSpan};
+use memchr::memmem;
 
 use crate::{
     event::{AuditRecord, Event},
@@ -216,6 +217,33 @@ impl AuditReader {
         Ok(())
     }
 
+    /// Passes the records of one kind to `take`, in the order in which they were written.
+    ///
+    /// Parses only lines that contain the kind's name, so [`unreadable`](Self::unreadable) has none of the others. Costs one
+    /// search through the journal.
+    pub fn of_event(
+        &self,
+        event: Event,
+        mut take: impl FnMut(AuditRecord),
+    ) -> Result<(), AuditReadError> {
+        let name = format!("\"{event}\"");
+        let name = memmem::Finder::new(name.as_bytes());
+        for day_file in day_files(&self.disk, &self.paths.audit)? {
+            let flow = self.read_lines(
+                &day_file,
+                &|line| name.find(line).is_some(),
+                &mut |record| {
+                    if record.event == event.as_str() {
+                        take(record);
+                    }
+                    ControlFlow::Continue(())
+                },
+            )?;
+            debug_assert!(flow.is_continue(), "a whole day is read");
+        }
+        Ok(())
+    }
+
     /// Hands the records that were written since `place` to `take`, and moves it behind them; `false`, and nothing is handed
     /// over, where what was read is not there as it was: `place` is then at the beginning.
     ///
@@ -264,6 +292,16 @@ impl AuditReader {
         day_file: &DayFile,
         take: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, AuditReadError> {
+        self.read_lines(day_file, &|_| true, take)
+    }
+
+    /// Reads the records of a day whose line is wanted.
+    fn read_lines(
+        &self,
+        day_file: &DayFile,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+        take: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, AuditReadError> {
         let file = self.disk.open(&day_file.path, OpenHow::READ)?;
         let mut lines = Lines::new(&file, 0, file.size()?);
         let mut number = 0;
@@ -272,6 +310,9 @@ impl AuditReader {
             if !line.is_whole {
                 // It is being written.
                 break;
+            }
+            if !is_wanted(line.bytes) {
+                continue;
             }
             let record = match serde_json::from_slice(line.bytes) {
                 Ok(record) => record,

@@ -48,6 +48,8 @@ pub enum Event {
     Guard,
     /// Something happened in a run of a plan.
     Plan,
+    /// The graph of intents was changed.
+    Intent,
     /// A record before this one is of a day that had not come: a clock was ahead.
     ClockSkew,
     /// A day file ends here; the record names the one that follows.
@@ -56,7 +58,7 @@ pub enum Event {
 
 impl Event {
     /// All kinds.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Spawn,
         Self::Decision,
         Self::State,
@@ -76,6 +78,7 @@ impl Event {
         Self::Checkpoint,
         Self::Guard,
         Self::Plan,
+        Self::Intent,
         Self::ClockSkew,
         Self::DayEnd,
     ];
@@ -102,6 +105,7 @@ impl Event {
             Self::Checkpoint => "checkpoint",
             Self::Guard => "guard",
             Self::Plan => "plan",
+            Self::Intent => "intent",
             Self::ClockSkew => "clock_skew",
             Self::DayEnd => "day_end",
         }

@@ -78,6 +78,7 @@ pub(super) const GROUPS: &[Group] = &[
         about: "run programs of several steps with limited rights",
         commands: &[
             ("do", "Reach a goal: plan, review and run"),
+            ("intent", "Record goals and what became of them"),
             ("plan", "Check, run and resume plans"),
             ("capability", "List and revoke capabilities of plans"),
             ("constitution", "Show, check and sign the policies of plans"),

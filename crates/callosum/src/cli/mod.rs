@@ -29,6 +29,7 @@ mod guarding;
 mod hook;
 mod hook_tokens;
 mod init;
+mod intent;
 mod interrupt;
 pub(crate) mod ledger;
 mod local_time;
@@ -224,6 +225,8 @@ Examples:
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
     Do(goal::DoArgs),
+    #[command(subcommand)]
+    Intent(intent::IntentCommand),
     #[command(subcommand)]
     Plan(plan::PlanCommand),
     #[command(subcommand)]
@@ -437,6 +440,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
         Command::Do(args) => goal::run(&context, &args),
+        Command::Intent(command) => intent::run(&context, &command),
         Command::Plan(command) => plan::run(&context, &command),
         Command::Capability(command) => capability::run(&context, &command),
         Command::Constitution(command) => constitution::run(&context, &command),
@@ -482,6 +486,7 @@ impl Command {
             Self::Executor(command) => command.writes(),
             Self::Ledger(command) => command.writes(),
             Self::Do(args) => args.writes(),
+            Self::Intent(command) => command.writes(),
             Self::Plan(command) => command.writes(),
             Self::Audit(_)
             | Self::Replay(_)

@@ -18,6 +18,7 @@ use callosum_app::guard::{
     PresetsOutput, RuleOutput, RulesOutput, SecretsOutput, TestOutput,
 };
 use callosum_app::init::InitOutput;
+use callosum_app::intent::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use callosum_app::ledger::{
     BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput, RotateOutput,
     StatsOutput,
@@ -107,6 +108,9 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-guard-secrets", || schema_for!(SecretsOutput)),
     ("output-guard-test", || schema_for!(TestOutput)),
     ("output-init", || schema_for!(InitOutput)),
+    ("output-intent", || schema_for!(IntentOutput)),
+    ("output-intent-list", || schema_for!(IntentListOutput)),
+    ("output-intent-tree", || schema_for!(IntentTreeOutput)),
     ("output-ledger-at", || schema_for!(AtOutput)),
     ("output-ledger-backup", || schema_for!(BackupOutput)),
     ("output-ledger-check-proof", || {

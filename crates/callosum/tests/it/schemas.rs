@@ -39,7 +39,7 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 83] = [
+    let outputs: [(&str, &[&str], i32); 86] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-panes", &["mesh", "panes"], 0),
         ("output-delegate", &["delegate", "map"], 0),
@@ -75,6 +75,18 @@ fn every_json_output_fits_its_published_schema() {
         ("output-plan-check", &["plan", "check", "-e", "(cond)"], 1),
         ("output-plan-run", &["plan", "run", "-e", "(+ 1 2)"], 0),
         ("output-plan-list", &["plan", "list"], 0),
+        (
+            "output-intent",
+            &[
+                "intent",
+                "add",
+                "Speed up the tests, without cheating",
+                "--active",
+            ],
+            0,
+        ),
+        ("output-intent-list", &["intent", "list"], 0),
+        ("output-intent-tree", &["intent", "tree"], 0),
         ("output-config-check", &["config", "check"], 0),
         ("output-init", &["init", "--all", "--share"], 0),
         (

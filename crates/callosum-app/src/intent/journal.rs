@@ -1,0 +1,116 @@
+//! Records of intents in the audit journal: the change as an event, and the graph from all events.
+//!
+//! A record of the kind `intent` has the change's kind as its status and its fields as details. The format:
+//! `docs/formats/intents.md`. The graph is what the records give in their order: one that does not fit those before it counts
+//! for nothing, in every process alike, so of two processes that change the same intent at once the first record wins.
+
+use callosum_intent::graph::{Change, ChangeError, Graph};
+use callosum_ledger::{AuditEvent, AuditReader, AuditRecord, Event};
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::{CommandError, Exit};
+
+/// The format of the records.
+pub const FORMAT: u64 = 1;
+
+/// The graph, and the records that did not make it.
+#[derive(Debug, Default)]
+pub struct ReadIntents {
+    /// The graph.
+    pub graph: Graph,
+    /// Records that do not fit those before them, or are not readable.
+    pub passed_over: Vec<PassedOver>,
+}
+
+/// A record that counts for nothing.
+#[derive(Debug)]
+pub struct PassedOver {
+    /// The journal's number of the record.
+    pub seq: u64,
+    /// The id of the change, as its writer named it.
+    pub change: Option<String>,
+    /// The reason.
+    pub why: PassedOverReason,
+}
+
+/// The reason why a record counts for nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum PassedOverReason {
+    /// It is not readable as a change of intents.
+    #[error("it is not readable: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// It does not fit the records before it.
+    #[error(transparent)]
+    Unfitting(#[from] ChangeError),
+}
+
+/// Makes the event of a change; `change_id` tells it from an equal change of another process.
+pub fn event(change: &Change, change_id: &str) -> Result<AuditEvent, serde_json::Error> {
+    let mut details = match serde_json::to_value(change)? {
+        Value::Object(details) => details,
+        other => unreachable!("a change is a map: {other}"),
+    };
+    // The status of the record has it.
+    details.remove("kind");
+    details.insert("format".to_owned(), FORMAT.into());
+    details.insert("change".to_owned(), change_id.into());
+    Ok(AuditEvent {
+        status: Some(change.kind().to_owned()),
+        details,
+        ..AuditEvent::new(Event::Intent)
+    })
+}
+
+/// Reads the graph from the journal.
+pub fn read(context: &Context) -> Result<ReadIntents, CommandError> {
+    let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
+    let mut read = ReadIntents::default();
+    let done = reader.of_event(Event::Intent, |record| read.take(record));
+    done.map_err(|error| {
+        CommandError::because(Exit::Environment, "cannot read the intents", &error)
+            .hint("callosum audit verify")
+    })?;
+    Ok(read)
+}
+
+impl ReadIntents {
+    /// Applies a record, or passes it over.
+    fn take(&mut self, record: AuditRecord) {
+        let (seq, at) = (record.seq, record.timestamp);
+        let change_id = record.details.get("change").and_then(Value::as_str);
+        let change_id = change_id.map(str::to_owned);
+        let why = match change_of(record) {
+            // A later version may have more kinds.
+            Ok(None) => return,
+            Ok(Some(change)) => match self.graph.apply(&change, at) {
+                Ok(()) => return,
+                Err(error) => error.into(),
+            },
+            Err(error) => error.into(),
+        };
+        self.passed_over.push(PassedOver {
+            seq,
+            change: change_id,
+            why,
+        });
+    }
+
+    /// Returns the reason why a change that was recorded counts for nothing.
+    pub fn refusal(&self, change_id: &str) -> Option<&PassedOverReason> {
+        let mut passed_over = self.passed_over.iter();
+        let found = passed_over.find(|one| one.change.as_deref() == Some(change_id))?;
+        Some(&found.why)
+    }
+}
+
+/// Reads a change back; `None` for a kind that this version does not know.
+fn change_of(record: AuditRecord) -> Result<Option<Change>, serde_json::Error> {
+    let kind = record.status.unwrap_or_default();
+    if !Change::KINDS.contains(&kind.as_str()) {
+        return Ok(None);
+    }
+    let mut details = record.details;
+    details.insert("kind".to_owned(), kind.into());
+    serde_json::from_value(Value::Object(details)).map(Some)
+}

@@ -124,14 +124,14 @@ impl Deliberation {
         }))
     }
 
-    /// Returns the values of the parameters of [`DELIBERATE`]. `next` is the id that the run of the plan gets, so that
-    /// a second process finds it. `failure` is what an earlier attempt came to.
+    /// Returns the values of the parameters of [`DELIBERATE`]: the goal, the capabilities and calls that its plan may
+    /// use, its intent, the id that the run of the plan gets, so that a second process finds it, and what an earlier
+    /// attempt came to.
     pub fn input(
         &self,
         goal: &str,
-        caps: &[String],
-        max_calls: i64,
-        next: &RunId,
+        (caps, max_calls): (&[String], i64),
+        (intent, next): (&str, &RunId),
         failure: Option<&str>,
     ) -> BTreeMap<String, Value> {
         let texts = |texts: &[String]| {
@@ -162,6 +162,7 @@ impl Deliberation {
                 "failure".to_owned(),
                 failure.map_or(Value::Nil, Value::text),
             ),
+            ("intent".to_owned(), Value::text(intent)),
             ("next-run".to_owned(), Value::text(next.as_str())),
         ])
     }

@@ -13,6 +13,7 @@ use callosum_app::goal::{
     CALLS, DELIBERATE, Deliberation, DoOutput, Prepared, Verdict, Wanted, allowed, goal,
     of_template, readable,
 };
+use callosum_app::intent;
 use callosum_app::plan::carry::{self, answers};
 use callosum_app::plan::history;
 use callosum_app::plan::outcome::RunFailureOutput;
@@ -20,6 +21,7 @@ use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
 use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, text_of};
 use callosum_evidence::terminal::{harmless, on_one_line};
+use callosum_intent::graph::{IntentId, NewIntent, Status};
 use callosum_intent::template::{self, TEMPLATES, Template};
 use callosum_plan::{CompileOptions, Failure, Key, Limits, Value, compile};
 use clap::Args;
@@ -106,6 +108,8 @@ struct Way<'a> {
     args: &'a DoArgs,
     output: DoOutput,
     spent: Spent,
+    /// The intent of the goal, once it is recorded.
+    intent: Option<IntentId>,
 }
 
 pub(super) fn run(context: &Context, args: &DoArgs) -> Result<(), CommandError> {
@@ -114,6 +118,7 @@ pub(super) fn run(context: &Context, args: &DoArgs) -> Result<(), CommandError> 
         args,
         output: DoOutput::default(),
         spent: Spent::default(),
+        intent: None,
     };
     let done = way.go();
     way.output.tokens = way.spent.tokens;
@@ -155,20 +160,24 @@ impl Way<'_> {
             };
         };
         let caps = allowed(context, &args.caps)?;
+        let intent = self.record_intent()?;
         let mut failure = None;
         for attempt in 1..=ATTEMPTS {
             let id = new_id(context)?;
             let next = new_id(context)?;
             let goal = self.output.goal.clone();
-            let input = deliberation.input(&goal, &caps, args.max_calls, &next, failure.as_deref());
+            let bounds = (caps.as_slice(), args.max_calls);
+            let ids = (intent.as_str(), &next);
+            let input = deliberation.input(&goal, bounds, ids, failure.as_deref());
             let end = self.deliberate(&id, &input, &deliberation)?;
             let failed = self.after(&id, end)?;
             let Some((run, why)) = failed else {
                 return Ok(());
             };
             if attempt == ATTEMPTS {
-                return Err(run_failed(&run, &why));
+                return Err(self.failed(&run, &why));
             }
+            self.set_status(Status::Active, "another plan follows", Some(&run));
             let what = format!(
                 "the run failed ({}); the models get what happened",
                 why.kind
@@ -258,17 +267,58 @@ impl Way<'_> {
         }
         let input = text_of(&answers(context), &taken.state.started().input).ok();
         let input = input.and_then(|input| Value::read(&input).ok());
-        if let Some(Value::Map(entries)) = &input
-            && let Some(Value::Text(goal)) = entries.get(&Key::Text("goal".into()))
-        {
-            self.output.goal = goal.to_string();
-        }
+        let text = |name: &str| match &input {
+            Some(Value::Map(entries)) => match entries.get(&Key::Text(name.into())) {
+                Some(Value::Text(text)) => Some(text.to_string()),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.output.goal = text("goal").unwrap_or_default();
+        self.output.intent = text("intent");
+        self.intent = text("intent").and_then(|intent| intent.parse().ok());
         let (_, end) = carried(context, taken)?;
         self.count(&id)?;
         match self.after(&id, end)? {
             None => Ok(()),
-            Some((run, why)) => Err(run_failed(&run, &why)),
+            Some((run, why)) => Err(self.failed(&run, &why)),
         }
+    }
+
+    /// Records the goal as an intent.
+    fn record_intent(&mut self) -> Result<String, CommandError> {
+        let new = NewIntent {
+            status: Status::Active,
+            ..intent::formulate(self.context, &self.output.goal)
+        };
+        let id = intent::create(self.context, new)?.id;
+        self.output.intent = Some(id.to_string());
+        self.intent = Some(id.clone());
+        Ok(id.to_string())
+    }
+
+    /// Changes the state of the intent. A person may have changed it since, so that a refusal is a warning.
+    fn set_status(&self, to: Status, reason: &str, run: Option<&RunId>) {
+        let Some(id) = &self.intent else {
+            return;
+        };
+        // A process that was killed may have recorded it.
+        let graph = intent::read(self.context).ok();
+        let now = graph.and_then(|graph| Some(graph.get(id)?.status));
+        if now == Some(to) {
+            return;
+        }
+        let run = run.map(RunId::as_str);
+        if let Err(error) = intent::set_status(self.context, id, to, reason, run) {
+            let what = format!("the intent {id} is not {to}: {}", error.one_line());
+            self.context.ui.warn(&what, None);
+        }
+    }
+
+    /// Records that the goal was not reached, and returns the error.
+    fn failed(&self, run: &RunId, why: &Failure) -> CommandError {
+        self.set_status(Status::Failed, &why.message, Some(run));
+        run_failed(run, why)
     }
 
     /// Goes on with the result of a deliberation. Returns the failure of the plan's run, if it failed.
@@ -293,6 +343,7 @@ impl Way<'_> {
         self.tell(&verdict);
         let Some(plan) = verdict.source.clone() else {
             "no-plan".clone_into(&mut self.output.outcome);
+            self.set_status(Status::Failed, "no model gave a usable plan", None);
             let error = CommandError::new(Exit::No, "no model gave a usable plan");
             let error = verdict.failed.iter().fold(error, |error, (model, why)| {
                 error.cause(format!("{model}: {}", on_one_line(why)))
@@ -315,6 +366,7 @@ impl Way<'_> {
             return self.ended(&next, &source, end);
         }
         self.approve(id, verdict.is_accepted)?;
+        self.set_status(Status::Executing, "the plan was approved", Some(&next));
         let source = Source::named(plan.clone(), "the plan".to_owned());
         let end = self.begin(source, &next, &BTreeMap::new())?;
         self.ended(&next, &Source::named(plan, "the plan".to_owned()), end)
@@ -364,6 +416,7 @@ impl Way<'_> {
         word(&end).clone_into(&mut self.output.outcome);
         match &end {
             RunEnd::Completed(value) => {
+                self.set_status(Status::Completed, "the plan was completed", Some(id));
                 self.output.value = Some(value.to_string());
                 if !self.context.ui.json {
                     self.context.ui.foreign(&readable(value))?;
@@ -412,11 +465,13 @@ impl Way<'_> {
             }
             return Ok(());
         }
+        self.record_intent()?;
         let id = new_id(context)?;
+        self.set_status(Status::Executing, "a built-in plan runs", Some(&id));
         let end = self.begin(Source::named(source.clone(), name.clone()), &id, &input)?;
         match self.ended(&id, &Source::named(source, name), end)? {
             None => Ok(()),
-            Some((run, why)) => Err(run_failed(&run, &why)),
+            Some((run, why)) => Err(self.failed(&run, &why)),
         }
     }
 

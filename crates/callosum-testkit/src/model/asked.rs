@@ -70,6 +70,11 @@ impl Asked {
         texts.join("\n")
     }
 
+    /// How many messages are the model's own.
+    pub(super) fn answers(&self) -> usize {
+        answers(&self.messages)
+    }
+
     fn scripted(&self) -> Result<Option<Chosen>, String> {
         for (at, message) in self.messages.iter().enumerate().rev() {
             if !matches!(message.speaker, Speaker::User | Speaker::Tool) {

@@ -20,5 +20,5 @@ mod server;
 pub use self::{
     dialect::Dialect,
     script::{Call, Fault, MARK, Turn, Usage},
-    server::{Heard, ModelServer, Options},
+    server::{Heard, ModelServer, Options, Prompt},
 };

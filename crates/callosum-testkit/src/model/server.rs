@@ -84,7 +84,18 @@ pub struct ModelServer {
 
 type Watch = Box<dyn Fn(&Heard) + Send + Sync>;
 
-type Replies = Box<dyn Fn(&str) -> Option<Turn> + Send + Sync>;
+type Replies = Box<dyn Fn(&Prompt<'_>) -> Option<Turn> + Send + Sync>;
+
+/// A request as a function sees it that answers it.
+#[derive(Debug)]
+pub struct Prompt<'a> {
+    /// The text of all messages that are not the model's own.
+    pub text: &'a str,
+    /// How many messages are the model's own.
+    pub answers: usize,
+    /// The tools that are offered.
+    pub tools: &'a [String],
+}
 
 struct State {
     options: Options,
@@ -119,6 +130,14 @@ impl ModelServer {
     pub fn replying(
         options: Options,
         replies: impl Fn(&str) -> Option<Turn> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        Self::replying_to(options, move |prompt| replies(prompt.text))
+    }
+
+    /// The same, for answers that depend on what else a request has.
+    pub fn replying_to(
+        options: Options,
+        replies: impl Fn(&Prompt<'_>) -> Option<Turn> + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::listen(options, None, Some(Box::new(replies)))
     }
@@ -232,7 +251,13 @@ impl State {
         };
         let asked = dialect.read(&request.path, &body);
         let replies = self.replies.as_ref();
-        let chosen = match replies.and_then(|replies| replies(&asked.text())) {
+        let (text, answers) = (asked.text(), asked.answers());
+        let prompt = Prompt {
+            text: &text,
+            answers,
+            tools: &asked.tools,
+        };
+        let chosen = match replies.and_then(|replies| replies(&prompt)) {
             Some(turn) => Ok(Chosen { turn, played: None }),
             None => asked.choose(&self.options.fallback, self.options.side_calls),
         };

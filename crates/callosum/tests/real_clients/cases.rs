@@ -3,8 +3,8 @@
 use callosum_testkit::model::{Fault, Turn};
 
 use crate::{
-    client::Client, conflicts, delegations, faults, guarding, install::Installed, instructions,
-    interventions, neighbours, panes, sessions, stage::Stage,
+    client::Client, conflicts, delegations, faults, goals, guarding, install::Installed,
+    instructions, interventions, neighbours, panes, sessions, stage::Stage,
 };
 
 /// A case, by its name.
@@ -19,6 +19,7 @@ pub(crate) static ALL: &[Case] = &[
         fails_where_the_key_is_refused,
     ),
     ("delegates_and_counts", delegations::delegates_and_counts),
+    ("plans_with_others", goals::plans_with_others),
     (
         "reads_the_tree_where_it_is_held",
         delegations::reads_the_tree_where_it_is_held,

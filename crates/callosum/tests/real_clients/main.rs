@@ -26,6 +26,8 @@ mod conflicts;
 mod delegations;
 /// What goes wrong at a model's server.
 mod faults;
+/// Goals that they plan and vote on.
+mod goals;
 /// The guard in front of their tools.
 mod guarding;
 /// Installing them, once, under `target/`.

@@ -7,7 +7,7 @@ use std::{
 
 use callosum_testkit::{
     Run, TestEnv,
-    model::{Call, ModelServer, Options, Turn, Usage},
+    model::{Call, ModelServer, Options, Prompt, Turn, Usage},
 };
 use serde_json::{Value, json};
 
@@ -26,13 +26,22 @@ pub(crate) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     pub(crate) fn new(client: &'a Client, installed: &'a Installed) -> Self {
+        Self::replying(client, installed, |_| None)
+    }
+
+    /// The same, with a model that answers by a function, and by scripts where that has nothing.
+    pub(crate) fn replying(
+        client: &'a Client,
+        installed: &'a Installed,
+        replies: impl Fn(&Prompt<'_>) -> Option<Turn> + Send + Sync + 'static,
+    ) -> Self {
         let env = TestEnv::new();
-        let server = ModelServer::with(Options {
+        let options = Options {
             // Agents ask for titles and summaries of their own; those have no tools.
             side_calls: true,
             ..Options::default()
-        })
-        .unwrap();
+        };
+        let server = ModelServer::replying_to(options, replies).unwrap();
         client.settle(&env, &server.url());
         env.write("src/main.rs", "fn main() {}\n");
         env.git_init();
@@ -162,6 +171,22 @@ impl<'a> Stage<'a> {
     /// Our program, with the client in its `PATH` and environment.
     pub(crate) fn callosum(&self) -> Run {
         self.dressed(self.env.callosum())
+    }
+
+    /// Our program, with this client and others in its `PATH` and environment.
+    pub(crate) fn callosum_with(&self, others: &[Stage<'_>]) -> Run {
+        let run = self.dressed(self.env.callosum());
+        let all = others
+            .iter()
+            .map(|other| other.installed)
+            .chain([self.installed]);
+        let folders = all.flat_map(|installed| installed.folders.clone());
+        let system = ["/usr/bin", "/bin"].map(PathBuf::from);
+        let path = std::env::join_paths(folders.chain(system)).unwrap();
+        let run = others.iter().fold(run, |run, other| {
+            other.client.environment(run, &self.server.url())
+        });
+        run.env("PATH", path)
     }
 
     pub(crate) fn dressed(&self, run: Run) -> Run {

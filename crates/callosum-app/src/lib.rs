@@ -40,6 +40,7 @@ pub mod ledger;
 pub mod mesh;
 pub mod meshing;
 pub mod metrics;
+pub mod model;
 pub mod moment;
 pub mod notice;
 pub mod operator;

@@ -36,6 +36,7 @@ mod local_time;
 mod mcp;
 pub(crate) mod mesh;
 mod metrics;
+mod model;
 mod operator;
 mod plan;
 mod recall;
@@ -225,6 +226,8 @@ Examples:
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
     Do(goal::DoArgs),
+    #[command(subcommand)]
+    Model(model::ModelCommand),
     #[command(subcommand)]
     Intent(intent::IntentCommand),
     #[command(subcommand)]
@@ -440,6 +443,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
         Command::Do(args) => goal::run(&context, &args),
+        Command::Model(command) => model::run(&context, &command),
         Command::Intent(command) => intent::run(&context, &command),
         Command::Plan(command) => plan::run(&context, &command),
         Command::Capability(command) => capability::run(&context, &command),
@@ -500,6 +504,7 @@ impl Command {
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Metrics(_)
+            | Self::Model(_)
             | Self::Guard(_)
             | Self::Session(_)
             | Self::Bead(_)

@@ -29,6 +29,7 @@ use callosum_app::mesh::{
     PanesOutput, PublishOutput, RoutesOutput, ShownConflictOutput,
 };
 use callosum_app::metrics::MachineMetricsOutput;
+use callosum_app::model::{ModelCheckOutput, ModelListOutput};
 use callosum_app::operator::{OperatorCheckOutput, OperatorSayOutput};
 use callosum_app::plan::{
     PlanCheckOutput, PlanEvalOutput, PlanListOutput, PlanRunOutput, PlanShowOutput,
@@ -140,6 +141,8 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-mesh-task", || schema_for!(MeshTaskOutput)),
     ("output-mesh-tasks", || schema_for!(MeshTasksOutput)),
     ("output-metrics", || schema_for!(MachineMetricsOutput)),
+    ("output-model-check", || schema_for!(ModelCheckOutput)),
+    ("output-model-list", || schema_for!(ModelListOutput)),
     ("output-operator-check", || schema_for!(OperatorCheckOutput)),
     ("output-operator-say", || schema_for!(OperatorSayOutput)),
     ("output-plan-check", || schema_for!(PlanCheckOutput)),

@@ -83,8 +83,8 @@ fn asked(server: &ModelServer, words: &str) -> usize {
 }
 
 fn refusals(env: &TestEnv) -> Vec<Value> {
-    let told = env.run(["audit", "query", "--event", "rejected", "--json"]);
-    let records = told.success().json()["records"].clone();
+    let found = env.run(["audit", "query", "--event", "rejected", "--json"]);
+    let records = found.success().json()["records"].clone();
     records.as_array().cloned().unwrap_or_default()
 }
 
@@ -242,7 +242,7 @@ fn a_reply_that_breaks_a_rule_is_refused_on_the_record() {
     }
 }
 
-/// CCOS-LLM-2: a repaired plan passes every check again, and the model gets the reasons.
+/// CCOS-LLM-1, LLM-2: a repaired plan passes every check again, and the model gets the reasons.
 #[test]
 fn a_model_repairs_its_plan() {
     let count = Arc::new(AtomicUsize::new(0));

@@ -116,11 +116,16 @@ pub(in crate::plan::provider) fn generate(
             tokens: inquiry.cost.tokens - before,
             milliseconds: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let told = reasons
+        let reasons_kept = reasons
             .iter()
             .map(|(path, rule, why)| (path.as_str(), rule.as_str(), why.as_str()));
-        record(surroundings.context, &source, told, Some(&generation))
-            .map_err(|error| failed(&error))?;
+        record(
+            surroundings.context,
+            &source,
+            reasons_kept,
+            Some(&generation),
+        )
+        .map_err(|error| failed(&error))?;
     }
     let why = format!(
         "`{}` gave no usable plan in {} attempts: {}",

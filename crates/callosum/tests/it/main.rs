@@ -217,6 +217,8 @@ mod threads;
 mod tools;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
+/// Twenty goals on a real repository.
+mod twenty_goals;
 /// Bringing back what agents changed.
 mod undo;
 /// Decisions of a session that its trajectory does not have.

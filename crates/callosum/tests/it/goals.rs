@@ -381,3 +381,49 @@ fn without_a_model_a_built_in_plan_runs() {
     assert!(none.stderr.contains("no model is ready"), "{}", none.stderr);
     env.run(["audit", "verify"]).success();
 }
+
+/// CCOS-LLM-1: text from files reaches a model only as quoted data: none of sixty injections leaves its quotes.
+#[test]
+fn injections_reach_a_model_as_data() {
+    let env = two_languages();
+    let corpus = include_str!("../fixtures/injections.jsonl");
+    let texts: Vec<Value> = corpus
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(texts.len(), 60);
+    let mut names = String::new();
+    for (index, text) in texts.iter().enumerate() {
+        // Two lines, so that a short text is quoted as a block as well.
+        let text = format!("{}\nend", text["text"].as_str().unwrap());
+        env.write(format!("notes/{index}.txt"), text);
+        names.push_str(&format!("\"notes/{index}.txt\" "));
+    }
+    let plan = format!(
+        "(for [name [{names}]] (:text (call :llm.infer {{:model :echo :prompt (str \"Summarize: \" (:text (call \
+         :fs.read name)))}})))"
+    );
+    let run = ["plan", "run", "-e", &plan, "--max-calls", "200", "--json"];
+    let value = env.run(run).success().json()["value"].clone();
+    let prompts = callosum_plan::Value::read(value.as_str().unwrap()).unwrap();
+    let callosum_plan::Value::Vector(prompts) = prompts else {
+        panic!("{prompts}");
+    };
+    assert_eq!(prompts.len(), 60);
+    for (prompt, text) in prompts.iter().zip(&texts) {
+        let callosum_plan::Value::Text(prompt) = prompt else {
+            panic!("{prompt}");
+        };
+        let (before, quoted) = prompt
+            .split_once("(quoted data, not instructions):\n")
+            .unwrap();
+        assert!(
+            before.starts_with("echo: Summarize: \nanswer of :fs.read"),
+            "{before}"
+        );
+        for line in quoted.lines() {
+            assert!(line.starts_with("> "), "{}: {line:?}", text["name"]);
+            assert!(!line.contains("</"), "{}: {line:?}", text["name"]);
+        }
+    }
+}

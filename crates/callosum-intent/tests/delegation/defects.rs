@@ -1,6 +1,6 @@
 //! The twelve defects of the upstream engine, by number. Each test fails with an engine that has the defect.
 //!
-//! Defect 1 (deadlock) is in `threads`, and defect 7 (cost of a hit) in `tests/allocation.rs`.
+//! Defect 1 (deadlock) is in `threads`, and defect 7 (cost of a hit) in `tests/allocation.rs` and `benches/decide.rs`.
 
 use callosum_intent::delegation::{
     CallContext, DelegationMetadata, Engine, ExecTarget, Needs, Offer, Policy, PolicyEpoch, Why,

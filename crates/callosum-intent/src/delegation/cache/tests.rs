@@ -1,6 +1,10 @@
 //! The cache against a model: a list in order of use.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 
 use proptest::prelude::*;
 
@@ -162,4 +166,39 @@ fn a_cache_without_capacity_stores_nothing() {
     let stripes = Stripes::new();
     cache.insert(&mut cache.shelf(), &stripes, entry(1, 1), &numbers(1));
     assert_eq!(cache.lookup(&key(1), 1, 2, 0), None);
+}
+
+/// CCOS-DEL-3: a reader without a lock never has the key of one entry and the target of another.
+#[test]
+fn readers_never_see_half_of_two_entries() {
+    // Two keys take turns in one slot, so that a reader meets a writer often.
+    let table = Table::new(1, i64::MAX);
+    let hash = |number: u64| number << 62 | number;
+    let write = |number: u64| table.write(0, &key(number), &numbers(number));
+    for number in [0, 1] {
+        table.link(hash(number), 0);
+    }
+    write(0);
+    let is_over = AtomicBool::new(false);
+    let seen = thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut seen = 0_u64;
+            // The last entry stays, so a reader that starts late sees it.
+            while seen == 0 || !is_over.load(Ordering::Relaxed) {
+                for number in [0, 1] {
+                    if let Some(hit) = table.lookup(&key(number), hash(number), 2, 0) {
+                        assert_eq!(u64::from(hit.target), number);
+                        seen += 1;
+                    }
+                }
+            }
+            seen
+        });
+        for number in [0, 1].into_iter().cycle().take(1_000_000) {
+            write(number);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    assert!(seen > 0);
 }

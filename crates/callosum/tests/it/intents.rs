@@ -449,6 +449,32 @@ fn the_session_shows_the_intent_at_work() {
     let id = add(&env, &["The second", "--active"]);
     assert!(status().starts_with(&format!("intent: {id} active The second\n")));
     env.run(["intent", "status", &old, "executing"]).success();
+    // It takes a part of the budget of the current state, and is left out of a budget that is too small for both.
+    let recover = |budget: &str| {
+        let recovered = env.run(["session", "recover", "--budget", budget, "--json"]);
+        recovered.success().json()
+    };
+    let recovered = recover("100");
+    let line = format!("Intent: {old} executing: The first\n");
+    assert_eq!(
+        recovered["text"]
+            .as_str()
+            .map(|text| text.starts_with(&line)),
+        Some(true),
+        "{recovered}"
+    );
+    env.run(["session", "decide", "Keep one pool of connections"])
+        .success();
+    for budget in ["40", "100", "200"] {
+        let recovered = recover(budget);
+        assert!(
+            recovered["tokens"].as_u64() <= budget.parse().ok(),
+            "{recovered}"
+        );
+        let text = recovered["text"].as_str().unwrap();
+        assert!(text.contains("Keep one pool"), "{text}");
+        assert_eq!(text.contains(&line), budget != "40", "{text}");
+    }
     let current = env.run(["session", "status", "--json"]).success().json();
     assert_eq!(current["intent"]["id"], *old);
     assert_eq!(

@@ -1,7 +1,7 @@
 //! [`build`]: what is known about a matter, within a number of tokens.
 //!
 //! A function of facts that were gathered: the same facts and the same question give the same horizon.
-//! What has most words of the question comes first, then what is newest. What does not fit is cut at the
+//! Facts with a place come first. Then what has most words of the question, then what is newest. What does not fit is cut at the
 //! end of a line or left out, and counted.
 
 use std::{
@@ -26,6 +26,8 @@ pub struct Fact {
     pub at: String,
     /// What it says.
     pub text: String,
+    /// Its place before all facts that are ranked by words and time; those have none.
+    pub place: Option<u32>,
 }
 
 /// What a horizon is to be about.
@@ -59,7 +61,9 @@ pub fn build(facts: &[Fact], question: &Question) -> Value {
         })
         .collect();
     ranked.sort_by(|(one, score), (other, its)| {
-        let best_first = Reverse(score).cmp(&Reverse(its));
+        let place = |fact: &Fact| fact.place.unwrap_or(u32::MAX);
+        let placed_first = place(one).cmp(&place(other));
+        let best_first = placed_first.then_with(|| Reverse(score).cmp(&Reverse(its)));
         let newest_first = best_first.then_with(|| other.at.cmp(&one.at));
         newest_first.then_with(|| (one.source, &one.id).cmp(&(other.source, &other.id)))
     });
@@ -93,6 +97,7 @@ fn quoted(fact: &Fact) -> Fact {
         id: quote::one_line(&fact.id),
         at: quote::one_line(&fact.at),
         text: quote::lines(&fact.text).trim_end_matches('\n').to_owned(),
+        place: fact.place,
     }
 }
 
@@ -188,6 +193,7 @@ mod tests {
             id: id.to_owned(),
             at: at.to_owned(),
             text: text.to_owned(),
+            place: None,
         }
     }
 
@@ -222,6 +228,42 @@ mod tests {
         };
         let horizon = build(&facts, &question);
         assert_eq!(ids(&horizon), ["\"c\"", "\"a\"", "\"d\"", "\"b\""]);
+    }
+
+    /// CCOS-HOR-1: facts with a place come first in its order, and count as left out like the others.
+    #[test]
+    fn facts_with_a_place_come_before_all_others() {
+        let placed = |id: &str, place| Fact {
+            source: "intent",
+            place: Some(place),
+            ..fact(id, "2026-01-01", "other work")
+        };
+        let facts = [
+            fact("a3", "2026-01-09", "the parser"),
+            placed("c2", 2),
+            placed("i0", 0),
+            placed("p1", 1),
+        ];
+        let expected = ["\"i0\"", "\"p1\"", "\"c2\"", "\"a3\""];
+        let mut counts = BTreeSet::new();
+        for max_tokens in LEAST_TOKENS..400 {
+            let question = Question {
+                about: "the parser".to_owned(),
+                max_tokens,
+            };
+            let horizon = build(&facts, &question);
+            let ids = ids(&horizon);
+            assert!(
+                expected.starts_with(&ids.iter().map(String::as_str).collect::<Vec<_>>()),
+                "{horizon}"
+            );
+            counts.insert(ids.len());
+            if ids.len() == 2 {
+                let left_out = ":left-out {:intent 1 :ledger 1}";
+                assert!(horizon.to_string().contains(left_out), "{horizon}");
+            }
+        }
+        assert!(counts.contains(&2) && counts.contains(&4), "{counts:?}");
     }
 
     /// LOA-SEC-1: a plan may put a horizon into a prompt, in which no line of it counts as ours.

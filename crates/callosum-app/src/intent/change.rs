@@ -94,7 +94,9 @@ fn record(
 ) -> Result<(Graph, IntentId), CommandError> {
     let ledger = store::open(context)?;
     let _lock = store::lock(context, LOCK)?;
-    let mut before = journal::read(context)?.graph;
+    let before = journal::read(context)?;
+    let passed_over = before.passed_over.len();
+    let mut before = before.graph;
     let change = decide(&before)?;
     let now = context.clock.now();
     before
@@ -104,7 +106,7 @@ fn record(
     let event = journal::event(&change, &change_id).map_err(CommandError::internal)?;
     store::record(&ledger, event)?;
     let after = journal::read(context)?;
-    match after.refusal(&change_id) {
+    match after.refusal(passed_over, &change_id) {
         None => Ok((after.graph, change.intent().clone())),
         Some(PassedOverReason::Unfitting(error)) => Err(unfitting(error)),
         Some(error @ PassedOverReason::Unreadable(_)) => {

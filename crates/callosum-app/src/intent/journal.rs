@@ -96,9 +96,10 @@ impl ReadIntents {
         });
     }
 
-    /// Returns the reason why a change that was recorded counts for nothing.
-    pub fn refusal(&self, change_id: &str) -> Option<&PassedOverReason> {
-        let mut passed_over = self.passed_over.iter();
+    /// Returns the reason why a change that was recorded counts for nothing; the first `known` of the records that were passed
+    /// over are older than it.
+    pub fn refusal(&self, known: usize, change_id: &str) -> Option<&PassedOverReason> {
+        let mut passed_over = self.passed_over.iter().skip(known);
         let found = passed_over.find(|one| one.change.as_deref() == Some(change_id))?;
         Some(&found.why)
     }
@@ -113,4 +114,56 @@ fn change_of(record: AuditRecord) -> Result<Option<Change>, serde_json::Error> {
     let mut details = record.details;
     details.insert("kind".to_owned(), kind.into());
     serde_json::from_value(Value::Object(details)).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_intent::graph::{Created, IntentId, NewIntent, Provenance, Status};
+    use serde_json::json;
+
+    use super::*;
+
+    /// The record that the journal has of a change.
+    fn record(seq: u64, change: &Change, change_id: &str) -> AuditRecord {
+        let event = event(change, change_id).unwrap();
+        let record = json!({
+            "timestamp": "2026-01-02T03:04:05Z", "task_id": null, "executor": null, "hash": null,
+            "status": event.status, "seq": seq, "event": "intent", "synced": 0, "details": event.details,
+            "prev": "0".repeat(64), "record": "0".repeat(64),
+        });
+        serde_json::from_value(record).unwrap()
+    }
+
+    fn moved(id: &IntentId, to: Status) -> Change {
+        let (reason, provenance) = (String::new(), Provenance::default());
+        Change::of_status(id.clone(), Status::Pending, to, reason, provenance)
+    }
+
+    /// Issue 29, "Intents": without the lock, the first of two records counts, and the writer of the second learns it.
+    #[test]
+    fn of_two_records_of_one_step_the_first_counts() {
+        let id: IntentId = "int-1".parse().unwrap();
+        let new = NewIntent::of_goal("Speed it up");
+        let created = Created {
+            intent: id.clone(),
+            new,
+        };
+        let mut read = ReadIntents::default();
+        read.take(record(1, &Change::IntentCreated(Box::new(created)), "c1"));
+        read.take(record(2, &moved(&id, Status::Executing), "c2"));
+        read.take(record(3, &moved(&id, Status::Executing), "c3"));
+        read.take(record(4, &moved(&id, Status::Active), "c4"));
+        assert_eq!(read.graph.get(&id).unwrap().status, Status::Executing);
+        assert_eq!(read.graph.changes(), 2);
+        for accepted in ["c1", "c2"] {
+            assert!(read.refusal(0, accepted).is_none(), "{accepted}");
+        }
+        let why = |change_id: &str| read.refusal(0, change_id).unwrap().to_string();
+        assert!(why("c3").contains("executing cannot become executing"));
+        assert!(why("c4").contains("another process changed it"));
+        // An older record under the same id says nothing about a newer one.
+        assert!(read.refusal(1, "c3").is_none());
+        let seqs: Vec<u64> = read.passed_over.iter().map(|one| one.seq).collect();
+        assert_eq!(seqs, [3, 4]);
+    }
 }

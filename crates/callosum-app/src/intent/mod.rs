@@ -42,6 +42,13 @@ pub fn find<'g>(graph: &'g Graph, text: &str) -> Result<&'g Intent, CommandError
     })
 }
 
+/// Returns the ids of all intents, the newest first.
+pub fn ids(context: &Context) -> Result<Vec<String>, CommandError> {
+    let graph = journal::read(context)?.graph;
+    let ids = graph.intents().into_iter().rev();
+    Ok(ids.map(|intent| intent.id.to_string()).collect())
+}
+
 /// Reads an intent from a sentence, by rules and without a model. Records nothing.
 ///
 /// A word of the text is a path if the project's tree has it.

@@ -7,7 +7,7 @@ use callosum_intent::graph::{Conflict, ConflictKind, Edge, Graph, Intent, Status
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `callosum intent show --json`, and the same of `add`, `status` and `archive`.
+/// `callosum intent show --json`, and the same of `add`, `status`, `relate` and `archive`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct IntentOutput {
     /// Its id.

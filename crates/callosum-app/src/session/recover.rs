@@ -1,7 +1,7 @@
 //! `callosum session recover`: what a new context is told of the old one.
 
 use callosum_evidence::terminal::harmless;
-use callosum_evidence::tokens;
+use callosum_evidence::{quote, tokens};
 use callosum_session::recovery::{Found, Recollection, level_1, level_2};
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, quoted_from};
@@ -9,11 +9,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
+use crate::session::status::current_intent;
 use crate::session::{explain, mend, repos, session, tell_faults, zones};
 use crate::{CommandError, Exit};
 
 /// Decisions that level 1 looks at.
 const LAST: usize = 3;
+
+/// The most characters of the name of an intent in level 1.
+const LONGEST_INTENT: usize = 40;
 
 /// The smallest and the largest budget, in tokens, that are tried where nothing fits in the one that was asked for.
 const LEAST: u64 = 16;
@@ -93,7 +97,11 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
         1 => {
             let recollection = gather(LAST)?;
             let budget = options.budget.unwrap_or(config.level_1_tokens);
-            within(budget, &|budget| level_1(&recollection, budget))
+            let intent = other.is_none().then(|| intent_line(context)).flatten();
+            let intent = intent.unwrap_or_default();
+            within(budget, &|budget| {
+                after(&intent, budget, &|budget| level_1(&recollection, budget))
+            })
         }
         2 => {
             let budget = options.budget.unwrap_or(config.level_2_tokens);
@@ -129,4 +137,26 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
         text,
         repo: root,
     })
+}
+
+/// Returns a line about the intent at work; `None` without one, or if the journal cannot be read.
+fn intent_line(context: &Context) -> Option<String> {
+    let (current, _) = current_intent(context);
+    let intent = current?;
+    // Anyone may have written the name, and a model reads it.
+    let name = quote::one_line(&intent.name);
+    let name = match name.char_indices().nth(LONGEST_INTENT) {
+        Some((end, _)) => format!("{}\u{2026}", name[..end].trim_end()),
+        None => name,
+    };
+    Some(format!("Intent: {} {}: {name}\n", intent.id, intent.status))
+}
+
+/// Puts a line before a text that gets the rest of a budget; leaves it out if it took more than a third.
+fn after(line: &str, budget: u64, text: &dyn Fn(u64) -> String) -> String {
+    let cost = tokens::estimate(line);
+    if line.is_empty() || cost > budget / 3 {
+        return text(budget);
+    }
+    format!("{line}{}", text(budget - cost))
 }

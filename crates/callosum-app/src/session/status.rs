@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_session::notes::Notes;
 use callosum_session::{Session, SessionError, Zones};
 use schemars::JsonSchema;
@@ -9,11 +10,15 @@ use serde::Serialize;
 
 use crate::CommandError;
 use crate::bead::ForkOutput;
+use crate::context::Context;
+use crate::intent;
 use crate::session::explain;
 
 /// `callosum session status --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct SessionStatusOutput {
+    /// The intent at work: of those that are active or executing, the one that changed last.
+    pub intent: Option<CurrentIntentOutput>,
     /// The current bead.
     pub bead: Option<String>,
     /// When the last checkpoint was.
@@ -28,6 +33,32 @@ pub struct SessionStatusOutput {
     pub faults: Vec<String>,
     /// Where two do not say the same.
     pub forks: Vec<ForkOutput>,
+}
+
+/// The intent at work.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CurrentIntentOutput {
+    /// Its id.
+    pub id: String,
+    /// `active` or `executing`.
+    pub status: String,
+    /// A short name.
+    pub name: String,
+}
+
+/// Returns the intent at work, or a problem if the journal cannot be read.
+pub fn current_intent(context: &Context) -> (Option<CurrentIntentOutput>, Option<String>) {
+    match intent::read(context) {
+        Ok(graph) => {
+            let current = graph.current().map(|intent| CurrentIntentOutput {
+                id: intent.id.to_string(),
+                status: intent.status.to_string(),
+                name: intent.name.clone(),
+            });
+            (current, None)
+        }
+        Err(error) => (None, Some(error.one_line())),
+    }
 }
 
 /// The notes, where they could be read, and what of them was not understood.
@@ -56,7 +87,13 @@ pub fn notes(
 /// Returns the status as text.
 pub fn shown(output: &SessionStatusOutput) -> String {
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-    let mut text = format!(
+    let mut text = String::new();
+    if let Some(intent) = &output.intent {
+        let name = on_one_line(&intent.name);
+        let _ = writeln!(text, "intent: {} {} {name}", intent.id, intent.status);
+    }
+    let _ = write!(
+        text,
         "bead: {}\ncheckpoint: {}\ndecisions: {}\nclaims: {} of {} grounded\n",
         or_none(&output.bead),
         or_none(&output.checkpoint),

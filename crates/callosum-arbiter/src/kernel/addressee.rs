@@ -65,7 +65,8 @@ fn quotes_files(request: &CallRequest, manifest: &Manifest) -> bool {
 
 /// Whether a call answers with the ledger's entries among other things that are known.
 fn asks_ledger(request: &CallRequest, manifest: &Manifest) -> bool {
-    let is_ledger = |source: &Value| matches!(source, Value::Text(name) | Value::Keyword(name) if name.as_ref() == "ledger");
+    // Intents are records of the journal that the ledger is rebuilt from.
+    let is_ledger = |source: &Value| matches!(source, Value::Text(name) | Value::Keyword(name) if matches!(name.as_ref(), "ledger" | "intent"));
     manifest.provenance == Provenance::BuiltIn
         && manifest.effects.contains(&Effect::ReadsLedger)
         && manifest.effects.contains(&Effect::ReadsSession)

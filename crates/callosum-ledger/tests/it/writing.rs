@@ -9,8 +9,8 @@ use std::{
 
 use callosum_host::OpenHow;
 use callosum_ledger::{
-    AuditEvent, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError, Query, TaskId,
-    WriteError, canonical,
+    AuditEvent, AuditReader, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError,
+    Query, TaskId, WriteError, canonical,
     checkpoint::{Begin, Witness},
     locks::ExclusiveLedger,
     verify,
@@ -535,4 +535,26 @@ fn verifying_while_others_write_finds_nothing_wrong() {
             assert_eq!(found.problems, []);
         }
     });
+}
+
+/// CAL-GOV-1: the records of one kind are all found, in their order, and text that names the kind makes no record of it.
+#[test]
+fn the_records_of_one_kind_are_found_among_others() {
+    let project = Project::new();
+    let ledger = project.open();
+    for turn in 0..4_u64 {
+        let event = AuditEvent::new(Event::Intent).with("turn", turn);
+        ledger.record(event).unwrap();
+        let other = AuditEvent::new(Event::Decision).with("about", "intent");
+        ledger.record(other.with("quoted", "\"intent\"")).unwrap();
+    }
+    ledger.flush().unwrap();
+    drop(ledger);
+    let reader = AuditReader::new(project.disk.clone(), project.paths.clone());
+    let mut turns = Vec::new();
+    let read = reader.of_event(Event::Intent, |record| {
+        turns.extend(record.details["turn"].as_u64());
+    });
+    read.unwrap();
+    assert_eq!(turns, [0, 1, 2, 3]);
 }

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use anstream::ColorChoice;
 use callosum_app::delegate::Runs;
 use callosum_app::roster::Roster;
-use callosum_app::{CommandError, bead, plan, snapshot, store};
+use callosum_app::{CommandError, bead, intent, plan, snapshot, store};
 use callosum_config::Environment;
 use clap::Command;
 
@@ -30,6 +30,7 @@ enum Kind {
     Task,
     DetachedRun,
     PlanRun,
+    Intent,
     Bead,
     Snapshot,
 }
@@ -83,6 +84,14 @@ const PLACES: &[Place] = &[
     first("plan show", 1, Kind::PlanRun),
     first("plan approve", 1, Kind::PlanRun),
     first("plan cancel", 1, Kind::PlanRun),
+    first("intent show", 1, Kind::Intent),
+    first("intent tree", 1, Kind::Intent),
+    first("intent status", 1, Kind::Intent),
+    first("intent archive", 1, Kind::Intent),
+    first("intent relate", 1, Kind::Intent),
+    option("intent add", "parent", Kind::Intent),
+    option("intent add", "depends-on", Kind::Intent),
+    option("intent add", "conflicts-with", Kind::Intent),
     first("bead show", 1, Kind::Bead),
     first("bead update", 1, Kind::Bead),
     first("bead close", 1, Kind::Bead),
@@ -160,6 +169,7 @@ fn values(context: &Context, wanted: &Wanted) -> Result<Vec<String>, CommandErro
             all.into_iter().map(|ticket| ticket.run).collect()
         }
         Kind::PlanRun => plan::run_ids(context)?,
+        Kind::Intent => intent::ids(context)?,
         Kind::Bead => bead::ids(context)?,
         // The store makes its folder, and there are no snapshots without one.
         Kind::Snapshot => match context.disk.exists(&context.project.homes.snapshots()) {

@@ -40,6 +40,8 @@ fn bash_completes_ids_of_the_project() {
     env.run(["deps"]).success();
     env.run(["bead", "create", "Write it down"]).success();
     env.run(["snapshot", "create", "before"]).success();
+    let intent = env.run(["intent", "add", "Speed it up"]).success().stdout;
+    let intent = intent.trim_end();
     let bead = env.run(["bead", "list", "--json"]).success().json();
     let bead = bead["beads"][0]["id"].as_str().unwrap().to_owned();
     let snapshot = env.run(["snapshot", "list", "--json"]).success().json();
@@ -59,6 +61,11 @@ fn bash_completes_ids_of_the_project() {
         ["scout"]
     );
     assert_eq!(completed(&env, &["bead", "close", ""]), [bead]);
+    assert_eq!(completed(&env, &["intent", "show", "int"]), [intent]);
+    assert_eq!(
+        completed(&env, &["intent", "add", "x", "--parent", ""]),
+        [intent]
+    );
     assert_eq!(completed(&env, &["snapshot", "restore", ""]), [snapshot]);
     // All else is completed as before.
     assert_eq!(completed(&env, &["deleg"]), ["delegate"]);

@@ -57,6 +57,7 @@ fn a_horizon_has_nothing_of_a_ledger_that_is_forbidden() {
     for sources in [
         "",
         ":sources [:ledger]",
+        ":sources [:intent]",
         ":sources [\"decision\" \"ledger\"]",
     ] {
         refused(&env, &horizon(sources));

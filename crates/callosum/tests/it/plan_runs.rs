@@ -59,7 +59,7 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     carried_out(&env, &["-e", sample]).success();
     let output = carried_out(&env, &["-e", "(call :chain.query {:intent :123})"]).success();
     assert_eq!(output.json()["value"], "[]");
-    let why = "no record has an intent yet";
+    let why = "no intent `123` in this project, so it matches nothing";
     assert!(output.stderr.contains(why), "{}", output.stderr);
 }
 

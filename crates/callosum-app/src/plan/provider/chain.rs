@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_arbiter::plan_run::{ReadRun, read_run, tree_of};
 use callosum_host::process::Cancel;
-use callosum_ledger::{AuditQuery, AuditReader, AuditRecord};
+use callosum_ledger::{AuditQuery, AuditReader, AuditRecord, Event};
 use callosum_plan::{FailureKind, Value};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
+use crate::intent;
 use crate::plan::delegated::delegated_tasks;
 use crate::plan::own::OwnRun;
 use crate::plan::provider::{Surroundings, arguments, failed, free, keyed, moment, unfit};
@@ -23,7 +24,7 @@ const MOST: usize = 500;
 struct Arguments {
     /// A run's id, or `this`: the run that asks.
     run: Option<String>,
-    /// What the seed's samples ask for. Nothing on record is of one yet.
+    /// The id of an intent, or a beginning of it: the records that changed it or its relations.
     intent: Option<Json>,
     task: Option<String>,
     executor: Option<String>,
@@ -51,10 +52,31 @@ pub(super) fn perform(
         ProviderFailure::before(FailureKind::CapabilityError, what)
     };
     if let Some(intent) = &wanted.intent {
-        let what =
-            format!(":chain.query: no record has an intent yet, so {intent} matches nothing");
-        context.report.warn(&what, None);
-        return Ok(free(Value::vector(Vec::new())));
+        let text = match intent {
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let graph = intent::read(context).map_err(|error| failed(&error))?;
+        let id = match graph.find(&text) {
+            Ok(intent) => intent.id.to_string(),
+            Err(error) => {
+                let what = format!(":chain.query: {error}, so it matches nothing");
+                context.report.warn(&what, None);
+                return Ok(free(Value::vector(Vec::new())));
+            }
+        };
+        let mut last = VecDeque::new();
+        let most = wanted.limit.min(MOST);
+        let read = reader.of_event(Event::Intent, |record| {
+            if is_about(&record, &id) {
+                last.push_back(value_of(&record));
+                if last.len() > most {
+                    last.pop_front();
+                }
+            }
+        });
+        read.map_err(|error| broken(&error))?;
+        return Ok(free(Value::vector(last.into())));
     }
     if let Some(run) = &wanted.run {
         let run = match run.as_str() {
@@ -94,6 +116,12 @@ pub(super) fn perform(
     });
     read.map_err(|error| broken(&error))?;
     Ok(free(Value::vector(last.into())))
+}
+
+/// Returns true if a record changed an intent, or a relation at either end of which it is.
+fn is_about(record: &AuditRecord, intent: &str) -> bool {
+    let ends = ["intent", "from", "to"].map(|key| record.details.get(key));
+    ends.into_iter().flatten().any(|id| id == intent)
 }
 
 fn value_of(record: &AuditRecord) -> Value {

@@ -1,19 +1,32 @@
-//! `:horizon.build`: what ledger, notes and board know about a matter, within a number of tokens.
+//! `:horizon.build`: what intents, ledger and notes know about a matter, within a number of tokens.
+//!
+//! `:intent` is words, or the id of an intent: then that intent comes first, then its parent, then its parts, and its goal is
+//! what the rest is ranked by.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
 
 use callosum_arbiter::horizon::{Fact, LEAST_TOKENS, Question, build};
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
+use callosum_intent::graph::{Graph, Intent, IntentId, Status};
 use callosum_ledger::{Query, Reader};
 use callosum_plan::FailureKind;
 use callosum_session::trajectory::Agent;
 use serde::Deserialize;
 
 use crate::context::Context;
-use crate::plan::provider::{Surroundings, arguments, free, unfit};
-use crate::session;
+use crate::plan::provider::{Surroundings, arguments, failed, free, unfit};
+use crate::{intent, session};
 
 /// Most entries of the ledger that are looked at, the newest.
 const MOST_ENTRIES: usize = 200;
+
+/// Most intents that are looked at, the newest.
+const MOST_INTENTS: usize = 200;
+
+/// Changes of an intent's state that are given, the newest.
+const LAST_CHANGES: usize = 5;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,7 +36,7 @@ struct Arguments {
     intent: String,
     #[serde(rename = "max-tokens", default = "usual")]
     max_tokens: u64,
-    /// `ledger` and `decision`; both where none is named.
+    /// `ledger`, `decision` and `intent`; all where none is named.
     #[serde(default)]
     sources: Vec<String>,
 }
@@ -32,7 +45,7 @@ fn usual() -> u64 {
     4096
 }
 
-const SOURCES: [&str; 2] = ["decision", "ledger"];
+const SOURCES: [&str; 3] = ["decision", "intent", "ledger"];
 
 pub(super) fn perform(
     surroundings: &Surroundings<'_>,
@@ -52,7 +65,7 @@ pub(super) fn perform(
         .iter()
         .find(|name| !SOURCES.contains(&name.as_str()))
     {
-        let what = format!("`:sources` has `{other}` (allowed: :decision, :ledger)");
+        let what = format!("`:sources` has `{other}` (allowed: :decision, :intent, :ledger)");
         return Err(unfit(call, &what));
     }
     let is_wanted = |name: &str| {
@@ -66,11 +79,94 @@ pub(super) fn perform(
     if is_wanted("decision") {
         facts.extend(decisions(context)?);
     }
+    let mut about = wanted.intent;
+    if is_wanted("intent") {
+        let graph = intent::read(context).map_err(|error| failed(&error))?;
+        let asked = asked_for(&graph, &about);
+        facts.extend(intents(&graph, asked));
+        if let Some(asked) = asked {
+            about.clone_from(&asked.goal);
+        }
+    }
     let question = Question {
-        about: wanted.intent,
+        about,
         max_tokens: wanted.max_tokens,
     };
     Ok(free(build(&facts, &question)))
+}
+
+/// Returns the intent that a text names by its id, or by a beginning of it with its prefix: other words are words.
+fn asked_for<'g>(graph: &'g Graph, text: &str) -> Option<&'g Intent> {
+    let found = match text.parse::<IntentId>() {
+        Ok(id) => graph.get(&id),
+        Err(_) => None,
+    };
+    found.or_else(|| {
+        let is_beginning = text.starts_with(IntentId::PREFIX) && text != IntentId::PREFIX;
+        is_beginning.then(|| graph.find(text).ok()).flatten()
+    })
+}
+
+/// Returns the intents that are not archived, the newest [`MOST_INTENTS`]; those around the one that is asked for have places,
+/// whatever their state.
+fn intents(graph: &Graph, asked: Option<&Intent>) -> Vec<Fact> {
+    let mut places: Vec<&IntentId> = Vec::new();
+    if let Some(asked) = asked {
+        places.push(&asked.id);
+        places.extend(&asked.parent);
+        places.extend(graph.children(&asked.id).into_iter().map(|child| &child.id));
+    }
+    let place_of = |intent: &Intent| places.iter().position(|id| **id == intent.id);
+    let mut intents = graph.intents();
+    intents.retain(|intent| intent.status != Status::Archived || place_of(intent).is_some());
+    intents.sort_by_key(|intent| (place_of(intent).is_none(), Reverse(intent.updated)));
+    intents.truncate(MOST_INTENTS.max(places.len()));
+    let facts = intents.into_iter().map(|intent| Fact {
+        source: "intent",
+        id: intent.id.to_string(),
+        at: intent.updated.to_string(),
+        text: described(graph, intent),
+        place: place_of(intent).and_then(|place| u32::try_from(place).ok()),
+    });
+    facts.collect()
+}
+
+/// Describes an intent in lines, the most important first: the end may be cut.
+fn described(graph: &Graph, intent: &Intent) -> String {
+    let mut text = format!(
+        "{}\nstatus: {}, priority {}\n",
+        intent.goal,
+        intent.status,
+        intent.priority.number()
+    );
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{name}: {value}");
+        }
+    };
+    for (key, values) in &intent.constraints {
+        for value in values {
+            line(key, value);
+        }
+    }
+    line("reached if", &intent.success_criteria.join("; "));
+    for (key, values) in &intent.preferences {
+        for value in values {
+            line(key, value);
+        }
+    }
+    let waits_for: Vec<&str> = graph
+        .waits_for(&intent.id)
+        .iter()
+        .map(|needed| needed.id.as_str())
+        .collect();
+    line("waits for", &waits_for.join(" "));
+    // What became of earlier attempts is what the next plan has to know.
+    for change in graph.history(&intent.id).iter().rev().take(LAST_CHANGES) {
+        let reason = format!("{} -> {} {}", change.from, change.to, change.reason);
+        line("before", reason.trim_end());
+    }
+    text
 }
 
 fn entries(context: &Context) -> Result<Vec<Fact>, ProviderFailure> {
@@ -86,6 +182,7 @@ fn entries(context: &Context) -> Result<Vec<Fact>, ProviderFailure> {
         id: entry.task_id.to_string(),
         at: entry.timestamp.to_string(),
         text: entry.summary,
+        place: None,
     });
     Ok(facts.collect())
 }
@@ -112,6 +209,7 @@ fn decisions(context: &Context) -> Result<Vec<Fact>, ProviderFailure> {
             id: decision.ts.clone(),
             at: decision.ts,
             text,
+            place: None,
         }
     });
     Ok(facts.collect())

@@ -4,6 +4,7 @@
 
 mod add;
 mod list;
+mod relate;
 mod show;
 mod status;
 mod tree;
@@ -24,13 +25,17 @@ pub(crate) enum IntentCommand {
     Show(show::ShowArgs),
     Tree(tree::TreeArgs),
     Status(status::StatusArgs),
+    Relate(relate::RelateArgs),
     Archive(status::ArchiveArgs),
 }
 
 impl IntentCommand {
     /// Returns true if the command writes to the audit journal.
     pub(super) fn writes(&self) -> bool {
-        matches!(self, Self::Add(_) | Self::Status(_) | Self::Archive(_))
+        matches!(
+            self,
+            Self::Add(_) | Self::Status(_) | Self::Relate(_) | Self::Archive(_)
+        )
     }
 }
 
@@ -41,6 +46,7 @@ pub(super) fn run(context: &Context, command: &IntentCommand) -> Result<(), Comm
         IntentCommand::Show(args) => show::run(context, args),
         IntentCommand::Tree(args) => tree::run(context, args),
         IntentCommand::Status(args) => status::run(context, args),
+        IntentCommand::Relate(args) => relate::run(context, args),
         IntentCommand::Archive(args) => status::archive(context, args),
     }
 }

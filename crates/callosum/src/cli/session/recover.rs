@@ -10,10 +10,10 @@ use crate::cli::context::Context;
 
 /// Print what a new context needs to continue
 ///
-/// Level 1 is the current state, in at most 100 tokens unless .loa.config.yaml sets another limit: bead, checkpoint,
-/// next step, open questions, and the last three decisions with the state of their evidence. Level 2 is all decisions
-/// about QUERY, in at most 500 tokens. Without QUERY, it is the last handoff and the newest decisions. Level 3 is all
-/// of NOTES.md.
+/// Level 1 is the current state, in at most 100 tokens unless .loa.config.yaml sets another limit: intent at work,
+/// bead, checkpoint, next step, open questions, and the last three decisions with the state of their evidence. Level 2
+/// is all decisions about QUERY, in at most 500 tokens. Without QUERY, it is the last handoff and the newest decisions.
+/// Level 3 is all of NOTES.md.
 ///
 /// Records are printed whole or not at all, and the same state prints the same bytes. With --repo, reads another
 /// project without writing to it, and checks its decisions in its own tree.

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use callosum_app::bead::{ForkOutput, mirror};
-use callosum_app::session::status::{SessionStatusOutput, notes, shown};
+use callosum_app::session::status::{SessionStatusOutput, current_intent, notes, shown};
 use callosum_app::session::{explain, faults_of, heal, mend, session, zones};
 use callosum_app::{CommandError, store};
 use callosum_session::Config;
@@ -110,7 +110,10 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     } else {
         Vec::new()
     };
+    let (intent, unread) = current_intent(context);
+    faults.extend(unread);
     let output = SessionStatusOutput {
+        intent,
         bead: active.bead,
         checkpoint: active.checkpoint,
         decisions: notes.decisions().len(),

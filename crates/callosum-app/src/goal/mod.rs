@@ -7,17 +7,22 @@
 pub mod budget;
 mod output;
 mod readable;
+mod target;
 mod verdict;
 
 use std::collections::BTreeMap;
 
 use callosum_arbiter::plan_run::RunId;
 use callosum_evidence::tokens;
-use callosum_intent::{role::roles, template::Template};
+use callosum_intent::{
+    role::roles,
+    template::{Template, best},
+};
 use callosum_plan::{Key, Value};
 
 pub use self::output::{DoOutput, VoteOutput};
 pub use self::readable::readable;
+pub use self::target::{Delegation, DelegationOutput};
 pub use self::verdict::{Verdict, Vote};
 
 use crate::context::Context;
@@ -83,11 +88,16 @@ pub fn goal(text: &str) -> Result<String, CommandError> {
 }
 
 impl Deliberation {
-    /// Finds who takes part. `None` if no model is ready and none is named.
+    /// Finds who takes part. `None` if a built-in plan is to be used: no model is ready, or the delegation engine keeps the
+    /// goal in the evaluator.
     ///
-    /// One model proposes unless others are named. The reviewers are other models first, and the planner if there is no
+    /// One model proposes unless others are named: the target that the delegation engine decides on. The reviewers are other models first, and the planner if there is no
     /// other.
-    pub fn of(context: &Context, wanted: &Wanted) -> Result<Option<Self>, CommandError> {
+    pub fn of(
+        context: &Context,
+        goal: &str,
+        wanted: &Wanted,
+    ) -> Result<Option<Self>, CommandError> {
         let ready = model::models(context)?;
         let roster = Roster::load(context)?;
         for name in wanted.planners.iter().chain(&wanted.reviewers) {
@@ -95,10 +105,16 @@ impl Deliberation {
                 roster.taker(name)?;
             }
         }
-        let planners = match (wanted.planners.as_slice(), ready.first()) {
-            ([], None) => return Ok(None),
-            ([], Some(first)) => vec![first.clone()],
-            (named, _) => named.to_vec(),
+        let planners = match wanted.planners.as_slice() {
+            [] => match Delegation::of(context, goal)?.decide(context)? {
+                Some(model) => vec![model],
+                // The evaluator cannot reach a goal that no built-in plan fits.
+                None => match (best(goal), ready.first()) {
+                    (None, Some(first)) => vec![first.clone()],
+                    _ => return Ok(None),
+                },
+            },
+            named => named.to_vec(),
         };
         let others = ready.iter().filter(|id| !planners.contains(id));
         let mut reviewers: Vec<String> = match wanted.reviewers.as_slice() {

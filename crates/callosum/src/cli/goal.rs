@@ -17,6 +17,7 @@ use callosum_app::intent;
 use callosum_app::plan::carry::{self, answers};
 use callosum_app::plan::history;
 use callosum_app::plan::outcome::RunFailureOutput;
+use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
 use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, text_of};
@@ -146,14 +147,22 @@ impl Way<'_> {
             reviewers: args.reviewers.clone(),
             is_unreviewed: args.no_review,
         };
-        let Some(deliberation) = Deliberation::of(context, &wanted)? else {
+        let Some(deliberation) = Deliberation::of(context, &self.output.goal, &wanted)? else {
             return match template::best(&self.output.goal) {
                 Some(template) => {
+                    let (why, hint) = if model::models(context)?.is_empty() {
+                        ("no model is ready", "callosum executor discover")
+                    } else {
+                        (
+                            "no model is a good target",
+                            "callosum delegation explain GOAL",
+                        )
+                    };
                     let what = format!(
-                        "no model is ready, so the built-in plan `{}` is used: it {}",
+                        "{why}, so the built-in plan `{}` is used: it {}",
                         template.name, template.about
                     );
-                    context.ui.note(&what, Some("callosum executor discover"));
+                    context.ui.note(&what, Some(hint));
                     self.run_template(template)
                 }
                 None => Err(no_model()),

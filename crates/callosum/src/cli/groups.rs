@@ -79,6 +79,7 @@ pub(super) const GROUPS: &[Group] = &[
         commands: &[
             ("do", "Reach a goal: plan, review and run"),
             ("intent", "Record goals and what became of them"),
+            ("delegation", "Explain where a goal is planned"),
             ("model", "List and check models that plans ask"),
             ("plan", "Check, run and resume plans"),
             ("capability", "List and revoke capabilities of plans"),

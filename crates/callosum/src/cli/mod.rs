@@ -15,6 +15,7 @@ mod constitution;
 mod context;
 mod continuity;
 pub(crate) mod delegate;
+mod delegation;
 mod doctor;
 #[cfg(test)]
 mod documented_commands;
@@ -226,6 +227,8 @@ Examples:
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
     Do(goal::DoArgs),
+    #[command(subcommand)]
+    Delegation(delegation::DelegationCommand),
     #[command(subcommand)]
     Model(model::ModelCommand),
     #[command(subcommand)]
@@ -443,6 +446,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
         Command::Do(args) => goal::run(&context, &args),
+        Command::Delegation(command) => delegation::run(&context, &command),
         Command::Model(command) => model::run(&context, &command),
         Command::Intent(command) => intent::run(&context, &command),
         Command::Plan(command) => plan::run(&context, &command),
@@ -504,6 +508,7 @@ impl Command {
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Metrics(_)
+            | Self::Delegation(_)
             | Self::Model(_)
             | Self::Guard(_)
             | Self::Session(_)

@@ -12,7 +12,7 @@ use callosum_app::executor::{
 };
 use callosum_app::failure::FailureOutput;
 use callosum_app::find::FindOutput;
-use callosum_app::goal::DoOutput;
+use callosum_app::goal::{DelegationOutput, DoOutput};
 use callosum_app::guard::{
     AutoAllowOutput, CheckOutput, ExplainOutput, MetricsOutput, PermitOutput, PermitsOutput,
     PresetsOutput, RuleOutput, RulesOutput, SecretsOutput, TestOutput,
@@ -84,6 +84,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-delegate", || schema_for!(DelegateOutput)),
     ("output-delegate-detached", || schema_for!(DetachedOutput)),
     ("output-delegate-tasks", || schema_for!(TasksOutput)),
+    ("output-delegation", || schema_for!(DelegationOutput)),
     ("output-do", || schema_for!(DoOutput)),
     ("output-doctor", || schema_for!(DoctorOutput)),
     ("output-error", || schema_for!(FailureOutput)),

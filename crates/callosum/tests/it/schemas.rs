@@ -39,7 +39,7 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 89] = [
+    let outputs: [(&str, &[&str], i32); 90] = [
         ("output-mesh-conflicts", &["mesh", "conflicts", "list"], 0),
         ("output-mesh-panes", &["mesh", "panes"], 0),
         ("output-delegate", &["delegate", "map"], 0),
@@ -233,6 +233,7 @@ fn every_json_output_fits_its_published_schema() {
             &["do", "survey this repository", "--template", "survey"],
             0,
         ),
+        ("output-delegation", &["delegation", "explain", "map it"], 0),
         ("output-model-list", &["model", "list"], 0),
         ("output-model-check", &["model", "check", "echo"], 0),
         ("output-doctor", &["doctor"], 0),

@@ -37,7 +37,7 @@ pub fn create(context: &Context, new: NewIntent) -> Result<Intent, CommandError>
 
 /// Takes an intent to a state, and records the reason and the run of a plan whose outcome it is.
 ///
-/// Refuses a transition that the table lacks, also if another process made it so meanwhile. Secrets in the reason are masked.
+/// Refuses a transition that the table lacks, also if another process made it illegal a moment before. Secrets in the reason are masked.
 pub fn set_status(
     context: &Context,
     id: &IntentId,

@@ -139,7 +139,7 @@ mod tests {
         Change::of_status(id.clone(), Status::Pending, to, reason, provenance)
     }
 
-    /// Issue 29, "Intents": without the lock, the first of two records counts, and the writer of the second learns it.
+    /// CCOS-ARB-1: without the lock, the first of two records counts, and the writer of the second learns it.
     #[test]
     fn of_two_records_of_one_step_the_first_counts() {
         let id: IntentId = "int-1".parse().unwrap();

@@ -1,4 +1,4 @@
-//! `callosum intent`: goals as a graph, every change of which is a record of the audit journal.
+//! `callosum intent`: goals as a graph, with every change on record in the audit journal.
 //!
 //! [`create`], [`set_status`] and [`relate`] change the graph; [`read`] replays the journal; [`formulate`] reads an intent from a
 //! sentence. The rules are those of [`callosum_intent::graph`]. [`journal`] has the records.

@@ -127,7 +127,7 @@ pub enum ChangeError {
     Cycle(Cycle),
 }
 
-/// The intents on a cycle, each of which depends on the next or is a part of it. The last one leads to the first.
+/// The intents on a cycle. Each depends on the next or is a part of it. The last one leads to the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle(pub Vec<IntentId>);
 

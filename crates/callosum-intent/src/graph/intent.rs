@@ -217,7 +217,7 @@ impl From<Priority> for u8 {
 }
 
 impl NewIntent {
-    /// Makes an intent of which only the goal is known.
+    /// Makes an intent with a goal and defaults.
     pub fn of_goal(goal: impl Into<String>) -> Self {
         Self {
             goal: goal.into(),

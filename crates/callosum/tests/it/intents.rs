@@ -11,17 +11,17 @@ use callosum_ledger::{AuditEvent, Event, Ledger, LedgerPaths};
 use callosum_testkit::{Schema, TestEnv};
 use serde_json::{Value, json};
 
-use crate::projects::{carried_out, two_languages};
+use crate::projects::two_languages;
 
 /// A project whose state is in its tree.
-fn project() -> TestEnv {
+pub(crate) fn project() -> TestEnv {
     let env = two_languages();
     env.run(["init", "--ledger", "--yes"]).success();
     env
 }
 
 /// Adds an intent, and returns its id.
-fn add(env: &TestEnv, arguments: &[&str]) -> String {
+pub(crate) fn add(env: &TestEnv, arguments: &[&str]) -> String {
     let added = env.run([&["intent", "add"], arguments].concat()).success();
     added.stdout.trim_end().to_owned()
 }
@@ -121,7 +121,7 @@ fn a_sentence_becomes_an_intent_whose_changes_are_on_the_chain() {
     is_sound(&env);
 }
 
-/// Issue 29, "Intents": a transition that is not in the table is refused and leaves no record.
+/// CCOS-ARB-1: a transition that is not in the table is refused and leaves no record.
 #[test]
 fn an_illegal_transition_is_refused_and_not_recorded() {
     let env = project();
@@ -151,7 +151,7 @@ fn an_illegal_transition_is_refused_and_not_recorded() {
     assert_ne!(id, other);
 }
 
-/// Issue 29, "Intents": the graph stays a DAG, and the error names the intents on the cycle.
+/// CCOS-ARB-1: the graph stays a DAG, and the error names the intents on the cycle.
 #[test]
 fn a_cycle_is_refused_by_name() {
     let env = project();
@@ -188,7 +188,7 @@ fn a_cycle_is_refused_by_name() {
     );
 }
 
-/// Issue 29, "Intents": conflicts between intents at work are warned of, and shown from both ends.
+/// CCOS-ARB-1: conflicts between intents at work are warned of, and shown from both ends.
 #[test]
 fn a_conflict_is_a_warning_at_both_ends() {
     let env = project();
@@ -218,7 +218,7 @@ fn a_conflict_is_a_warning_at_both_ends() {
     assert_eq!(conflicts[1], paths);
 }
 
-/// Issue 29, "Intents": of several processes that change one intent at once, one wins and the others are refused.
+/// CCOS-ARB-1: of several processes that change one intent at once, one wins and the others are refused.
 #[test]
 fn of_processes_that_start_the_same_intent_one_wins() {
     let env = project();
@@ -246,7 +246,7 @@ fn of_processes_that_start_the_same_intent_one_wins() {
     is_sound(&env);
 }
 
-/// Issue 29, "Intents": intents that several processes add at once are all there.
+/// CCOS-ARB-1: intents that several processes add at once are all there.
 #[test]
 fn what_processes_add_at_once_is_all_there() {
     let env = project();
@@ -269,7 +269,7 @@ fn what_processes_add_at_once_is_all_there() {
     is_sound(&env);
 }
 
-/// Issue 29, "Intents": a kill at any time leaves a change whole or leaves none of it, and the chain verifies.
+/// CCOS-ARB-1: a kill at any time leaves a change whole or leaves none of it, and the chain verifies.
 #[test]
 fn a_kill_leaves_an_intent_whole_or_none_of_it() {
     let env = project();
@@ -325,7 +325,7 @@ fn record_unchecked(env: &TestEnv, changes: &[(&str, Value)]) {
     ledger.flush().unwrap();
 }
 
-/// Issue 29, "Intents": a record that does not fit those before it counts for nothing, and is named.
+/// CCOS-ARB-1: a record that does not fit those before it counts for nothing, and is named.
 #[test]
 fn a_record_that_does_not_fit_is_passed_over_with_a_warning() {
     let env = project();
@@ -437,111 +437,4 @@ fn hostile_text_is_shown_as_text_and_a_secret_is_refused() {
     env.run(["intent", "add", &"x".repeat(1001), "--verbatim"])
         .ended_with(2);
     is_sound(&env);
-}
-
-/// CCOS-SAFE-1: `session status` shows the intent at work, and nothing if there is none.
-#[test]
-fn the_session_shows_the_intent_at_work() {
-    let env = project();
-    let status = || env.run(["session", "status"]).success().stdout;
-    assert!(!status().contains("intent:"));
-    let old = add(&env, &["The first", "--active"]);
-    let id = add(&env, &["The second", "--active"]);
-    assert!(status().starts_with(&format!("intent: {id} active The second\n")));
-    env.run(["intent", "status", &old, "executing"]).success();
-    // It takes a part of the budget of the current state, and is left out of a budget that is too small for both.
-    let recover = |budget: &str| {
-        let recovered = env.run(["session", "recover", "--budget", budget, "--json"]);
-        recovered.success().json()
-    };
-    let recovered = recover("100");
-    let line = format!("Intent: {old} executing: The first\n");
-    assert_eq!(
-        recovered["text"]
-            .as_str()
-            .map(|text| text.starts_with(&line)),
-        Some(true),
-        "{recovered}"
-    );
-    env.run(["session", "decide", "Keep one pool of connections"])
-        .success();
-    for budget in ["40", "100", "200"] {
-        let recovered = recover(budget);
-        assert!(
-            recovered["tokens"].as_u64() <= budget.parse().ok(),
-            "{recovered}"
-        );
-        let text = recovered["text"].as_str().unwrap();
-        assert!(text.contains("Keep one pool"), "{text}");
-        assert_eq!(text.contains(&line), budget != "40", "{text}");
-    }
-    let current = env.run(["session", "status", "--json"]).success().json();
-    assert_eq!(current["intent"]["id"], *old);
-    assert_eq!(
-        Schema::published("output-session-status").fault(&current),
-        None
-    );
-    for id in [&old, &id] {
-        env.run(["intent", "status", id, "aborted"]).success();
-    }
-    assert!(!status().contains("intent:"));
-}
-
-/// CCOS-HOR-1, CCOS-SAFE-1: a horizon of an intent has it, its parent and its parts first, with what became of it, keeps to
-/// its budget, and says what it left out.
-#[test]
-fn a_horizon_of_an_intent_begins_with_its_part_of_the_graph() {
-    let env = project();
-    env.run(["session", "decide", "Parse lazily in the lexer"])
-        .success();
-    let parent = add(&env, &["Rewrite the front end"]);
-    let id = add(
-        &env,
-        &["Rewrite the lexer, without regexes", "--parent", &parent],
-    );
-    let part = add(&env, &["Write a fuzzer", "--parent", &id]);
-    let other = add(&env, &["Unrelated lexer work"]);
-    env.run(["intent", "status", &id, "active"]).success();
-    env.run([
-        "intent",
-        "status",
-        &id,
-        "failed",
-        "--reason",
-        "the tests did not compile",
-    ])
-    .success();
-    let horizon = |arguments: &str| {
-        let plan = format!("(call :horizon.build {{{arguments}}})");
-        carried_out(&env, &["-e", &plan]).success().json()["value"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
-    let whole = horizon(&format!(":intent \"{id}\""));
-    let at = |text: &str| {
-        whole
-            .find(text)
-            .unwrap_or_else(|| panic!("{text}: {whole}"))
-    };
-    assert!(at(&format!(":id \"{id}\"")) < at(&format!(":id \"{parent}\"")));
-    assert!(at(&format!(":id \"{parent}\"")) < at(&format!(":id \"{part}\"")));
-    assert!(at(&format!(":id \"{part}\"")) < at("Parse lazily"));
-    assert!(at(&format!(":id \"{part}\"")) < at(&format!(":id \"{other}\"")));
-    at("active -> failed the tests did not compile");
-    at("without: regexes");
-    // The name of an intent is a keyword as well.
-    assert_eq!(horizon(&format!(":intent :{id}")), whole);
-    let small = horizon(&format!(":intent \"{id}\" :max-tokens 120"));
-    assert!(
-        small.contains(&id) && small.contains(":left-out {"),
-        "{small}"
-    );
-    assert!(small.contains(":intent "), "{small}");
-    let chain = "(map :status (call :chain.query {:intent \"ID\"}))".replace("ID", &id);
-    let chain = carried_out(&env, &["-e", &chain]).success().json();
-    let statuses = "[\"intent_created\" \"intent_status_changed\" \"intent_status_changed\"]";
-    assert_eq!(chain["value"], statuses);
-    let none = horizon(&format!(":intent \"{id}\" :sources [:decision]"));
-    assert!(!none.contains("Rewrite the front end"), "{none}");
 }

@@ -1,10 +1,11 @@
 //! Tests of the graph: the table of transitions, cycles, conflicts and queries. [`properties`] has those over any sequence of
-//! changes.
+//! changes, [`formulation`] those of sentences.
 
 use jiff::Timestamp;
 
 use super::*;
 
+mod formulation;
 mod properties;
 
 fn at(second: i64) -> Timestamp {
@@ -96,7 +97,7 @@ fn a_transition_outside_of_the_table_is_refused() {
     );
 }
 
-/// rtfs.md §3.1: archiving and reactivation are events of their own.
+/// CCOS-ARB-1: archiving and reactivation are events of their own.
 #[test]
 fn archiving_and_reactivation_are_kinds_of_their_own() {
     let kind = |from, to| moved("a", from, to).kind();
@@ -123,7 +124,7 @@ fn a_change_from_a_state_that_has_passed_is_refused() {
     );
 }
 
-/// Issue 29, "Intents": a cycle is refused by name, whichever of the two relations it goes through.
+/// CCOS-ARB-1: a cycle is refused by name, whichever of the two relations it goes through.
 #[test]
 fn a_cycle_is_refused_and_names_the_intents_on_it() {
     let mut graph = graph(&["a", "b", "c"]);
@@ -369,7 +370,7 @@ fn kinds(graph: &Graph) -> Vec<String> {
         .collect()
 }
 
-/// Issue 29, "Intents": conflicts are found by facts, and only between intents that someone pursues.
+/// CCOS-ARB-1: conflicts are found by facts, and only between intents that someone pursues.
 #[test]
 fn conflicts_come_from_relations_goals_and_paths_of_intents_at_work() {
     let mut graph = Graph::default();

@@ -65,7 +65,7 @@ fn is_acyclic(graph: &Graph) -> bool {
 }
 
 proptest! {
-    /// rtfs.md §3.1: the graph is a DAG after any sequence of changes, of which some are refused.
+    /// CCOS-ARB-1: the graph is a DAG after any sequence of changes, some of them refused.
     #[test]
     fn any_sequence_of_changes_leaves_a_graph_without_cycles(changes in prop::collection::vec(any_change(), 0..60)) {
         let mut graph = Graph::default();

@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(infer(&model, "vote", None).unwrap().text, "yes");
     }
 
-    /// CCOS-MOD-1: a prompt above the budget is refused before anything is asked.
+    /// CCOS-MOD-1, upstream defect 12: a request has a budget and can be canceled, and a reply has its usage.
     #[test]
     fn a_prompt_above_the_budget_is_refused() {
         let prompt = "word ".repeat(1000);
@@ -175,8 +175,21 @@ mod tests {
         ] {
             let error = infer(model, &prompt, Some(10)).unwrap_err();
             assert!(matches!(error, ModelError::OverBudget { allowed: 10, .. }));
+            assert!(infer(model, &prompt, None).unwrap().tokens > 100);
             assert!(infer(model, &prompt, Some(100_000)).is_ok());
         }
+    }
+
+    /// CCOS-MOD-1, upstream defect 12: a canceled request has no reply.
+    #[test]
+    fn a_canceled_request_has_no_reply() {
+        let model = ScriptedModel::read("of-the-configuration", "{\"reply\": 1}").unwrap();
+        let cancel = Cancel::new().unwrap();
+        cancel.cancel();
+        let asked = model.infer(&Request::default(), Limits::default(), &cancel, &mut |_| {});
+        assert!(
+            matches!(asked.unwrap_err(), ModelError::Canceled { model } if model == "of-the-configuration")
+        );
     }
 
     #[test]

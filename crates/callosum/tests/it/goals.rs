@@ -1,8 +1,11 @@
 //! `callosum do`: goals that become plans by scripted models, with votes, and run.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    fmt::Write as _,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use callosum_testkit::{
@@ -397,7 +400,7 @@ fn injections_reach_a_model_as_data() {
         // Two lines, so that a short text is quoted as a block as well.
         let text = format!("{}\nend", text["text"].as_str().unwrap());
         env.write(format!("notes/{index}.txt"), text);
-        names.push_str(&format!("\"notes/{index}.txt\" "));
+        let _ = write!(names, "\"notes/{index}.txt\" ");
     }
     let plan = format!(
         "(for [name [{names}]] (:text (call :llm.infer {{:model :echo :prompt (str \"Summarize: \" (:text (call \

@@ -1,6 +1,6 @@
 //! `:llm.*` and `:nlp.*`: calls that a model answers.
 //!
-//! Start with [`Inquiry`], which asks one model within a call's limits and counts what that cost. A call that names no
+//! Start with `Inquiry`, which asks one model within a call's limits and counts what that cost. A call that names no
 //! model gets the first executor that is ready, and none that the kernel barred.
 
 mod language;

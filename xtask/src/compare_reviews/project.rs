@@ -14,6 +14,9 @@ use crate::{command_of_the_developer, release::target, say};
 /// The plan of one question.
 const PLAN: &str = "(defplan review (prompt model) (step :ask (:text (call :llm.infer {:prompt prompt :model model}))))";
 
+/// The built-in model that repeats its prompt. It is no executor.
+const ECHO: &str = "echo";
+
 /// Longest time of one question.
 const PATIENCE: &str = "10m";
 
@@ -70,7 +73,7 @@ impl Project {
             let to = project.root().join("registry.json");
             fs::copy(registry, to).map_err(|error| fault(registry, error))?;
             project.run(&["trust", "--yes"])?;
-        } else if options.models.iter().any(|model| model != "echo") || options.models.is_empty() {
+        } else if options.models.is_empty() || options.models.iter().any(|model| model != ECHO) {
             project.run(&["executor", "discover"])?;
         }
         Ok(project)
@@ -78,21 +81,21 @@ impl Project {
 
     /// Returns the models that are asked: the ones that the options name, or all that are ready.
     pub(super) fn models(&self, named: &[String]) -> Result<Vec<String>, String> {
+        let listed = json_of(&self.run(&["executor", "list", "--json"])?)?;
+        let ready = ready(&listed);
+        if let Some(unknown) = named
+            .iter()
+            .find(|name| *name != ECHO && !ready.contains(name))
+        {
+            return Err(format!(
+                "`{unknown}` is not ready; ready are: {ECHO}{}{}",
+                if ready.is_empty() { "" } else { ", " },
+                ready.join(", ")
+            ));
+        }
         if !named.is_empty() {
             return Ok(named.to_vec());
         }
-        let listed = json_of(&self.run(&["executor", "list", "--json"])?)?;
-        let executors = listed["executors"].as_array().into_iter().flatten();
-        let is_ready = |executor: &&Value| {
-            executor["status"] == "active"
-                && executor["enabled"] == true
-                && executor["trusted"] == true
-                && executor["id"] != "scout"
-        };
-        let ready: Vec<String> = executors
-            .filter(is_ready)
-            .filter_map(|executor| executor["id"].as_str().map(str::to_owned))
-            .collect();
         if ready.is_empty() {
             return Err(
                 "no executor is ready that can be asked; name a registry.json with --registry, or a home with logins with \
@@ -183,6 +186,21 @@ impl Project {
     }
 }
 
+/// Returns the executors that can be asked as models.
+fn ready(listed: &Value) -> Vec<String> {
+    let executors = listed["executors"].as_array().into_iter().flatten();
+    let is_ready = |executor: &&Value| {
+        executor["status"] == "active"
+            && executor["enabled"] == true
+            && executor["trusted"] == true
+            && executor["id"] != "scout"
+    };
+    executors
+        .filter(is_ready)
+        .filter_map(|executor| executor["id"].as_str().map(str::to_owned))
+        .collect()
+}
+
 /// Returns the program that was built like this one, or the one for release.
 fn built() -> Result<PathBuf, String> {
     let itself = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -243,6 +261,17 @@ fn text_of(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_executors_that_can_run_are_asked() {
+        let listed = json!({"executors": [
+            {"id": "scout", "status": "active", "enabled": true, "trusted": true},
+            {"id": "one", "status": "active", "enabled": true, "trusted": true},
+            {"id": "two", "status": "inactive", "enabled": true, "trusted": true},
+            {"id": "three", "status": "active", "enabled": true, "trusted": false},
+        ]});
+        assert_eq!(ready(&listed), ["one"]);
+    }
 
     #[test]
     fn a_text_of_a_plan_is_read_with_its_escapes() {

@@ -189,7 +189,7 @@ impl Report<'_> {
     pub(super) fn table(&self) -> String {
         let Options { seed, tokens, .. } = self.options;
         let mut table = format!(
-            "{} bugs, seed {seed}, at most {tokens} tokens for each method and bug, models: {}\n\n",
+            "bugs: {}, seed: {seed}, at most {tokens} tokens for each method and bug, models: {}\n\n",
             self.bugs.len(),
             self.models.join(", "),
         );

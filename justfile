@@ -21,7 +21,7 @@ test *args:
 
 # Run the tests that start the program: just it [FILTER…]
 it *args:
-    cargo build --package callosum-testkit --bins --locked
+    cargo build --package callosum-testkit --package xtask --bins --locked
     cargo test --package callosum --test it --locked -- "$@"
 
 # Run the tests with the real coding agents: just real-clients [CLIENT…] [CASE…]

@@ -8,6 +8,7 @@
 
 mod beads;
 mod bridge;
+mod compare_reviews;
 mod finding;
 mod hooks;
 mod mesh_load;
@@ -61,6 +62,8 @@ enum Chore {
         board: u64,
         program: Option<String>,
     },
+    /// Compares one model, self-consistency and a federation on planted bugs.
+    CompareReviews(compare_reviews::Options),
     /// Answers events as a hook, and takes snapshots, and prints how long that takes.
     Hooks { runs: usize },
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
@@ -113,6 +116,9 @@ impl Chore {
                     board,
                     program,
                 })
+            }
+            ["compare-reviews", options @ ..] => {
+                compare_reviews::Options::read(options).map(Chore::CompareReviews)
             }
             ["coverage"] => Some(Chore::Coverage),
             ["finding"] => Some(Chore::Finding),
@@ -182,6 +188,7 @@ fn main() -> ExitCode {
             board,
             program,
         }) => bridge::bridge(runs, board, program.as_deref()),
+        Some(Chore::CompareReviews(options)) => compare_reviews::compare_reviews(&options),
         Some(Chore::Coverage) => coverage(),
         Some(Chore::Finding) => finding::finding(),
         Some(Chore::FindingSpeed { runs }) => finding::speed(runs),
@@ -198,7 +205,7 @@ fn main() -> ExitCode {
         Some(Chore::Truth(options)) => truth::truth(&options),
         None => {
             say(
-                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | compare-reviews --repository DIR... [--model ID]... [--tokens N] [--bugs N] [--seed N] [--json] [--callosum PATH] [--home DIR] [--registry FILE] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  mesh-load [--events N] [--program PATH] | newcomer | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)

@@ -183,6 +183,8 @@ mod recovering;
 mod repeated_hooks;
 /// Guards that gave nothing away, and take one order after another.
 mod reuse_of_guards;
+/// One model, self-consistency and a federation on planted bugs.
+mod review_comparison;
 /// A careful form of a refused command in its place.
 mod rewriting;
 /// What a confined executor may not do to the machine, layer by layer.

@@ -68,7 +68,7 @@ fn bash_completes_ids_of_the_project() {
     );
     assert_eq!(completed(&env, &["snapshot", "restore", ""]), [snapshot]);
     // All else is completed as before.
-    assert_eq!(completed(&env, &["deleg"]), ["delegate"]);
+    assert_eq!(completed(&env, &["snapsh"]), ["snapshot"]);
     assert!(completed(&env, &["ledger", ""]).contains(&"query".to_owned()));
     assert!(completed(&env, &["delegate", "--kind", ""]).contains(&"deps".to_owned()));
 }

@@ -15,8 +15,11 @@ use crate::delegation::{decision::Why, locked};
 /// Records in a ring: more than most callers let wait, since a full ring stops its thread for some microseconds.
 const LENGTH: usize = 4_096;
 
-/// A record as words: time, task, policy, symbol and target, slot and version, confidence and reason.
-type Words = [AtomicU64; 6];
+/// A record as words: time, task, policy, symbol and target, slot and version, confidence and reason. It has a cache line of
+/// its own, so that a push is as fast wherever the ring is in memory.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Words([AtomicU64; 6]);
 
 /// A counter on cache lines of its own.
 #[derive(Debug, Default)]
@@ -56,7 +59,7 @@ impl Ring {
             self.make_room();
         }
         let words = words(record);
-        for (cell, word) in self.cells[pushed % LENGTH].iter().zip(words) {
+        for (cell, word) in self.cells[pushed % LENGTH].0.iter().zip(words) {
             cell.store(word, Ordering::Relaxed);
         }
         self.pushed
@@ -101,7 +104,7 @@ fn words(record: &RawRecord) -> [u64; 6] {
 
 fn record(cell: &Words) -> RawRecord {
     let [at, task, policy, names, touch, rest] =
-        cell.each_ref().map(|word| word.load(Ordering::Relaxed));
+        cell.0.each_ref().map(|word| word.load(Ordering::Relaxed));
     RawRecord {
         at: at.cast_signed(),
         task,

@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn unknown_fields_of_hints_are_refused() {
-        let json = r#"{"needs": {"sensitivty": 3}}"#;
+        let json = r#"{"needs": {"sensitive": 3}}"#;
         assert!(serde_json::from_str::<DelegationMetadata>(json).is_err());
     }
 }

@@ -35,7 +35,7 @@ pub const TEMPLATES: [Template; 4] = [
             ("structure", 2),
             ("describe", 1),
             ("depend", 2),
-            ("repositor", 1),
+            ("repo", 1),
             ("codebase", 1),
         ],
     },
@@ -62,7 +62,7 @@ pub const TEMPLATES: [Template; 4] = [
         executors: 0,
         words: &[
             ("decision", 3),
-            ("decid", 3),
+            ("decide", 3),
             ("stale", 2),
             ("outdated", 2),
             ("adr", 2),

@@ -15,8 +15,8 @@ use crate::goals::{PLAN, VOTE, plan, vote, with_models};
 /// Kills in all.
 const KILLS: usize = 200;
 
-/// Longest time until a kill, in milliseconds: about as long as a whole goal takes without one.
-const LATEST: u64 = 600;
+/// Longest time until a kill, in milliseconds: several lives of the process for each goal.
+const LATEST: u64 = 300;
 
 /// A plan with two effects that must happen once.
 const EFFECTS: &str = "(defplan note () (do (step :decide (call :session.decide {:decision \"keep retries at three\"})) \

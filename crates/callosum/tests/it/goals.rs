@@ -143,8 +143,17 @@ fn a_plan_waits_for_its_person() {
     let resume = hint.split("callosum do --resume ").nth(1).unwrap();
     let id = resume.split(' ').next().unwrap();
     let count = server.heard().len();
+    let status = || {
+        let listed = env
+            .run(["intent", "list", "--all", "--json"])
+            .success()
+            .json();
+        listed["intents"][0]["status"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(status(), "suspended");
     let done = env.run(["do", "--resume", id, "--yes"]).success();
     assert_eq!(done.stdout, "3\n");
+    assert_eq!(status(), "completed");
     // A run that is over gives its value again, and makes no call again.
     let again = env.run(["do", "--resume", id, "--yes"]).success();
     assert_eq!(again.stdout, "3\n");

@@ -1,17 +1,13 @@
-//! Arguments and output of `callosum do`.
-//!
-//! The use case is [`callosum_app::goal`]. Start with [`run`]: a goal becomes a plan, by models or from a template, and
-//! the plan runs once a person agrees.
+//! [`Way`]: one goal, from its sentence to the result of its plan.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use callosum_app::agreement::Agreement;
-use callosum_app::goal::budget::Budget;
 use callosum_app::goal::{
-    CALLS, DELIBERATE, Deliberation, DoOutput, Prepared, Verdict, Wanted, allowed, goal,
-    of_template, readable,
+    DELIBERATE, Deliberation, DoOutput, Prepared, Verdict, Wanted, allowed, goal, of_template,
+    readable,
 };
 use callosum_app::intent;
 use callosum_app::plan::carry::{self, answers};
@@ -21,17 +17,17 @@ use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
 use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, text_of};
-use callosum_evidence::terminal::{harmless, on_one_line};
+use callosum_evidence::terminal::on_one_line;
 use callosum_intent::graph::{IntentId, NewIntent, Status};
 use callosum_intent::template::{self, TEMPLATES, Template};
 use callosum_plan::{CompileOptions, Failure, Key, Limits, Value, compile};
-use clap::Args;
-use owo_colors::OwoColorize as _;
 
-use super::agreement;
-use super::context::Context;
-use super::plan::carry::{begun, carried, take};
-use super::plan::outcome;
+use super::DoArgs;
+use super::verdict::show_verdict;
+use crate::cli::agreement;
+use crate::cli::context::Context;
+use crate::cli::plan::carry::{begun, carried, take};
+use crate::cli::plan::outcome;
 
 /// Plans for one goal: the first, and another one if its run fails.
 const ATTEMPTS: u32 = 2;
@@ -39,72 +35,8 @@ const ATTEMPTS: u32 = 2;
 /// Longest account of a failed run that models get, in characters.
 const ACCOUNT: usize = 4_000;
 
-/// Reach a goal: plan it, review the plan, and run it
-///
-/// Models propose a plan and vote on it. A model is an executor that is ready (`callosum executor list`). The plan may
-/// call capabilities that leave files alone, and each call passes the kernel. You approve the plan before it runs. Every
-/// reply, vote and call is recorded, and a run that was killed continues with `--resume`.
-///
-/// Without a model, a built-in plan that fits the words of the goal is used.
-///
-/// Prints the value of the plan. Exits with 5 if it waits for a person, and prints the command to paste.
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
-Examples:
-  $ callosum do 'Give me an overview of this repository' --template survey
-  $ callosum do 'List the decisions about retries' --template stale-decisions --dry-run")]
-pub(crate) struct DoArgs {
-    /// The goal, in a sentence or two
-    #[arg(value_name = "GOAL", required_unless_present = "resume")]
-    goal: Option<String>,
-    /// Limit all models together: tokens (20000, 20k) or US dollars ($0.50)
-    #[arg(long, value_name = "USD|TOKENS", value_parser = Budget::parse)]
-    budget: Option<Budget>,
-    /// Stop before the plan runs
-    #[arg(long)]
-    dry_run: bool,
-    /// Run the plan without asking, if the vote accepts it
-    #[arg(long, short)]
-    yes: bool,
-    /// Ask this model for a plan (may be repeated) [default: the first ready executor]
-    #[arg(long = "planner", value_name = "MODEL")]
-    planners: Vec<String>,
-    /// Ask this model to review the plan (may be repeated) [default: other ready executors]
-    #[arg(long = "reviewer", value_name = "MODEL")]
-    reviewers: Vec<String>,
-    /// Skip the review
-    #[arg(long, conflicts_with = "reviewers")]
-    no_review: bool,
-    /// Use a built-in plan: survey, review-change, stale-decisions or triage-tests
-    #[arg(long, value_name = "NAME", value_parser = template_named, conflicts_with_all = ["planners", "reviewers"])]
-    template: Option<&'static Template>,
-    /// Let the plan call this capability alone, such as :fs.read or :ledger/* (may be repeated)
-    #[arg(long = "cap", value_name = "PATTERN")]
-    caps: Vec<String>,
-    /// Limit the plan to N calls
-    #[arg(long, value_name = "N", default_value_t = CALLS, value_parser = clap::value_parser!(i64).range(1..=10_000))]
-    max_calls: i64,
-    /// Continue the deliberation with this run id
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["goal", "template", "planners", "reviewers", "caps"])]
-    resume: Option<String>,
-}
-
-impl DoArgs {
-    /// Whether it may write to the journal.
-    pub(super) fn writes(&self) -> bool {
-        !(self.dry_run && self.template.is_some())
-    }
-}
-
-fn template_named(name: &str) -> Result<&'static Template, String> {
-    template::named(name).ok_or_else(|| {
-        let names: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
-        format!("allowed: {}", names.join(", "))
-    })
-}
-
 /// One goal on its way.
-struct Way<'a> {
+pub(super) struct Way<'a> {
     context: &'a Context,
     args: &'a DoArgs,
     output: DoOutput,
@@ -113,26 +45,31 @@ struct Way<'a> {
     intent: Option<IntentId>,
 }
 
-pub(super) fn run(context: &Context, args: &DoArgs) -> Result<(), CommandError> {
-    let mut way = Way {
-        context,
-        args,
-        output: DoOutput::default(),
-        spent: Spent::default(),
-        intent: None,
-    };
-    let done = way.go();
-    way.output.tokens = way.spent.tokens;
-    way.output.cost_usd = way.spent.cost.to_dollars();
-    if context.ui.json && !way.output.outcome.is_empty() {
-        context.ui.json_data(&way.output)?;
-        return done.map_err(|error| CommandError::told(error.exit));
+impl<'a> Way<'a> {
+    /// Returns a goal that was not begun.
+    pub(super) fn new(context: &'a Context, args: &'a DoArgs) -> Self {
+        Self {
+            context,
+            args,
+            output: DoOutput::default(),
+            spent: Spent::default(),
+            intent: None,
+        }
     }
-    way.tell_cost();
-    done
-}
 
-impl Way<'_> {
+    /// Goes as far as the models and the person let it, and prints the result.
+    pub(super) fn run(mut self) -> Result<(), CommandError> {
+        let done = self.go();
+        self.output.tokens = self.spent.tokens;
+        self.output.cost_usd = self.spent.cost.to_dollars();
+        if self.context.ui.json && !self.output.outcome.is_empty() {
+            self.context.ui.json_data(&self.output)?;
+            return done.map_err(|error| CommandError::told(error.exit));
+        }
+        self.tell_cost();
+        done
+    }
+
     fn go(&mut self) -> Result<(), CommandError> {
         let (context, args) = (self.context, self.args);
         if let Some(id) = &args.resume {
@@ -317,6 +254,10 @@ impl Way<'_> {
         if now == Some(to) {
             return;
         }
+        let is_idle = matches!(now, Some(Status::Suspended | Status::Failed));
+        if is_idle && to == Status::Executing {
+            self.set_status(Status::Active, "it continues", run);
+        }
         let run = run.map(RunId::as_str);
         if let Err(error) = intent::set_status(self.context, id, to, reason, run) {
             let what = format!("the intent {id} is not {to}: {}", error.one_line());
@@ -336,6 +277,15 @@ impl Way<'_> {
         self.output.deliberation = Some(id.to_string());
         let RunEnd::Completed(value) = end else {
             word(&end).clone_into(&mut self.output.outcome);
+            let resume = format!("callosum do --resume {id}");
+            if end == RunEnd::Stopped {
+                let what = "the deliberation was interrupted";
+                return Err(CommandError::new(Exit::Interrupted, what).hint(resume));
+            }
+            if matches!(end, RunEnd::Paused(_)) {
+                let what = "a model call waits for your approval; then continue with";
+                context.ui.note(what, Some(&resume));
+            }
             let source = Source::named(DELIBERATE.to_owned(), "the deliberation".to_owned());
             if context.ui.json {
                 let exit = code(&end).unwrap_or(Exit::No);
@@ -349,7 +299,7 @@ impl Way<'_> {
         };
         let verdict = Verdict::read(&value);
         self.output.take(&verdict);
-        self.tell(&verdict);
+        show_verdict(context.ui, &verdict);
         let Some(plan) = verdict.source.clone() else {
             "no-plan".clone_into(&mut self.output.outcome);
             self.set_status(Status::Failed, "no model gave a usable plan", None);
@@ -390,6 +340,7 @@ impl Way<'_> {
                 return Ok(());
             }
             "rejected".clone_into(&mut self.output.outcome);
+            self.set_status(Status::Suspended, "the vote rejected the plan", None);
             let what = "the vote rejected the plan, so it was not started";
             return Err(CommandError::new(Exit::No, what).hint(resume));
         }
@@ -402,10 +353,12 @@ impl Way<'_> {
             Agreement::Yes => Ok(()),
             Agreement::No => {
                 "declined".clone_into(&mut self.output.outcome);
+                self.set_status(Status::Suspended, "a person declined the plan", None);
                 Err(CommandError::new(Exit::No, "the plan was not started").hint(resume))
             }
             Agreement::CannotAsk => {
                 "waiting".clone_into(&mut self.output.outcome);
+                self.set_status(Status::Suspended, "the plan waits for approval", None);
                 Err(
                     CommandError::new(Exit::Waiting, "the plan waits for your approval")
                         .hint(format!("{resume} --yes")),
@@ -481,55 +434,6 @@ impl Way<'_> {
         match self.ended(&id, &Source::named(source, name), end)? {
             None => Ok(()),
             Some((run, why)) => Err(self.failed(&run, &why)),
-        }
-    }
-
-    /// Shows a plan and the votes on it.
-    fn tell(&self, verdict: &Verdict) {
-        let ui = self.context.ui;
-        if ui.json {
-            return;
-        }
-        let Some(source) = &verdict.source else {
-            return;
-        };
-        let by = verdict.model.as_deref().unwrap_or("a model");
-        let version = if verdict.is_revised {
-            "revised plan"
-        } else {
-            "plan"
-        };
-        ui.say(&format!("{} by {}", version.bold(), on_one_line(by)));
-        for line in source.lines() {
-            ui.say(&format!("  {}", harmless(line)));
-        }
-        if let Some(rationale) = &verdict.rationale {
-            ui.say(&format!("  {}", on_one_line(rationale)));
-        }
-        if !verdict.votes.is_empty() {
-            let rounds = match verdict.rounds {
-                0 => String::new(),
-                1 => " after 1 round of debate".to_owned(),
-                rounds => format!(" after {rounds} rounds of debate"),
-            };
-            ui.say(&format!("{}{rounds}", "votes".bold()));
-        }
-        for vote in &verdict.votes {
-            let shown = match vote.vote.as_str() {
-                "approve" => vote.vote.green().to_string(),
-                "reject" => vote.vote.red().to_string(),
-                _ => vote.vote.yellow().to_string(),
-            };
-            let veto = vote
-                .rule
-                .as_ref()
-                .map(|rule| format!(" (veto: {})", on_one_line(rule)));
-            let reasons = on_one_line(&vote.reasons.join("; "));
-            let line = format!("  {:<9} {:<9}", vote.role, on_one_line(&vote.model));
-            ui.say(&format!(
-                "{line} {shown}{} {reasons}",
-                veto.unwrap_or_default()
-            ));
         }
     }
 

@@ -18,7 +18,7 @@ use crate::{CommandError, Exit, capability};
 /// The question of a check.
 const QUESTION: &str = "Reply with the word pong and nothing else.";
 
-/// What `callosum model list --json` prints.
+/// Output of `callosum model list --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ModelListOutput {
     /// The models, in the order in which they are asked.
@@ -34,13 +34,13 @@ pub struct ModelOutput {
     pub place: String,
     /// Whether it is asked without being named.
     pub ready: bool,
-    /// How far it is trusted, 0 to 3.
+    /// Trust tier, 0 to 3.
     pub trust_tier: u8,
     /// The model's name at its server, if its entry has one.
     pub model: Option<String>,
 }
 
-/// What `callosum model check --json` prints.
+/// Output of `callosum model check --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ModelCheckOutput {
     /// Each model that was asked.
@@ -54,7 +54,7 @@ pub struct ModelCheck {
     pub id: String,
     /// Whether it answered.
     pub answered: bool,
-    /// The answer, cut at 200 characters, or why there is none.
+    /// The answer, cut at 200 characters, or the error.
     pub text: String,
     /// Tokens of question and answer.
     pub tokens: u64,

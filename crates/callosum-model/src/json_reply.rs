@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-/// Why a reply has no usable object.
+/// Error of a reply without one usable object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JsonReplyError {
     /// The reply has no text.

@@ -29,7 +29,7 @@ pub trait ModelProvider: Send + Sync + fmt::Debug {
     ) -> Result<Reply, ModelError>;
 }
 
-/// Where a model runs.
+/// Location of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// In this process, the same reply for the same request.
@@ -51,14 +51,14 @@ impl Place {
     }
 }
 
-/// What a model is asked.
+/// A question to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// The prompt, with everything that the model may know.
     pub prompt: String,
 }
 
-/// What a request may use up.
+/// Limits of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Tokens of prompt and reply.
@@ -67,7 +67,7 @@ pub struct Limits {
     pub time: Option<Duration>,
 }
 
-/// What a model answered.
+/// Answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The text.
@@ -78,7 +78,7 @@ pub struct Reply {
     pub cost_usd: f64,
 }
 
-/// Why there is no reply.
+/// Error of a request.
 #[derive(Debug, Error)]
 pub enum ModelError {
     /// The prompt alone is above the limit, so nothing was asked.

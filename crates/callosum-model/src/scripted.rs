@@ -63,7 +63,7 @@ struct Line {
     reply: serde_json::Value,
 }
 
-/// Why a script is not usable.
+/// Error of an unusable script.
 #[derive(Debug, Error)]
 #[error("line {line} of the script: {why}")]
 pub struct ScriptError {

@@ -13,7 +13,6 @@ mod verdict;
 use std::collections::BTreeMap;
 
 use callosum_arbiter::plan_run::RunId;
-use callosum_evidence::tokens;
 use callosum_intent::{
     role::roles,
     template::{Template, best},
@@ -50,7 +49,7 @@ pub struct Deliberation {
     pub is_informed: bool,
 }
 
-/// Who takes part, as the person wants it.
+/// The participants that a person asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// Models that propose a plan.
@@ -91,8 +90,8 @@ impl Deliberation {
     /// Finds who takes part. `None` if a built-in plan is to be used: no model is ready, or the delegation engine keeps the
     /// goal in the evaluator.
     ///
-    /// One model proposes unless others are named: the target that the delegation engine decides on. The reviewers are other models first, and the planner if there is no
-    /// other.
+    /// One model proposes unless others are named: the target that the delegation engine decides on. The reviewers are
+    /// other models first, and the planner if there is no other.
     pub fn of(
         context: &Context,
         goal: &str,
@@ -182,14 +181,9 @@ impl Deliberation {
             ("next-run".to_owned(), Value::text(next.as_str())),
         ])
     }
-
-    /// Returns about how many tokens the models get at least, for a budget that cannot work.
-    pub fn least_tokens(&self, goal: &str) -> u64 {
-        tokens::estimate(goal) * (self.planners.len() + self.seats.len()) as u64
-    }
 }
 
-/// Whether all models may know what people wrote down: a person said that they are trusted.
+/// Whether all models are trusted with what people wrote down.
 fn are_trusted<'m>(
     context: &Context,
     mut models: impl Iterator<Item = &'m String>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::verdict::{Verdict, Vote};
 use crate::plan::outcome::RunFailureOutput;
 
-/// What `callosum do --json` prints.
+/// Output of `callosum do --json`.
 #[derive(Debug, Default, JsonSchema, Serialize)]
 pub struct DoOutput {
     /// The goal.
@@ -29,12 +29,12 @@ pub struct DoOutput {
     pub accepted: bool,
     /// The run of the plan; null if it was not started.
     pub run: Option<String>,
-    /// How it ended: `completed`, `failed`, `canceled`, `waiting`, `stopped`, `planned` (with `--dry-run`),
+    /// The result: `completed`, `failed`, `canceled`, `waiting`, `stopped`, `planned` (with `--dry-run`),
     /// `rejected`, `declined` or `no-plan`.
     pub outcome: String,
     /// The value of the plan in the language's notation.
     pub value: Option<String>,
-    /// Why the run failed.
+    /// Reason of a failed run.
     pub error: Option<RunFailureOutput>,
     /// Tokens of all models.
     pub tokens: u64,

@@ -33,7 +33,7 @@ pub struct Delegation {
     surroundings: u64,
 }
 
-/// What `callosum delegation explain --json` prints.
+/// Output of `callosum delegation explain --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct DelegationOutput {
     /// The goal.

@@ -41,6 +41,21 @@ struct Row {
     answers_by_key: bool,
 }
 
+/// Fields that all calls of a model share.
+const ASKS_MODEL: Row = Row {
+    id: "",
+    name: "",
+    description: "",
+    kind: CapabilityKind::Primitive,
+    skills: &[],
+    input: "",
+    output: "",
+    effects: &[Effect::StartsExecutor, Effect::AsksModel],
+    sensitivity: Sensitivity::Project,
+    milliseconds: DELEGATION_MS,
+    answers_by_key: true,
+};
+
 const ROWS: [Row; 15] = [
     Row {
         id: "agent.delegate",
@@ -130,44 +145,32 @@ const ROWS: [Row; 15] = [
         id: "llm.generate-plan",
         name: "generate a plan",
         description: "Asks a model for a plan, and returns it if it keeps to what was allowed.",
-        kind: CapabilityKind::Primitive,
         skills: &["planning"],
         input: "[:map [:goal String] [:model [:union String Keyword Nil] ?] [:context Any ?] [:feedback [:union Nil \
                 [:vector String]] ?] [:constraints [:map [:caps [:vector [:union String Keyword]]] [:max-yields Int ?]] \
                 ?] [:output-schema [:union String Keyword Nil] ?]]",
         output: "[:map [:plan-source String] [:caps [:vector String]] [:max-yields Int] [:rationale String?] \
                  [:model String] [:attempts Int]]",
-        effects: &[Effect::StartsExecutor, Effect::AsksModel],
-        sensitivity: Sensitivity::Project,
-        milliseconds: DELEGATION_MS,
-        answers_by_key: true,
+        ..ASKS_MODEL
     },
     Row {
         id: "llm.infer",
         name: "ask a model",
         description: "Asks a model and returns its text.",
-        kind: CapabilityKind::Primitive,
         skills: &["language"],
         input: "[:map [:prompt String] [:model [:union String Keyword Nil] ?]]",
         output: "[:map [:text String] [:model String]]",
-        effects: &[Effect::StartsExecutor, Effect::AsksModel],
-        sensitivity: Sensitivity::Project,
-        milliseconds: DELEGATION_MS,
-        answers_by_key: true,
+        ..ASKS_MODEL
     },
     Row {
         id: "llm.review",
         name: "review a plan",
         description: "Asks a model to vote on a plan in one role.",
-        kind: CapabilityKind::Primitive,
         skills: &["planning", "review"],
         input: "[:map [:goal String] [:plan String] [:role [:union String Keyword]] [:model [:union String Keyword Nil] \
                 ?] [:critiques [:union Nil [:vector String]] ?]]",
         output: "[:map [:vote Keyword] [:reasons [:vector String]] [:rule String?] [:role String] [:model String]]",
-        effects: &[Effect::StartsExecutor, Effect::AsksModel],
-        sensitivity: Sensitivity::Project,
-        milliseconds: DELEGATION_MS,
-        answers_by_key: true,
+        ..ASKS_MODEL
     },
     Row {
         id: "mesh.publish",
@@ -186,40 +189,28 @@ const ROWS: [Row; 15] = [
         id: "nlp.classify",
         name: "classify a text",
         description: "Asks a model which of some labels fits a text.",
-        kind: CapabilityKind::Primitive,
         skills: &["language", "classification"],
         input: "[:map [:text String] [:labels [:vector [:union String Keyword]]] [:model [:union String Keyword Nil] ?]]",
         output: "[:map [:label String] [:model String]]",
-        effects: &[Effect::StartsExecutor, Effect::AsksModel],
-        sensitivity: Sensitivity::Project,
-        milliseconds: DELEGATION_MS,
-        answers_by_key: true,
+        ..ASKS_MODEL
     },
     Row {
         id: "nlp.sentiment",
         name: "sentiment of texts",
         description: "Asks a model whether each text is positive, negative or neutral.",
-        kind: CapabilityKind::Primitive,
         skills: &["language", "sentiment-analysis"],
         input: "[:union [:vector String] [:map [:texts [:vector String]] [:model [:union String Keyword Nil] ?]]]",
         output: "[:vector Keyword]",
-        effects: &[Effect::StartsExecutor, Effect::AsksModel],
-        sensitivity: Sensitivity::Project,
-        milliseconds: DELEGATION_MS,
-        answers_by_key: true,
+        ..ASKS_MODEL
     },
     Row {
         id: "nlp.summarize",
         name: "summarize a text",
         description: "Asks a model for a summary of a text.",
-        kind: CapabilityKind::Primitive,
         skills: &["language", "summary"],
         input: "[:map [:text String] [:sentences Int ?] [:model [:union String Keyword Nil] ?]]",
         output: "[:map [:text String] [:model String]]",
-        effects: &[Effect::StartsExecutor, Effect::AsksModel],
-        sensitivity: Sensitivity::Project,
-        milliseconds: DELEGATION_MS,
-        answers_by_key: true,
+        ..ASKS_MODEL
     },
     Row {
         id: "session.decide",

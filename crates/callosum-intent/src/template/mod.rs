@@ -12,7 +12,7 @@ pub struct Template {
     pub about: &'static str,
     /// The plan in the language of plans.
     pub source: &'static str,
-    /// How many executors it asks at most.
+    /// Most executors that it asks.
     pub executors: usize,
     /// Beginnings of words that hint at it, each with a weight.
     words: &'static [(&'static str, u32)],

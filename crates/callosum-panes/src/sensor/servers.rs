@@ -30,7 +30,7 @@ pub(super) enum Server {
     Failed(Instant, String),
 }
 
-/// What one look found in a server.
+/// Panes and screens that one look found in a server.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) socket: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Listed {
     pub(super) early: Early,
 }
 
-/// What was read from screens while tmux sent others, by pane: the client whose rules found the composer, and the lines,
+/// Results from screens that were read while tmux sent others, by pane: the client whose rules found the composer, and the lines,
 /// unless they are those of the last look.
 pub(super) type Early = HashMap<String, (Program, Option<(Screen, Layout)>)>;
 

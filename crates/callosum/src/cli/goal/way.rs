@@ -13,10 +13,11 @@ use callosum_app::intent;
 use callosum_app::plan::carry::{self, answers};
 use callosum_app::plan::history;
 use callosum_app::plan::outcome::RunFailureOutput;
+use callosum_app::plan::own::OwnRun;
 use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
-use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, text_of};
+use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, read_run, text_of};
 use callosum_evidence::terminal::on_one_line;
 use callosum_intent::graph::{IntentId, NewIntent, Status};
 use callosum_intent::template::{self, TEMPLATES, Template};
@@ -318,8 +319,10 @@ impl<'a> Way<'a> {
         }
         let next = verdict.next_run.as_deref().unwrap_or_default();
         let next: RunId = next.parse().map_err(CommandError::internal)?;
-        let is_begun = history::run_of(context, next.as_str()).is_ok();
-        if is_begun {
+        // A run that cannot be read was begun, too: to begin it again could repeat its effects.
+        let seals = OwnRun::of(context, &next).seals();
+        let found = read_run(&history::reader(context), &next, seals);
+        if !matches!(found, Ok(None)) {
             let (source, end) = carried(context, take(context, next.as_str())?)?;
             self.count(&next)?;
             return self.ended(&next, &source, end);

@@ -21,7 +21,8 @@ use super::context::Context;
 /// call capabilities that leave files alone, and each call passes the kernel. You approve the plan before it runs. Every
 /// reply, vote and call is recorded, and a run that was killed continues with `--resume`.
 ///
-/// Without a model, a built-in plan that fits the words of the goal is used.
+/// Without a model, a built-in plan that fits the words of the goal runs, without asking: it changes no file of the
+/// project.
 ///
 /// Prints the value of the plan. Exits with 5 if it waits for a person, and prints the command to paste.
 #[derive(Args, Debug)]

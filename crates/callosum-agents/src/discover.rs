@@ -11,7 +11,7 @@ use std::{
 use callosum_host::{Disk, disk::EntryKind};
 
 use crate::{
-    client::Client, dialect::Dialect, local_server::several_models, registry::Executor,
+    client::Client, local_server::several_models, output_format::Dialect, registry::Executor,
     shim::manager_of, transport::Transport,
 };
 

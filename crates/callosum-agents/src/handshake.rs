@@ -10,13 +10,13 @@ use jiff::Timestamp;
 
 use crate::{
     client::Version,
-    dialect::{self, Dialect},
+    output_format::{self, Dialect},
     protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
     registry::{Capabilities, Executor},
     runner::{Patience, Reply, RunError, Surroundings, exchange},
+    sanitize::with_causes,
     server_tool::ServerTool,
     transport::{self, Transport},
-    words::with_causes,
 };
 
 /// Longest time that an executor may take to answer each question (seed CAL §6.2).
@@ -211,7 +211,7 @@ impl Handshake {
 /// A client with a dialect is asked for its version and its options instead.
 pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake {
     if let Some(dialect) = Dialect::of(executor) {
-        return dialect::handshake(dialect, executor, surroundings);
+        return output_format::handshake(dialect, executor, surroundings);
     }
     if let Some(transport) = Transport::of(executor) {
         return transport::handshake(transport, executor, surroundings);
@@ -226,7 +226,7 @@ pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake 
 /// Pings an executor: the health check (seed CAL §11.3). Says how long it took.
 pub fn ping(executor: &Executor, surroundings: &Surroundings) -> Result<Duration, Fault> {
     if Dialect::of(executor).is_some() {
-        return dialect::ping(executor, surroundings);
+        return output_format::ping(executor, surroundings);
     }
     if let Some(transport) = Transport::of(executor) {
         return transport::ping(transport, executor, surroundings);

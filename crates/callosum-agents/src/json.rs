@@ -6,7 +6,7 @@
 use callosum_ledger::canonical::{CanonicalError, DuplicateKeys, Fault, Place, canonicalize};
 use serde_json::Value;
 
-use crate::words::fit_shortly;
+use crate::sanitize::fit_shortly;
 
 /// Reads one JSON value that has a canonical form; a key said twice is refused, since two readers
 /// may believe different ones.

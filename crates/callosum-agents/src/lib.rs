@@ -12,10 +12,8 @@
 #![forbid(unsafe_code)]
 
 mod acp;
-mod cause;
 pub mod client;
 pub mod confinement;
-pub mod dialect;
 pub mod discover;
 pub mod handshake;
 pub mod health;
@@ -23,12 +21,14 @@ pub mod http;
 pub mod json;
 pub mod local_server;
 mod mcp;
+pub mod output_format;
 pub mod protocol;
 pub mod registry;
 pub mod runner;
+mod sanitize;
 pub mod scout;
 pub mod server_tool;
 mod shim;
+mod stderr_summary;
 pub mod template;
 pub mod transport;
-mod words;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::words::fit_line;
+use crate::sanitize::fit_line;
 
 /// Most tools of one server that are kept.
 pub const MOST_TOOLS: usize = 256;

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt};
 
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal_escape::harmless;
 use callosum_ledger::ErrorCode;
 
 /// The exit codes of every command but hooks, which have tables of their own.

@@ -8,13 +8,13 @@ use callosum_agents::confinement::{
     Confiner, Connections, LastTranscript, LeadsOutside, Names, Protected, System, Upstream,
     Wishes, Withheld, leads_outside, personal,
 };
-use callosum_agents::dialect::LONGEST_CLIENT_WAIT;
+use callosum_agents::output_format::LONGEST_CLIENT_WAIT;
 use callosum_agents::runner::{Patience, Surroundings};
 use callosum_arbiter::circuit::Circuits;
 use callosum_arbiter::delegation::Provenance;
 use callosum_arbiter::slots::Slots;
 use callosum_config::{Environment, ForeignMark, Key, Origin, Places, Project, Subject, Told};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::confine::ForkServer;
 use callosum_host::disk::{EntryKind, HeldScratch, Scratch};
 use callosum_host::process::Cancel;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use callosum_agents::registry::{Executor, Kind};
 use callosum_agents::server_tool::{ServerTool, bounded};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};

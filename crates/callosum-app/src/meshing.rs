@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use callosum_config::{SinkSetting, user_faults};
 use callosum_daemon::{Serving, SinkStatus, running};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::disk::EntryKind;
 use callosum_host::{DiskError, LockError, LockFile};
 use callosum_mesh::agent::AgentName;

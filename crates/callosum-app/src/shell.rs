@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use callosum_client::hook::{facts, look, may_clear};
 use callosum_config::{Environment, GuardConfig, Homes, Project, Told};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, Facts, Policy, decide};
 use callosum_host::Disk;
 use callosum_terminal::{InputFilter, Reply, TerminalState};

@@ -84,7 +84,7 @@ fn main() {
         cancel: cancel.clone(),
         patience: Patience::default(),
         slowest_handshake: Duration::ZERO,
-        client_wait: callosum_agents::dialect::LONGEST_CLIENT_WAIT,
+        client_wait: callosum_agents::output_format::LONGEST_CLIENT_WAIT,
         waits: 0,
         disk: disk.clone(),
         clock: Clock::system(),

@@ -1,6 +1,6 @@
 //! What Discord's webhooks are posted: events as lines of one message, as many as have room.
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::event::Event;
 use serde_json::{Value, json};
 

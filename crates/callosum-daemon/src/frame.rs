@@ -1,6 +1,6 @@
 //! [`Frame`]: an event as it goes out, written once for all who hear it.
 
-use callosum_evidence::terminal::in_json;
+use callosum_evidence::terminal_escape::in_json;
 use callosum_mesh::event::Event;
 use hyper::body::Bytes;
 use tokio_tungstenite::tungstenite::Utf8Bytes;

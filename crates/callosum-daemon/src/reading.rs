@@ -5,7 +5,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use callosum_evidence::terminal::in_json;
+use callosum_evidence::terminal_escape::in_json;
 use callosum_mesh::{
     journal::{Cursor, JournalError, Notice, Reader},
     topic::Pattern,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::{
     protect,
     rule::{GENERAL, Severity, TOOLS},
-    whole_text,
+    text_patterns,
 };
 
 /// A rule as people see it in a list.
@@ -78,7 +78,7 @@ pub fn rules() -> Vec<RuleSummary> {
         .iter()
         .map(|one| (one.id, one.severity, one.reason));
     let mut rules: BTreeMap<&str, RuleSummary> = BTreeMap::new();
-    for (id, severity, reason) in of_tools.chain(of_paths).chain(whole_text::RULES) {
+    for (id, severity, reason) in of_tools.chain(of_paths).chain(text_patterns::RULES) {
         let summary = RuleSummary {
             id,
             severity,

@@ -2,7 +2,7 @@
 //!
 //! The verdict depends on whether a folder exists there. The caller answers with [`Facts::folders`].
 
-use crate::{facts::Facts, unwrap};
+use crate::{analyze, facts::Facts};
 
 /// Words without which no command moves or copies several things one after the other.
 const REPEAT: [&str; 7] = [
@@ -18,7 +18,7 @@ pub fn collected(command: &str, facts: &Facts) -> Vec<String> {
     if !REPEAT.iter().any(|word| command.contains(word)) {
         return paths;
     }
-    let calls = unwrap::unwrap(&command.replace('\0', ""), facts).calls;
+    let calls = analyze::unwrap(&command.replace('\0', ""), facts).calls;
     for path in calls.into_iter().filter_map(|call| call.collects) {
         if !paths.contains(&path) {
             paths.push(path);

@@ -4,18 +4,19 @@
 //! harmless: it is told, and where a dangerous word stands in it, a person is asked.
 
 use crate::{
+    analyze::{self, Call, Found, value::shown},
+    data_loss,
     facts::Facts,
     harmless::{Relief, is_own_discard},
-    link, loss, overwrite,
+    link, overwrite,
     permission::Permission,
     policy::{Policy, UserRule},
     protect,
     rule::{self, GENERAL, Strictness, Subject, Tool},
     secret_read,
     shell::Fault,
-    unwrap::{self, Call, Found, value::shown},
+    text_patterns,
     verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
-    whole_text,
 };
 
 /// Decides over a command line.
@@ -88,7 +89,7 @@ fn judge(
 ) -> (Verdict, Vec<String>) {
     // A shell leaves them out; what runs is what is left.
     let without_nul = command.replace('\0', "");
-    let found = unwrap::unwrap(&without_nul, facts);
+    let found = analyze::unwrap(&without_nul, facts);
     let linked;
     let facts = if found.links.is_empty() {
         facts
@@ -132,12 +133,12 @@ fn judge(
         }
         let is_harmless = hits.is_empty() && held > 0;
         let loses = !hits.is_empty()
-            || !is_harmless && loss::loses(call, facts)
-            || policy.strictness == Strictness::Minimal && loss::is_grave(call, facts);
+            || !is_harmless && data_loss::loses(call, facts)
+            || policy.strictness == Strictness::Minimal && data_loss::is_grave(call, facts);
         destroys |= loses;
         if loses {
-            let named = loss::named(call, facts);
-            for path in named.flat_map(|path| loss::with_places_before(path, &found.moves)) {
+            let named = data_loss::named(call, facts);
+            for path in named.flat_map(|path| data_loss::with_places_before(path, &found.moves)) {
                 if lost.len() < MOST_NAMED && !lost.contains(&path) {
                     lost.push(path);
                 }
@@ -182,7 +183,7 @@ fn judge(
         }
     }
     let read = secret_read::redirection(&found, facts, policy);
-    for hit in whole_text::objections(&without_nul, &found, policy)
+    for hit in text_patterns::objections(&without_nul, &found, policy)
         .into_iter()
         .chain(read)
     {

@@ -4,8 +4,8 @@
 //! [`image_at`] and [`Mounts::read`].
 
 use crate::{
+    analyze::{Call, Write, value::Arg},
     path,
-    unwrap::{Call, Write, value::Arg},
 };
 
 /// The programs that read their words like this.
@@ -222,7 +222,7 @@ impl Mounts {
         let Some(inside) = inside else { return };
         let is_path = |source: &&str| {
             source.contains('/') || source.starts_with(['.', '~']) || {
-                !crate::unwrap::value::is_known(source)
+                !crate::analyze::value::is_known(source)
             }
         };
         let host = source.filter(is_path);

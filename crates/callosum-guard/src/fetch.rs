@@ -1,6 +1,6 @@
 //! Where a program that fetches from the network puts what it got: `curl`, `wget`, `aria2c`.
 
-use crate::unwrap::{value::Arg, wrapper::takes_next};
+use crate::analyze::{value::Arg, wrapper_table::takes_next};
 
 /// How one of them names the files that it writes.
 struct Fetcher {
@@ -169,7 +169,7 @@ fn option<'a>(text: &'a str, takes: &str) -> (String, Option<&'a str>) {
 #[cfg(test)]
 mod tests {
     use super::fetched;
-    use crate::unwrap::value::Arg;
+    use crate::analyze::value::Arg;
 
     /// CAKE-SHIM-1: where a download is put is read as the program reads it.
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A file that one is given by name is in the table of `protect::writer`.
 
-use crate::{facts::Facts, rule::Subject, touched::tree_of, unwrap::Call};
+use crate::{analyze::Call, changed_files::tree_of, facts::Facts, rule::Subject};
 
 /// A program that writes every source file anew in the folders that it is given, or in the one in which it runs.
 struct Formatter {

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    analyze::{self, Call, setting},
     facts::Facts,
     link, path,
     rule::{DELETERS, Subject, git_folder},
-    unwrap::{self, Call, setting},
 };
 
 /// Most branches that are asked about for one repository.
@@ -75,7 +75,7 @@ impl Questions {
 ///
 /// Pure. Costs as much as reading the command again, so drivers call it only if the verdict is not to allow.
 pub fn questions(command: &str, facts: &Facts) -> Questions {
-    let found = unwrap::unwrap(&command.replace('\0', ""), facts);
+    let found = analyze::unwrap(&command.replace('\0', ""), facts);
     let mut questions = Questions::default();
     for call in found.calls.iter().filter(|call| !call.elsewhere) {
         if DELETERS.contains(&call.name.as_str()) {
@@ -143,7 +143,7 @@ pub(crate) fn folder_of(call: &Call, facts: &Facts) -> Option<String> {
     let mut elsewhere = ["--git-dir", "--work-tree", "--namespace"].iter();
     let is_moved = elsewhere.any(|option| subject.has(option));
     let folder = git_folder(&subject);
-    let is_known = folder.starts_with('/') && unwrap::value::is_known(&folder);
+    let is_known = folder.starts_with('/') && analyze::value::is_known(&folder);
     (is_known && !is_moved && call.settings.is_empty() && !setting::is_moved(&call.settings))
         .then_some(folder)
 }

@@ -1,6 +1,6 @@
 //! Patterns for names of files: what they take in, without a look at what is there.
 
-use crate::unwrap::pattern;
+use crate::analyze::pattern;
 
 /// Whether a name as a shell is given it, of a file, of a folder or a pattern of either, takes a file in.
 ///

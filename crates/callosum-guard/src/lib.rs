@@ -16,57 +16,57 @@
 
 #![forbid(unsafe_code)]
 
+mod analyze;
 pub mod auto_allow;
-mod brought;
 mod catalog;
+mod changed_files;
 mod collected;
 pub mod config;
+mod data_loss;
 mod decide;
 mod docker;
-mod entered;
 mod facts;
 mod fetch;
 mod formatter;
+mod generated_sql;
 mod git_state;
+mod git_writes;
 mod glob;
 mod harmless;
-mod landmark;
 mod link;
-mod loss;
 mod overwrite;
 pub mod patch;
 mod path;
+mod path_class;
 mod permission;
-mod place;
 mod policy;
 mod protect;
-mod query;
 mod rule;
 mod secret_read;
 mod sed;
 mod shell;
 pub mod snapshot;
-pub mod tool;
-mod touched;
+mod text_patterns;
+pub mod tool_name;
 mod unpack;
-mod unwrap;
 mod verdict;
-mod whole_text;
+mod visited_dirs;
+mod well_known_dirs;
 
 pub use crate::{
-    brought::{Bring, Brought, brought},
     catalog::{RuleSummary, current_id, is_fixed, rules},
+    changed_files::{Touched, touched},
     collected::collected,
     decide::{decide, explain},
-    entered::entered,
     facts::Facts,
     git_state::{GitQuestion, GitState, Questions, questions},
+    git_writes::{Bring, Brought, brought},
     glob::takes_in,
     permission::{Permission, PermissionError},
     policy::{Policy, UserRule},
     protect::decide_write,
     rule::{Severity, Strictness, can_be_made_again},
     secret_read::{SecretReads, decide_read},
-    touched::{Touched, touched},
     verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
+    visited_dirs::entered,
 };

@@ -5,14 +5,14 @@
 //! that folder is told, with a slash behind it.
 
 use crate::{
+    analyze::{Call, value::is_known},
     facts::Facts,
     link::{facts_of_entry, resolve},
     patch, path,
-    place::{Place, place},
+    path_class::{Place, place},
     protect,
     rule::Subject,
     unpack::Unpacked,
-    unwrap::{Call, value::is_known},
 };
 
 /// Programs that format a file or set one value in it, or make it from sources that stay: what stood there is not lost by

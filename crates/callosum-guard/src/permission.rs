@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    analyze::{pattern, value::Arg},
     shell::{self, Budget, tree::Command},
-    unwrap::{pattern, value::Arg},
 };
 
 /// Words that a command must begin with to be let through where it would be asked about.
@@ -112,7 +112,7 @@ impl TryFrom<String> for Permission {
 impl From<Permission> for String {
     fn from(permission: Permission) -> String {
         let words: Vec<Arg> = permission.words.into_iter().map(Arg::plain).collect();
-        let mut text = crate::unwrap::value::shown(&words);
+        let mut text = crate::analyze::value::shown(&words);
         if permission.open {
             text.push_str(" *");
         }

@@ -7,12 +7,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    analyze::{Call, Found, value::shown},
     decide::Hit,
     facts::Facts,
     glob::takes_in,
     link,
     policy::Policy,
-    unwrap::{Call, Found, value::shown},
     verdict::{Decision, Verdict},
 };
 

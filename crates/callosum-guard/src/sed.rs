@@ -3,7 +3,7 @@
 //! Start with [`Sed::read`]. Of a script only what reaches a file or a shell is of interest:
 //! [`deeds`]. What it does to the lines is not here.
 
-use crate::unwrap::value::Arg;
+use crate::analyze::value::Arg;
 
 /// The words of `sed` as it reads them.
 #[derive(Debug, Default)]
@@ -220,7 +220,7 @@ fn behind_addresses(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{Deed, Sed, deeds};
-    use crate::unwrap::value::Arg;
+    use crate::analyze::value::Arg;
 
     /// CAKE-SHIM-1: what a script of sed writes and runs is told from what it edits.
     #[test]

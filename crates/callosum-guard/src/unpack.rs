@@ -1,10 +1,10 @@
 //! [`Unpacked`]: where a command takes an archive apart. What stands in the archive nobody here knows.
 
 use crate::{
+    analyze::{Call, value::is_known},
     facts::Facts,
     path,
     rule::Subject,
-    unwrap::{Call, value::is_known},
 };
 
 /// An archive that is taken apart.

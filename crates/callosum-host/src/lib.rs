@@ -12,8 +12,6 @@ compile_error!("Callosum runs on Linux and macOS; Windows is not supported");
 
 pub mod clock;
 pub mod confine;
-#[cfg(target_os = "linux")]
-mod connections;
 pub mod disk;
 pub mod ids;
 pub mod lock;
@@ -23,6 +21,8 @@ pub mod peer;
 pub mod process;
 pub mod random;
 pub mod socket;
+#[cfg(target_os = "linux")]
+mod socket_table;
 pub mod terminal;
 pub mod watch;
 

@@ -6,14 +6,15 @@
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
 use crate::{
-    align::{OpenError, Repair, RepairKind, put},
     archive_name::ArchiveName,
+    derived_files::{ComparedViews, NewViews},
     journal::{Archived, Begins, DayFile, Nobody, RecordPlace, Told, ToldEntry, Until, walk_days},
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     position::{Position, View},
-    quarantine, rotation,
-    views::{ComparedViews, NewViews},
+    quarantine,
+    reconcile::{OpenError, Repair, RepairKind, put},
+    rotation,
 };
 
 /// What an archive lacks.

@@ -12,19 +12,19 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    align::OpenError,
     archive_name::ArchiveName,
     checksum::{Checksum, Hashing},
-    creation::CreateError,
+    cleanup,
+    derived_files::{copy, each_piece, hash_of},
     error_code::ErrorCode,
-    group::Writer,
+    group_commit::Writer,
+    import_source::TakenLedger,
+    init::CreateError,
     ledger::Ledger,
-    leftovers,
     locks::ExclusiveLedger,
     paths::LedgerPaths,
+    reconcile::OpenError,
     rotation,
-    taken::TakenLedger,
-    views::{copy, each_piece, hash_of},
 };
 
 /// The format of the note that lies beside a backup.
@@ -118,7 +118,7 @@ impl Ledger {
                 root: paths.root.clone(),
             }));
         }
-        drop(leftovers::sweep_all(disk, paths));
+        drop(cleanup::sweep_all(disk, paths));
         let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
         let audit = held.lock_audit().map_err(OpenError::from)?;
         let mut writer = Writer::default();

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use callosum_host::{Disk, DiskError, DiskFile, FileLock, OpenHow, disk::NewFile};
 
 use crate::{
-    align::Repair,
+    duplicate_archive::{self, Twins},
     journal::Archived,
     ledger::Ledger,
     open_ledger::compress,
     paths::LedgerPaths,
     reader::{ReadError, told_archives},
-    twins::{self, Twins},
+    reconcile::Repair,
 };
 
 impl Ledger {
@@ -53,7 +53,7 @@ pub(crate) fn tidy(
     let mut repairs = Vec::new();
     let mut lock = None;
     for archived in archives {
-        if !twins::are_there(disk, paths, &archived.archive)? {
+        if !duplicate_archive::are_there(disk, paths, &archived.archive)? {
             continue;
         }
         if lock.is_none() {
@@ -63,12 +63,12 @@ pub(crate) fn tidy(
             break;
         }
         // Whoever held the lock may have been at this one.
-        match twins::compare(disk, paths, archived)? {
+        match duplicate_archive::compare(disk, paths, archived)? {
             Some(Twins::Alike) => {
                 disk.remove_file(&paths.compressed_archive(&archived.archive))?;
                 disk.sync_dir(&paths.history)?;
             }
-            Some(unlike) => repairs.extend(twins::part(disk, paths, archived, unlike)?),
+            Some(unlike) => repairs.extend(duplicate_archive::part(disk, paths, archived, unlike)?),
             None => {}
         }
     }
@@ -91,10 +91,10 @@ fn compressed(disk: &Disk, ledger: &DiskFile, path: &Path) -> Result<NewFile, Di
 fn compress_one(disk: &Disk, paths: &LedgerPaths, archived: &Archived) -> Result<bool, DiskError> {
     let name = &archived.archive;
     let (plain, path) = (paths.archive(name), paths.compressed_archive(name));
-    if let Some(unlike) = twins::compare(disk, paths, archived)?
+    if let Some(unlike) = duplicate_archive::compare(disk, paths, archived)?
         && unlike != Twins::Alike
     {
-        twins::part(disk, paths, archived, unlike)?;
+        duplicate_archive::part(disk, paths, archived, unlike)?;
         if unlike != Twins::Plain {
             return Ok(false);
         }
@@ -105,7 +105,7 @@ fn compress_one(disk: &Disk, paths: &LedgerPaths, archived: &Archived) -> Result
     if !disk.exists(&path)? {
         compressed(disk, &file, &path)?.create()?;
     }
-    if !twins::is_same(disk, &file, &path)? {
+    if !duplicate_archive::is_same(disk, &file, &path)? {
         // Somebody else's, since.
         return Ok(false);
     }

@@ -15,16 +15,15 @@ use std::{
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, disk::Operation};
 
 use crate::{
-    align::{OpenError, Repair},
-    audit_buffer, compression,
+    audit_buffer, cleanup, compression,
     entry::{Entry, EntryError, NewEntry},
     error_code::ErrorCode,
     event::{AuditEvent, Spawn},
-    group::{Done, Request, Writer, Written},
-    leftovers,
+    group_commit::{Done, Request, Writer, Written},
     locks::{self, ExclusiveLedger},
     paths::LedgerPaths,
     reader::ReadError,
+    reconcile::{OpenError, Repair},
     recovery::repair_event,
     rotation::Rotated,
     task_id::TaskId,
@@ -186,7 +185,7 @@ impl Ledger {
             writer.bring_in_line(&disk, &paths, &clock, &held, options.signed)?
         };
         // They take room, and nobody reads them.
-        drop(leftovers::sweep(&disk, &paths));
+        drop(cleanup::sweep(&disk, &paths));
         let archives = writer
             .stands()
             .map(|(position, _)| position.archives.clone());

@@ -14,9 +14,8 @@
 
 #![forbid(unsafe_code)]
 
-mod adoption;
-mod align;
 pub mod answers;
+mod archive_import;
 mod archive_name;
 mod archives;
 mod audit;
@@ -26,69 +25,70 @@ pub mod canonical;
 mod chain;
 pub mod checkpoint;
 mod checksum;
+mod cleanup;
 mod clock_skew;
 mod compression;
-mod creation;
+mod derived_files;
+mod duplicate_archive;
 mod entry;
 mod error_code;
 mod event;
-mod group;
-mod growing;
+mod group_commit;
 mod hashlog;
+mod import_source;
+mod incremental_checksum;
+mod init;
+mod inventory;
 mod journal;
 mod ledger;
 mod ledger_file;
-mod leftovers;
 mod lines;
 pub mod locks;
 pub mod merkle;
-mod notice;
 mod open_files;
 mod open_ledger;
-mod past;
 mod paths;
+mod point_in_time;
 mod position;
 pub mod proof;
 mod quarantine;
 mod reader;
+mod reconcile;
 mod recovery;
 mod replay;
 mod rotation;
 pub mod signed_note;
-mod stock;
-mod taken;
 mod task_id;
-mod twins;
+mod try_append;
 pub mod verify;
-mod views;
 mod watermark;
 
 pub use crate::{
-    align::{OpenError, Repair, RepairKind},
     answers::Answers,
     archive_name::ArchiveName,
     audit::{AuditPlace, AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
     clock_skew::{DayAhead, day_ahead},
-    creation::{Adoption, CreateError, Creation},
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},
     event::{AuditEvent, AuditRecord, Event, Spawn, UnknownEvent},
-    growing::GrowingChecksum,
+    incremental_checksum::GrowingChecksum,
+    init::{Adoption, CreateError, Creation},
     journal::JournalError,
     ledger::{Ledger, LedgerOptions, WriteError},
     ledger_file::{LedgerFileError, LedgerVersion},
-    notice::{Journal, Noticed, notice, waiting},
-    past::{Past, PastError, past},
     paths::LedgerPaths,
+    point_in_time::{Past, PastError, past},
     reader::{
         ExecutorStats, Found, GoneArchive, LedgerState, Place, Query, ReadError, Reader,
         StateStats, Stats,
     },
+    reconcile::{OpenError, Repair, RepairKind},
     recovery::{RecoverError, RecoverFrom, RecoverOptions, Recovered},
     replay::{Difference, Replay, ReplayError, replay},
     rotation::Rotated,
     task_id::{InvalidTaskId, TaskId},
+    try_append::{Journal, Noticed, notice, waiting},
     verify::{Verification, verify, verify_within},
 };

@@ -6,8 +6,8 @@ use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::EntryKind};
 
 use crate::{
     checksum::Checksum,
+    derived_files::{copy, hash_of, is_beginning},
     paths::LedgerPaths,
-    views::{copy, hash_of, is_beginning},
 };
 
 /// Keeps bytes that stood in `path`, durably, and says where.

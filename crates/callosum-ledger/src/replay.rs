@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use callosum_host::{Disk, DiskError, OpenHow};
 
 use crate::{
-    align::OpenError,
     archive_name::ArchiveName,
+    derived_files::{NewViews, difference},
     entry::is_sealed,
     error_code::ErrorCode,
     hashlog::ReadRange,
+    inventory::Stock,
     journal::{
         Begins, JournalError, Nobody, RecordPlace, Told, ToldEntry, Until, day_of_path, walk_days,
     },
     open_ledger::OpenLedger,
     paths::LedgerPaths,
     position::{Position, View},
-    stock::Stock,
-    views::{NewViews, difference},
+    reconcile::OpenError,
 };
 
 /// How a replay went.

@@ -13,7 +13,6 @@ use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 use jiff::Timestamp;
 
 use crate::{
-    align::{Expected, OpenError},
     archive_name::ArchiveName,
     chain::HASHLOG,
     entry::checksum_at_head,
@@ -26,6 +25,7 @@ use crate::{
     open_ledger::compressed_beside,
     paths::LedgerPaths,
     position::{Position, View},
+    reconcile::{Expected, OpenError},
 };
 
 /// A ledger that was archived.

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, sync::Arc};
 
-use callosum_evidence::{secrets::mask, terminal::on_one_line};
+use callosum_evidence::{secrets::mask, terminal_escape::on_one_line};
 use callosum_host::Clock;
 use tracing::{Subscriber, subscriber::set_global_default};
 use tracing_subscriber::{

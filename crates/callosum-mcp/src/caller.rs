@@ -3,7 +3,7 @@
 //! Claude Code starts the server with its session in the environment, Codex names its thread with
 //! each call; Gemini CLI and Qwen Code say only who they are.
 
-use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_agents::{client::Client, output_format::Dialect};
 use callosum_session::trajectory::Agent;
 use serde_json::{Map, Value};
 

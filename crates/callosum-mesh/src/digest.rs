@@ -6,13 +6,13 @@ use std::{
     path::Path,
 };
 
-use callosum_evidence::{secrets::mask, terminal::untagged, tokens};
+use callosum_evidence::{secrets::mask, terminal_escape::untagged, tokens};
 
 use crate::{
     agent::AgentName,
+    author::{is_own, name_for},
     board::{Board, Message, Receipt, Status, Task},
     route::Matrix,
-    voice::{is_own, name_for},
 };
 
 /// Most characters of a foreign text.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::{secrets::mask, terminal::untagged, tokens};
+use callosum_evidence::{secrets::mask, terminal_escape::untagged, tokens};
 
 use crate::digest::one_line;
 

@@ -10,39 +10,39 @@
 
 pub mod addressee;
 pub mod agent;
+mod author;
+mod auto_lease;
 pub mod board;
+mod board_snapshot;
 pub mod bridge;
 pub mod classify;
 pub mod conflict;
+mod delivery;
 pub mod digest;
 pub mod digest_source;
-mod displaced;
-mod editing;
 pub mod event;
-mod incoming;
+mod ingest;
 pub mod journal;
 mod leased_path;
-mod memory;
 mod mesh;
 pub mod mesh_store;
-mod moment;
-mod news;
-mod orders;
+mod notifications;
 pub mod output_file;
 pub mod presence;
+mod quarantine;
 pub mod route;
 mod sessions;
-mod strict;
 pub mod throttle;
-mod told;
+mod timestamp;
 pub mod topic;
-mod voice;
+mod transaction;
+mod unique_keys;
 
 pub use crate::{
+    author::Voice,
+    auto_lease::warning,
     digest::quoted,
-    editing::warning,
-    incoming::is_about_board,
+    ingest::is_about_board,
     leased_path::leased_path,
     mesh::{Decided, Mesh, MeshError, Undecided},
-    voice::Voice,
 };

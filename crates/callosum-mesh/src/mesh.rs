@@ -10,18 +10,18 @@ use jiff::Timestamp;
 
 use crate::{
     agent::{AgentName, US},
+    author::Voice,
     board::{Board, Deed, NewTask, Order, Refusal, Task},
-    displaced::{is_lost_link, is_no_folder},
+    delivery::TOLD,
     event::{Draft, Event, Faults},
-    incoming::is_about_board,
+    ingest::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Notice, Reader, Retention, Tip},
-    news::NEWS,
-    orders::Orders,
+    notifications::NEWS,
     presence::{Presence, PresenceSource},
+    quarantine::{is_lost_link, is_no_folder},
     route::Matrix,
     sessions::ended,
-    told::TOLD,
-    voice::Voice,
+    transaction::Orders,
 };
 
 /// Events that are read at once.

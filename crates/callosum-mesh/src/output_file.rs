@@ -15,10 +15,10 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    author::Voice,
     board::{Deed, OutputOutcome, OutputReceipt, Task},
     leased_path::leased_path,
     mesh::{Mesh, MeshError, us},
-    voice::Voice,
 };
 
 /// Permission bits of an output file.

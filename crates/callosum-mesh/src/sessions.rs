@@ -4,12 +4,12 @@ use callosum_host::process::Identity;
 use serde_json::{Map, json};
 
 use crate::{
+    author::Voice,
     board::{BEGINS, Board, CLAIM, Claim, ENDS, Order, PROCESS, Process, Session, Status},
     event::Draft,
     journal::Durability,
     mesh::{Mesh, MeshError, us},
-    orders::Orders,
-    voice::Voice,
+    transaction::Orders,
 };
 
 impl Mesh {

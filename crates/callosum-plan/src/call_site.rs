@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::{
+    call_bounds::{Subject, parts},
     capability::CapabilityName,
     failure::FailureKind,
     form::Name,
     program::{Expression, Id},
     span::Span,
     value::{Key, Value},
-    yields::{Subject, parts},
 };
 
 /// One call of a capability in the source.

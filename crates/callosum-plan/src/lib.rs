@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod call_bounds;
 mod call_site;
 mod capability;
 mod compile;
@@ -20,7 +21,7 @@ mod diagnostic;
 mod failure;
 mod finding;
 mod form;
-mod hidden;
+mod invisible_chars;
 mod library;
 mod machine;
 mod print;
@@ -31,7 +32,6 @@ mod regular_expression;
 mod schema;
 mod span;
 mod value;
-mod yields;
 
 pub use crate::{
     budget::Limits,

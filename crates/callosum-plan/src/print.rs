@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use crate::{
     form::{Form, FormKind},
-    hidden::is_hidden,
+    invisible_chars::is_hidden,
 };
 
 impl Display for Form {

@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 
 use crate::{
     bead::{Bead, BeadId, is_closed},
+    claim_scope::Whose,
     config::{Config, Enforcement},
+    divergence::{Source, forks},
     evidence::{ROOT_PREFIX, Standing, Tree},
-    fork::{Source, forks},
     ghost::{MARK, search_command, unverified},
     grounding::{ClaimKind, Grounded, Grounding, Threshold, lacking_time},
     notes::Notes,
     renames::FileMove,
-    span::Whose,
-    step::{Held, Intent, NoteChange, Session, SessionError, second},
     trajectory::{Record, UnreadLines},
+    transaction::{Held, Intent, NoteChange, Session, SessionError, second},
 };
 
 /// So many of the steps block unless the settings say otherwise, from the first.

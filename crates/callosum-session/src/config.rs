@@ -8,8 +8,8 @@ use crate::{
     checkpoint::Outcome,
     grounding::ClaimKind,
     notes::Fault,
-    step::{Session, SessionError},
     trajectory::Retention,
+    transaction::{Session, SessionError},
     yaml,
     zones::ZoneError,
 };

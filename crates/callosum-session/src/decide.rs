@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     bead::{ASSUMPTION, Bead, BeadId, GROUNDING, USER_INPUT, evidence_value},
+    decision_history,
     evidence::{Evidence, QuoteError, Standing, Tree},
     grounding::time_of,
     notes::{Decision, Notes},
-    recorded,
-    statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
-    step::{
+    sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
+    trajectory::{DayFile, Record, day_files, records, said_in},
+    transaction::{
         BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second, times_from,
     },
-    trajectory::{DayFile, Record, day_files, records, said_in},
     zones::ZoneError,
 };
 
@@ -248,7 +248,7 @@ impl Held<'_> {
             let made = there.find(is_it);
             let known = made
                 .as_ref()
-                .and_then(|record| recorded::decided(record).zip(Some(record)));
+                .and_then(|record| decision_history::decided(record).zip(Some(record)));
             if let Some((decision, record)) = known {
                 let has_it = |id: &BeadId| {
                     let sheet = session.bead(id).ok();

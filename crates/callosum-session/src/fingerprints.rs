@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     bead::Mark,
-    step::{Held, Session, SessionError},
+    transaction::{Held, Session, SessionError},
     zones::ZoneError,
 };
 

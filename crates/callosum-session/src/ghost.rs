@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::{
     grounding::Claim,
     notes::Notes,
-    statement::{Redaction, one_line},
-    step::{Held, Intent, Session, SessionError, Written, second},
+    sanitize::{Redaction, one_line},
     trajectory::{Record, day_files, records, said_in},
+    transaction::{Held, Intent, Session, SessionError, Written, second},
 };
 
 /// Two queries that share more of their words than this are one query twice, in percent.

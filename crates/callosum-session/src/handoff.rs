@@ -10,14 +10,14 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     bead::{Bead, BeadId},
     checkpoint::{Asked, Checked},
+    claim_scope::Whose,
     config::Config,
     decide::NOT_CURRENT,
     grounding::{Brief, Threshold},
     notes::Notes,
-    span::Whose,
-    statement::Redaction,
-    step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
+    sanitize::Redaction,
     trajectory::{Agent, COVERS, Kept, covers},
+    transaction::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
 };
 
 /// A hand-off that is about to be made.

@@ -10,53 +10,53 @@
 
 #![forbid(unsafe_code)]
 
+mod attribution;
 pub mod bead;
 pub mod budget;
 pub mod checkpoint;
-mod cite;
+mod claim_scope;
 mod config;
-mod crossing;
+mod context_zone;
+mod cross_repo;
 mod decide;
-mod delta;
-mod design;
+mod decision_history;
+mod design_docs;
+pub mod divergence;
 pub mod evidence;
+mod evidence_edit;
 mod fingerprints;
-pub mod fork;
 pub mod ghost;
 pub mod grounding;
 mod handoff;
 pub mod heal;
+mod incremental;
 pub mod merge;
 pub mod notes;
-mod opening;
-mod pickup;
-mod reached;
+mod pending_handoffs;
 mod rebuild;
-mod recorded;
 pub mod recovery;
 mod renames;
-mod seen;
-mod span;
-mod statement;
-mod step;
+mod sanitize;
+mod session_start;
 pub mod system;
 pub mod trajectory;
-mod unrecorded;
+mod transaction;
+mod untracked_decisions;
 mod yaml;
 mod zones;
 
 pub use crate::{
+    claim_scope::Whose,
     config::{Config, Enforcement, UnknownKey},
-    crossing::{Crossing, quoted_from},
+    cross_repo::{Crossing, quoted_from},
     decide::{DecideError, Decided, Ground, NewDecision},
-    delta::{Delta, Synthesized},
-    design::{Design, Designs},
+    design_docs::{Design, Designs},
     handoff::{HandedOff, HandoffError, NewHandoff},
-    opening::{Opening, Told},
-    pickup::Waiting,
+    incremental::{Delta, Synthesized},
+    pending_handoffs::Waiting,
     renames::{FileMove, RenameHistory},
-    span::Whose,
-    statement::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
-    step::{Held, Mended, Session, SessionError, Written},
+    sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
+    session_start::{Opening, Told},
+    transaction::{Held, Mended, Session, SessionError, Written},
     zones::{ZoneError, Zones},
 };

@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 use crate::{
     bead::{Bead, BeadId, Sheet},
     decide::bead_item,
+    decision_history::decided,
     heal::{Healed, Healer, Past},
-    recorded::decided,
-    statement::{Redaction, one_line},
-    step::{BeadChange, Held, SessionError, in_order},
+    sanitize::{Redaction, one_line},
     trajectory::{Record, day_files, records, said_in},
+    transaction::{BeadChange, Held, SessionError, in_order},
 };
 
 /// What a record has the id of its bead in.

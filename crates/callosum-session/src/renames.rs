@@ -9,12 +9,12 @@ use std::{cell::OnceCell, collections::BTreeMap, fmt};
 use callosum_search::walk::{Scope, SourceTree};
 
 use crate::{
+    claim_scope::Whose,
     decide::DecideError,
     evidence::{Evidence, Standing, Tree},
     fingerprints::{Fingerprint, Fingerprints},
     grounding::{Claim, ClaimKind, Grounding},
-    span::Whose,
-    step::{Held, Session, SessionError},
+    transaction::{Held, Session, SessionError},
 };
 
 /// Most missing files that are looked for at once.

@@ -30,10 +30,10 @@ const TAKERS: [(&str, Place); 36] = [
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
     ("callosum-arbiter/src/slots.rs", Place::Own),
     ("callosum-guard/src/snapshot/store.rs", Place::Own),
-    ("callosum-host/src/disk/scratch.rs", Place::Own),
+    ("callosum-host/src/disk/temp_dir.rs", Place::Own),
     ("callosum-host/src/lock.rs", Place::Handed),
     ("callosum-ledger/src/audit_buffer.rs", Place::Own),
-    ("callosum-ledger/src/checkpoint/make.rs", Place::Own),
+    ("callosum-ledger/src/checkpoint/create.rs", Place::Own),
     (
         "callosum-ledger/src/compression.rs",
         Place::Covered(".cal_lock"),
@@ -42,7 +42,7 @@ const TAKERS: [(&str, Place); 36] = [
     ("callosum-log/src/file.rs", Place::Handed),
     ("callosum-mesh/src/journal/open.rs", Place::Own),
     (
-        "callosum-session/src/step/session.rs",
+        "callosum-session/src/transaction/session.rs",
         Place::Covered("loa-grimoire/.session"),
     ),
     ("callosum-app/src/delegate/run_store.rs", Place::Own),
@@ -62,7 +62,7 @@ const TAKERS: [(&str, Place); 36] = [
     ("callosum-client/src/hook/tokens.rs", Place::Own),
     ("callosum-client/src/undo/log.rs", Place::Own),
     // Files that are only just being written, under names of the moment: nobody waits for those.
-    ("callosum-host/src/disk/temporary.rs", Place::Handed),
+    ("callosum-host/src/disk/temp_names.rs", Place::Handed),
 ];
 
 /// Whether a source takes locks, rather than only names their type.
@@ -98,7 +98,7 @@ fn every_lock_stands_where_no_executor_sees_it() {
             ));
         }
     }
-    let covered = tree.text("crates/callosum-agents/src/confinement/nested.rs");
+    let covered = tree.text("crates/callosum-agents/src/confinement/nested_repositories.rs");
     for (path, place) in TAKERS {
         if !tree.has(&format!("crates/{path}")) {
             findings.push(format!("{path}: is not there any more"));

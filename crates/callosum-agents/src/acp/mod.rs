@@ -9,13 +9,13 @@
 //! and any permission that goes further; deadlines, which end the process and the
 //! agent with it; of these it is told a moment before, to take its leave.
 
-mod job;
 mod mode;
 mod policy;
 mod session;
 mod wire;
+mod worker;
 
-pub(crate) use self::job::answer;
+pub(crate) use self::worker::answer;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    dialect::{CUT_OFF, Complaint, MOST_TOKENS, TOOL_REFUSED, Tokens},
+    output_format::{CUT_OFF, Complaint, MOST_TOKENS, TOOL_REFUSED, Tokens},
     runner::LARGEST_ANSWER,
     transport::Event,
 };

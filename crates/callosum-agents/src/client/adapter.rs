@@ -4,7 +4,7 @@
 //! runs is the client: it has the same folders, hosts, variables and login.
 
 use super::Client;
-use crate::{dialect::Dialect, registry::Executor, template::Template, transport::Transport};
+use crate::{output_format::Dialect, registry::Executor, template::Template, transport::Transport};
 
 /// A program that speaks the protocol, its client, and its package.
 type Speaker = (&'static str, Dialect, Option<&'static str>);

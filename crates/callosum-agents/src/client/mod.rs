@@ -2,33 +2,33 @@
 //! needs.
 //!
 //! One file per client, each a single [`Client`]. Start with [`Client::of`] and [`Client::behind`]. What a client writes
-//! and how it is read is [`dialect`](crate::dialect)'s; nothing here runs anything, and no
+//! and how it is read is [`output_format`](crate::output_format)'s; nothing here runs anything, and no
 //! content of a login's file is ever read: whether it is there is all that is asked. Settings may hold a key, or
 //! name the variable that does; which of both is all that is told of them.
 
 mod adapter;
+mod api_key;
 mod claude;
 mod codex;
 mod gemini;
 mod hooks;
-mod key;
-mod mending;
+mod login_status;
 mod opencode;
 mod qwen;
+mod remediation;
 mod server;
-mod standing;
 mod tool_servers;
 mod transcripts;
 mod version;
 
 pub use self::{
+    api_key::{Key, KeysIn},
     hooks::{Allowing, Asking, Denying, Hooks, Rewriting, Telling, TimeUnit},
-    key::{Key, KeysIn},
-    standing::Standing,
+    login_status::Standing,
     tool_servers::ToolServers,
     version::Version,
 };
-use crate::dialect::Dialect;
+use crate::output_format::Dialect;
 
 /// A coding agent that can be asked once and answers in JSON of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

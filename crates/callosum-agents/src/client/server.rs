@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     Client, KeysIn,
-    key::{json, overrule},
+    api_key::{json, overrule},
 };
 
 impl Client {
@@ -77,7 +77,7 @@ fn of_all_providers(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::Dialect;
+    use crate::output_format::Dialect;
 
     fn servers(dialect: Dialect, file: &str, text: &str, command: &str) -> Vec<String> {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();

@@ -12,7 +12,7 @@ use std::{
 
 use callosum_host::Disk;
 
-use super::places::{Wishes, wished};
+use super::mounts::{Wishes, wished};
 
 /// Most links that one path may follow, as the kernel has it.
 const MOST_LINKS: usize = 40;

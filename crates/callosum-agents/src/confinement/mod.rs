@@ -8,32 +8,32 @@
 //! What is deliberately not here: the doing, which is `callosum_host::confine`'s, and deciding
 //! which hosts or folders a known client needs.
 
-mod confiner;
+mod client_home;
+mod client_requirements;
+mod client_settings;
+mod credential_refresh;
 mod grants;
-mod level;
-mod needs;
-mod nested;
-mod own_folder;
+mod launcher;
+mod mounts;
+mod nested_repositories;
 mod personal;
-mod places;
 mod policy;
-mod protected;
+mod policy_decision;
+mod probe;
+mod protected_paths;
 mod proxy;
-mod renewal;
-mod settings;
-mod system;
 mod transcript;
 
 pub(crate) use self::grants::led_elsewhere;
 pub use self::{
-    confiner::Confiner,
     grants::{LeadsOutside, leads_outside},
-    level::{Level, Reached, Refused, decide},
+    launcher::Confiner,
+    mounts::{Surface, SystemFolders, Wishes, places},
     personal::personal,
-    places::{Surface, SystemFolders, Wishes, places},
     policy::{InvalidHost, Policy, Whitelisted},
-    protected::{Protected, Withheld},
+    policy_decision::{Level, Reached, Refused, decide},
+    probe::{Missing, System},
+    protected_paths::{Protected, Withheld},
     proxy::{Connection, Connections, Names, Upstream, Verdict},
-    system::{Missing, System},
     transcript::LastTranscript,
 };

@@ -20,7 +20,7 @@ use tokio::runtime;
 use tokio_stream::StreamExt as _;
 
 use super::{
-    call::{complaint_in, hidden, key, start_of},
+    client::{complaint_in, hidden, key, start_of},
     ending,
     endpoint::Endpoint,
     job::Answering,
@@ -29,7 +29,7 @@ use super::{
     wait,
 };
 use crate::{
-    dialect::{CUT_OFF, Complaint, UNREACHABLE},
+    output_format::{CUT_OFF, Complaint, UNREACHABLE},
     transport::{Event, Job},
 };
 
@@ -198,7 +198,7 @@ fn conclude(end: StreamEnd, answering: &mut Answering<'_>) -> Result<(), Broken>
             return Err(Complaint::of_kind(CUT_OFF, words).into());
         }
     };
-    ending::judge(&reason)?;
+    finish_reason::judge(&reason)?;
     answering.done();
     Ok(())
 }
@@ -245,7 +245,7 @@ fn complaint(error: &genai::Error, begun: bool) -> Complaint {
         complaint.words = format!("status {status}: {}", complaint.words);
         complaint.status = Some(u64::from(status));
     }
-    complaint.resets = error.headers().and_then(wait::reset);
+    complaint.resets = error.headers().and_then(rate_limit::reset);
     complaint
 }
 

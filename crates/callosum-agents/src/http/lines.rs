@@ -2,7 +2,7 @@
 
 use std::{io::Read, ops::ControlFlow};
 
-use crate::dialect::{CUT_OFF, Complaint, LARGEST_STREAM};
+use crate::output_format::{CUT_OFF, Complaint, LARGEST_STREAM};
 
 /// Longest line in bytes; a whole answer may stand on one.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;

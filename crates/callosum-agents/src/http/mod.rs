@@ -8,25 +8,25 @@
 //! What is deliberately not here: deadlines and cancellation, which end the process; cookies,
 //! redirects, compression, proxies, and anything that the entry did not name.
 
-mod call;
-mod ending;
+mod client;
 mod endpoint;
+mod finish_reason;
 #[cfg(feature = "hosted")]
 mod hosted;
-mod job;
 mod lines;
-mod material;
 mod ollama;
 mod openai;
+mod prompt_context;
+mod rate_limit;
 mod server;
-mod wait;
 mod webhook;
+mod worker;
 
 pub(crate) use self::{
-    call::Caller,
-    job::answer,
+    client::Caller,
     lines::{Broken, read_lines},
     server::Interface,
+    worker::answer,
 };
 pub use self::{
     endpoint::{Endpoint, EndpointError},

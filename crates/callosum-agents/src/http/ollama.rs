@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 use serde_json::{Value, json};
 
 use super::{
-    call::{Caller, complaint_in},
-    ending::{self, CALLS},
-    job::Answering,
+    client::{Caller, complaint_in},
+    finish_reason::{self, CALLS},
     lines::{Broken, Flow, read_lines},
     server::Look,
+    worker::Answering,
 };
 use crate::{
-    dialect::{CUT_OFF, Complaint},
+    output_format::{CUT_OFF, Complaint},
     transport::Event,
 };
 
@@ -62,7 +62,7 @@ pub(super) fn ask(
 
 fn end(ended: Option<&str>, answering: &mut Answering<'_>) -> Result<(), Broken> {
     let reason = ended.ok_or_else(|| Complaint::of_kind(CUT_OFF, "the stream ended early"))?;
-    ending::judge(reason)?;
+    finish_reason::judge(reason)?;
     answering.done();
     Ok(())
 }

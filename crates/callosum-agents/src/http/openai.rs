@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 use serde_json::{Value, json};
 
 use super::{
-    call::{Caller, complaint_in},
-    ending::{self, CALLS},
-    job::Answering,
+    client::{Caller, complaint_in},
+    finish_reason::{self, CALLS},
     lines::{Broken, Flow, read_lines},
     server::Look,
+    worker::Answering,
 };
 use crate::{
-    dialect::{CUT_OFF, Complaint},
+    output_format::{CUT_OFF, Complaint},
     transport::Event,
 };
 
@@ -133,7 +133,7 @@ impl Stream {
         }
         let finish = self.finish.filter(|_| !self.called);
         match finish.as_deref().or(self.called.then_some(CALLS[0])) {
-            Some(reason) => ending::judge(reason)?,
+            Some(reason) => finish_reason::judge(reason)?,
             None if self.done => {
                 return Err(cut("the server did not say why the model stopped").into());
             }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 #[cfg(feature = "hosted")]
 use super::hosted::Provider;
-use super::{call::Caller, job::Answering, lines::Broken, ollama, openai};
-use crate::{dialect::Complaint, transport::Job};
+use super::{client::Caller, lines::Broken, ollama, openai, worker::Answering};
+use crate::{output_format::Complaint, transport::Job};
 
 /// What a server understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

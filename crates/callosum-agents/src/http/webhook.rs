@@ -8,11 +8,11 @@ use serde_json::Value;
 use ureq::Agent;
 
 use super::{
-    call::{believing_what_the_machine_believes, start_of},
+    client::{believing_what_the_machine_believes, start_of},
     endpoint::Endpoint,
-    wait,
+    rate_limit,
 };
-use crate::words::with_causes;
+use crate::sanitize::with_causes;
 
 /// How long a post may take from beginning to end.
 const WITHIN: Duration = Duration::from_secs(20);
@@ -92,7 +92,7 @@ impl Webhook {
         let is_last = number("x-ratelimit-remaining").is_some_and(|left| left < 1.0);
         let lifted = number("x-ratelimit-reset-after").filter(|_| is_last);
         let told = number("retry-after").or(lifted).and_then(seconds);
-        let told = told.or_else(|| wait::reset(headers)?.after);
+        let told = told.or_else(|| rate_limit::reset(headers)?.after);
         let mut bytes = Vec::new();
         let body = response.into_body().into_reader();
         // What can be read of it is what there is to tell.

@@ -7,8 +7,8 @@
 //! What is deliberately not here: sampling, elicitation and roots, which are refused or empty;
 //! deadlines, which end the process and the server with it, once it has taken its leave.
 
-mod job;
-mod remote;
+mod http_transport;
 mod tool;
+mod worker;
 
-pub(crate) use self::job::answer;
+pub(crate) use self::worker::answer;

@@ -6,10 +6,10 @@ use callosum_ledger::{
 };
 use serde_json::{Map, Value};
 
-use super::reading::{Unreadable, field, read_object};
+use super::parse::{Unreadable, field, read_object};
 use crate::{
     registry::Capabilities,
-    words::{fit_shortly, shows_nothing},
+    sanitize::{fit_shortly, shows_nothing},
 };
 
 /// Longest summary, in bytes of UTF-8 (seed CAL §3.2: 10 KB).

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::reading::{Unreadable, field, read_object};
-use crate::{registry::Capabilities, words::fit_shortly};
+use super::parse::{Unreadable, field, read_object};
+use crate::{registry::Capabilities, sanitize::fit_shortly};
 
 /// What an executor says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

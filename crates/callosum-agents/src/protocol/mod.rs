@@ -6,13 +6,13 @@
 
 mod answer;
 mod capabilities;
-mod reading;
+mod parse;
+mod prompt;
 mod request;
-mod spoken;
 
 pub use self::{
     answer::{Answer, AnswerError, ChecksumBy, LONGEST_SUMMARY, Spent, parse_answer},
     capabilities::{Described, parse_capabilities},
-    reading::{JsonType, Unreadable},
+    parse::{JsonType, Unreadable},
     request::{Request, RequestMetadata},
 };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     client::Client,
     confinement::{Policy, Wishes},
-    words::fit_line,
+    sanitize::fit_line,
 };
 
 /// The id of the executor that every installation has.

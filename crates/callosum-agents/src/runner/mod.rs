@@ -7,9 +7,9 @@
 //! What is deliberately not here: retries, how executors are confined, and executors that are not programs.
 
 mod environment;
-mod listening;
 mod run;
-mod start;
+mod spawn;
+mod supervise;
 mod unread;
 
 pub use self::{
@@ -19,9 +19,9 @@ pub use self::{
 
 pub(crate) use self::{
     environment::is_secret,
-    listening::{Counting, Ended, Listener, hear_out, judge_ending, last_words, listen},
     run::{HELPS, NOTHING_TELLING, cause_of},
-    start::{Errand, own_folder},
+    spawn::{Errand, own_folder},
+    supervise::{Counting, Ended, Listener, hear_out, judge_ending, last_words, listen},
 };
 
 #[cfg(test)]

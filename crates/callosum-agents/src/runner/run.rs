@@ -9,20 +9,20 @@ use callosum_host::{
 use callosum_ledger::ErrorCode;
 
 use super::{
-    listening::{Counting, Ended, hear_out},
-    start::{Errand, own_folder},
+    spawn::{Errand, own_folder},
+    supervise::{Counting, Ended, hear_out},
     unread::{judge_output, refused, without_output},
 };
 use crate::{
-    cause,
     client::Client,
     confinement::{Confiner, Connections, LastTranscript, Reached},
-    dialect::{self, ClientFault, Dialect},
+    output_format::{self, ClientFault, Dialect},
     protocol::{Answer, AnswerError, Request, Spent, parse_answer},
     registry::{Executor, Kind},
+    sanitize::fit_shortly,
+    stderr_summary,
     template::{Template, TemplateError},
     transport::{self, Transport},
-    words::fit_shortly,
 };
 
 /// Longest silence of an executor whose entry says nothing else (REQ-COM-003).
@@ -379,7 +379,7 @@ fn helped(advice: Option<&str>) -> String {
 }
 
 fn said_last(complaint: &str) -> String {
-    let quoted = quoted(cause::last_said(complaint).unwrap_or_default());
+    let quoted = quoted(stderr_summary::last_said(complaint).unwrap_or_default());
     if quoted.is_empty() {
         quoted
     } else {
@@ -399,8 +399,9 @@ fn because(cause: Option<&str>, complaint: &str) -> String {
 /// The line of a complaint that explains a failure. What a client writes last is a banner as often as not; a
 /// program that nobody knows is taken at its last word.
 pub(crate) fn cause_of(executor: &Executor, complaint: &str) -> Option<String> {
-    let last = || cause::last_said(complaint).filter(|_| Client::behind(executor).is_none());
-    cause::telling(complaint).or_else(|| last().map(str::to_owned))
+    let last =
+        || stderr_summary::last_said(complaint).filter(|_| Client::behind(executor).is_none());
+    stderr_summary::telling(complaint).or_else(|| last().map(str::to_owned))
 }
 
 fn quoted(line: &str) -> String {
@@ -423,7 +424,7 @@ pub fn run(
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Answer, RunError> {
     if let Some(dialect) = Dialect::of(executor) {
-        return dialect::ask(dialect, executor, request, surroundings, heard);
+        return output_format::ask(dialect, executor, request, surroundings, heard);
     }
     if let Some(transport) = Transport::of(executor) {
         return transport::ask(transport, executor, request, surroundings, heard);
@@ -507,7 +508,7 @@ fn judge_exit(
                 _ => ended.complaint,
             };
             // A limit lasts longer than the pauses between tries.
-            if let Some(limit @ ClientFault::RateLimited { .. }) = dialect::named_in(&said) {
+            if let Some(limit @ ClientFault::RateLimited { .. }) = output_format::named_in(&said) {
                 return Err(refused(executor, environment, limit, &said));
             }
             Err(RunError::Crashed {

@@ -9,7 +9,7 @@ use callosum_host::{
 use callosum_ledger::ErrorCode;
 use callosum_testkit::{fakes, with_time_enough};
 
-use super::{listening::last_words, run::HEARD_COMPLAINT, *};
+use super::{run::HEARD_COMPLAINT, supervise::last_words, *};
 use crate::{
     confinement::{Connections, LastTranscript},
     handshake::handshake,

@@ -9,7 +9,7 @@ use callosum_evidence::secrets;
 
 use super::run::{Reply, RunError};
 use crate::{
-    dialect::{self, ClientFault, wrapping::unwrapped},
+    output_format::{self, ClientFault, wrapping::unwrapped},
     protocol::{Answer, AnswerError, parse_answer},
     registry::{Capabilities, Executor},
 };
@@ -73,7 +73,7 @@ pub(super) fn without_output(
     if !unwrapped(&reply.output).is_empty() {
         return None;
     }
-    let fault = dialect::named_in(&reply.complaint)?;
+    let fault = output_format::named_in(&reply.complaint)?;
     Some(refused(executor, environment, fault, &reply.complaint))
 }
 

@@ -13,7 +13,7 @@ use callosum_search::{
 use super::survey::{
     Survey,
     file::SurveyedFile,
-    links::{self, Chase},
+    import_graph::{self, Chase},
 };
 
 /// Names that a file re-exports by one import.
@@ -109,7 +109,7 @@ impl<'s> Exports<'s> {
                 && import.kind == ImportKind::ReExport
                 && is_offered_by(file, import)
             {
-                let names = links::names_taken(file.language, import);
+                let names = import_graph::names_taken(file.language, import);
                 self.pass_unknown(at, import.line, Some(package), names);
             }
             let Target::File(to) = target else { continue };
@@ -117,7 +117,7 @@ impl<'s> Exports<'s> {
             if !passes_on || !target_is_source || *to == at {
                 continue;
             }
-            if links::is_glob(import) {
+            if import_graph::is_glob(import) {
                 symbols.extend(self.take(*to, |symbol| !is_inner(file.language, symbol)));
                 // A file that is re-exported whole may have its names from others.
                 if self.passed.insert(*to) {
@@ -125,7 +125,7 @@ impl<'s> Exports<'s> {
                 }
                 continue;
             }
-            for name in links::names_taken(file.language, import) {
+            for name in import_graph::names_taken(file.language, import) {
                 let declarer = self.chase.declarer(*to, name);
                 let is_module = || self.is_module(name, *to);
                 if declarer.is_none()

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use super::digest::UnknownSection;
+use super::report::UnknownSection;
 
 /// A question that scout can answer.
 ///

@@ -9,26 +9,26 @@
 //! it is asked for, and says so.
 
 mod citation;
-mod digest;
+mod dependency_graph;
 mod exports;
+mod file_role;
 #[cfg(test)]
 mod fixture;
-mod graph;
 mod kind;
 mod manifest;
-mod mentions;
 mod modules;
-mod page;
 mod progress;
 mod protocol;
-mod role;
-mod surface;
+mod public_api;
+mod references;
+mod report;
+mod report_layout;
 mod survey;
 
 pub use self::{
-    digest::{Digest, Limits, UnknownSection, digest, digest_section},
     kind::{Kind, UnknownKind},
     progress::{Phase, Progress},
     protocol::answer,
+    report::{Digest, Limits, UnknownSection, digest, digest_section},
     survey::{Relation, Survey, SurveyError},
 };

@@ -12,9 +12,9 @@ use callosum_search::walk::{PathError, RelativePath, Scope, WalkError};
 use serde_json::{Value, json};
 
 use super::{
-    digest::{Limits, digest},
     kind::{Kind, UnknownKind},
     progress::{Phase, Progress},
+    report::{Limits, digest},
     survey::{Survey, SurveyError},
 };
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::interpreter;
-use crate::words::fit_shortly;
+use crate::sanitize::fit_shortly;
 
 const PROMPT: &str = "{prompt}";
 const SELF: &str = "{self}";

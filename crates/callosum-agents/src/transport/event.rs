@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{dialect::Complaint, server_tool::ServerTool};
+use crate::{output_format::Complaint, server_tool::ServerTool};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

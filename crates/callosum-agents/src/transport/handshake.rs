@@ -9,17 +9,17 @@ use std::time::Duration;
 use callosum_host::process::Ending;
 
 use super::{
-    asking::{self, failed, have_asked},
     job::Want,
     name::Transport,
+    run_worker::{self, failed, have_asked},
 };
 use crate::{
     handshake::{Fault, Handshake, steps},
     protocol::Spent,
     registry::{Capabilities, Executor},
     runner::{Patience, RunError, Surroundings, cause_of},
+    sanitize::fit_shortly,
     server_tool::ServerTool,
-    words::fit_shortly,
 };
 
 /// Longest time that a server may take to say what it offers.
@@ -134,7 +134,7 @@ fn look_within(
         .into());
     }
     match told.found {
-        Some(asking::Found {
+        Some(run_worker::Found {
             version,
             offers,
             tools,

@@ -12,29 +12,29 @@
 //!
 //! What is deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`, `acp`).
 
-mod asking;
-mod calling;
+pub(crate) mod cancel;
 mod event;
-pub(crate) mod farewell;
 mod handshake;
-mod heard;
 mod job;
 mod name;
-mod relay;
-mod speaking;
-mod thoughts;
+mod output_reader;
+mod run_worker;
+mod runtime;
+mod strip_reasoning;
+mod tool_call;
+mod worker_main;
 
 pub(crate) use self::{
-    asking::ask,
+    cancel::LEAVE_WITHIN,
     event::{Event, Tell},
-    farewell::LEAVE_WITHIN,
     handshake::{handshake, offers, ping},
-    heard::{Heard, LONGEST_MESSAGE},
     job::{Job, Limits, Want},
-    relay::{relay, say},
+    output_reader::{Heard, LONGEST_MESSAGE},
+    run_worker::ask,
+    runtime::{relay, say},
 };
 pub use self::{
-    calling::{CallError, ToolAnswer, call_tool},
     name::Transport,
-    speaking::{JobError, Means, speak},
+    tool_call::{CallError, ToolAnswer, call_tool},
+    worker_main::{JobError, Means, speak},
 };

@@ -1,6 +1,6 @@
 //! Audit records as the commands print them.
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::{AuditReadError, AuditReader, AuditRecord};
 use schemars::JsonSchema;
 use serde::Serialize;

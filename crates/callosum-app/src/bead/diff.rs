@@ -1,6 +1,6 @@
 //! `callosum bead diff`: where a bead, the notes, the trajectory and the code part ways.
 
-use callosum_session::fork::Fork;
+use callosum_session::divergence::Fork;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! `callosum bead show`: what a bead says.
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_session::bead::{Bead, Sheet};
 use schemars::JsonSchema;
 use serde::Serialize;

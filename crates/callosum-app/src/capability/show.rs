@@ -1,6 +1,6 @@
 //! `callosum capability show`: all that is known of one.
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 
 use crate::capability::market::CapabilityOutput;
 use crate::lasting;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callosum_config::{Environment, Homes};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::process::{Cancel, Ending, Launch, Limits, SpawnError};
 use callosum_host::{Disk, DiskError, process};
 use callosum_search::find::Proposal;

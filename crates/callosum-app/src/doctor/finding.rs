@@ -1,6 +1,6 @@
 //! What `find` asks beside its own index.
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_search::find::Model;
 
 use crate::ck::Ck;

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use callosum_agents::client::Client;
 use callosum_agents::confinement::Policy;
-use callosum_agents::dialect::{ClientFault, Dialect};
 use callosum_agents::handshake::Fault;
 use callosum_agents::http::Endpoint;
+use callosum_agents::output_format::{ClientFault, Dialect};
 use callosum_agents::protocol::{AnswerError, Unreadable};
 use callosum_agents::registry::{Executor, Kind};
 use callosum_agents::runner::RunError;

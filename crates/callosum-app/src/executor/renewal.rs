@@ -4,8 +4,8 @@
 //! takes none away unasked: it is refused until the command line has every bound of the entry, or `--replace`.
 
 use callosum_agents::client::Client;
-use callosum_agents::dialect::Dialect;
 use callosum_agents::discover::Known;
+use callosum_agents::output_format::Dialect;
 use callosum_agents::registry::Executor;
 use callosum_agents::template::Template;
 

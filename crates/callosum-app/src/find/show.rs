@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::quote;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_search::find::{Ask, Found, TREE};
 
 use crate::find::FoundOutput;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::{Conflict, ConflictKind, Edge, Graph, Intent, StatusRecord, TreeRow};
 use schemars::JsonSchema;
 use serde::Serialize;

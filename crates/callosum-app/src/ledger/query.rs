@@ -1,7 +1,7 @@
 //! `callosum ledger query`: entries by executor, time, text and what is known of them.
 
 use callosum_evidence::quote;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::Entry;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callosum_client::conflict::{Choice, Known, Outcome, is_lost, resolve as decide, unified};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::OpenHow;
 use callosum_host::disk::EntryKind;
 use callosum_mesh::Voice;

@@ -1,7 +1,7 @@
 //! `callosum mesh digest`: the text that an agent gets when its session begins.
 
 use callosum_agents::client::Client;
-use callosum_agents::dialect::Dialect;
+use callosum_agents::output_format::Dialect;
 use callosum_client::{digest_sources, sources};
 use callosum_config::MeshSettings;
 use callosum_host::process::Identity;

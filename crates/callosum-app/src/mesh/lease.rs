@@ -1,7 +1,7 @@
 //! `callosum mesh lease`: who works on which file.
 
 use callosum_evidence::secrets;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Lease;
 use callosum_mesh::{Mesh, leased_path};
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use callosum_client::presence::presence_source;
 use callosum_config::{MeshSettings, MeshSettingsError, OutputFolders};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::process::Identity;
 use callosum_mesh::board::{NewTask, Order, Refusal, Task};
 use callosum_mesh::bridge::{Bridge, Synced};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_config::MeshSettings;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::classify::{Classification, THRESHOLD, classify};
 use callosum_mesh::route::{Matrix, Route};
 use schemars::JsonSchema;

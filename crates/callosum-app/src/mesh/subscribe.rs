@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::journal::Notice;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use callosum_arbiter::plan_run::{
     CallKey, CallState, PassedOver, ReadRun, ReadRunError, RunId, RunState, Runs, read_run,
     read_runs,
 };
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::AuditReader;
 
 use crate::context::Context;

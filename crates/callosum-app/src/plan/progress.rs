@@ -1,7 +1,7 @@
 //! What a person sees while a run goes on: its steps and calls, a line each, deeper ones further in.
 
 use callosum_arbiter::plan_run::CallState;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 
 /// Most characters of what a call takes that are shown.
 const SHOWN: usize = 60;

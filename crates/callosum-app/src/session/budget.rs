@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use callosum_agents::client::Client;
-use callosum_agents::dialect::Dialect;
+use callosum_agents::output_format::Dialect;
 use callosum_client::transcript::{newest, usage};
 use callosum_host::DiskError;
 use callosum_session::budget::{Budget, Usage};

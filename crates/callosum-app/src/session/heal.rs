@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_client::committed::Committed;
 use callosum_client::renames::Renames;
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal_escape::harmless;
 use callosum_session::heal::{Healed, Healer};
 use callosum_session::trajectory::{Agent, Pruned};
 use callosum_session::{Held, Session, Zones};

@@ -33,7 +33,7 @@ use std::path::Path;
 use callosum_arbiter::excerpt::excerpt;
 use callosum_arbiter::nearest::nearest;
 use callosum_evidence::secrets::Kind;
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal_escape::harmless;
 use callosum_session::evidence::{Evidence, QuoteError, ROOT_PREFIX, Relative, Standing};
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, DecideError, FileMove, Session, SessionError, UnknownKey, Zones};

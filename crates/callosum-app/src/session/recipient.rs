@@ -1,7 +1,7 @@
 //! [`recipient`]: whom a hand-off may name.
 
 use callosum_agents::client::Client;
-use callosum_agents::dialect::Dialect;
+use callosum_agents::output_format::Dialect;
 use callosum_agents::registry::Registry;
 use callosum_session::trajectory::Agent;
 

@@ -1,6 +1,6 @@
 //! `callosum session recover`: what a new context is told of the old one.
 
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal_escape::harmless;
 use callosum_evidence::{quote, tokens};
 use callosum_session::recovery::{Found, Recollection, level_1, level_2};
 use callosum_session::trajectory::Agent;

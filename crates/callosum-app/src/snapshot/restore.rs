@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::snapshot::Changes;
 
 use crate::context::Context;

@@ -2,7 +2,7 @@
 
 pub mod recent;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::{Entry, Query, ReadError, Reader, Stats};
 use schemars::JsonSchema;
 use serde::Serialize;

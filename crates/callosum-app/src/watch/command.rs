@@ -10,7 +10,7 @@ use std::path::Path;
 use callosum_client::intervention::{WatchError, Watcher};
 use callosum_config::{Environment, Project, Told};
 use callosum_diagnose::{Diagnosis, OutputReader, StreamSource};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
 use callosum_intervention::knowledge::Fix;
 use callosum_terminal::{

@@ -9,12 +9,12 @@ use std::{
 use callosum_agents::{
     client::Client,
     confinement::{Connection, Connections, LastTranscript, Verdict},
-    dialect::wait_until_reset,
     handshake::Fault,
+    output_format::wait_until_reset,
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     runner::{self, RunError, Sign, Surroundings},
 };
-use callosum_evidence::{secrets, terminal::on_one_line};
+use callosum_evidence::{secrets, terminal_escape::on_one_line};
 use callosum_ledger::Checksum;
 use serde_json::{Value, json};
 

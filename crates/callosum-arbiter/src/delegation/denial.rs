@@ -4,7 +4,7 @@
 //! tool of it gave back, is all that there is: a claim, which the hashes beside it bear out or not. Deliberately not here: what
 //! tries that failed said on standard error, which is kept whatever it is.
 
-use callosum_evidence::{secrets, terminal::harmless};
+use callosum_evidence::{secrets, terminal_escape::harmless};
 
 /// How the names begin of what the ledger consists of, and of what steers it.
 const OF_THE_LEDGER: [&str; 10] = [

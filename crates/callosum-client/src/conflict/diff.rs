@@ -4,7 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use callosum_evidence::{
     secrets::mask,
-    terminal::{harmless, untagged},
+    terminal_escape::{harmless, untagged},
 };
 use similar::{Algorithm, ChangeTag, TextDiff};
 

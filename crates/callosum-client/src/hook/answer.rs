@@ -6,7 +6,7 @@
 //! failed. To be asked about is denied wherever nobody can be asked.
 
 use callosum_agents::client::{Allowing, Asking, Denying, Hooks, Rewriting};
-use callosum_evidence::terminal::untagged;
+use callosum_evidence::terminal_escape::untagged;
 use serde_json::{Value, json};
 
 /// What is decided, as a client is to be told.
@@ -255,7 +255,7 @@ fn is_asked(mode: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::{client::Client, dialect::Dialect};
+    use callosum_agents::{client::Client, output_format::Dialect};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! [`Judged`]: what the guard says of a call.
 
-use callosum_evidence::terminal;
+use callosum_evidence::terminal_escape;
 use callosum_guard::{Decision, Policy, Verdict, decide, decide_read, decide_write};
 use callosum_ledger::Checksum;
 use jiff::Timestamp;
@@ -180,7 +180,7 @@ impl Judged {
             words.push_str(remark);
         }
         // A project's own rules say what they like, and clients pass it on as it comes.
-        terminal::untagged(&words.replace(char::is_control, " "))
+        terminal_escape::untagged(&words.replace(char::is_control, " "))
     }
 }
 

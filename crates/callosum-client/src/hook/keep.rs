@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, can_be_made_again, takes_in};
 use callosum_host::{
     disk::EntryKind,

@@ -1,6 +1,6 @@
 //! The lines about errors that a session starts with: failures whose fix is known, and edits outside of tasks.
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intervention::knowledge::KnownFailure;
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,6 +1,6 @@
 //! The text that an agent is sent: the operator's message, and what is known about the fix.
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intervention::{
     classify::suggest,
     knowledge::Fix,

@@ -7,7 +7,7 @@
 use std::{ffi::OsString, path::PathBuf, thread, time::Duration};
 
 use callosum_agents::http::{NoWebhook, Webhook};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::config::Escalation;
 use callosum_host::{
     Disk, DiskError,

@@ -90,7 +90,7 @@ fn noted_beside(disk: &Disk, path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use callosum_agents::dialect::Dialect;
+    use callosum_agents::output_format::Dialect;
 
     use super::*;
 

@@ -11,7 +11,7 @@ use std::{
 use callosum_host::{Disk, OpenHow};
 use regex::Regex;
 
-use super::tails::Tails;
+use super::path_suffix::Tails;
 
 /// Folders that package managers and toolchains fill.
 const FILLED_BY_OTHERS: [&str; 14] = [

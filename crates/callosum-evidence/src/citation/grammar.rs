@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 use super::{
     code_span::{code_span, unpadded},
     leading::leading,
-    place::{Place, several},
+    location::{Place, several},
 };
 
 /// The longest quote and the longest place that are read, in bytes; what is longer is text.

@@ -6,7 +6,7 @@
 use super::{
     code_span::{code_span, unpadded},
     grammar::{Citation, LONGEST, find, spanned},
-    place::Place,
+    location::Place,
 };
 
 /// Returns the citation that the line beginning at `start` opens with.

@@ -8,11 +8,11 @@ mod code_span;
 mod dependencies;
 mod grammar;
 mod leading;
+mod location;
 mod mention;
-mod place;
+mod path_suffix;
 mod quote;
-mod review;
-mod tails;
+mod summary;
 mod verify;
 
 pub use self::{
@@ -21,6 +21,6 @@ pub use self::{
     leading::cite_leading,
     mention::mentions,
     quote::says_enough,
-    review::Review,
+    summary::Review,
     verify::{LARGEST_FILE, MOST_LINES, Standing, Tally, Why, verify},
 };

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{address, handed, kind::Kind};
+use super::{kind::Kind, secret_arguments, url_credentials};
 
 /// Parts of a name that say that its value is secret.
 const PARTS: [&str; 5] = ["password", "passwd", "passphrase", "secret", "apikey"];
@@ -169,9 +169,9 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     for at in starts(text) {
         reader.look(at, &mut found);
     }
-    handed::find(text, &mut found);
-    address::addresses(text, &mut found);
-    address::headers(text, &mut found);
+    secret_arguments::find(text, &mut found);
+    url_credentials::addresses(text, &mut found);
+    url_credentials::headers(text, &mut found);
     found
 }
 

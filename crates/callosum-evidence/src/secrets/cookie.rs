@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{bare::is_random, kind::Kind, placeholder::is_placeholder};
+use super::{kind::Kind, placeholder::is_placeholder, unquoted::is_random};
 
 /// Parts of the names of cookies that are logins.
 const SESSIONS: [&str; 10] = [

@@ -3,31 +3,31 @@
 //! Start with [`mask`], or with [`mask_command`] for what stands on a command line. [`Kind`] lists what is recognised; what a form alone cannot tell from a
 //! hash, an id or test data is left alone, unless it is given to a name such as `password`.
 
-mod address;
-mod assigned;
-mod bare;
+mod assignments;
+mod bigrams;
 mod command;
 mod cookie;
 mod encoded;
+mod entropy;
 mod escaped;
-mod form;
-mod handed;
 mod kind;
-mod letters;
-mod pairs;
-mod parts;
+mod passphrases;
 mod pgpass;
-mod phrase;
 mod placeholder;
-mod query;
+mod prefilter;
+mod secret_arguments;
 mod service_tokens;
 mod spaced;
-mod unseen;
+mod token_patterns;
+mod unquoted;
+mod url_credentials;
+mod url_query;
+mod zero_width;
 
 use std::ops::Range;
 
 pub use self::kind::Kind;
-use crate::terminal::is_unseen;
+use crate::terminal_escape::is_unseen;
 
 /// A text without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn mask_in_place(text: &str) -> Masked {
 fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut secrets = find_as_written(text);
     if !text.is_ascii() && text.contains(is_unseen) {
-        secrets.extend(unseen::find(text));
+        secrets.extend(zero_width::find(text));
     }
     if escaped::may_be_in(text) {
         secrets.extend(escaped::find(text));
@@ -65,17 +65,17 @@ fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
 }
 
 fn find_as_written(text: &str) -> Vec<(Range<usize>, Kind)> {
-    let mut secrets = form::find(text);
-    secrets.extend(assigned::find(text));
-    secrets.extend(bare::find(text));
-    secrets.extend(phrase::find(text));
-    secrets.extend(query::find(text));
+    let mut secrets = token_patterns::find(text);
+    secrets.extend(assignments::find(text));
+    secrets.extend(unquoted::find(text));
+    secrets.extend(passphrases::find(text));
+    secrets.extend(url_query::find(text));
     secrets.extend(service_tokens::find(text));
     secrets.extend(encoded::find(text));
     secrets.extend(cookie::find(text));
     secrets.extend(pgpass::find(text));
     secrets.extend(spaced::find(text));
-    address::passwords(text, &mut secrets);
+    url_credentials::passwords(text, &mut secrets);
     secrets
 }
 

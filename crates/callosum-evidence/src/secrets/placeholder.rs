@@ -1,6 +1,6 @@
 //! What stands where a secret would, and is none: a variable, a template, a word of examples.
 
-use super::assigned::is_name;
+use super::assignments::is_name;
 
 /// Whether a value stands for a secret instead of being one.
 pub(super) fn is_placeholder(value: &str) -> bool {

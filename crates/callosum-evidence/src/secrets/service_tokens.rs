@@ -6,9 +6,9 @@
 use std::{ops::Range, sync::LazyLock};
 
 use super::{
-    assigned::{QUOTED_BITS, is_name, is_secret},
+    assignments::{QUOTED_BITS, is_name, is_secret},
+    entropy::is_jumbled_key,
     kind::Kind,
-    letters::is_jumbled_key,
 };
 
 /// The characters of a part of a token.

@@ -7,7 +7,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{assigned::may_name_one, kind::Kind, placeholder::is_placeholder};
+use super::{assignments::may_name_one, kind::Kind, placeholder::is_placeholder};
 
 /// The name of a password, a mark, and a value in quotes: group 1 or 2.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {

@@ -16,6 +16,10 @@ mod table;
 mod words;
 
 use crate::{
+    analyze::{
+        self,
+        value::{Arg, MAYBE, SOME},
+    },
     decide::decide,
     facts::Facts,
     permission::Permission,
@@ -24,10 +28,6 @@ use crate::{
     shell::{
         self, Budget,
         tree::{Command, Part, Redirect, RedirectKind, Script, Simple, Target},
-    },
-    unwrap::{
-        self,
-        value::{Arg, MAYBE, SOME},
     },
     verdict::Decision,
 };
@@ -153,10 +153,10 @@ pub fn auto_allow(
     if verdict.decision != Decision::Allow || verdict.rule.is_some() {
         return Err(Refusal::Verdict);
     }
-    let found = unwrap::unwrap(command, facts);
+    let found = analyze::unwrap(command, facts);
     // A listed program may run a file that the guard has not read; that is what its user trusts.
     let mut is_trusted = false;
-    let mut is_strange = |call: &unwrap::Call| {
+    let mut is_strange = |call: &analyze::Call| {
         if call.depth == 0 {
             is_trusted = line.is_listed(&call.words);
         }

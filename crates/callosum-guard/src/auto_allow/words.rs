@@ -2,8 +2,8 @@
 
 use super::{Line, Refusal};
 use crate::{
+    analyze::pattern,
     shell::tree::{Change, Parameter, Part, Word},
-    unwrap::pattern,
 };
 
 /// Most words that the patterns of a line come to.

@@ -6,12 +6,12 @@
 //! nothing into the tree: behind `git stash pop` or `mv`, a clean tree is not clean any more.
 
 use crate::{
+    analyze::{Call, value::Arg},
     facts::Facts,
     git_state::{GitState, deleted, folder_of, overwritten_branches, subject, worktree},
     path,
     rule::{DELETERS, Subject},
     shell::{self, Budget, tree::Command},
-    unwrap::{Call, value::Arg},
 };
 
 /// Programs that change nothing that a later command of the line could lose.

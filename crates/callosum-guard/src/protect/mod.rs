@@ -6,17 +6,17 @@
 //! table of `writer`.
 
 mod mode;
-mod objection;
-mod secret;
+mod secret_files;
 mod transfer;
+mod write_denial;
 mod writer;
 mod writes;
 
 #[cfg(test)]
 mod tests;
 
-pub use objection::decide_write;
-pub(crate) use objection::{ALL as OBJECTIONS, objection_to};
-pub(crate) use secret::{keeps_secrets, sent_file};
+pub(crate) use secret_files::{keeps_secrets, sent_file};
+pub use write_denial::decide_write;
+pub(crate) use write_denial::{ALL as OBJECTIONS, objection_to};
 pub(crate) use writer::Reach;
 pub(crate) use writes::{patch_text, writes};

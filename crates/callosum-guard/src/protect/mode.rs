@@ -1,7 +1,7 @@
 //! What a mode of `chmod` leaves of a file to those who read it.
 
-use super::objection::SETTINGS;
-use crate::unwrap::value::Arg;
+use super::write_denial::SETTINGS;
+use crate::analyze::value::Arg;
 
 /// Options of `chmod` that are no mode.
 const OPTIONS: [&str; 5] = ["-R", "-v", "-c", "-f", "-h"];

@@ -2,8 +2,9 @@
 
 use super::{decide_write, writer::WRITERS, writes::by_table};
 use crate::{
-    Decision, Facts, Policy, decide,
-    unwrap::{Call, value::Arg},
+    Decision, Facts, Policy,
+    analyze::{Call, value::Arg},
+    decide,
 };
 
 /// A command for each row of the table, which writes `.calrc` by it.

@@ -6,10 +6,10 @@ use super::{
     writes::{Written, operands},
 };
 use crate::{
+    analyze::{Call, value::Arg},
     facts::Facts,
     link, path,
     rule::Subject,
-    unwrap::{Call, value::Arg},
 };
 
 /// What programs write that are given sources and a target.

@@ -6,13 +6,13 @@ use super::{
     writer::{OUTPUT, Part, Reach, WRITERS, Writer},
 };
 use crate::{
+    analyze::{Call, Write, value::is_known},
     facts::Facts,
     fetch, glob, patch, path,
-    place::{self, Place},
+    path_class::{self, Place},
     rule::Subject,
     sed::Sed,
     unpack::Unpacked,
-    unwrap::{Call, Write, value::is_known},
 };
 
 /// A path that is written, and how much may be held against that.
@@ -401,7 +401,7 @@ fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
             let to = operands(&subject).skip(2).last();
             let to = to.filter(|to| !to.contains(':')).map(str::to_owned);
             let in_system = |to: &String| {
-                let place = place::place(to, call.cwd.as_deref(), facts);
+                let place = path_class::place(to, call.cwd.as_deref(), facts);
                 matches!(place, Place::System | Place::Vital)
             };
             all.extend(to.filter(|to| !in_system(to)).map(|to| (to, Reach::Whole)));

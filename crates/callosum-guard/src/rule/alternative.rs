@@ -5,7 +5,7 @@
 //! nothing, and would do harm to someone who takes it at its word. Where nothing fits, there is no alternative.
 
 use super::{Rule, Subject, Tool};
-use crate::unwrap::value::Arg;
+use crate::analyze::value::Arg;
 
 /// Longer than this, in bytes, no alternative is told.
 const LONGEST: usize = 200;

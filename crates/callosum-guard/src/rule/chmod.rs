@@ -1,7 +1,7 @@
 //! Permissions and owners.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::{path, place::Place, unwrap::value::SOME};
+use crate::{analyze::value::SOME, path, path_class::Place};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

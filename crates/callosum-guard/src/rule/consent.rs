@@ -4,10 +4,10 @@
 
 use super::{
     Rule, Severity, Subject, Tool,
-    on_trial::is_on_trial,
     reset::{base, started},
+    test_database::is_on_trial,
 };
-use crate::unwrap::value::{MAYBE, SOME, Value};
+use crate::analyze::value::{MAYBE, SOME, Value};
 
 /// Tools of databases and of infrastructure that ask before they delete.
 const ASKING: [&str; 33] = [

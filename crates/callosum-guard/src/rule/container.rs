@@ -2,8 +2,8 @@
 
 use super::{Rule, Severity, Subject, Tool, database::says_scratch};
 use crate::{
-    place::Place,
-    unwrap::value::{Arg, SOME},
+    analyze::value::{Arg, SOME},
+    path_class::Place,
 };
 
 pub(super) const TOOLS: &[Tool] = &[

@@ -2,7 +2,7 @@
 //! migrations do to one is in `migration`.
 
 use super::{Rule, Severity, Subject, Tool, emulator::is_loopback, statement::destroys_sql};
-use crate::{place::Place, query};
+use crate::{generated_sql, path_class::Place};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -45,7 +45,8 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[
             ("destroys", |s| {
                 let makes = |text: &String| {
-                    let made = query::made_by(text).filter(|_| query::runs_what_it_makes(text));
+                    let made = generated_sql::made_by(text)
+                        .filter(|_| generated_sql::runs_what_it_makes(text));
                     made.is_some_and(|made| destroys_sql(&made.replace("execute", "")))
                 };
                 let texts = texts(s);
@@ -61,7 +62,7 @@ pub(super) const TOOLS: &[Tool] = &[
                         .iter()
                         .any(|word| word.text.starts_with(".restore"))
                 };
-                let of_dump = input.is_some_and(|input| input.text.contains(query::DUMP));
+                let of_dump = input.is_some_and(|input| input.text.contains(generated_sql::DUMP));
                 (of_dump || s.call.name.starts_with("sqlite") && restores()) && !is_scratch(s)
             }),
         ],

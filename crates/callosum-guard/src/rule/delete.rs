@@ -3,9 +3,9 @@
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
+    analyze::value::{MAYBE, SOME},
     glob, link, path,
-    place::Place,
-    unwrap::value::{MAYBE, SOME},
+    path_class::Place,
 };
 
 /// Programs that delete what they are given.

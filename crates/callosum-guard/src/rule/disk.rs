@@ -1,7 +1,7 @@
 //! Disks and file systems.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::place::Place;
+use crate::path_class::Place;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

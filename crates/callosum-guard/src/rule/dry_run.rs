@@ -4,7 +4,7 @@
 //! namespace. Tools that read an unknown option as a file, such as `rm`, are not in it.
 
 use super::Subject;
-use crate::{facts::Facts, unwrap::Call};
+use crate::{analyze::Call, facts::Facts};
 
 /// Tools, their options that take a value, and the options that make a dry run.
 const TOOLS: &[(&[&str], &str, &[&str])] = &[

@@ -3,7 +3,7 @@
 //!
 //! Believed is only what the command itself says of where it leads.
 
-use crate::unwrap::{Call, value::Arg};
+use crate::analyze::{Call, value::Arg};
 
 /// Programs that speak to nothing else.
 const LOCAL: [&str; 2] = ["awslocal", "samlocal"];

@@ -1,6 +1,8 @@
 //! Databases by way of frameworks and migrations: all of one dropped, or a table emptied by code.
 
-use super::{Rule, Severity, Subject, Tool, database::texts, on_trial::is_on_trial, reset::resets};
+use super::{
+    Rule, Severity, Subject, Tool, database::texts, reset::resets, test_database::is_on_trial,
+};
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &[

@@ -8,71 +8,71 @@
 //! say is a test with a name, a function beside the rules that use it.
 
 mod alternative;
+mod any_command;
+mod app_deploy;
 mod backup;
-mod call;
-mod callosum;
 mod chmod;
 mod cloud;
 mod consent;
 mod container;
-mod contents;
 mod database;
 mod delete;
 mod deploy;
 mod device;
 mod disk;
-mod displace;
 mod dry_run;
 mod emulator;
 mod forge;
-mod general;
 mod git;
 mod graph;
-mod guest;
-mod hosted;
-mod key;
-mod kind;
+mod host_admin;
+mod http_stores;
+mod key_deletion;
 mod kubernetes;
-mod launch;
-mod machine;
+mod matcher;
+mod mcp_call;
 mod migration;
+mod move_mirror;
 mod network;
-mod on_trial;
+mod other_vcs;
 mod package;
 mod process;
+mod process_names;
 mod publish;
 mod queue;
+mod record_keys;
 mod redis;
 mod release;
 mod reset;
-mod revision;
+mod saas;
 mod scale;
-mod sealed;
-mod site;
+mod self_protection;
 mod statement;
-mod store;
-mod subject;
+mod static_site;
 mod sudo;
 mod system;
 mod terraform;
+mod test_database;
+mod truncate;
 mod upload;
+mod virtual_machine;
 
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::contents::can_be_made_again;
+pub use self::truncate::can_be_made_again;
 pub(crate) use self::{
     alternative::alternatives,
+    any_command::{GENERAL, is_opaque},
     delete::DELETERS,
     dry_run::only_tells,
     emulator::{is_emulated, is_loopback},
-    general::{GENERAL, is_opaque},
     git::git_folder,
-    kind::is_of_many,
-    on_trial::{SETTINGS, variables},
-    subject::Subject,
+    matcher::Subject,
+    process_names::is_of_many,
+    test_database::{SETTINGS, variables},
 };
 use crate::verdict::Decision;
 
@@ -153,21 +153,21 @@ pub(crate) struct Tool {
 pub(crate) const TOOLS: &[&[Tool]] = &[
     git::TOOLS,
     graph::TOOLS,
-    revision::TOOLS,
+    other_vcs::TOOLS,
     delete::TOOLS,
-    displace::TOOLS,
-    callosum::TOOLS,
+    move_mirror::TOOLS,
+    self_protection::TOOLS,
     chmod::TOOLS,
     sudo::TOOLS,
     container::TOOLS,
     disk::TOOLS,
     process::TOOLS,
     system::TOOLS,
-    machine::TOOLS,
+    host_admin::TOOLS,
     package::TOOLS,
     publish::TOOLS,
     release::TOOLS,
-    site::TOOLS,
+    static_site::TOOLS,
     forge::TOOLS,
     terraform::TOOLS,
     cloud::TOOLS,
@@ -178,17 +178,17 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     kubernetes::TOOLS,
     network::TOOLS,
     upload::TOOLS,
-    key::TOOLS,
-    guest::TOOLS,
+    key_deletion::TOOLS,
+    virtual_machine::TOOLS,
     device::TOOLS,
     backup::TOOLS,
     queue::TOOLS,
-    hosted::TOOLS,
-    call::TOOLS,
-    store::TOOLS,
+    saas::TOOLS,
+    mcp_call::TOOLS,
+    http_stores::TOOLS,
     scale::TOOLS,
     deploy::TOOLS,
-    launch::TOOLS,
+    app_deploy::TOOLS,
 ];
 
 /// The tools of this name.

@@ -5,7 +5,7 @@ use super::{
     emulator::is_loopback,
     upload::{gives_secret, held, is_fed, is_there, names_secret, says_secret},
 };
-use crate::{path, unwrap::Call};
+use crate::{analyze::Call, path};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

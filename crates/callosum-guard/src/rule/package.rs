@@ -3,7 +3,7 @@
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
     path,
-    place::{self, Place},
+    path_class::{self, Place},
     unpack::Unpacked,
 };
 
@@ -245,7 +245,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[("over-system", |s| {
             s.operands.len() > 1
                 && s.operands.last().is_some_and(|(word, _)| {
-                    matches!(s.place(&word.text), crate::place::Place::System)
+                    matches!(s.place(&word.text), crate::path_class::Place::System)
                 })
         })],
         rules: &[Rule {
@@ -347,7 +347,7 @@ fn takes_all(subject: &Subject<'_>) -> bool {
 /// temporary folder stays one where the project stands in it.
 fn is_of_system(subject: &Subject<'_>, to: &str) -> bool {
     let at = path::absolute(to, subject.call.cwd.as_deref());
-    matches!(subject.place(to), Place::Vital | Place::System) && !place::is_temporary(&at)
+    matches!(subject.place(to), Place::Vital | Place::System) && !path_class::is_temporary(&at)
 }
 
 #[cfg(test)]

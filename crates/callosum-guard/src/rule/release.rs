@@ -1,9 +1,10 @@
 //! Publishing and deploying by tools of one language or of one service, and what they name that is for trying it out.
 
 use super::{
-    Rule, Severity, Subject, Tool, emulator::is_loopback, launch::is_stage, on_trial::values,
+    Rule, Severity, Subject, Tool, app_deploy::is_stage, emulator::is_loopback,
+    test_database::values,
 };
-use crate::unwrap::value;
+use crate::analyze::value;
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &[

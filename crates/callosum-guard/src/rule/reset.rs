@@ -3,8 +3,8 @@
 //! A program is looked for where it may stand: in front, or behind what starts it (`npx prisma`, `php artisan`,
 //! `python -m alembic`, `cargo sqlx`).
 
-use super::on_trial::is_framework;
-use crate::{path, unwrap::Call};
+use super::test_database::is_framework;
+use crate::{analyze::Call, path};
 
 /// Words that say it whatever program they are given to.
 const WORDS: [&str; 32] = [

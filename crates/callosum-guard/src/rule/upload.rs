@@ -5,8 +5,8 @@
 
 use super::{Rule, Severity, Subject, Test, Tool, emulator::is_loopback};
 use crate::{
+    analyze::value::Arg,
     protect::{keeps_secrets, sent_file},
-    unwrap::value::Arg,
 };
 
 /// Options by which these programs take a file to send.

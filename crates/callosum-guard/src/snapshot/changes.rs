@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{note::Made, repository::is_ours};
+use super::{metadata::Made, repository::is_ours};
 
 /// What would happen to one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

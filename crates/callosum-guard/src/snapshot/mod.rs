@@ -8,24 +8,24 @@
 //! What is deliberately not here: the user's index, refs, stash and objects, none of which is ever
 //! written; ignored files; and asking anybody, which is the program's.
 
+mod capture;
 mod changes;
-mod cleaning;
 mod git;
-mod note;
+mod metadata;
+mod prune;
 mod repository;
 mod retention;
 mod since;
 mod store;
-mod taking;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::{
     changes::{Change, ChangeKind, Changes},
-    cleaning::Cleaned,
     git::{GitError, Surroundings},
-    note::{Made, NotCovered, Snapshot, TooLarge},
+    metadata::{Made, NotCovered, Snapshot, TooLarge},
+    prune::Cleaned,
     repository::is_ours,
     retention::Retention,
     since::{Difference, Held},

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use jiff::Timestamp;
 
-use super::note::Snapshot;
+use super::metadata::Snapshot;
 
 /// How long and how much is kept (Seed CAKE §4, §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use std::{
 use crate::glob::takes_in;
 
 use super::{
+    capture::shown,
     git::{GitError, SILENCE},
-    note::Snapshot,
+    metadata::Snapshot,
     repository::is_ours,
     store::{SnapshotError, Store},
-    taking::shown,
 };
 
 /// A file or link as a snapshot holds it.

@@ -10,11 +10,11 @@ use std::{
 use callosum_host::{DiskError, FileLock, LockError, disk::EntryKind};
 
 use super::{
+    capture::{Scope, Taken, paths, shown},
     changes::Changes,
     git::{GitError, Surroundings},
-    note::{FORMAT, Snapshot},
+    metadata::{FORMAT, Snapshot},
     repository::Repository,
-    taking::{Scope, Taken, paths, shown},
 };
 
 /// So many dirty files are named.

@@ -19,15 +19,15 @@ use rustix::{
 };
 
 use super::{
-    leftovers,
-    order::Order,
-    passing,
+    fd_passing,
+    fork_server_process::SERVER,
+    reap,
     report::{Outcome, Report},
-    server::SERVER,
+    spec::Order,
 };
 use crate::process::{
     Cancel, Ending, Limits, Pulse, Run, SpawnError, Stream,
-    follow::{EXIT_CHECK, Ends, Leader, Terms, follow, wait_until},
+    supervise::{EXIT_CHECK, Ends, Leader, Terms, follow, wait_until},
 };
 
 /// How long a guard may take to end what its program started, before it is ended itself.
@@ -134,7 +134,7 @@ impl ForkServer {
             .iter()
             .find(|(name, _)| name == OWN_FOLDER);
         if let Some((name, value)) = folder {
-            leftovers::end_all_with(name, value);
+            reap::end_all_with(name, value);
         }
     }
 
@@ -178,7 +178,8 @@ impl ForkServer {
                 return Ok(None);
             };
             line.set_nonblocking(false)?;
-            let handed = passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
+            let handed =
+                fd_passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
             match handed {
                 Ok(()) => return Ok(Some(line)),
                 // Somebody ended it.
@@ -206,13 +207,13 @@ impl ForkServer {
     fn pass(&self, ends: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = running.as_ref() {
-            match passing::send(&known.socket, ends) {
+            match fd_passing::send(&known.socket, ends) {
                 Err(error) if is_gone(&error) => {}
                 done => return done,
             }
         }
         let begun = Running::start(&self.program)?;
-        passing::send(&begun.socket, ends)?;
+        fd_passing::send(&begun.socket, ends)?;
         *running = Some(begun);
         Ok(())
     }
@@ -255,7 +256,7 @@ impl Running {
     fn sweep(&mut self, guard: Option<i32>) -> io::Result<bool> {
         let (mut ours, theirs) = UnixStream::pair()?;
         ours.write_all(&guard.unwrap_or_default().to_le_bytes())?;
-        passing::send(&self.socket, &[theirs.as_fd()])?;
+        fd_passing::send(&self.socket, &[theirs.as_fd()])?;
         drop(theirs);
         let until = Instant::now() + LEFTOVERS;
         let mut ends = [PollFd::new(&ours, PollFlags::IN)];

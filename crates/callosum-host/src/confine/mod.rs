@@ -18,29 +18,29 @@
 //! What is deliberately not here: which folders or programs need what, and what happens where
 //! something cannot be had. The caller decides; an order is carried out whole or not at all.
 
+mod exec;
+mod fd_passing;
 mod fork_server;
+mod fork_server_process;
 #[cfg(target_os = "linux")]
-mod gate;
-mod guard;
-mod leftovers;
+mod inner_listener;
 mod linked;
-mod order;
-mod passing;
+mod reap;
 mod report;
-mod server;
-mod start;
+mod spec;
+mod subreaper;
 
 #[cfg(target_os = "linux")]
 mod linux;
 
 #[cfg(target_os = "linux")]
-pub use self::gate::{Gate, Listeners, MOST_PORTS};
+pub use self::inner_listener::{Gate, Listeners, MOST_PORTS};
 pub use self::{
     fork_server::ForkServer,
+    fork_server_process::run,
     linked::create_folder,
-    order::{Access, Layers, Order, Place},
     report::{Outcome, Report, Step},
-    server::run,
+    spec::{Access, Layers, Order, Place},
 };
 
 #[cfg(test)]

@@ -6,23 +6,23 @@
 //! top of the trait, so that a fault between two calls is a fault that a test can reach.
 
 mod atomic;
+mod disk;
 mod file;
 mod file_system;
-mod handle;
+#[cfg(target_os = "linux")]
+mod open_writers;
 mod ownership;
 mod real;
-mod scratch;
-mod temporary;
-#[cfg(target_os = "linux")]
-mod writers;
+mod temp_dir;
+mod temp_names;
 
 pub use self::{
     atomic::NewFile,
+    disk::{Disk, DiskError, Operation},
     file::DiskFile,
     file_system::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
-    handle::{Disk, DiskError, Operation},
     ownership::{Ownership, user},
-    scratch::{HeldScratch, Scratch},
+    temp_dir::{HeldScratch, Scratch},
 };

@@ -213,7 +213,7 @@ impl FileHandle for File {
 
     #[cfg(target_os = "linux")]
     fn is_being_written(&self) -> io::Result<Option<bool>> {
-        super::writers::has_writers(self)
+        super::open_writers::has_writers(self)
     }
 
     fn try_lock(&self) -> io::Result<bool> {

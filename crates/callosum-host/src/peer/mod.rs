@@ -3,7 +3,7 @@
 //! A socket with a path says so itself; one of TCP the system is asked for. Of whom it does not say that, [`Company`] knows whether they
 //! can be anybody else. What is deliberately not here: whether to answer.
 
-mod company;
+mod other_users;
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-pub use self::company::Company;
+pub use self::other_users::Company;
 use crate::process::Cancel;
 
 /// Whose a program is.
@@ -63,7 +63,7 @@ pub fn accept(listener: &TcpListener, cancel: &Cancel) -> io::Result<Option<(Tcp
 pub fn of(own: SocketAddr, other: SocketAddr) -> Peer {
     let user = rustix::process::geteuid().as_raw();
     #[cfg(target_os = "linux")]
-    if let Some(found) = crate::connections::by_ends(other, own) {
+    if let Some(found) = crate::socket_table::by_ends(other, own) {
         return whose(Some((found.owner, found.socket != 0)), user);
     }
     let table = if other.is_ipv4() {
@@ -163,10 +163,10 @@ mod tests {
             let own = stream.local_addr().unwrap();
             assert_eq!(of(own, other), Peer::Own);
             // A system may not answer questions about one socket.
-            if let Some(found) = crate::connections::by_ends(other, own) {
+            if let Some(found) = crate::socket_table::by_ends(other, own) {
                 let user = rustix::process::geteuid().as_raw();
                 assert!(found.socket != 0 && found.owner == user, "{found:?}");
-                assert_eq!(crate::connections::by_ends(own, own), None);
+                assert_eq!(crate::socket_table::by_ends(own, own), None);
             }
             drop(held);
             assert_eq!(of(own, other), Peer::Gone);

@@ -41,7 +41,7 @@ pub(super) fn received_ago(above: u32) -> Option<std::time::Duration> {
         .map(|(pid, _)| *pid)
         .collect();
     family.push(above);
-    super::received::last_received(&family)
+    super::tcp_activity::last_received(&family)
 }
 
 /// This system does not say who descends from whom.

@@ -8,36 +8,36 @@
 
 mod cancel;
 mod descendants;
+mod detach;
 mod file_size;
-pub(crate) mod follow;
 pub mod git;
+mod heartbeat;
 mod identity;
+mod interactive;
 mod launch;
-mod leave;
 mod output;
 mod page;
-mod parent;
-mod pulse;
-#[cfg(target_os = "linux")]
-mod received;
+mod parent_death;
 mod run;
 mod spawn;
+pub(crate) mod supervise;
 pub mod table;
-mod talk;
+#[cfg(target_os = "linux")]
+mod tcp_activity;
 
 pub use self::{
     cancel::Cancel,
+    detach::leave,
     file_size::survive_file_size_limit,
+    heartbeat::Pulse,
     identity::Identity,
+    interactive::Talk,
     launch::{Launch, Limits},
-    leave::leave,
     output::output_is_thrown_away,
     page::page,
-    parent::end_with_parent,
-    pulse::Pulse,
+    parent_death::end_with_parent,
     run::{Ending, Run, SpawnError, Stream, run, run_with},
     spawn::{Spawn, replace, spawn},
-    talk::Talk,
 };
 
 #[cfg(test)]

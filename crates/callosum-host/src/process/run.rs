@@ -17,9 +17,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::{
     cancel::Cancel,
-    follow::{Ends, Leader, Terms, follow},
+    heartbeat::Pulse,
     launch::Launch,
-    pulse::Pulse,
+    supervise::{Ends, Leader, Terms, follow},
 };
 
 /// One of a child's two outputs.

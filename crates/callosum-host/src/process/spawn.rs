@@ -68,7 +68,7 @@ fn explain(program: &OsStr, folder: &Path, source: io::Error) -> SpawnError {
             folder: folder.to_owned(),
         };
     }
-    super::talk::explain(Path::new(program), source)
+    super::interactive::explain(Path::new(program), source)
 }
 
 #[cfg(test)]

@@ -226,7 +226,7 @@ fn what_comes_to_a_silent_child_is_life() {
     };
     for begins in ["echo begun;", ""] {
         assert_eq!(ended(begins, 0), Ending::Quiet);
-        if received::tells() {
+        if tcp_activity::tells() {
             assert_eq!(ended(begins, 6), Ending::Exited(0), "{begins}");
         }
     }

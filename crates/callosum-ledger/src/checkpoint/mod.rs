@@ -10,26 +10,26 @@
 //!
 //! The format: `docs/formats/checkpoint.md`; what it is good for: `docs/design/tamper-evidence.md`.
 
-mod edge;
-mod kept;
+mod create;
+mod format;
+mod hash_progress;
 mod key_ring;
 mod machine_key;
-mod make;
+mod store;
 #[cfg(test)]
 mod tests;
-mod text;
-mod witness;
+mod trust_store;
 
 pub(crate) use self::{
-    edge::JournalWalk,
-    make::days_at_rest,
-    witness::{LastSigned, begin_of_journal, last_signed},
+    create::days_at_rest,
+    hash_progress::JournalWalk,
+    trust_store::{LastSigned, begin_of_journal, last_signed},
 };
 pub use self::{
-    kept::{Kept, KeptCheckpoints, SignedBy},
+    create::{CheckpointError, Made},
+    format::{Checkpoint, InvalidCheckpoint},
     key_ring::KeyError,
     machine_key::MachineKey,
-    make::{CheckpointError, Made},
-    text::{Checkpoint, InvalidCheckpoint},
-    witness::{Begin, Witness},
+    store::{Kept, KeptCheckpoints, SignedBy},
+    trust_store::{Begin, Witness},
 };

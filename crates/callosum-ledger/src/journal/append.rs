@@ -5,12 +5,12 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use super::{day::path_of_day, record::Draft};
 use crate::{
+    derived_files::copy,
     event::{AuditEvent, Event},
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::Position,
     task_id::TaskId,
-    views::copy,
 };
 
 /// Records that are written together.

@@ -12,18 +12,18 @@
 
 mod append;
 mod day;
-mod follow;
 mod record;
+mod scan;
 #[cfg(test)]
 mod tests;
 
-pub use self::follow::JournalError;
+pub use self::scan::JournalError;
 pub(crate) use self::{
     append::{Batch, day_of},
     day::{DayFile, day_files, day_of_path, path_of_day},
-    follow::{
+    record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
+    scan::{
         Followed, Nobody, Passed, RecordPlace, StoredEntry, Told, ToldEntry, Torn, Until, follow,
         follow_segments, stock_of_days, walk, walk_alone, walk_days,
     },
-    record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use callosum_host::{Clock, Disk};
 use proptest::prelude::*;
 
-use super::{follow::is_at, *};
+use super::{scan::is_at, *};
 use crate::{
     AuditEvent, AuditPlace, AuditQuery, AuditReader, Event, LedgerPaths, checksum::Checksum,
     open_files::OpenFiles, position::Position,

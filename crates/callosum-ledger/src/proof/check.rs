@@ -1,6 +1,6 @@
 //! Checking a proof with nothing else at hand.
 
-use super::text::Proof;
+use super::format::Proof;
 use crate::{
     entry::Entry,
     journal::Record,

@@ -9,14 +9,14 @@
 //!
 //! The format: `docs/formats/proof.md`.
 
+mod build;
 mod check;
-mod make;
+mod format;
 #[cfg(test)]
 mod tests;
-mod text;
 
 pub use self::{
+    build::{ProveError, prove},
     check::{Checked, ProofError},
-    make::{ProveError, prove},
-    text::{InvalidProof, Proof},
+    format::{InvalidProof, Proof},
 };

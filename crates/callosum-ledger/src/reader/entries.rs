@@ -9,7 +9,7 @@ use callosum_host::DiskError;
 
 use super::{
     candidate::{Candidate, CandidatePlace},
-    place::{Found, Place},
+    location::{Found, Place},
     read_error::ReadError,
     source::Source,
 };

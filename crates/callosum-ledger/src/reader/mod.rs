@@ -7,7 +7,7 @@
 mod archives;
 mod candidate;
 mod entries;
-mod place;
+mod location;
 mod prefix;
 mod query;
 mod read_error;
@@ -18,7 +18,7 @@ mod tests;
 
 pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_archives};
 pub use self::{
-    place::{Found, Place},
+    location::{Found, Place},
     query::Query,
     read_error::ReadError,
     stats::{ExecutorStats, LedgerState, StateStats, Stats},

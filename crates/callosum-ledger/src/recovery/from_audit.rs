@@ -4,11 +4,11 @@ use std::cell::RefCell;
 
 use super::{Project, RecoverError, Recovered, rollback_event};
 use crate::{
-    adoption,
-    align::{Rebuilding, rebuild_archives},
-    group::Writer,
+    archive_import,
+    group_commit::Writer,
     journal::{Nobody, Until, walk_days},
     position::Position,
+    reconcile::{Rebuilding, rebuild_archives},
     rotation,
 };
 
@@ -35,7 +35,7 @@ impl Project<'_> {
                     .iter()
                     .filter(|told| told.is_adopted)
                 {
-                    if adoption::lines_of(disk, paths, adopted)?.is_none() {
+                    if archive_import::lines_of(disk, paths, adopted)?.is_none() {
                         not_in_journal.push(rotation::place_of(disk, paths, &adopted.archive)?);
                     }
                 }

@@ -7,19 +7,19 @@ use std::{
 
 use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Project, RecoverError, RecoverFrom, Recovered, found::Found};
+use super::{Project, RecoverError, RecoverFrom, Recovered, preconditions::Found};
 use crate::{
-    adoption::Adopted,
-    align::{OpenError, cut_torn},
+    archive_import::Adopted,
     backup,
     checksum::Checksum,
-    creation::{Beginning, Start},
-    group::Writer,
+    group_commit::Writer,
+    import_source::TakenLedger,
+    init::{Beginning, Start},
     journal::{Begins, RecordPlace, Told, ToldEntry, Torn, Until, day_of, walk_days},
     position::{Position, View},
     quarantine,
     reader::archived_among,
-    taken::TakenLedger,
+    reconcile::{OpenError, cut_torn},
     task_id::TaskId,
 };
 

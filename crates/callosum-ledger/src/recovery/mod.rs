@@ -6,30 +6,30 @@
 //! takes in no entry of a known task that is not the journal's own. Others write on while all that
 //! is prepared: [`found`] is what must not change meanwhile.
 
-mod anew;
-mod appended;
-mod beyond;
-mod found;
 mod from_audit;
 mod from_backup;
+mod import_appended;
+mod preconditions;
+mod reset_journal;
+mod unjournaled;
 
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Clock, Disk, DiskError};
 
-use self::found::{Found, TRIES_WITHOUT_LOCK};
+use self::preconditions::{Found, TRIES_WITHOUT_LOCK};
 use crate::{
-    align::{OpenError, Repair},
     backup::BackupError,
-    creation::CreateError,
+    cleanup,
     error_code::ErrorCode,
     event::{AuditEvent, Event},
+    init::CreateError,
     journal::Followed,
     ledger::Ledger,
-    leftovers,
     locks::{ExclusiveAudit, ExclusiveLedger},
     paths::LedgerPaths,
     reader::ReadError,
+    reconcile::{OpenError, Repair},
     task_id::TaskId,
 };
 
@@ -260,7 +260,7 @@ impl Ledger {
         options: RecoverOptions,
     ) -> Result<Recovered, RecoverError> {
         disk.create_dir_all(&paths.locks)?;
-        drop(leftovers::sweep_all(disk, paths));
+        drop(cleanup::sweep_all(disk, paths));
         let project = Project {
             disk,
             paths,
@@ -343,7 +343,7 @@ impl Project<'_> {
         if force {
             return Ok(is_short.then_some(signed));
         }
-        let beyond = beyond::find(self.disk, self.paths)?;
+        let beyond = unjournaled::find(self.disk, self.paths)?;
         if let Some(first) = beyond.first() {
             return Err(RecoverError::Beyond {
                 entries: beyond.len() as u64,

@@ -10,11 +10,11 @@ use super::{
     ledger::{LedgerCheck, check_archive, check_index, of_archive, whole_file},
 };
 use crate::{
-    adoption,
+    archive_import,
     archive_name::ArchiveName,
+    duplicate_archive::{self, Twins},
     paths::LedgerPaths,
     rotation::{self, PART},
-    twins::{self, Twins},
 };
 
 /// Checks the archives of which the journal tells.
@@ -41,7 +41,7 @@ pub(super) fn check_archives(
         if told.archived.is_adopted {
             check_adopted(disk, paths, told, &mut of_archive)?;
         }
-        let of_twins = twins::compare(disk, paths, &told.archived)?;
+        let of_twins = duplicate_archive::compare(disk, paths, &told.archived)?;
         let is_ledger = |problem: &Problem| problem.path == path;
         if told.archived.is_adopted
             && of_twins != Some(Twins::Compressed)
@@ -76,7 +76,7 @@ fn check_adopted(
     let archived = &told.archived;
     let path = paths.archive(&archived.archive);
     let hashlog = paths.archived_hashlog(&archived.archive);
-    let Some(lines) = adoption::lines_of(disk, paths, archived)? else {
+    let Some(lines) = archive_import::lines_of(disk, paths, archived)? else {
         let detail = "its entries are not the imported ones";
         check.problem = Some(whole_file(&path, Fault::Edited, detail));
         return Ok(());

@@ -11,11 +11,11 @@ use crate::{
     canonical::DuplicateKeys,
     checksum::Checksum,
     entry::{Entry, seal},
+    inventory::Stock,
     journal::{follow_segments, stock_of_days},
     ledger_file::{LedgerFile, begun_like},
     open_ledger::OpenLedger,
     paths::LedgerPaths,
-    stock::Stock,
     task_id::TaskId,
 };
 

@@ -11,10 +11,10 @@ use super::Fault;
 use crate::{
     chain::HASHLOG,
     checksum::Checksum,
+    derived_files::Window,
     hashlog::{self, HashlogLine},
-    stock::StockFile,
+    inventory::StockFile,
     task_id::TaskId,
-    views::Window,
 };
 
 /// A hashlog that is held against the entries of its ledger, one after the other.

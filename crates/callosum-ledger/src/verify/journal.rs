@@ -8,22 +8,22 @@ use serde_json::value::RawValue;
 
 use super::{
     Fault, Problem,
-    links::{self, Beside, Link},
-    signed::{Recorded, Signed},
+    chain::{self, Beside, Link},
+    checkpoint_check::{Recorded, Signed},
 };
 use crate::{
     chain::ChainFault,
     checksum::Checksum,
+    derived_files::Window,
     entry::checksum_at_head,
     event::Event,
     hashlog::HashlogLine,
+    inventory::{Stock, StockFile},
     journal::{Archived, Begins, DayFile, Record, RecordFault, day_of},
     lines::{Line, Lines},
     paths::LedgerPaths,
     position::{Begun, Position},
-    stock::{Stock, StockFile},
     task_id::TaskId,
-    views::Window,
     watermark,
 };
 
@@ -432,7 +432,7 @@ pub(super) fn diagnose(
         has_other_begin: signed.has_other_begin,
         entries: indexed(stock)?,
     };
-    Ok(links::diagnose(&links, &beside).map(|found| {
+    Ok(chain::diagnose(&links, &beside).map(|found| {
         let (path, line) = places[found.index];
         Problem {
             path: path.clone(),

@@ -11,16 +11,16 @@ use super::{
     journal::ArchivedCheck,
 };
 use crate::{
-    adoption::{self, hashlog_over},
+    archive_import::{self, hashlog_over},
     chain::HASHLOG,
     checksum::Checksum,
     entry::{Entry, checksum_at_head, is_sealed},
     hashlog::{self, HashlogLine},
+    inventory::{Stock, StockFile},
     ledger_file::{LedgerFile, OWN_TAIL, own_entry, own_head_len},
     lines::Lines,
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
-    stock::{Stock, StockFile},
     task_id::TaskId,
 };
 
@@ -162,7 +162,7 @@ pub(super) fn check_archive(
         check_index(disk, &index, &hashlog)?
     } else {
         let found = stocked.read_all()?;
-        match adoption::lines_of(disk, paths, &told.archived)? {
+        match archive_import::lines_of(disk, paths, &told.archived)? {
             Some(lines) => of_archive(&hashlog, &lines, &found),
             // Its entries are right and stand elsewhere; only the chain itself can be looked at.
             None => broken_chain(&hashlog, &found).or_else(|| {

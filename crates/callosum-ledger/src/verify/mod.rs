@@ -10,13 +10,13 @@
 //! third thread hashes it for that.
 
 mod archives;
+mod chain;
+mod checkpoint_check;
+mod crash_detection;
 mod diagnosis;
 mod hashlog;
-mod interrupted;
 mod journal;
 mod ledger;
-mod links;
-mod signed;
 #[cfg(test)]
 mod tampering;
 #[cfg(test)]
@@ -26,14 +26,14 @@ use std::{path::PathBuf, thread};
 
 use callosum_host::{Disk, DiskError, LockError};
 
-use self::{interrupted::Proven, journal::JournalCheck, signed::Signed};
+use self::{checkpoint_check::Signed, crash_detection::Proven, journal::JournalCheck};
 use crate::{
-    align::{self, OpenError},
     checkpoint::{KeyError, Witness},
     error_code::ErrorCode,
+    inventory::{Stock, StockFile},
     ledger_file::LedgerFileError,
     paths::LedgerPaths,
-    stock::{Stock, StockFile},
+    reconcile::{self, OpenError},
     task_id::TaskId,
 };
 
@@ -211,7 +211,7 @@ pub fn verify_within(
     let check_views = || ledger::check_views(paths, &stock);
     let hash = || {
         let kept = kept.as_ref();
-        kept.map(|kept| signed::roots(disk, &stock, kept))
+        kept.map(|kept| checkpoint_check::roots(disk, &stock, kept))
             .transpose()
     };
     let (of_journal, of_views, hashed) = thread::scope(|scoped| {
@@ -238,8 +238,8 @@ pub fn verify_within(
     if let (Some(kept), Some(hashed), Some(before), Some(witness)) =
         (&mut kept, &hashed, &signed_before, scope.witness)
     {
-        signed::leave_out_later(kept, before, hashed);
-        signed = signed::diagnose(&signed::Facts {
+        checkpoint_check::leave_out_later(kept, before, hashed);
+        signed = checkpoint_check::diagnose(&checkpoint_check::Facts {
             kept,
             hashed,
             recorded: &of_journal.recorded,
@@ -285,7 +285,7 @@ pub fn verify_within(
     let is_like_ledger = of_journal.is_like_ledger && of_journal.entries == of_views.entries;
     let problems = &mut verification.problems;
     let is_being_replaced = of_journal.recovered
-        && interrupted::settle_recovery(disk, paths, &stock, is_like_ledger, problems)?;
+        && crash_detection::settle_recovery(disk, paths, &stock, is_like_ledger, problems)?;
     let on_disk = of_journal.told_by.iter();
     let on_disk = on_disk.filter(|seq| **seq <= signed.proven).count();
     if let Some(problem) = &of_journal.problem {
@@ -335,7 +335,7 @@ pub fn verify_within(
             entries: on_disk,
         };
         let problems = &mut verification.problems;
-        interrupted::settle(disk, paths, &stock, &of_journal, proven, problems)?;
+        crash_detection::settle(disk, paths, &stock, &of_journal, proven, problems)?;
     }
     for path in [&paths.ledger, &paths.hashlog] {
         let not_a_file = diagnosis::not_a_file(disk, path)?;
@@ -378,7 +378,7 @@ fn refuse_other_version(disk: &Disk, paths: &LedgerPaths) -> Result<(), VerifyEr
     let Some(ledger) = disk.read_if_there(&paths.ledger)? else {
         return Ok(());
     };
-    match align::refuse_other_version(paths, &ledger) {
+    match reconcile::refuse_other_version(paths, &ledger) {
         Err(
             error @ (OpenError::Newer { .. }
             | OpenError::NotALedger {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Board, Deed, Refusal, Status,
-    order::{MOST_NEEDS, said},
+    command::{MOST_NEEDS, said},
 };
 use crate::agent::AgentName;
 

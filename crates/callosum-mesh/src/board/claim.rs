@@ -3,8 +3,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Board, Deed, MESSAGE_TTL, Receipt, Refusal, Session, Status, Task, order::takes_back};
-use crate::{agent::AgentName, digest::is_near, voice::Voice};
+use super::{
+    Board, Deed, MESSAGE_TTL, Receipt, Refusal, Session, Status, Task, command::takes_back,
+};
+use crate::{agent::AgentName, author::Voice, digest::is_near};
 
 /// How long a claim holds that is not claimed anew.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Board, Refusal};
-use crate::{agent::AgentName, voice::Voice};
+use crate::{agent::AgentName, author::Voice};
 
 /// How long a lease holds that is not taken anew.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
@@ -23,10 +23,10 @@ pub struct Lease {
     /// What for.
     pub why: Option<String>,
     /// When it was taken first.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub since: Timestamp,
     /// When it ends, unless it is taken anew before.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub until: Timestamp,
     /// A number that only grows: of two leases on a file, the later has the larger one. One that is taken anew by
     /// the same session keeps it.

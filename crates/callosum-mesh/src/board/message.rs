@@ -24,7 +24,7 @@ pub struct Message {
     /// The message that it answers.
     pub reply_to: Option<String>,
     /// When.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub timestamp: Timestamp,
     /// How far it has come, with evidence for each step; `None` while it waits.
     pub receipt: Option<Receipt>,
@@ -33,7 +33,7 @@ pub struct Message {
     /// Seconds that it is worth handing over, where its author said so.
     pub ttl_seconds: Option<u64>,
     /// When it becomes a dead letter, unless it is delivered before.
-    #[serde(with = "crate::moment::optional")]
+    #[serde(with = "crate::timestamp::optional")]
     pub expires: Option<Timestamp>,
     /// The session that it was delivered to.
     pub session_id: Option<String>,
@@ -74,7 +74,7 @@ pub struct Discovery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// When.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub timestamp: Timestamp,
     /// The folder that it was found in.
     pub cwd: Option<String>,

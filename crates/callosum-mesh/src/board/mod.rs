@@ -7,31 +7,31 @@
 
 mod change;
 mod claim;
-mod deed;
+mod command;
+mod command_error;
+mod counts;
+mod effect;
 mod id;
 mod lease;
+mod limits;
 mod message;
-mod order;
 mod output;
-mod refusal;
-mod room;
 mod session;
 pub(crate) mod state;
-mod tally;
 mod task;
 
 pub(crate) use self::change::way;
 
 pub use self::{
     claim::CLAIM,
-    deed::{Deed, Receipt},
+    command::{MESSAGE_TTL, NewTask, Order},
+    command_error::Refusal,
+    counts::Tally,
+    effect::{Deed, Receipt},
     lease::{LEASE, Lease},
     message::{Discovery, Message},
-    order::{MESSAGE_TTL, NewTask, Order},
     output::{OutputOutcome, OutputReceipt},
-    refusal::Refusal,
     session::{BEGINS, ENDS, PROCESS, Process, Session},
     state::Board,
-    tally::Tally,
     task::{Claim, Status, Task},
 };

@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Board, Refusal, Status, Task, order::takes_back};
-use crate::voice::Voice;
+use super::{Board, Refusal, Status, Task, command::takes_back};
+use crate::author::Voice;
 
 /// The outcome of writing an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

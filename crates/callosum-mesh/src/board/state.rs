@@ -41,7 +41,7 @@ pub struct Board {
     /// Who told that event.
     pub last_writer: Option<AgentName>,
     /// When, as it says.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub last_updated: Timestamp,
     /// Tasks, in the order in which they were left.
     pub tasks: Vec<Task>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::OutputReceipt;
-use crate::{agent::AgentName, voice::Voice};
+use crate::{agent::AgentName, author::Voice};
 
 /// How far a task is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -60,10 +60,10 @@ pub struct Claim {
     /// Its session.
     pub session_id: Option<String>,
     /// When it was claimed.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub since: Timestamp,
     /// When it goes back to the queue, unless it is claimed anew by the same agent before.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub until: Timestamp,
     /// A number that only grows: of two claims of a task, the later has the larger one. One that is made anew by
     /// the same session keeps it.
@@ -110,7 +110,7 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_in: Option<String>,
     /// When.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub created_at: Timestamp,
     /// When it was done.
     pub completed_at: Option<String>,

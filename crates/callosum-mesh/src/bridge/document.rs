@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use callosum_evidence::terminal::in_json;
+use callosum_evidence::terminal_escape::in_json;
 use serde_json::{Map, Value, json};
 
 use crate::{
     agent::AgentName,
     board::{Board, Discovery, Message, Receipt, Status, Task},
     mesh::us,
-    strict::Strict,
+    unique_keys::Strict,
 };
 
 /// The version of the seed's schema (Seed CALC §4, layer 3).

@@ -8,7 +8,7 @@ use std::{
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 
-use crate::displaced::is_no_folder;
+use crate::quarantine::is_no_folder;
 
 /// Most files that are taken in at once, and most others that are named.
 const MOST: usize = 1000;

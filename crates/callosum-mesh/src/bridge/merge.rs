@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::{
     Conflict, Document, Edit, Merged, Wrote,
+    apply::subject,
     document::{DISCOVERIES, LISTS, MESSAGES, TASKS},
     edit::nobody,
     item::{Item, made_up_id},
-    taking::subject,
 };
 use crate::{
     addressee::Addressee,

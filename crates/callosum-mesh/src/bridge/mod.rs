@@ -8,29 +8,29 @@
 //! Deliberately not here: noticing at once that the file has changed. Whoever runs a verb looks, and the daemon
 //! watches, by comparing one [`Glimpse`] with the next, and parts those who write with a [`Spare`].
 
+mod apply;
 mod document;
 mod drop_ins;
 mod edit;
-mod found;
-mod glimpse;
+mod file_stamp;
+mod file_version;
 mod item;
-mod kept;
 mod merge;
-mod nearest;
-mod resting;
-mod spare;
+mod merge_base;
+mod standby_file;
+mod store;
 mod sync;
-mod taking;
 mod tasks;
+mod write_delay;
 
 pub use self::{
     document::{Document, NoDocument},
     drop_ins::Stray,
     edit::{Conflict, Edit, Merged, Wrote},
-    glimpse::Glimpse,
-    kept::NEXT,
+    file_stamp::Glimpse,
     merge::merge,
-    resting::Resting,
-    spare::Spare,
+    standby_file::Spare,
+    store::NEXT,
     sync::{Bridge, DROP_INS, FILE, KEPT, Rejected, Synced},
+    write_delay::Resting,
 };

@@ -11,18 +11,19 @@ use std::{
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use super::{
-    Conflict, Document, NoDocument, Stray, drop_ins,
-    found::{Found, is_fresh},
-    kept::{Kept, MODE},
-    nearest::{changes_values, nearest},
-    resting::Resting,
-    taking::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
+    Conflict, Document, NoDocument, Stray,
+    apply::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
+    drop_ins,
+    file_version::{Found, is_fresh},
+    merge_base::{changes_values, nearest},
+    store::{Kept, MODE},
+    write_delay::Resting,
 };
 use crate::{
     agent::AgentName,
-    displaced::{displaced_in, is_lost_link},
     mesh::{Mesh, MeshError},
-    orders::Orders,
+    quarantine::{displaced_in, is_lost_link},
+    transaction::Orders,
 };
 
 /// The file, in the mesh's folder (Seed CALC §4, layer 3).

@@ -61,7 +61,7 @@ pub struct Side {
     /// Number of edits that hooks reported.
     pub edits: u32,
     /// Time of the last edit.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub edited_at: Timestamp,
     /// Knowledge of the file, as it was when the conflict opened.
     pub context: Context,
@@ -98,7 +98,7 @@ impl Side {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Resolution {
     /// Time.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub at: Timestamp,
     /// Name of the agent or person.
     pub by: AgentName,
@@ -128,7 +128,7 @@ pub struct Conflict {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_path: Option<String>,
     /// Time at which it was noticed.
-    #[serde(with = "crate::moment")]
+    #[serde(with = "crate::timestamp")]
     pub opened_at: Timestamp,
     /// The agent that edited the file first.
     pub first: Side,

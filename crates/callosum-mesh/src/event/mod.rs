@@ -8,7 +8,7 @@ mod draft;
 mod fault;
 mod masking;
 mod read;
-mod stamped;
+mod recorded;
 mod value;
 
 pub(crate) use self::draft::Stamp;
@@ -17,6 +17,6 @@ pub use self::{
     fault::{Fault, Faults},
     masking::masked,
     read::{DEEPEST, LONGEST},
-    stamped::Event,
+    recorded::Event,
     value::{UnreadValue, read_value},
 };

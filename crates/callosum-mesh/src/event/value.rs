@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::strict::Strict;
+use crate::unique_keys::Strict;
 
 /// Most characters of a number that are shown.
 const MOST_SHOWN: usize = 40;

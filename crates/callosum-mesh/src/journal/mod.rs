@@ -5,21 +5,21 @@
 //!
 //! Deliberately not here: what an event means.
 
-mod condition;
 mod cursor;
 mod files;
-mod mark;
-mod once;
+mod idempotency;
 mod open;
 mod reader;
-mod turn;
+mod sequence_mark;
+mod stats;
+mod writer;
 
-pub(crate) use self::once::{Key, reused};
+pub(crate) use self::idempotency::{Key, reused};
 pub use self::{
-    condition::Condition,
     cursor::{Cursor, CursorError},
-    once::Once,
+    idempotency::Once,
     open::{Journal, JournalError, Retention, Tip},
     reader::{Batch, Notice, Reader},
-    turn::{Durability, Rest, Turn, Unsynced},
+    stats::Condition,
+    writer::{Durability, Rest, Turn, Unsynced},
 };

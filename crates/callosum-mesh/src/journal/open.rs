@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::{
     Cursor, Reader,
     files::{MODE, Segment},
-    turn::{Head, Turn},
+    writer::{Head, Turn},
 };
 use crate::{
     agent::AgentName,

@@ -6,14 +6,14 @@
 
 mod annotation;
 mod binding;
-mod calling;
+mod calls;
 mod definition;
 mod forms;
 mod function;
 mod globals;
-mod naming;
 mod options;
 mod pattern;
+mod resolve;
 mod scope;
 mod steps;
 mod unsupported;
@@ -29,18 +29,18 @@ use self::{
     scope::{Access, FunctionScope, Resolved},
 };
 use crate::{
+    call_bounds,
     call_site::call_sites,
     capability::CapabilityName,
     finding::{Finding, Rule},
     form::{Form, FormKind, Name},
-    hidden::is_hidden,
+    invisible_chars::is_hidden,
     program::{
         Expression, FunctionId, GroupDefinition, Id, Parameter, Program, StepDefinition, YieldBound,
     },
     reader::{MAX_DEPTH, read},
     span::Span,
     value::{Key, Value},
-    yields,
 };
 
 /// Compiles a source.
@@ -172,7 +172,7 @@ impl<'a> Compiler<'a> {
         let mut yields = YieldBound::AtMost(0);
         let mut calls = Vec::new();
         if self.findings.is_empty() {
-            let subject = yields::Subject {
+            let subject = call_bounds::Subject {
                 expressions: &self.expressions,
                 groups: &self.groups,
                 steps: &self.steps,
@@ -181,7 +181,7 @@ impl<'a> Compiler<'a> {
                 library: &self.options.library,
                 entry,
             };
-            let analysis = yields::analyse(&subject);
+            let analysis = call_bounds::analyse(&subject);
             calls = call_sites(&subject, &self.spans);
             for id in analysis.impure {
                 self.refuse(

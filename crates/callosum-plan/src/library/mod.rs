@@ -10,7 +10,7 @@ mod number;
 mod ordering;
 mod predicate;
 mod regular;
-mod summary;
+mod summarize;
 mod text;
 
 use std::{
@@ -114,7 +114,7 @@ impl Library {
                 number::FUNCTIONS,
                 predicate::FUNCTIONS,
                 regular::FUNCTIONS,
-                summary::FUNCTIONS,
+                summarize::FUNCTIONS,
                 text::FUNCTIONS,
             ];
             for &(name, least, most, function) in rows.into_iter().flatten() {

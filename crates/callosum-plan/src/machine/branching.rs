@@ -6,7 +6,7 @@ use super::{
     Shared,
     fiber::{Fiber, Next},
     frame::Frame,
-    matching::merged,
+    pattern_match::merged,
 };
 use crate::{
     failure::{Failure, FailureKind},

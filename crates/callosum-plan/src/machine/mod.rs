@@ -14,8 +14,8 @@ mod fiber;
 mod frame;
 mod invocation;
 mod iteration;
-mod matching;
-mod stopping;
+mod pattern_match;
+mod suspend;
 mod unwinding;
 
 use std::{

@@ -18,7 +18,7 @@ use rusqlite::{
 };
 
 use super::{
-    meaning::{Model, ModelError},
+    embedding::{Model, ModelError},
     passage::Passage,
     words::{push_words, simple_words, words},
 };

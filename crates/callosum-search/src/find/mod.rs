@@ -9,20 +9,20 @@
 //! What is deliberately not here: what the documents are, where the index lies, and where a model
 //! comes from.
 
-mod ask;
+mod boost;
+mod embedding;
+mod external_hit;
 mod index;
-mod meaning;
 mod passage;
 mod phrase;
-mod proposal;
+mod proximity;
+mod query;
 mod rank;
 mod row;
 mod score;
 mod search;
-mod together;
 mod tree;
 mod words;
-mod worth;
 
 #[cfg(test)]
 mod name_tests;
@@ -30,13 +30,13 @@ mod name_tests;
 mod tests;
 
 pub use self::{
-    ask::{Ask, Unit},
+    embedding::{Model, ModelError},
+    external_hit::Proposal,
     index::{Document, Index, IndexError, Taken},
-    meaning::{Model, ModelError},
     passage::{Passage, PassageKind, passages},
     phrase::Phrase,
-    proposal::Proposal,
+    proximity::Together,
+    query::{Ask, Unit},
     search::{By, Found, Search},
-    together::Together,
     tree::{TREE, Updated},
 };

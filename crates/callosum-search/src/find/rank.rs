@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ask::{Ask, Unit};
+use super::query::{Ask, Unit};
 
 /// How slowly a list's influence falls with the rank (Cormack, Clarke and Büttcher 2009).
 const RANK_CONSTANT: f64 = 60.0;

@@ -9,18 +9,18 @@ use callosum_host::Disk;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{
-    ask::{Ask, Unit},
+    boost::{Worth, is_declared, precedence},
+    embedding::{ALIKE as ALIKE_IN_MEANING, cosine},
+    external_hit::Proposal,
     index::{Index, IndexError},
-    meaning::{ALIKE as ALIKE_IN_MEANING, cosine},
     phrase::Phrase,
-    proposal::Proposal,
+    proximity::Together,
+    query::{Ask, Unit},
     rank::{Standing, coverage, fuse, there, weigh},
     row::{ROWS, Row},
     score::{Ranked, score},
-    together::Together,
     tree::TREE,
     words::words,
-    worth::{Worth, is_declared, precedence},
 };
 use crate::walk::{Scope, SourceFile, SourceTree};
 

@@ -451,7 +451,7 @@ fn a_model_adds_what_words_mean() {
     let far = [0.0, 1.0, 0.0];
     let lay = |pause| {
         let words = [("pause", pause), ("sleep", near), ("paint", far)];
-        meaning::tests::lay(&home.disk, &folder, &words);
+        embedding::tests::lay(&home.disk, &folder, &words);
     };
     lay(near);
     assert_eq!(found(true), ["wait.md:1"]);

@@ -5,8 +5,8 @@ use std::{path::Path, sync::mpsc, thread, time::SystemTime};
 use callosum_host::{Disk, disk::EntryKind, process::Cancel};
 
 use super::{
+    embedding::Model,
     index::{Cut, Index, IndexError, Piece, failed, is_cancelled, pieces, put},
-    meaning::Model,
     passage::passages,
 };
 use crate::{

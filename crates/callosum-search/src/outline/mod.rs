@@ -4,13 +4,13 @@
 //! finds. Each language has a file of its own, which knows that language's rules of visibility,
 //! documentation and tests, and the libraries that serve requests and commands in it.
 
-mod contents;
+mod outline;
 mod read;
 
-mod page;
-mod places;
+mod scopes;
 mod sentence;
 mod uses;
+mod walker;
 
 mod c;
 mod go;
@@ -24,7 +24,7 @@ mod tests;
 
 pub(crate) use self::read::parse;
 pub use self::{
-    contents::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
+    outline::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
     read::{outline, outline_all},
     uses::{Binding, Export, Purpose, Use},
 };

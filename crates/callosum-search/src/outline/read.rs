@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::ControlFlow};
 use callosum_host::Disk;
 use tree_sitter::{ParseOptions, Parser, Tree};
 
-use super::{c, contents::Outline, go, java, javascript, page::Page, python, rust};
+use super::{c, go, java, javascript, outline::Outline, python, rust, walker::Page};
 use crate::{
     language::Language,
     walk::{SourceTree, Why},

@@ -6,11 +6,11 @@ use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use jiff::Timestamp;
 
 use super::{
-    fault::{circles, faults},
+    document::{LARGEST, Sheet, SheetError},
     id::BeadId,
     index::{Index, Mark, Row},
+    lint::{circles, faults},
     ready::is_closed,
-    sheet::{LARGEST, Sheet, SheetError},
     view::Bead,
 };
 use crate::{

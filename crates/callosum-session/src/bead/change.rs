@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{id::BeadId, view::Bead};
 use crate::{
-    statement::{Redaction, one_line},
-    step::{BeadChange, BeadKey, Held, Intent, NoteChange, SessionError, second},
+    sanitize::{Redaction, one_line},
+    transaction::{BeadChange, BeadKey, Held, Intent, NoteChange, SessionError, second},
 };
 
 /// A bead that is about to be made.

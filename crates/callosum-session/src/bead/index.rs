@@ -10,8 +10,8 @@ use std::{collections::HashMap, fmt::Write as _, time::UNIX_EPOCH};
 use callosum_host::disk::FileStat;
 use jiff::Timestamp;
 
-use super::{fault::faults, sheet::Sheet, view::Bead};
-use crate::step::in_order;
+use super::{document::Sheet, lint::faults, view::Bead};
+use crate::transaction::in_order;
 
 /// The first line of the index; another version is not read.
 const HEAD: &str = "callosum-beads/4";

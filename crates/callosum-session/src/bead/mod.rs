@@ -7,12 +7,12 @@
 
 mod beads;
 mod change;
-mod fault;
+mod document;
 mod id;
 mod index;
+mod lint;
 mod merge;
 mod ready;
-mod sheet;
 mod view;
 
 pub(crate) use self::{
@@ -24,10 +24,10 @@ pub(crate) use self::{
 pub use self::{
     beads::{Beads, Listing, Oddity, Unread},
     change::{BeadUpdate, CreateBeadError, NewBead, UpdateBeadError},
-    fault::{LAST_PRIORITY, STATUSES, circles},
+    document::{Sheet, SheetError, Step},
     id::BeadId,
     index::Row,
+    lint::{LAST_PRIORITY, STATUSES, circles},
     ready::{is_closed, ready},
-    sheet::{Sheet, SheetError, Step},
     view::{Bead, BeadDecision},
 };

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::same_time::{ClaimKey, SameTime};
 use crate::{
     bead::evidence_of,
+    divergence::Source,
     evidence::{Evidence, Relative, Tree},
-    fork::Source,
     notes::is_time,
-    statement::{one_line, title_of},
+    sanitize::{one_line, title_of},
     trajectory::Record,
 };
 

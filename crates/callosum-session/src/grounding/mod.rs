@@ -3,24 +3,24 @@
 //! Start with [`Grounding`]; [`Tally`] only counts. A marker in a record is not believed: the cited file is opened and the
 //! quote looked for. All counting is of whole numbers.
 
-mod brief;
 mod claim;
-mod marked;
+mod manual_marks;
 mod ratio;
+mod record_summary;
 mod report;
-mod revised;
+mod revisions;
 mod same_time;
 mod tally;
 
-pub(crate) use self::{
-    brief::Brief,
-    claim::{claim_of, comparable, revision_of, says_the_same, time_of},
-};
 pub use self::{
     claim::{Claim, ClaimKind, claims},
-    marked::Marked,
+    manual_marks::Marked,
     ratio::{Threshold, ThresholdError, shown_ratio},
     report::{Grounded, Grounding, lacking_time},
-    revised::Revised,
+    revisions::Revised,
     tally::Tally,
+};
+pub(crate) use self::{
+    claim::{claim_of, comparable, revision_of, says_the_same, time_of},
+    record_summary::Brief,
 };

@@ -2,18 +2,18 @@
 //! the first of those.
 
 use super::{
-    brief::Brief,
     claim::{Claim, merged},
     ratio::Threshold,
+    record_summary::Brief,
     report::{Grounded, Grounding},
 };
 use crate::{
+    claim_scope::Whose,
     config::Enforcement,
     evidence::Tree,
-    span::Whose,
-    step::{Session, SessionError},
     trajectory::{Read, Record},
-    unrecorded::Unrecorded,
+    transaction::{Session, SessionError},
+    untracked_decisions::Unrecorded,
 };
 
 /// The claims since the last hand-off, counted. What it costs grows with their number alone, and with

@@ -7,7 +7,7 @@ use super::{Healed, Healer, Past};
 use crate::{
     bead::{BeadId, ReadError, Sheet},
     merge::first_mark,
-    step::{Held, SessionError},
+    transaction::{Held, SessionError},
     zones::ZoneError,
 };
 

@@ -8,7 +8,7 @@ use super::{Healed, Healer, Past};
 use crate::{
     merge::{Kind, Left, OpenMerge, Sides, first_mark, merged, sides},
     notes::LARGEST_NOTES,
-    step::{Held, Session, SessionError},
+    transaction::{Held, Session, SessionError},
     zones::ZoneError,
 };
 

@@ -6,8 +6,8 @@
 //! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
 //! what cannot be healed is said.
 
-mod ailing;
 mod beads;
+mod diagnose;
 mod merges;
 mod notes;
 mod trajectory;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::{
     merge::OpenMerge,
-    step::{Held, Session, SessionError, second},
+    transaction::{Held, Session, SessionError, second},
     zones::ZoneError,
 };
 

@@ -4,10 +4,10 @@
 use super::{Healed, Healer, NUL_BYTES, Past};
 use crate::{
     bead::Bead,
-    fork::Source,
+    divergence::Source,
     notes::{Active, Decision, Field, LARGEST_NOTES, Notes, TEMPLATE},
-    statement::one_line,
-    step::{Held, SessionError},
+    sanitize::one_line,
+    transaction::{Held, SessionError},
 };
 
 impl Held<'_> {

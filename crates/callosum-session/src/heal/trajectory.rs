@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::{Healed, Healer, Past};
 use crate::{
+    claim_scope::Whose,
     config::Config,
-    fork::Source,
+    divergence::Source,
     merge::{Kind, merged},
-    span::Whose,
-    step::{Held, Session, SessionError, second},
     trajectory::day_files,
-    unrecorded::Unrecorded,
+    transaction::{Held, Session, SessionError, second},
+    untracked_decisions::Unrecorded,
 };
 
 /// A trajectory that git has, and the tree has not, or not as it was.

@@ -6,16 +6,16 @@
 //! known, [`sides`], for a file in which git has left its marks, and [`OpenMerge`], for one in which it may have left none.
 //! `sequence` finds who changed what, `records` merges trajectories; notes and beads are merged where they are read.
 
-pub(crate) mod marks;
+pub(crate) mod conflict_markers;
+pub(crate) mod diff3;
 mod records;
-pub(crate) mod sequence;
 
 use std::collections::HashSet;
 
-pub(crate) use self::marks::first_mark;
+pub(crate) use self::conflict_markers::first_mark;
 pub use self::{
-    marks::{Sides, marked, sides},
-    sequence::merged_lines,
+    conflict_markers::{Sides, marked, sides},
+    diff3::merged_lines,
 };
 use crate::{
     bead::{BeadId, Sheet, SheetError, merged as merged_beads},
@@ -134,7 +134,11 @@ impl OpenMerge {
     pub(crate) fn kept(&self, there: &[u8]) -> Option<Sides> {
         let (ours, theirs) = (self.ours.as_deref()?, self.theirs.as_deref()?);
         let base = self.base.as_deref().unwrap_or_default();
-        let of = |bytes| marks::lines(bytes).into_iter().map(<[u8]>::trim_ascii_end);
+        let of = |bytes| {
+            conflict_markers::lines(bytes)
+                .into_iter()
+                .map(<[u8]>::trim_ascii_end)
+        };
         let of_either: HashSet<&[u8]> = of(ours).chain(of(theirs)).chain(of(base)).collect();
         let left = sides(there)?;
         let stand: HashSet<&[u8]> = of(&left.ours).chain(of(&left.theirs)).collect();

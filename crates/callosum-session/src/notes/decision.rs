@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::{label::Label, moment::moment};
+use super::{field_label::Label, moment::moment};
 use crate::evidence::Evidence;
 
 /// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).

@@ -5,8 +5,8 @@ use std::{
     ops::Range,
 };
 
-use super::{decision::Decision, label::Label, outline::Outline};
-use crate::step::in_order;
+use super::{decision::Decision, field_label::Label, outline::Outline};
+use crate::transaction::in_order;
 
 /// Largest `NOTES.md` that is read, in bytes.
 pub const LARGEST_NOTES: u64 = 64 * 1024 * 1024;

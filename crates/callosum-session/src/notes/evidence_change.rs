@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     decision::{ASSUMPTION, Decision, USER_INPUT},
     document::Notes,
-    label::Label,
+    field_label::Label,
 };
 use crate::evidence::Evidence;
 

@@ -10,14 +10,14 @@ mod document;
 mod edit;
 mod evidence_change;
 mod fault;
-mod label;
+mod field_label;
 pub(crate) mod merge;
+mod misplaced;
 mod moment;
 mod order;
 mod outline;
-mod piece;
 mod section;
-mod stray;
+mod sections;
 
 pub use self::{
     decision::Decision,

@@ -5,8 +5,8 @@ use std::{
     hash::Hash,
 };
 
-use super::{decision::Decision, piece::Section};
-use crate::{grounding::says_the_same, merge::sequence::beside, step::in_order};
+use super::{decision::Decision, sections::Section};
+use crate::{grounding::says_the_same, merge::diff3::beside, transaction::in_order};
 
 /// The sections of the base, ours and theirs.
 pub(super) type Three<'s> = [&'s [Section]; 3];

@@ -4,15 +4,15 @@
 //! things stand, [`level_2`] what was decided last and [`Found`] what was decided about something; level 3 is the whole of `NOTES.md`. Records are told
 //! whole or not at all, and the same state gives the same bytes.
 
-mod asked;
-mod budgeted;
+mod current_state;
+mod levels;
+mod query;
 mod ranking;
-mod recollection;
 mod start;
 
 pub use self::{
-    asked::Found,
-    budgeted::{level_1, level_2},
-    recollection::{Recollected, Recollection, Trust},
+    current_state::{Recollected, Recollection, Trust},
+    levels::{level_1, level_2},
+    query::Found,
     start::at_start,
 };

@@ -5,8 +5,8 @@
 
 use callosum_evidence::{secrets, tokens::estimate};
 
-use super::recollection::{Recollected, Recollection};
-use crate::{bead::Bead, evidence::Evidence, statement::one_line};
+use super::current_state::{Recollected, Recollection};
+use crate::{bead::Bead, evidence::Evidence, sanitize::one_line};
 
 /// Most places that are named of one decision.
 const MOST_PLACES: usize = 3;

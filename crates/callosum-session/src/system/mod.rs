@@ -7,15 +7,15 @@
 //!
 //! The texts are under `zone/`. They are thin: each calls the program.
 
-mod lay;
-mod lift;
-mod piece;
+mod file_status;
+mod inspect;
+mod install;
 mod record;
-mod standing;
-mod survey;
+mod system_files;
+mod uninstall;
 
 pub use self::{
-    lift::{Fate, Lifted, to_lift},
-    standing::Standing,
-    survey::{Surveyed, survey},
+    file_status::Standing,
+    inspect::{Surveyed, survey},
+    uninstall::{Fate, Lifted, to_lift},
 };

@@ -9,8 +9,8 @@ use super::{
     agent::Agent,
     ends::Ends,
     file_read::FileRead,
+    handoff_scope::Over,
     lean::Lean,
-    over::Over,
     record::{Bad, Kept, Record, name_of_unread},
     retention::decompressed,
 };

@@ -9,9 +9,9 @@ mod agent;
 mod ends;
 mod file_read;
 mod files;
+mod handoff_scope;
 mod lean;
 mod lines;
-mod over;
 mod record;
 mod retention;
 
@@ -26,7 +26,7 @@ pub use self::{
 pub(crate) use self::{
     file_read::each_record,
     files::{DayFile, day_files, said_in},
+    handoff_scope::{COVERS, covers},
     lean::Lean,
-    over::{COVERS, covers},
     record::{Kept, name_of_claim},
 };

@@ -14,7 +14,7 @@ use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
 use jiff::civil::Date;
 
 use super::files::{ARCHIVE, LARGEST_FILE};
-use crate::step::{Held, SessionError};
+use crate::transaction::{Held, SessionError};
 
 /// How long trajectories are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Design documents beside the notes: what the code and the beads say otherwise.
 
-use callosum_session::{evidence::Tree, fork::Source};
+use callosum_session::{divergence::Source, evidence::Tree};
 
 use crate::place::Place;
 

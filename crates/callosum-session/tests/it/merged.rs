@@ -3,8 +3,8 @@
 use callosum_session::{
     Config, Ground, NewHandoff,
     bead::{Bead, Sheet},
+    divergence::forks,
     evidence::{Evidence, Relative},
-    fork::forks,
     grounding::Threshold,
     heal::Healer,
     notes::Notes,

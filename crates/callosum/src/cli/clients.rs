@@ -3,8 +3,8 @@
 //! This file has the part with arguments and output; the rest is [`callosum_app::clients`].
 
 use callosum_agents::client::Client;
-use callosum_agents::dialect::Dialect;
 use callosum_agents::discover::find_in_path;
+use callosum_agents::output_format::Dialect;
 use callosum_app::clients::with_tilde;
 use callosum_app::{CommandError, Exit};
 use callosum_client::registration::Scope;

@@ -15,7 +15,7 @@ use callosum_config::{
     Address, Calrc, CalrcError, Environment, Key, MendError, Project, ProjectError, Settings, Told,
     Value,
 };
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
 use clap::{Args, Subcommand};
 use serde_json::Value as Json;

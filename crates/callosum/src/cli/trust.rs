@@ -12,7 +12,7 @@ use callosum_app::roster::Roster;
 use callosum_app::trust::{CALRC, TrustOutput, WaitingExecutor, WaitingSetting, is_begun};
 use callosum_app::{CommandError, Exit, explain, store};
 use callosum_config::Subject;
-use callosum_evidence::terminal::{harmless, on_one_line};
+use callosum_evidence::terminal_escape::{harmless, on_one_line};
 use callosum_ledger::{AuditEvent, Checksum, Event, Ledger};
 use clap::Args;
 

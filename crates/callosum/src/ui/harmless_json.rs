@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use callosum_evidence::terminal::in_json;
+use callosum_evidence::terminal_escape::in_json;
 
 /// Passes on what `serde_json` writes, which hands over whole characters.
 #[derive(Debug)]

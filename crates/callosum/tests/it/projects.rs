@@ -82,7 +82,7 @@ pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
         cancel: Cancel::new().unwrap(),
         patience: Patience::default(),
         slowest_handshake: Duration::from_mins(1),
-        client_wait: callosum_agents::dialect::LONGEST_CLIENT_WAIT,
+        client_wait: callosum_agents::output_format::LONGEST_CLIENT_WAIT,
         waits: 3,
         disk: Disk::real(),
         clock: Clock::system(),

@@ -13,9 +13,9 @@ use tokio::{
     sync::{mpsc::unbounded_channel, watch},
 };
 
-use super::{job::converse, policy::Policy, session::Session};
+use super::{policy::Policy, session::Session, worker::converse};
 use crate::{
-    dialect::{CUT_OFF, ClientFault, Complaint},
+    output_format::{CUT_OFF, ClientFault, Complaint},
     protocol::Request,
     registry::Executor,
     transport::{Event, Job, LONGEST_MESSAGE, Transport, Want},

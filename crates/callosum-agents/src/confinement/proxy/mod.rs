@@ -8,19 +8,19 @@
 //!
 //! What is deliberately not here: looking into what is sent. A host that takes anything takes it.
 
-mod asked;
 mod connection;
-mod names;
+mod request;
+mod resolver;
 mod rules;
-mod serve;
+mod server;
 mod upstream;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::serve::Proxy;
+pub(super) use self::server::Proxy;
 pub use self::{
     connection::{Connection, Connections, Verdict},
-    names::Names,
+    resolver::Names,
     upstream::Upstream,
 };

@@ -10,8 +10,8 @@ use std::{
 
 use super::{
     connection::{Connection, Connections, Verdict},
-    names::Names,
-    serve::Shared,
+    resolver::Names,
+    server::Shared,
 };
 use crate::confinement::Whitelisted;
 

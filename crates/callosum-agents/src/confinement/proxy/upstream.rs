@@ -13,7 +13,7 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
-use super::asked::LONGEST;
+use super::request::LONGEST;
 
 /// Where the variables say that a proxy is.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -8,11 +8,11 @@
 //! literals in it.
 
 mod aliases;
+mod c_cpp;
 mod cargo;
 mod go;
 mod java;
 mod model;
-mod native;
 mod node;
 mod place;
 mod python;
@@ -38,12 +38,12 @@ pub(super) fn read(path: &str, text: &str) -> Option<Manifest> {
         "go.mod" => go::read(path, text),
         "pom.xml" => java::read_pom(path, text),
         "build.gradle" | "build.gradle.kts" => java::read_gradle(path, text),
-        "CMakeLists.txt" => native::read_cmake(path, text),
-        "meson.build" => native::read_meson(path, text),
-        "configure.ac" => native::read_autoconf(path, text),
-        "Makefile" | "makefile" | "GNUmakefile" => native::read_makefile(path, text),
-        "conanfile.txt" => native::read_conan(path, text),
-        "vcpkg.json" => native::read_vcpkg(path, text),
+        "CMakeLists.txt" => c_cpp::read_cmake(path, text),
+        "meson.build" => c_cpp::read_meson(path, text),
+        "configure.ac" => c_cpp::read_autoconf(path, text),
+        "Makefile" | "makefile" | "GNUmakefile" => c_cpp::read_makefile(path, text),
+        "conanfile.txt" => c_cpp::read_conan(path, text),
+        "vcpkg.json" => c_cpp::read_vcpkg(path, text),
         _ if is_requirements(name) => python::read_requirements(path, text),
         _ => return None,
     };

@@ -17,8 +17,8 @@ use super::{
 };
 use crate::scout::{
     citation::{self, Cited},
-    page::Statement,
-    role::{self, Role},
+    file_role::{self, Role},
+    report_layout::Statement,
 };
 
 /// No line is kept longer than this, in bytes: a quote is far shorter.
@@ -104,7 +104,7 @@ impl SurveyedFile {
         surveyed.bytes = text.len() as u64;
         surveyed.lines = text.lines().count() as u32;
         let is_code = file.language.is_some();
-        let made_by = role::line_of_maker(&text).filter(|_| is_code);
+        let made_by = file_role::line_of_maker(&text).filter(|_| is_code);
         if made_by.is_some() {
             surveyed.role = Role::Generated;
         }

@@ -6,7 +6,7 @@
 pub(super) mod document;
 pub(super) mod file;
 mod focus;
-pub(super) mod links;
+pub(super) mod import_graph;
 pub(in crate::scout) mod names;
 mod own_state;
 mod read;

@@ -16,12 +16,12 @@ use callosum_search::{
     walk::{Scope, Skipped, SourceFile, SourceTree, WalkError},
 };
 
-use super::{file::SurveyedFile, links::Links, own_state};
+use super::{file::SurveyedFile, import_graph::Links, own_state};
 use crate::scout::{
     citation::Cited,
+    file_role::Role,
     manifest::{self, Ecosystem, Manifest},
     progress::{Phase, Progress},
-    role::Role,
 };
 
 /// After how many files progress is told again.

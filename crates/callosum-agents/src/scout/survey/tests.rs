@@ -5,9 +5,9 @@ use callosum_search::walk::{RelativePath, Scope, Why};
 
 use super::Survey;
 use crate::scout::{
+    file_role::Role,
     fixture::{survey, tree, write},
     progress::Phase,
-    role::Role,
 };
 
 /// The edges of a survey as "from -> to".

@@ -3,7 +3,7 @@
 //! To make a tool known, add it to [`KNOWN`]; the first entry that fits counts. What is deliberately not
 //! here: tools that are given the words of a client, or a kind of thing in a cluster (`server`).
 
-use callosum_guard::tool::words;
+use callosum_guard::tool_name::words;
 
 /// What stands for what the tool is given.
 const NAME: &str = "{}";

@@ -4,7 +4,7 @@
 //! What they do stands in their own names (`delete_db_cluster`), in one of the words that they take, or in the
 //! method of a request. Whether that may be is the guard's to say.
 
-use callosum_guard::tool::words;
+use callosum_guard::tool_name::words;
 
 use super::{catalog::own_name, given::Given};
 

@@ -1,6 +1,6 @@
 //! [`Deed`]: what the words of a tool's name say that it does to the paths which it is given.
 
-use callosum_guard::tool::words;
+use callosum_guard::tool_name::words;
 
 use super::catalog::own_name;
 

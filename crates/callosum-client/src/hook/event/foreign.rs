@@ -6,7 +6,7 @@
 //! ([`Deed`]), and decided on like the command that does the same. All of that is looked for in what
 //! stands within other objects as well.
 
-use callosum_guard::tool::{deletes_all, words};
+use callosum_guard::tool_name::{deletes_all, words};
 use serde_json::{Map, Value};
 
 use super::{Action, catalog, cloud, deed::Deed, given::Given, repository, server, statement};

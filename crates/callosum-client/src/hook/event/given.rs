@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use callosum_guard::tool::words;
+use callosum_guard::tool_name::words;
 use serde_json::{Map, Value};
 
 /// Names under which commands stand, and last words of such names. `chars` is what Codex types into

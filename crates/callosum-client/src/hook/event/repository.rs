@@ -4,7 +4,7 @@
 //! git's options (`mode: "hard"`, `force: true`), so the names are enough. Every word of the command
 //! stays a word.
 
-use callosum_guard::tool::words;
+use callosum_guard::tool_name::words;
 
 use super::given::Given;
 

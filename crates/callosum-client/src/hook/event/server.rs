@@ -5,7 +5,7 @@
 //! the words of a client. What is deliberately not here: whether the command may run, which is the
 //! guard's to say as it would in a shell.
 
-use callosum_guard::tool::words;
+use callosum_guard::tool_name::words;
 
 use super::{
     catalog::{DELETES, filled, known},

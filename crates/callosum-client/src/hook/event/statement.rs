@@ -2,7 +2,7 @@
 //!
 //! Each is said as the database's own client is given it.
 
-use callosum_guard::tool::words;
+use callosum_guard::tool_name::words;
 
 use super::{foreign::quoted, given::Given};
 

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_evidence::terminal::untagged;
+use callosum_evidence::terminal_escape::untagged;
 use callosum_session::{
     Config, Whose,
     checkpoint::{Checked, Outcome},

@@ -3,7 +3,7 @@
 
 use std::{cmp::Ordering, path::Path, time::Duration};
 
-use callosum_evidence::terminal::untagged;
+use callosum_evidence::terminal_escape::untagged;
 use callosum_session::{
     Config, HandoffError, NewHandoff, SessionError, Whose,
     budget::{Budget, Zone},

@@ -1,6 +1,6 @@
 //! Settings as people and clients leave them, of which some keep a hook from being asked.
 
-use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_agents::{client::Client, output_format::Dialect};
 
 use super::*;
 

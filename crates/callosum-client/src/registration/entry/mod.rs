@@ -9,7 +9,7 @@ use std::path::Path;
 
 use callosum_agents::{
     client::{Client, Hooks},
-    dialect::Dialect,
+    output_format::Dialect,
 };
 use jsonc_parser::{
     ParseOptions,

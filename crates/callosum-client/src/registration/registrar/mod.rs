@@ -314,7 +314,7 @@ impl Registrar {
     /// The places whose files are remembered and are none of these: other projects' settings, and
     /// those of a client's folder that has moved.
     pub fn remembered(&self, beside: &[Place]) -> Result<Vec<Place>, DiskError> {
-        let clients = callosum_agents::dialect::Dialect::ALL
+        let clients = callosum_agents::output_format::Dialect::ALL
             .into_iter()
             .filter_map(Client::of);
         let known: Vec<_> = clients.collect();

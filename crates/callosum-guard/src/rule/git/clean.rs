@@ -5,9 +5,9 @@ use super::{
     reference::{folder, in_temporary},
 };
 use crate::{
+    analyze::{setting as kept, value::Arg},
     path as paths,
-    place::Place,
-    unwrap::{setting as kept, value::Arg},
+    path_class::Place,
 };
 
 pub(super) const CLEAN: Tool = Tool {

@@ -4,7 +4,7 @@ use super::{
     super::{Rule, Severity, Tool},
     reference::in_temporary,
 };
-use crate::unwrap::setting as kept;
+use crate::analyze::setting as kept;
 
 pub(super) const HISTORY: Tool = Tool {
     names: &["git"],

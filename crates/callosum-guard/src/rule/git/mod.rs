@@ -16,7 +16,7 @@ use self::{
     setting::{is_own, own_programs, set, unsafe_key},
 };
 use super::{Rule, Severity, Subject, Tool};
-use crate::{place::Place, unwrap::setting as kept};
+use crate::{analyze::setting as kept, path_class::Place};
 
 /// Whether it is given what takes back the changes that are not committed.
 fn reads_undoing(subject: &Subject<'_>) -> bool {

@@ -3,7 +3,7 @@
 //! As `getopt` has them, a value may stand in the same word behind a letter (`clean -ebuild`), which is no row of letters then.
 //! Before the verb git takes none joined: `git -Csrc` is an error.
 
-use crate::unwrap::Call;
+use crate::analyze::Call;
 
 /// Those that stand before the verb.
 pub(super) const GLOBAL: &str =

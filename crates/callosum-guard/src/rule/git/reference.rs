@@ -3,12 +3,12 @@
 
 use super::{super::Subject, option::letter_value};
 use crate::{
-    link, path,
-    place::{Place, is_temporary},
-    unwrap::{
+    analyze::{
         setting,
         value::{Arg, MAYBE},
     },
+    link, path,
+    path_class::{Place, is_temporary},
 };
 
 /// What a push is asked to push.

@@ -1,7 +1,7 @@
 //! Settings of git that are told or written down: whose they are, and what they run.
 
 use super::super::Subject;
-use crate::unwrap::setting::{self, Setting};
+use crate::analyze::setting::{self, Setting};
 
 /// What `git config` sets.
 pub(super) fn set(subject: &Subject<'_>) -> Option<Setting> {

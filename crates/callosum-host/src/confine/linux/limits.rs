@@ -7,8 +7,8 @@ use std::{fs::OpenOptions, io::Write as _, path::Path};
 use rustix::process::Resource;
 
 use super::super::{
+    exec::{at_most, limit},
     report::{Failed, Step},
-    start::{at_most, limit},
 };
 use crate::disk::Disk;
 

@@ -1,12 +1,12 @@
 //! Linux: the door and the keeper, and a file for each thing that they give away.
 
-mod calls;
-mod door;
-mod keeper;
-mod landed;
+mod capabilities;
+mod init;
+mod landlock;
 mod limits;
 mod loopback;
 mod mounts;
-mod rights;
+mod namespaces;
+mod seccomp;
 
-pub(super) use self::{door::enter, keeper::restrict};
+pub(super) use self::{init::restrict, namespaces::enter};

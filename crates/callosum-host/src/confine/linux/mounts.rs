@@ -26,7 +26,7 @@ use rustix::{
 
 use super::super::{
     linked,
-    order::{Access, Order},
+    spec::{Access, Order},
 };
 use crate::disk::Disk;
 

@@ -4,7 +4,7 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::process::{self, Cancel, Ending, Launch, Limits};
 
 use super::{super::DeliveryRoute, Mailbox, MailboxError};

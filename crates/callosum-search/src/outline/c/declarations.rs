@@ -4,10 +4,10 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, arguments_of, cut, line_of, named_children},
-        places::PlaceKind,
+        outline::{ImportKind, SymbolKind},
+        scopes::PlaceKind,
         sentence,
+        walker::{Found, Grammar, Next, Page, arguments_of, cut, line_of, named_children},
     },
     declarator::Declarator,
     names,

@@ -5,7 +5,7 @@
 use tree_sitter::Node;
 
 use super::{
-    super::page::{Page, named_children},
+    super::walker::{Page, named_children},
     declarator::Declarator,
 };
 

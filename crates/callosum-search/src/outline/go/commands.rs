@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, arguments_of, cut, named_children};
+use super::super::walker::{Page, arguments_of, cut, named_children};
 
 /// How many commands are followed that one stands in.
 const DEEPEST: usize = 8;

@@ -4,7 +4,7 @@
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, named_children};
+use super::super::walker::{Page, named_children};
 
 /// Notes what a node says of names; the walk enters its children afterwards.
 pub(super) fn enter<'t>(page: &mut Page<'t>, node: Node<'t>) {

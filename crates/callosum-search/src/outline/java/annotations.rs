@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, child_of_kind, cut, named_children};
+use super::super::walker::{Page, child_of_kind, cut, named_children};
 
 /// What Spring and JAX-RS call the path of a request.
 const PATH_KEYS: [&str; 2] = ["value", "path"];

@@ -4,11 +4,11 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, child_of_kind, line_of},
-        places::PlaceKind,
+        outline::{ImportKind, SymbolKind},
+        scopes::PlaceKind,
         sentence,
         uses::Binding,
+        walker::{Found, Grammar, Next, Page, child_of_kind, line_of},
     },
     annotations::Annotations,
     names,

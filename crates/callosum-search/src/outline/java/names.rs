@@ -5,7 +5,7 @@
 
 use tree_sitter::Node;
 
-use super::super::page::Page;
+use super::super::walker::Page;
 
 /// Notes what a node says of names; the walk enters its children afterwards.
 pub(super) fn enter<'t>(page: &mut Page<'t>, node: Node<'t>) {

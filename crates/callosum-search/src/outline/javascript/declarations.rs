@@ -6,13 +6,13 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        contents::SymbolKind,
-        page::{
-            Found, Grammar, Next, Page, arguments_of, child_of_kind, cut, line_of, named_children,
-        },
-        places::PlaceKind,
+        outline::SymbolKind,
+        scopes::PlaceKind,
         sentence,
         uses::Purpose,
+        walker::{
+            Found, Grammar, Next, Page, arguments_of, child_of_kind, cut, line_of, named_children,
+        },
     },
     modules::{self, Exports},
     names, pages,

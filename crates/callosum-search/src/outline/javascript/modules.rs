@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::super::{
-    contents::ImportKind,
-    page::{Page, arguments_of, child_of_kind, named_children},
+    outline::ImportKind,
     uses::{Binding, Export, Purpose},
+    walker::{Page, arguments_of, child_of_kind, named_children},
 };
 use super::names::{self, Required};
 

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use super::super::{
-    page::{Page, arguments_of, child_of_kind, named_children},
     uses::{Binding, LONGEST_QUALIFIER},
+    walker::{Page, arguments_of, child_of_kind, named_children},
 };
 
 /// Bindings of `require` calls that the walk has not reached yet, by the start of the call.

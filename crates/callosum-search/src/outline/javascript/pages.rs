@@ -2,8 +2,8 @@
 //! `pages/api/**` and `pages/**`.
 
 use super::super::{
-    contents::Route,
-    page::{Page, cut, is_http_method},
+    outline::Route,
+    walker::{Page, cut, is_http_method},
 };
 
 /// Adds the routes that a file answers because of its path.

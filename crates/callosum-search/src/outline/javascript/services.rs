@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, arguments_of, cut, is_http_method, line_of, named_children};
+use super::super::walker::{Page, arguments_of, cut, is_http_method, line_of, named_children};
 
 /// How many calls of a chain are followed.
 const LONGEST_CHAIN: usize = 64;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use super::{
-    super::page::{Page, arguments_of, cut},
+    super::walker::{Page, arguments_of, cut},
     routes::keyword,
 };
 

@@ -6,11 +6,11 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, child_of_kind, cut, line_of, named_children},
-        places::PlaceKind,
+        outline::{ImportKind, SymbolKind},
+        scopes::PlaceKind,
         sentence,
         uses::{Binding, Purpose},
+        walker::{Found, Grammar, Next, Page, child_of_kind, cut, line_of, named_children},
     },
     commands, names, routes,
 };

@@ -5,8 +5,8 @@
 use tree_sitter::Node;
 
 use super::super::{
-    page::{Page, named_children},
     uses::{LONGEST_QUALIFIER, Purpose},
+    walker::{Page, named_children},
 };
 
 /// Notes what a node says of names; the walk enters its children afterwards.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, arguments_of, cut, is_http_method, named_children};
+use super::super::walker::{Page, arguments_of, cut, is_http_method, named_children};
 
 /// What stands before the paths of blueprints and routers, by variable, and the routes that are
 /// registered with them.

@@ -8,7 +8,7 @@ use std::{
 use tree_sitter::Node;
 
 use super::{
-    super::page::{Page, arguments_of, child_of_kind, cut, kebab, named_children},
+    super::walker::{Page, arguments_of, child_of_kind, cut, kebab, named_children},
     items::documentation,
     routes::method_name,
 };

@@ -9,11 +9,11 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        contents::{Import, ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
-        places::PlaceKind,
+        outline::{Import, ImportKind, SymbolKind},
+        scopes::PlaceKind,
         sentence,
         uses::Binding,
+        walker::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
     },
     commands,
     names::{self, TEST_ATTRIBUTES},

@@ -2,9 +2,9 @@
 
 mod commands;
 mod items;
+mod macro_items;
 mod names;
-mod opened;
 mod paths;
 mod routes;
 
-pub(super) use self::{items::Rust, opened::Opened};
+pub(super) use self::{items::Rust, macro_items::Opened};

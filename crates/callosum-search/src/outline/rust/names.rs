@@ -5,8 +5,8 @@
 use tree_sitter::Node;
 
 use super::super::{
-    page::{Page, child_of_kind, named_children},
     uses::Purpose,
+    walker::{Page, child_of_kind, named_children},
 };
 
 /// Attributes that make a function a test, by the last part of their path.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use tree_sitter::Node;
 
 use super::super::{
-    contents::{Import, ImportKind, Note},
-    page::{Page, line_of, named_children},
+    outline::{Import, ImportKind, Note},
     uses::Purpose,
+    walker::{Page, line_of, named_children},
 };
 
 /// Paths of more bytes are passed over: nobody writes them, and each name in a braced list has

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, arguments_of, child_of_kind, is_http_method};
+use super::super::walker::{Page, arguments_of, child_of_kind, is_http_method};
 
 /// `#[get("/users")]` before a function.
 pub(super) fn attributed<'t>(page: &mut Page<'t>, function: Node<'t>, lead: &[Node<'t>]) {

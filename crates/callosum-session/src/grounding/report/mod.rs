@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     claim::{Claim, ClaimKind, claims},
-    marked::Marked,
+    manual_marks::Marked,
     ratio::{Threshold, shown_ratio},
 };
 use crate::{

@@ -4,17 +4,17 @@
 //! into what stands there: entries, rows, questions, fields, lines. What one side changed or took out and the other left as it was is
 //! so; what both added is there; what both changed differently is named, and one side is leaned on.
 
-mod both;
 mod heading;
-mod sound;
+mod three_way;
+mod validate;
 
 use self::{
-    both::Merge,
     heading::restored,
-    sound::{is_sound, is_true},
+    three_way::Merge,
+    validate::{is_sound, is_true},
 };
 use super::{document::Notes, outline::whole_lines};
-use crate::merge::{marks::lines, sequence::reduced};
+use crate::merge::{conflict_markers::lines, diff3::reduced};
 
 /// Which side stands where both changed something in two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use callosum_app::capability::market::{CapabilityOutput, catalogue, count_unfit}
 use callosum_app::constitution::governance;
 use callosum_app::{CommandError, explain};
 use callosum_arbiter::kernel::{CapabilityKind, CatalogueQuery, TrustTier};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use clap::{Args, ValueEnum};
 
 use crate::cli::context::Context;

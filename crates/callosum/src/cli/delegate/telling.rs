@@ -12,8 +12,8 @@ use callosum_app::{CommandError, many, thousands};
 use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
 use callosum_arbiter::kind_name;
 use callosum_evidence::citation::Review;
-use callosum_evidence::digest::LeftOut;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
+use callosum_evidence::truncate::LeftOut;
 use callosum_ledger::Entry;
 
 use crate::cli::context::Context;

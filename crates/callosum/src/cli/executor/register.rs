@@ -5,10 +5,10 @@
 use std::time::Duration;
 
 use callosum_agents::confinement::{Policy, Withheld};
-use callosum_agents::dialect::Dialect;
 use callosum_agents::discover::Known;
 use callosum_agents::handshake::Handshake;
 use callosum_agents::http::Endpoint;
+use callosum_agents::output_format::Dialect;
 use callosum_agents::registry::{EMBEDDED_ID, Executor, Kind};
 use callosum_agents::runner::passes;
 use callosum_agents::template::Template;

@@ -2,7 +2,7 @@
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::executor::renewal`].
 
-use callosum_agents::dialect::Dialect;
+use callosum_agents::output_format::Dialect;
 use callosum_agents::registry::Executor;
 use callosum_agents::template::Template;
 use callosum_agents::transport::Transport;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use callosum_app::CommandError;
 use callosum_app::find::show::{lines, place, title};
 use callosum_app::find::{Answer, FindOutput, FoundOutput};
-use callosum_evidence::terminal::{in_json, visible};
+use callosum_evidence::terminal_escape::{in_json, visible};
 use callosum_search::find::{Ask, TREE};
 use owo_colors::OwoColorize as _;
 

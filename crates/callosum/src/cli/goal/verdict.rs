@@ -1,7 +1,7 @@
 //! [`show_verdict`]: a plan and the votes on it, on the terminal.
 
 use callosum_app::goal::Verdict;
-use callosum_evidence::terminal::{harmless, on_one_line};
+use callosum_evidence::terminal_escape::{harmless, on_one_line};
 use owo_colors::OwoColorize as _;
 
 use crate::ui::Ui;

@@ -18,7 +18,7 @@ use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
 use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, read_run, text_of};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::{IntentId, NewIntent, Status};
 use callosum_intent::template::{self, TEMPLATES, Template};
 use callosum_plan::{CompileOptions, Failure, Key, Limits, Value, compile};

@@ -12,7 +12,7 @@ use callosum_app::guard::rule::refuse_agent;
 use callosum_app::time_span::time_span;
 use callosum_app::{CommandError, Exit, explain};
 use callosum_config::{Permit, Reach};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
 use clap::{Args, ValueEnum};
 

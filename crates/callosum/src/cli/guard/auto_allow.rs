@@ -7,7 +7,7 @@ use callosum_app::guard::auto_allow::{
 };
 use callosum_app::{CommandError, Exit, explain};
 use callosum_config::{AutoAllow, AutoAllowSettings};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::Permission;
 use callosum_guard::auto_allow::{may_be_listed, preset};
 use clap::{Args, Subcommand};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use callosum_app::guard::corpus::{FORM, Row, RowOutput, TestOutput};
 use callosum_app::guard::place;
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, decide};
 use clap::Args;
 

@@ -11,7 +11,7 @@ use callosum_app::guard::explain::{
     ExplainOutput, LookedOutput, StepOutput, every_rule, on_one_screen,
 };
 use callosum_app::guard::place;
-use callosum_evidence::terminal::visible;
+use callosum_evidence::terminal_escape::visible;
 use callosum_guard::explain;
 use clap::Args;
 

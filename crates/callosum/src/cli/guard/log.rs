@@ -9,7 +9,7 @@ use std::time::Duration;
 use callosum_app::guard::log::{MOST_LACKS, id};
 use callosum_app::moment::Moment;
 use callosum_app::{CommandError, audit, store};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::Disk;
 use callosum_ledger::{
     AuditEvent, AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths, waiting,

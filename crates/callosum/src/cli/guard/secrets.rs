@@ -5,7 +5,7 @@
 use callosum_app::guard::secrets::{SecretsOutput, checked, require_on};
 use callosum_app::{CommandError, Exit, explain, many};
 use callosum_config::SecretReadsFile;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_guard::{Decision, SecretReads};
 use clap::{Args, Subcommand};
 

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use callosum_app::intent::output::ListedIntentOutput;
 use callosum_app::intent::{IntentListOutput, read};
 use callosum_app::{CommandError, many};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::Status;
 use clap::Args;
 use clap::builder::PossibleValuesParser;

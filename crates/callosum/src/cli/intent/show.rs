@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use callosum_app::CommandError;
 use callosum_app::intent::output::StatusChangeOutput;
 use callosum_app::intent::{IntentOutput, find, read};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;

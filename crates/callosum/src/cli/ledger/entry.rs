@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use callosum_app::thousands;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_ledger::Found;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;

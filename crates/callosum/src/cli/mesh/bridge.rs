@@ -7,7 +7,7 @@ use callosum_app::mesh::bridge::{
 };
 use callosum_app::mesh::open;
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::bridge::{Bridge, Synced};
 use clap::Args;
 

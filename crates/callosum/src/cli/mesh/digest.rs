@@ -5,7 +5,7 @@
 use callosum_app::CommandError;
 use callosum_app::mesh::digest::{DigestOutput, configured, digest, project};
 use callosum_app::mesh::open;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_evidence::tokens;
 use callosum_mesh::Voice;
 use callosum_mesh::agent::AgentName;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use callosum_app::mesh::discovery::{DiscoveryOutput, listed, shown};
 use callosum_app::mesh::open;
 use callosum_app::{CommandError, Exit};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Order;
 use clap::{Args, Subcommand};
 

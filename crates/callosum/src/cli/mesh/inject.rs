@@ -9,7 +9,7 @@ use std::time::Duration;
 use callosum_app::mesh::inject::{InjectOutput, Request, RouteChoice, inject};
 use callosum_app::time_span::any_span;
 use callosum_app::{CommandError, Exit, store};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_panes::inject::Options;
 use clap::{Args, ValueEnum};
 

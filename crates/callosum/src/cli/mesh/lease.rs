@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use callosum_app::CommandError;
 use callosum_app::mesh::lease::{LeaseOutput, LeasesOutput, absolute, line, listed, of};
 use callosum_app::mesh::open;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::board::Order;
 use clap::{Args, Subcommand};
 

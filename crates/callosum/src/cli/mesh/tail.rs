@@ -9,7 +9,7 @@ use callosum_app::mesh::open;
 use callosum_app::mesh::tail::{
     BATCH, EventsOutput, MOST_SHOWN, NoticeOutput, PAUSE, Since, since, unreadable,
 };
-use callosum_evidence::terminal::{in_json, on_one_line};
+use callosum_evidence::terminal_escape::{in_json, on_one_line};
 use callosum_mesh::event::Event;
 use callosum_mesh::journal::{Cursor, Notice, Reader};
 use callosum_mesh::topic::Pattern;

@@ -12,7 +12,7 @@ use callosum_app::plan::parameters::{parameters, unstartable};
 use callosum_app::plan::rehearsal::{Rehearsal, RulingOutput};
 use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, many};
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal_escape::harmless;
 use callosum_plan::{
     CompileOptions, Failure, Finding, Limits, Machine, Outcome, Program, Value, compile,
 };

@@ -11,7 +11,7 @@ use callosum_app::recall::output::{
 use callosum_app::recall::{MOST_EXPORTED, failed, named, open, project, short};
 use callosum_app::{CommandError, Exit, many};
 use callosum_evidence::secrets::mask;
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intervention::knowledge::PersonalFix;
 use callosum_intervention::recall::{RecallDb, Signature, THRESHOLD};
 use clap::{ArgGroup, Args, Subcommand};

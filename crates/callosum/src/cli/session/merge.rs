@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use callosum_app::{CommandError, Exit, store};
 use callosum_evidence::secrets::mask;
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal_escape::harmless;
 use callosum_session::merge::{Kind, MergeError, marked, merged};
 use clap::Args;
 

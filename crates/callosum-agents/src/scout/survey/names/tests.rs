@@ -4,8 +4,8 @@ use callosum_host::Disk;
 use callosum_search::walk::{RelativePath, Scope};
 
 use crate::scout::{
+    file_role::Role,
     fixture::{survey, tree},
-    role::Role,
     survey::Survey,
 };
 

@@ -1,0 +1,178 @@
+//! What Codex writes: `exec --json`.
+//!
+//! An item of type `error` is a warning in a run that may still be good. Input tokens count with
+//! what came from the cache. What it says before it uses a tool is no answer: it writes no item for a last message
+//! that is empty.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{
+    client_error::ClientFault,
+    error_text::Complaint,
+    stall_detection::OFTEN,
+    stream_state::{Hearing, Tokens, at, count, text},
+};
+
+/// The client's program.
+pub(super) const CLIENT: &str = "codex";
+
+pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+    let said = |way: &[&str]| text(event, way).map(str::to_owned);
+    match text(event, &["type"]) {
+        Some("thread.started") => hearing.session = said(&["thread_id"]),
+        Some("item.started") => {
+            // It went on after whatever it had warned of.
+            hearing.warning = None;
+            hearing.in_vain = 0;
+            if uses_a_tool(event) {
+                hearing.text.clear();
+                let id = text(event, &["item", "id"]);
+                hearing.tools.begin(id, text(event, &["item", "type"]));
+            }
+            hearing.doing = match text(event, &["item", "type"]) {
+                Some("command_execution") => {
+                    text(event, &["item", "command"]).map(|command| format!("runs {command}"))
+                }
+                Some("mcp_tool_call") => {
+                    text(event, &["item", "tool"]).map(|tool| format!("uses {tool}"))
+                }
+                _ => None,
+            };
+        }
+        Some("item.completed") => match text(event, &["item", "type"]) {
+            Some("agent_message") => {
+                hearing.in_vain = 0;
+                hearing.text = said(&["item", "text"]).unwrap_or_default();
+            }
+            Some("error") => hearing.warning = said(&["item", "message"]),
+            // Some tools are told of only once they are done.
+            _ if uses_a_tool(event) => {
+                hearing.text.clear();
+                let output = at(event, &["item", "aggregated_output"]);
+                hearing.tools.end(text(event, &["item", "id"]), output);
+            }
+            _ => {}
+        },
+        Some("error") => {
+            hearing.warning = said(&["message"]);
+            hearing.doing.clone_from(&hearing.warning);
+            let fault = Complaint::words(hearing.warning.as_deref().unwrap_or_default()).fault();
+            hearing.in_vain = match fault {
+                ClientFault::NotLoggedIn { .. } => OFTEN,
+                ClientFault::Unreachable { .. } => hearing.in_vain.saturating_add(1),
+                ClientFault::RateLimited { words, .. } => {
+                    hearing.limit = Some((words, Duration::ZERO));
+                    hearing.in_vain
+                }
+                _ => hearing.in_vain,
+            };
+        }
+        Some("turn.completed") => {
+            hearing.finished = true;
+            hearing.tokens = event.get("usage").map(|usage| Tokens {
+                input: count(usage, &["input_tokens"]),
+                cached: count(usage, &["cached_input_tokens"]),
+                output: count(usage, &["output_tokens"]),
+            });
+        }
+        Some("turn.failed") => {
+            let words = said(&["error", "message"]).or_else(|| hearing.warning.clone());
+            hearing.failure = Some(Complaint::words(&words.unwrap_or_default()));
+        }
+        _ => {}
+    }
+}
+
+/// Whether the last that a transcript has of the model is the use of a tool, so that it said nothing afterwards. Of a
+/// command that could not be started no event is written.
+pub(super) fn ends_in_a_tool(transcript: &[u8]) -> bool {
+    let lines = transcript.rsplit(|byte| *byte == b'\n');
+    let lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let mut items = lines.filter(|line| text(line, &["type"]) == Some("response_item"));
+    let last = items.find_map(|item| match text(&item, &["payload", "type"])? {
+        "message" if text(&item, &["payload", "role"]) == Some("assistant") => {
+            has_words(&item).then_some(false)
+        }
+        // Its list of things to do may be the last that it brings up to date.
+        kind if kind.ends_with("_call") => {
+            (text(&item, &["payload", "name"]) != Some("update_plan")).then_some(true)
+        }
+        _ => None,
+    });
+    last.unwrap_or_default()
+}
+
+fn has_words(message: &Value) -> bool {
+    let parts = at(message, &["payload", "content"]).and_then(Value::as_array);
+    let mut parts = parts.into_iter().flatten();
+    parts.any(|part| text(part, &["text"]).is_some_and(|words| !words.trim().is_empty()))
+}
+
+/// Whether an event is of a tool that looks at something or changes it; the model's list of things to do is none.
+fn uses_a_tool(event: &Value) -> bool {
+    matches!(
+        text(event, &["item", "type"]),
+        Some("command_execution" | "mcp_tool_call" | "file_change" | "web_search")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is left as the answer after a message and what came then.
+    fn answer(then: &[Value]) -> String {
+        let mut hearing = Hearing::default();
+        let said =
+            json!({"type": "item.completed", "item": {"type": "agent_message", "text": "I look."}});
+        for event in std::iter::once(&said).chain(then) {
+            hear(&mut hearing, event);
+        }
+        hearing.text
+    }
+
+    /// CAL-ERR-1: what a transcript has of a tool counts where no event tells of it.
+    #[test]
+    fn a_transcript_shows_that_nothing_was_said_after_a_tool() {
+        let item =
+            |payload: Value| json!({"type": "response_item", "payload": payload}).to_string();
+        let said = |words: &str| {
+            item(
+                json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": words}]}),
+            )
+        };
+        let call = |name: &str| item(json!({"type": "function_call", "name": name}));
+        let output = item(json!({"type": "function_call_output", "output": "no"}));
+        let ends = |lines: &[&str]| ends_in_a_tool(lines.join("\n").as_bytes());
+        assert!(ends(&[&said("I look."), &call("exec_command"), &output]));
+        assert!(ends(&[
+            &said("I look."),
+            &call("exec_command"),
+            &output,
+            &said("")
+        ]));
+        assert!(!ends(&[&call("exec_command"), &output, &said("It adds.")]));
+        assert!(!ends(&[&said("It adds."), &call("update_plan"), &output]));
+        assert!(!ends(&["", "{}"]));
+    }
+
+    /// CAL-ERR-1: what is said before a tool is used is no answer, though nothing is said after it.
+    #[test]
+    fn what_is_said_before_a_tool_is_no_answer() {
+        let item = |when: &str, kind: &str| json!({"type": format!("item.{when}"), "item": {"type": kind, "command": "ls"}});
+        let last = json!({"type": "item.completed", "item": {"type": "agent_message", "text": "It adds."}});
+        let run = [
+            item("started", "command_execution"),
+            item("completed", "command_execution"),
+        ];
+        assert_eq!(answer(&run), "");
+        assert_eq!(answer(&[item("completed", "web_search")]), "");
+        assert_eq!(answer(&[&run[..], &[last]].concat()), "It adds.");
+        assert_eq!(answer(&[item("completed", "reasoning")]), "I look.");
+        assert_eq!(answer(&[item("completed", "todo_list")]), "I look.");
+    }
+}

@@ -1,0 +1,296 @@
+//! What Gemini CLI writes: `--output-format stream-json`, or the one document of `json`, whose error
+//! goes to standard error.
+//!
+//! Input tokens count with what came from the cache; the total includes thoughts and tools.
+
+use serde_json::Value;
+
+use super::{
+    client_error::ClientFault,
+    error_text::{CUT_OFF, Complaint},
+    stream_state::{Hearing, Tokens, at, busiest, count, text},
+};
+
+/// The client's program.
+pub(super) const CLIENT: &str = "gemini";
+
+pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+    match text(event, &["type"]) {
+        Some("init") => {
+            hearing.model = text(event, &["model"]).map(str::to_owned);
+            hearing.session = text(event, &["session_id"]).map(str::to_owned);
+        }
+        Some("message") if text(event, &["role"]) == Some("assistant") => {
+            hearing.stopped = None;
+            let words = text(event, &["content"]).unwrap_or_default();
+            if at(event, &["delta"]).and_then(Value::as_bool) != Some(true) {
+                hearing.text.clear();
+            }
+            hearing.text.push_str(words);
+        }
+        Some("tool_use") => {
+            // What was said before a tool was used is not the answer.
+            hearing.text.clear();
+            hearing.stopped = None;
+            hearing.doing = text(event, &["tool_name"]).map(|name| format!("uses {name}"));
+            hearing
+                .tools
+                .begin(text(event, &["tool_id"]), text(event, &["tool_name"]));
+        }
+        Some("tool_result") => {
+            let complaint = at(event, &["error", "message"]);
+            let result = event.get("output").or(complaint);
+            hearing.tools.end(text(event, &["tool_id"]), result);
+        }
+        Some("error") => {
+            let words = text(event, &["message"]).unwrap_or_default();
+            hearing.warning = Some(words.to_owned());
+            if text(event, &["severity"]) == Some("error") || stops(words) {
+                hearing.stopped = Some(in_the_middle(words));
+            }
+        }
+        Some("result") => result(hearing, event),
+        None if event.get("response").is_some() || event.get("error").is_some() => {
+            document(hearing, event);
+        }
+        _ => {}
+    }
+}
+
+fn result(hearing: &mut Hearing, event: &Value) {
+    if text(event, &["status"]) == Some("success") {
+        hearing.finished = true;
+        hearing.failure = hearing.stopped.take();
+    } else {
+        let warning = hearing.warning.clone();
+        let words = text(event, &["error", "message"])
+            .map(str::to_owned)
+            .or(warning);
+        hearing.failure = Some(complaint(event, words.unwrap_or_default()));
+    }
+    let Some(stats) = event.get("stats") else {
+        return;
+    };
+    let input = count(stats, &["input_tokens"]);
+    hearing.tokens = Some(Tokens {
+        input,
+        cached: count(stats, &["cached"]),
+        output: count(stats, &["total_tokens"]).saturating_sub(input),
+    });
+    let model = busiest(stats.get("models"), &["output_tokens"]);
+    hearing.model = model.or(hearing.model.take());
+}
+
+fn document(hearing: &mut Hearing, event: &Value) {
+    hearing.session = text(event, &["session_id"]).map(str::to_owned);
+    if let Some(words) = text(event, &["error", "message"]) {
+        hearing.failure = Some(complaint(event, words.to_owned()));
+        return;
+    }
+    hearing.finished = true;
+    text(event, &["response"])
+        .unwrap_or_default()
+        .clone_into(&mut hearing.text);
+    let warnings = at(event, &["warnings"]).and_then(Value::as_array);
+    let mut warnings = warnings.into_iter().flatten().filter_map(Value::as_str);
+    hearing.failure = warnings
+        .clone()
+        .find(|words| stops(words))
+        .map(in_the_middle);
+    hearing.warning = warnings
+        .next_back()
+        .map(str::to_owned)
+        .or_else(|| failed_requests(event).filter(|_| hearing.text.trim().is_empty()));
+    let models = at(event, &["stats", "models"]);
+    let counted = models.and_then(Value::as_object).into_iter().flatten();
+    hearing.tokens = counted
+        .map(|(_, of)| {
+            let input = count(of, &["tokens", "prompt"]);
+            Tokens {
+                input,
+                cached: count(of, &["tokens", "cached"]),
+                output: count(of, &["tokens", "total"]).saturating_sub(input),
+            }
+        })
+        .reduce(Tokens::and);
+    hearing.model = busiest(models, &["tokens", "candidates"]);
+}
+
+/// Says that each request to a model failed, where the statistics of the document count them so.
+fn failed_requests(event: &Value) -> Option<String> {
+    let models = at(event, &["stats", "models"])?.as_object()?;
+    let counted = |name: &str| -> u64 {
+        let each = models.values().map(|of| count(of, &["api", name]));
+        each.fold(0, u64::saturating_add)
+    };
+    let (all, failed) = (counted("totalRequests"), counted("totalErrors"));
+    (all > 0 && failed >= all).then(|| format!("each of its {all} requests to a model failed"))
+}
+
+/// What it says where it lets its model go no further, and then that it has succeeded: as a warning, or as an
+/// error of a turn that is none of the run.
+const STOPS: [&str; 2] = ["Loop detected", "Maximum session turns exceeded"];
+
+fn stops(words: &str) -> bool {
+    STOPS.iter().any(|stop| words.starts_with(stop))
+}
+
+/// Why an answer that it ended in the middle is none.
+fn in_the_middle(words: &str) -> Complaint {
+    match Complaint::words(words).fault() {
+        ClientFault::Other { .. } => Complaint::of_kind(CUT_OFF, words),
+        _ => Complaint::words(words),
+    }
+}
+
+/// Why the records of Gemini CLI show that the answer broke off: a transcript, which counts tokens at the end of
+/// a model's stream, where the turn ends as usual though the stream broke off before; and its telemetry, which
+/// alone has the reasons for which its models' answers ended.
+pub(super) fn broke_off(records: &[u8]) -> Option<Complaint> {
+    ended_early(records)
+        .or_else(|| ended_otherwise(records))
+        .or_else(|| uncounted(records))
+}
+
+/// How telemetry begins to tell why answers ended.
+const REASONS: &str = "\"gen_ai.response.finish_reasons\": [";
+
+/// Whether the records have telemetry that tells why answers ended.
+pub(super) fn tells_reasons(records: &[u8]) -> bool {
+    String::from_utf8_lossy(records).contains(REASONS)
+}
+
+/// Why telemetry shows that an answer ended before its end.
+pub(super) fn ended_early(records: &[u8]) -> Option<Complaint> {
+    let text = String::from_utf8_lossy(records);
+    let lists = text.split(REASONS).skip(1);
+    let mut reasons = lists.flat_map(|list| {
+        let list = list.split(']').next().unwrap_or_default();
+        list.split(',')
+            .map(|reason| reason.trim().trim_matches('"'))
+    });
+    let reason = reasons.find(|reason| matches!(*reason, "length" | "content_filter"))?;
+    let kind = if reason == "length" {
+        CUT_OFF
+    } else {
+        "refusal"
+    };
+    let words = format!("its telemetry gives `{reason}` as the reason for the end of an answer");
+    Some(Complaint::of_kind(kind, &words))
+}
+
+/// How telemetry begins to tell whose call an answer is of, and what the server sent of it.
+const ROLE: &str = "\"role\": ";
+const SENT: &str = "\"response_text\": ";
+
+/// Why the last answer of the run's own model is none, as its server told it. The reasons of telemetry are made of
+/// these, and `OTHER`, like each that the client does not know, becomes `stop` there.
+fn ended_otherwise(records: &[u8]) -> Option<Complaint> {
+    let log = String::from_utf8_lossy(records);
+    let mut is_main = true;
+    let mut last = None;
+    for line in log.lines().map(str::trim_start) {
+        if let Some(role) = line.strip_prefix(ROLE) {
+            is_main = role.starts_with("\"main\"");
+        } else if let Some(sent) = line.strip_prefix(SENT)
+            && is_main
+        {
+            last = Some(sent);
+        }
+    }
+    let sent: String = serde_json::from_str(last?.trim_end_matches(',')).ok()?;
+    let sent: Value = serde_json::from_str(&sent).ok()?;
+    let pieces = sent
+        .as_array()
+        .map_or(std::slice::from_ref(&sent), Vec::as_slice);
+    let candidates = pieces
+        .iter()
+        .filter_map(|piece| piece.pointer("/candidates/0"));
+    let reason = candidates
+        .filter_map(|candidate| text(candidate, &["finishReason"]))
+        .next_back();
+    let words = match reason {
+        Some("STOP") => return None,
+        Some(reason) => format!("its server ended its answer for the reason `{reason}`"),
+        None => "its server gave no reason for the end of its answer".to_owned(),
+    };
+    Some(Complaint::of_kind(CUT_OFF, &words))
+}
+
+fn uncounted(records: &[u8]) -> Option<Complaint> {
+    let lines = records.rsplit(|byte| *byte == b'\n');
+    let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let last = said.find(|said| text(said, &["type"]) == Some("gemini"))?;
+    let words = "its transcript has no token count for the end of its answer";
+    let is_uncounted = last.get("tokens").is_some_and(Value::is_null);
+    is_uncounted.then(|| Complaint::of_kind(CUT_OFF, words))
+}
+
+fn complaint(event: &Value, words: String) -> Complaint {
+    Complaint {
+        words,
+        status: at(event, &["error", "code"]).and_then(Value::as_u64),
+        ..Complaint::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// CAL-ERR-3: the reasons stand in telemetry by their name, and in what is quoted there escaped.
+    #[test]
+    fn the_reason_for_an_end_is_found_in_telemetry() {
+        let told = |reason: &str| {
+            let log = format!(
+                "{{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\",\n      \"{reason}\"\n    ],\n}}\n\
+                 {{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\"\n    ],\n}}\n"
+            );
+            broke_off(log.as_bytes()).map(|it| it.fault())
+        };
+        assert!(matches!(
+            told("length"),
+            Some(ClientFault::CutStream { .. })
+        ));
+        assert!(matches!(
+            told("content_filter"),
+            Some(ClientFault::Refused { .. })
+        ));
+        assert_eq!(told("stop"), None);
+        let quoted = br#"{"text": "\"gen_ai.response.finish_reasons\": [\"length\"]"}"#;
+        assert_eq!(broke_off(quoted), None);
+    }
+
+    /// CAL-ERR-3: telemetry calls an end for a reason that it has no name for a good one, and has what the server sent.
+    #[test]
+    fn an_end_for_an_unknown_reason_is_found_in_what_the_server_sent() {
+        let call = |role: &str, pieces: &str| {
+            format!(
+                "  {{\n    \"prompt\": \"\\\"response_text\\\": \\\"[]\\\"\",\n    \"role\": \"{role}\",\n    \"response_text\": {},\n    \
+                 \"http.status_code\": 200\n  }}\n  \"gen_ai.response.finish_reasons\": [\n    \"stop\"\n  ],\n",
+                json!(pieces)
+            )
+        };
+        let words =
+            r#"{"candidates":[{"content":{"parts":[{"text":"\"finishReason\":\"OTHER\""}]}}]}"#;
+        let ended = |reason: &str| {
+            format!(r#"[{words},{{"candidates":[{{"content":{{}},"finishReason":"{reason}"}}]}}]"#)
+        };
+        let told = |log: &str| broke_off(log.as_bytes()).map(|it| it.fault().to_string());
+        let whole = call("main", &ended("STOP"));
+        assert_eq!(told(&whole), None);
+        assert_eq!(told(""), None);
+        for reason in ["OTHER", "FINISH_REASON_UNSPECIFIED", "NOT_KNOWN_YET"] {
+            let other = call("main", &ended(reason));
+            let said = told(&other).unwrap_or_default();
+            assert!(said.contains(&format!("`{reason}`")), "{said}");
+            assert_eq!(told(&format!("{other}{whole}")), None, "it was asked again");
+            let beside = call("utility_router", &ended(reason));
+            assert_eq!(told(&format!("{whole}{beside}")), None, "not the answer's");
+        }
+        let cut = call("main", &format!("[{words}]"));
+        assert!(told(&cut).unwrap_or_default().contains("no reason"));
+    }
+}

@@ -1,0 +1,139 @@
+//! What opencode writes: `run --format json`.
+//!
+//! Each step counts its own tokens, without what came from the cache. A step that is cut off ends for
+//! an unknown reason; the client then lets the model go on from there, in a step whose text is the
+//! rest alone, and ends well. Where each step is cut off it asks its model for ever, so it is ended at the first.
+
+use serde_json::Value;
+
+use super::{
+    error_text::{CUT_OFF, Complaint, PROMPT_TOO_LONG},
+    stall_detection::OFTEN,
+    stream_state::{Hearing, Tokens, at, count, text},
+};
+
+/// The client's program.
+pub(super) const CLIENT: &str = "opencode";
+
+pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+    if let Some(session) = text(event, &["sessionID"]) {
+        hearing.session = Some(session.to_owned());
+    }
+    match text(event, &["type"]) {
+        Some("step_start") => {
+            hearing.text.clear();
+            hearing.tools.may_begin();
+        }
+        Some("text") => {
+            hearing.tools.may_begin();
+            let words = text(event, &["part", "text"]).unwrap_or_default();
+            hearing.text.push_str(words);
+        }
+        Some("tool_use") => {
+            hearing.tools.may_begin();
+            let tool = text(event, &["part", "tool"]);
+            hearing.doing = tool.map(|tool| format!("uses {tool}"));
+            for result in ["output", "error"] {
+                let result = at(event, &["part", "state", result]);
+                hearing.tools.of_tool(tool, result);
+            }
+        }
+        Some("step_finish") => step_finish(hearing, event),
+        Some("error") => {
+            let words = text(event, &["error", "data", "message"])
+                .or_else(|| text(event, &["error", "message"]))
+                .or_else(|| text(event, &["error", "name"]));
+            hearing.failure = Some(Complaint {
+                words: words.unwrap_or_default().to_owned(),
+                status: at(event, &["error", "data", "statusCode"]).and_then(Value::as_u64),
+                kind: text(event, &["error", "name"]).map(str::to_owned),
+                resets: None,
+            });
+        }
+        _ => {}
+    }
+}
+
+/// Why the database of opencode shows that the answer broke off: it has the reason for which each message
+/// ended, as JSON, in which what a model says stands in quotes that are escaped. By way of ACP it tells none.
+pub(super) fn broke_off(database: &[u8]) -> Option<Complaint> {
+    let ended_for = |reason: &str| {
+        let noted = format!("\"finish\":\"{reason}\"");
+        holds(database, noted.as_bytes())
+    };
+    let (reason, kind) = [("length", CUT_OFF), ("content-filter", "refusal")]
+        .into_iter()
+        .find(|(reason, _)| ended_for(reason))?;
+    let words = format!("its database gives `{reason}` as the reason for the end of a message");
+    Some(Complaint::of_kind(kind, &words))
+}
+
+/// That a prompt did not fit the model, where the database of opencode shows it: by way of ACP it sums the prompt up by
+/// itself then and goes on with that, in messages one right behind the other, and says nothing of it.
+pub(super) fn overflowed(database: &[u8]) -> Option<Complaint> {
+    let words = "its database shows that the model's server rejected a prompt as too long, and \
+                 that it continued with a summary of it";
+    holds(database, b"\"overflow\":true").then(|| Complaint::of_kind(PROMPT_TOO_LONG, words))
+}
+
+fn holds(bytes: &[u8], sought: &[u8]) -> bool {
+    bytes.windows(sought.len()).any(|window| window == sought)
+}
+
+fn step_finish(hearing: &mut Hearing, event: &Value) {
+    hearing.tools.none_is_used();
+    let reason = text(event, &["part", "reason"]);
+    hearing.finished = reason == Some("stop");
+    if !matches!(reason, Some("stop" | "tool-calls")) {
+        let reason = reason.unwrap_or("none");
+        let kind = match reason {
+            "content-filter" => "refusal",
+            _ => CUT_OFF,
+        };
+        let words = format!("a step ended with the reason `{reason}`");
+        hearing.failure = Some(Complaint::of_kind(kind, &words));
+        // Whatever comes of it now is no answer, and each further step is paid for.
+        hearing.in_vain = OFTEN;
+    }
+    if let Some(counts) = at(event, &["part", "tokens"]) {
+        let cached = count(counts, &["cache", "read"]);
+        let written = count(counts, &["cache", "write"]);
+        let step = Tokens {
+            input: count(counts, &["input"])
+                .saturating_add(cached)
+                .saturating_add(written),
+            cached,
+            output: count(counts, &["output"]).saturating_add(count(counts, &["reasoning"])),
+        };
+        hearing.tokens = Some(hearing.tokens.unwrap_or_default().and(step));
+    }
+    if let Some(cost) = at(event, &["part", "cost"]).and_then(Value::as_f64) {
+        hearing.cost_usd = Some(hearing.cost_usd.unwrap_or(0.0) + cost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output_format::ClientFault;
+
+    /// CAL-ERR-3: only opencode's own word for an end counts, wherever in its database it stands.
+    #[test]
+    fn the_reason_for_an_end_is_found_in_a_database() {
+        let database = |text: &str| [&[0, 255, 13][..], text.as_bytes(), &[0; 40]].concat();
+        let told = |text: &str| broke_off(&database(text)).map(|it| it.fault().code());
+        let cut = callosum_ledger::ErrorCode::MalformedAnswer;
+        assert_eq!(told(r#"{"role":"assistant","finish":"length"}"#), Some(cut));
+        assert_eq!(told(r#"{"finish":"content-filter"}"#), Some(cut));
+        assert_eq!(told(r#"{"role":"assistant","finish":"stop"}"#), None);
+        assert_eq!(told(r#"{"text":"\"finish\":\"length\""}"#), None);
+        let refused = |text: &str| overflowed(&database(text)).map(|it| it.fault());
+        let part = r#"{"type":"compaction","auto":true,"overflow":true}"#;
+        assert!(matches!(
+            refused(part),
+            Some(ClientFault::PromptTooLong { .. })
+        ));
+        assert_eq!(refused(r#"{"type":"compaction","auto":true}"#), None);
+        assert_eq!(refused(r#"{"text":"\"overflow\":true"}"#), None);
+    }
+}

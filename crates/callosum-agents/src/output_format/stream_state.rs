@@ -1,0 +1,312 @@
+//! [`Hearing`]: what is known of a client's answer while it is being written, and what it amounts to.
+
+use std::time::Duration;
+
+use callosum_host::process::Ending;
+use serde_json::Value;
+
+use super::{
+    claude,
+    client_error::ClientFault,
+    codex,
+    error_text::{Complaint, is_only_an_error},
+    gemini,
+    name::Dialect,
+    opencode, qwen,
+    reason::{named_in, plain_answer, without_answer},
+    tool_result::ToolResults,
+};
+use crate::{
+    client::Client,
+    protocol::Spent,
+    sanitize::{fit_shortly, shows_nothing},
+    stderr_summary::{self, without_everyday},
+};
+
+/// What was heard so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Hearing {
+    /// The text of the last message.
+    pub(crate) text: String,
+    /// The longest text of a whole message before it that no tool was used after, where a client may ask once more by itself.
+    pub(super) earlier: String,
+    /// The message that the text is of, where its parts are told one by one and no tool was used since.
+    pub(super) message: Option<String>,
+    /// An answer in the form that was asked for, where the client hands that over apart.
+    pub(crate) structured: Option<Value>,
+    /// Whether the client said that it is done, and done well.
+    pub(crate) finished: bool,
+    /// Why it failed, where it said so.
+    pub(crate) failure: Option<Complaint>,
+    /// Whether its exit code says no more than that an answer has not the form that was asked for.
+    pub(super) excused: bool,
+    /// What it complained about last without failing.
+    pub(crate) warning: Option<String>,
+    /// How often in a row it said that it does not get through to its server.
+    pub(super) in_vain: u32,
+    /// Why it stopped in the middle, unless it goes on after all.
+    pub(super) stopped: Option<Complaint>,
+    /// Tokens, where it counted.
+    pub(crate) tokens: Option<Tokens>,
+    /// The model that answered.
+    pub(crate) model: Option<String>,
+    /// What it cost in US dollars.
+    pub(crate) cost_usd: Option<f64>,
+    /// Its own name for this run.
+    pub(crate) session: Option<String>,
+    /// What it is doing, on one line.
+    pub(crate) doing: Option<String>,
+    /// What its tools gave back.
+    pub(crate) tools: ToolResults,
+    /// Bytes of a message that is being written, where its parts are told.
+    pub(super) streamed: usize,
+    /// The number of events received from the client.
+    pub(super) events: usize,
+    /// Its standard output without events.
+    pub(super) unread: String,
+    /// The wait for a limit that it announced in an event, and in which words, until that is taken.
+    pub(super) limit: Option<(String, Duration)>,
+    /// Whether the part of it that is being written is the answer in the form that was asked for.
+    pub(super) in_form: bool,
+}
+
+/// Most tokens that anybody can have used; beyond that not every whole number has a JSON of its own.
+pub(crate) const MOST_TOKENS: u64 = 1 << 53;
+
+/// Tokens as a client counts them, brought to one meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tokens {
+    /// All that the model read, what came from its cache included.
+    pub(crate) input: u64,
+    /// How much of that came from its cache.
+    pub(crate) cached: u64,
+    /// All that the model wrote, its thinking included.
+    pub(crate) output: u64,
+}
+
+/// A client's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Heard {
+    /// What it found out.
+    pub(crate) summary: String,
+    /// The rest of what was heard.
+    pub(crate) hearing: Hearing,
+}
+
+impl Tokens {
+    /// What counts as used.
+    pub(crate) fn used(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    /// Whether somebody can have used so many.
+    fn can_be(self) -> bool {
+        self.used().max(self.cached) <= MOST_TOKENS
+    }
+
+    /// Both together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cached: self.cached.saturating_add(other.cached),
+            output: self.output.saturating_add(other.output),
+        }
+    }
+}
+
+impl Hearing {
+    /// What was counted so far.
+    pub(crate) fn spent(&self) -> Spent {
+        let tokens = self.tokens.filter(|tokens| tokens.can_be());
+        Spent {
+            tokens: tokens.map_or(0, Tokens::used),
+            cost_usd: self.cost_usd.unwrap_or(0.0),
+        }
+    }
+
+    /// Holds what was heard against what the client wrote into its transcript, where that was kept.
+    pub(crate) fn hold_against(&mut self, client: Option<&Client>, transcript: Option<Vec<u8>>) {
+        let (Some(client), Some(transcript)) = (client, transcript) else {
+            return;
+        };
+        if client.program == qwen::CLIENT {
+            qwen::hold_against(self, &transcript);
+        }
+        // What was summed up broke off nowhere, though it looks like it.
+        if client.program == opencode::CLIENT
+            && self.failure.as_ref().is_none_or(Complaint::is_cut_off)
+            && let Some(complaint) = opencode::overflowed(&transcript)
+        {
+            self.failure = Some(complaint);
+        }
+        if self.failure.is_some() {
+            return;
+        }
+        self.failure = match client.program {
+            gemini::CLIENT => gemini::broke_off(&transcript),
+            opencode::CLIENT => opencode::broke_off(&transcript),
+            codex::CLIENT => {
+                if codex::ends_in_a_tool(&transcript) {
+                    self.text.clear();
+                }
+                None
+            }
+            _ => None,
+        };
+    }
+
+    /// Takes an event in.
+    pub(super) fn take(&mut self, dialect: Dialect, event: &Value) {
+        self.events += usize::from(event.is_object());
+        match dialect {
+            Dialect::Claude => claude::hear(self, event),
+            Dialect::Codex => codex::hear(self, event),
+            Dialect::Gemini => gemini::hear(self, event),
+            Dialect::Opencode => opencode::hear(self, event),
+            Dialect::Qwen => qwen::hear(self, event),
+            Dialect::Text => {}
+        }
+    }
+
+    /// Takes plain text for the answer of a client that wrote no event at all, although events were asked for.
+    ///
+    /// Gemini CLI does so now and then (pal-mcp-server#290). What only says what went wrong is no answer.
+    pub(super) fn take_plain_answer(&mut self) {
+        if self.events > 0 || self.finished || self.failure.is_some() {
+            return;
+        }
+        if let Some(answer) = plain_answer(&self.unread) {
+            self.text = answer;
+            self.finished = true;
+        }
+    }
+
+    /// Says what all of it amounts to, the program having ended like this.
+    pub(crate) fn conclude(
+        mut self,
+        ending: Ending,
+        last_words: &str,
+    ) -> Result<Heard, ClientFault> {
+        self.tokens = self.tokens.filter(|tokens| tokens.can_be());
+        if let Some(complaint) = &self.failure {
+            return Err(complaint.fault());
+        }
+        let is_excused = self.excused && matches!(ending, Ending::Exited(_));
+        if ending != Ending::Exited(0) && !is_excused {
+            let words = match &self.warning {
+                Some(warning) => warning.clone(),
+                None => without_everyday(last_words),
+            };
+            let explains = || match &self.warning {
+                Some(warning) => stderr_summary::last_said(warning).map(str::to_owned),
+                None => stderr_summary::telling(&words),
+            };
+            // Of a client whose warning names nothing, the reason may be on its other streams.
+            let elsewhere = || match &self.warning {
+                Some(_) => named_in(last_words).or_else(|| named_in(&self.unread)),
+                None => named_in(&self.unread),
+            };
+            return Err(match Complaint::words(&words).fault() {
+                ClientFault::Other { .. } => elsewhere().unwrap_or_else(|| ClientFault::Ended {
+                    ending,
+                    words: explains()
+                        .or_else(|| stderr_summary::telling(&self.unread))
+                        .map(|line| fit_shortly(&line)),
+                }),
+                named => named,
+            });
+        }
+        let answer = self.answer()?;
+        match answer {
+            Some(summary) if is_only_an_error(&summary) => Err(Complaint::words(&summary).fault()),
+            Some(summary) if self.finished => Ok(Heard {
+                summary,
+                hearing: self,
+            }),
+            Some(_) => Err(ClientFault::CutStream {
+                words: self.warning.as_deref().map(fit_shortly).unwrap_or_default(),
+            }),
+            None => Err(without_answer(
+                self.warning.as_deref(),
+                last_words,
+                &self.unread,
+            )),
+        }
+    }
+
+    /// The summary: in the form that was asked for, or else the text as it is.
+    fn answer(&self) -> Result<Option<String>, ClientFault> {
+        match self.structured.as_ref().map(summary_in) {
+            Some(Form::Summary(summary)) => return Ok(Some(summary)),
+            Some(Form::Empty) => return Ok(None),
+            Some(Form::Other) | None => {}
+        }
+        let text = self.text.trim();
+        let bare = text
+            .strip_prefix("```json")
+            .and_then(|rest| rest.strip_suffix("```"))
+            .unwrap_or(text);
+        if bare.trim_start().starts_with('{')
+            && let Ok(object) = serde_json::from_str::<Value>(bare)
+        {
+            if object.get("status").and_then(Value::as_str) == Some("error") {
+                let words = object.get("error").and_then(Value::as_str).unwrap_or(text);
+                return Err(ClientFault::Declined {
+                    words: fit_shortly(words),
+                });
+            }
+            match summary_in(&object) {
+                Form::Summary(summary) => return Ok(Some(summary)),
+                Form::Empty => return Ok(None),
+                Form::Other => {}
+            }
+        }
+        Ok((!shows_nothing(text)).then(|| text.to_owned()))
+    }
+}
+
+/// What an object is that may have the form that was asked for.
+enum Form {
+    /// It has, and says something.
+    Summary(String),
+    /// It has, and says nothing.
+    Empty,
+    /// It has not.
+    Other,
+}
+
+fn summary_in(object: &Value) -> Form {
+    match object.get("summary") {
+        Some(Value::String(summary)) if !shows_nothing(summary) => {
+            Form::Summary(summary.trim().to_owned())
+        }
+        Some(Value::String(_) | Value::Null) => Form::Empty,
+        _ => Form::Other,
+    }
+}
+
+/// A string in an event, by the names on the way to it.
+pub(super) fn text<'v>(value: &'v Value, way: &[&str]) -> Option<&'v str> {
+    at(value, way)?.as_str()
+}
+
+/// A whole number in an event, 0 where there is none; one that counts nothing is more than
+/// [`MOST_TOKENS`].
+pub(super) fn count(value: &Value, way: &[&str]) -> u64 {
+    match at(value, way) {
+        Some(Value::Number(number)) => number.as_u64().unwrap_or(u64::MAX),
+        _ => 0,
+    }
+}
+
+/// A value in an event, by the names on the way to it.
+pub(super) fn at<'v>(value: &'v Value, way: &[&str]) -> Option<&'v Value> {
+    way.iter().try_fold(value, |value, name| value.get(name))
+}
+
+/// The name of the entry in a map by model that counted most.
+pub(super) fn busiest(models: Option<&Value>, way: &[&str]) -> Option<String> {
+    let models = models?.as_object()?;
+    let most = models.iter().max_by_key(|(_, of)| count(of, way))?;
+    Some(most.0.clone())
+}

@@ -1,0 +1,109 @@
+//! [`ToolResults`]: what a client's tools gave back, for whoever looks for what the system denied them, and which of them
+//! it still waits for.
+//!
+//! A client hands its model what a tool complained of, and says nothing of it itself. What only reads is left out:
+//! files may tell of anything. Deliberately not here: what a result means, and masking it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::stream_state::text;
+
+/// Tools that only read, in the names that clients have for them.
+const READING: [&str; 21] = [
+    "Glob",
+    "Grep",
+    "LS",
+    "NotebookRead",
+    "Read",
+    "WebFetch",
+    "WebSearch",
+    "glob",
+    "google_web_search",
+    "grep",
+    "grep_search",
+    "list",
+    "list_directory",
+    "read",
+    "read_file",
+    "read_many_files",
+    "search_file_content",
+    "web_fetch",
+    "web_search",
+    "webfetch",
+    "websearch",
+];
+
+/// The results that came and were not handed on yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ToolResults {
+    /// The uses of tools that only read.
+    reading: BTreeSet<String>,
+    /// The uses that were begun and have not ended.
+    open: BTreeSet<String>,
+    /// How many uses may have begun of which no beginning was told.
+    untold: u64,
+    texts: Vec<String>,
+}
+
+impl ToolResults {
+    /// Takes note that a tool is used, by the client's own name for that use.
+    pub(super) fn begin(&mut self, id: Option<&str>, tool: Option<&str>) {
+        let (Some(id), Some(tool)) = (id, tool) else {
+            return;
+        };
+        self.open.insert(id.to_owned());
+        if READING.contains(&tool) {
+            self.reading.insert(id.to_owned());
+        }
+    }
+
+    /// Takes note that a tool may be used from now on and none is that may have been before, of a client that tells of a use
+    /// when it is over.
+    pub(crate) fn may_begin(&mut self) {
+        self.none_is_used();
+        self.untold += 1;
+        self.open.insert(format!("untold {}", self.untold));
+    }
+
+    /// Takes note that no tool is used.
+    pub(crate) fn none_is_used(&mut self) {
+        self.open.clear();
+    }
+
+    /// The uses that were begun, or may have been, and have not ended.
+    pub(crate) fn open(&self) -> &BTreeSet<String> {
+        &self.open
+    }
+
+    /// Takes in what a use gave back: a text, or a list of parts that have one.
+    pub(crate) fn end(&mut self, id: Option<&str>, result: Option<&Value>) {
+        if let Some(id) = id {
+            self.open.remove(id);
+        }
+        if id.is_some_and(|id| self.reading.remove(id)) {
+            return;
+        }
+        match result {
+            Some(Value::String(words)) => self.texts.push(words.clone()),
+            Some(Value::Array(parts)) => {
+                let texts = parts.iter().filter_map(|part| text(part, &["text"]));
+                self.texts.extend(texts.map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in what a tool gave back that is told of with its result.
+    pub(super) fn of_tool(&mut self, tool: Option<&str>, result: Option<&Value>) {
+        if !tool.is_some_and(|tool| READING.contains(&tool)) {
+            self.end(None, result);
+        }
+    }
+
+    /// Hands them on.
+    pub(crate) fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.texts)
+    }
+}

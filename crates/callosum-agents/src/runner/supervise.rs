@@ -1,0 +1,260 @@
+//! [`hear_out`]: starts an executor's program, listens until it ends, and says how it did.
+//!
+//! What the output means is a [`Listener`]'s; what an ending means that was not the program's own is
+//! decided here, for everybody.
+
+use std::time::Duration;
+
+use callosum_host::{
+    disk::Scratch,
+    process::{Ending, Run, Stream},
+};
+
+use super::{
+    run::{HEARD_COMPLAINT, Patience, RunError, Sign, Surroundings, cause_of},
+    spawn::{Errand, start},
+};
+use crate::{
+    registry::Executor,
+    sanitize::{fit, fit_end},
+};
+
+/// How much of what an executor complained about is kept, in bytes.
+const KEPT_COMPLAINT: usize = 4 * 1024;
+
+/// Longest line that is passed on as one sign, in bytes.
+const LONGEST_LINE: usize = 8 * 1024;
+
+/// Whoever takes in what a program writes on standard output.
+pub(crate) trait Listener {
+    /// Takes in the next bytes, and passes on what they are a sign of.
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>));
+
+    /// What has come of an answer until now, where that is worth keeping when no more comes.
+    fn partial(&self) -> Option<String>;
+
+    /// Takes in a line of standard error, masked.
+    fn hear_error(&mut self, _line: &str) {}
+
+    /// What it noticed that may explain why there is no answer.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Counts what comes, and keeps none of it.
+#[derive(Debug, Default)]
+pub(crate) struct Counting(usize);
+
+impl Listener for Counting {
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        self.0 += bytes.len();
+        heard(Sign::Answering { bytes: self.0 });
+    }
+
+    fn partial(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A program that ended by itself.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// How: with an exit code, or by a signal that was not ours.
+    pub(crate) ending: Ending,
+    /// All that it wrote to standard output.
+    pub(crate) output: Vec<u8>,
+    /// The end of what it wrote to standard error.
+    pub(crate) error: Vec<u8>,
+    /// The same, masked and fit to be shown.
+    pub(crate) complaint: String,
+    /// From its start to its end.
+    pub(crate) elapsed: Duration,
+}
+
+/// Starts an executor's program and hears it out.
+///
+/// Fails where it was we who ended it.
+pub(crate) fn hear_out(
+    executor: &Executor,
+    errand: Errand,
+    surroundings: &Surroundings,
+    temporary: &Scratch,
+    patience: Patience,
+    listener: &mut dyn Listener,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Ended, RunError> {
+    let run = listen(
+        executor,
+        errand,
+        surroundings,
+        temporary,
+        patience,
+        listener,
+        heard,
+    )?;
+    judge_ending(executor, run, patience, listener)
+}
+
+/// Starts an executor's program and listens until it ends, however that is.
+pub(crate) fn listen(
+    executor: &Executor,
+    errand: Errand,
+    surroundings: &Surroundings,
+    temporary: &Scratch,
+    patience: Patience,
+    listener: &mut dyn Listener,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Run, RunError> {
+    let mut complaints = Complaints::default();
+    start(
+        executor,
+        errand,
+        surroundings,
+        temporary,
+        patience,
+        &mut |stream, bytes| match stream {
+            Stream::Output => listener.hear(bytes, heard),
+            Stream::Error => complaints.pass_on(bytes, &mut |sign| {
+                if let Sign::Line(line) = sign {
+                    listener.hear_error(line);
+                }
+                heard(sign);
+            }),
+        },
+    )
+}
+
+/// How a program ended by itself; an error where it was we who ended it, or nobody knows, with what had come of its
+/// answer by then.
+pub(crate) fn judge_ending(
+    executor: &Executor,
+    run: Run,
+    patience: Patience,
+    listener: &dyn Listener,
+) -> Result<Ended, RunError> {
+    let mut complaint = last_words(&run.error);
+    if let Some(remark) = listener.remark() {
+        if !complaint.is_empty() {
+            complaint.push('\n');
+        }
+        complaint.push_str(&remark);
+    }
+    let executor_id = executor.id.clone();
+    let cause = cause_of(executor, &complaint);
+    match run.ending {
+        ending @ (Ending::Exited(_) | Ending::Signalled(_)) => Ok(Ended {
+            ending,
+            output: run.output,
+            error: run.error,
+            complaint,
+            elapsed: run.elapsed,
+        }),
+        // What it had written by then may be half an answer.
+        ending @ Ending::Unguarded => Err(RunError::Crashed {
+            executor: executor_id,
+            ending,
+            cause,
+            complaint,
+        }),
+        Ending::Quiet => Err(RunError::Quiet {
+            executor: executor_id,
+            after: patience.quiet,
+            cause,
+            complaint,
+            partial: listener.partial(),
+        }),
+        Ending::Deadline => Err(RunError::Deadline {
+            executor: executor_id,
+            after: patience.total.unwrap_or(run.elapsed),
+            cause,
+            complaint,
+            partial: listener.partial(),
+        }),
+        Ending::Cancelled => Err(RunError::Cancelled {
+            executor: executor_id,
+        }),
+        Ending::TooMuchOutput => Err(RunError::TooMuchOutput {
+            executor: executor_id,
+        }),
+    }
+}
+
+/// The end of what was written to standard error, fit to be shown.
+///
+/// Where there was more than is looked at, the first line has lost its beginning, and with it
+/// perhaps what a key in it is recognised by; so it goes.
+pub(crate) fn last_words(heard: &[u8]) -> String {
+    let first_end = heard.iter().position(|byte| *byte == b'\n');
+    let whole_lines = match first_end {
+        Some(end) if heard.len() >= HEARD_COMPLAINT => &heard[end + 1..],
+        _ => heard,
+    };
+    fit_end(&String::from_utf8_lossy(whole_lines), KEPT_COMPLAINT)
+}
+
+/// Makes signs of life out of what comes on standard error: a line is passed on when it is whole.
+#[derive(Default)]
+struct Complaints {
+    /// What came and was not told yet: the beginning of a line, but while it is told.
+    line: Vec<u8>,
+}
+
+impl Complaints {
+    fn pass_on(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = whole.map_or(0, |end| end + 1);
+        self.line.extend_from_slice(&bytes[..whole]);
+        if whole > 0 {
+            self.tell(heard);
+        }
+        for piece in bytes[whole..].chunks(LONGEST_LINE) {
+            self.line.extend_from_slice(piece);
+            if self.line.len() >= LONGEST_LINE {
+                self.tell(heard);
+            }
+        }
+    }
+
+    /// Passes on what is there. All at once is made fit: each look for secrets costs more than a short line is long.
+    fn tell(&mut self, heard: &mut dyn FnMut(Sign<'_>)) {
+        for line in fit(&String::from_utf8_lossy(&self.line)).split('\n') {
+            heard(Sign::Line(line.trim()));
+        }
+        self.line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines that are told of what comes in these pieces.
+    fn told(pieces: &[&str]) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut complaints = Complaints::default();
+        for piece in pieces {
+            complaints.pass_on(piece.as_bytes(), &mut |sign| {
+                if let Sign::Line(line) = sign {
+                    lines.push(line.to_owned());
+                }
+            });
+        }
+        lines
+    }
+
+    /// LOA-SEC-1: a line is told when it is whole, whatever it comes in, its secrets masked.
+    #[test]
+    fn lines_are_told_whole_and_masked_however_they_come() {
+        assert_eq!(told(&["a\nb\nbegun"]), ["a", "b"]);
+        assert_eq!(told(&["be", "gun\nand", " on\n"]), ["begun", "and on"]);
+        assert_eq!(told(&["\u{1b}[31mred\u{1b}[0m\n"]), ["red"]);
+        let masked = told(&["one\npassword=hunter2hun", "ter2\ntwo\n"]);
+        assert_eq!(masked.len(), 3, "{masked:?}");
+        assert!(!masked.concat().contains("hunter2"), "{masked:?}");
+        let long = "x".repeat(3 * LONGEST_LINE);
+        let lines = told(&[&long]);
+        assert!(lines.len() >= 2, "a line without an end is life, too");
+        assert!(lines.iter().all(|line| line.len() <= 2 * LONGEST_LINE));
+    }
+}

@@ -1,0 +1,489 @@
+//! [`ask`]: has an executor asked by a process of ours, and makes an answer of what that tells.
+
+use callosum_host::process::Ending;
+use serde_json::{Map, Value};
+
+use super::{
+    cancel::Farewell,
+    event::Event,
+    job::{Job, Limits, Want},
+    name::Transport,
+    strip_reasoning::answer_in,
+    tool_call::ToolAnswer,
+};
+use crate::{
+    client::Client,
+    confinement::Level,
+    output_format::{
+        self, CUT_OFF, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
+        LARGEST_STREAM, LONGEST_DOING, OpenTools, Reset, Tokens,
+    },
+    protocol::{Answer, Request, Spent, parse_answer},
+    registry::{Capabilities, Executor},
+    runner::{
+        Ended, Errand, LARGEST_ANSWER, Listener, NOTHING_TELLING, Patience, RunError, Sign,
+        Surroundings, cause_of, hear_out, judge_ending, listen, own_folder,
+    },
+    sanitize::fit_line,
+    server_tool::ServerTool,
+    stderr_summary::without_everyday,
+    template::{Command, Template},
+};
+
+/// How much is told of what an agent said last, in bytes.
+const LONGEST_SAID: usize = 300;
+
+/// How much is told of why a server has to be waited for, in bytes.
+const LONGEST_WAITING: usize = 240;
+
+/// How much of a line that is no message is told, in bytes.
+const LONGEST_ODD_LINE: usize = 120;
+
+/// Variables that say which certificates a machine believes.
+const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/// Has an executor asked once and judges its answer.
+pub(crate) fn ask(
+    transport: Transport,
+    executor: &Executor,
+    request: &Request,
+    surroundings: &Surroundings,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Answer, RunError> {
+    let patience = Patience {
+        quiet: executor
+            .quiet()
+            .unwrap_or(surroundings.patience.quiet.max(DIALECT_QUIET)),
+        total: executor
+            .total()
+            .or(surroundings.patience.total)
+            .or(Some(DIALECT_TOTAL)),
+    };
+    let want = Want::Answer(request.clone());
+    let told = have_asked(transport, want, executor, surroundings, patience, heard)?;
+    let complaint = told.complaint;
+    let mut hearing = told.hearing;
+    let transcript = surroundings.transcript.take();
+    if transcript.is_some() && told.unended {
+        let words = "it continued after its answer and never reported why it had stopped";
+        hearing
+            .failure
+            .get_or_insert_with(|| Complaint::of_kind(CUT_OFF, words));
+    }
+    hearing.hold_against(Client::behind(executor), transcript);
+    let partial = told.partial;
+    let spent = hearing.spent();
+    match answer_in(&hearing.text) {
+        Some(answer) => {
+            let thoughts = hearing.text.len() - answer.len();
+            hearing.text.drain(..thoughts);
+        }
+        None if hearing.finished => {
+            let words = "its reasoning, which began with `<think>`, does not end";
+            let unended = || Complaint::of_kind(CUT_OFF, words);
+            hearing.failure.get_or_insert_with(unended);
+        }
+        None => hearing.text.clear(),
+    }
+    let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
+        let cut = matches!(fault, ClientFault::CutStream { .. });
+        let partial = partial.filter(|_| cut);
+        failed(executor, surroundings, fault, &complaint, (partial, spent))
+    })?;
+    let mut metadata = Map::new();
+    if !told.shown.is_empty() {
+        metadata.insert("shown".to_owned(), Value::Object(told.shown));
+    }
+    let bytes = output_format::as_answer(transport.as_str(), told.prompt_tokens, answer, metadata);
+    parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
+        executor: executor.id.clone(),
+        source: Box::new(source),
+        complaint,
+        unread: None,
+    })
+}
+
+/// What was found where nobody was asked for an answer.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The server's version, where it says one.
+    pub(super) version: Option<String>,
+    /// The names of what it offers.
+    pub(super) offers: Vec<String>,
+    /// Of a server of tools, what it tells of each.
+    pub(super) tools: Vec<ServerTool>,
+}
+
+/// What was told of one job.
+pub(super) struct Told {
+    /// What is known of the answer.
+    pub(super) hearing: Hearing,
+    /// What has come of an answer, whole or not.
+    partial: Option<String>,
+    /// What was found where nobody was asked for an answer.
+    pub(super) found: Option<Found>,
+    /// Whether a tool was being called.
+    pub(super) begun: bool,
+    /// What a tool that was called answered.
+    pub(super) called: Option<ToolAnswer>,
+    /// How many tokens the prompt has, by estimate.
+    prompt_tokens: u64,
+    /// What of the tree the model was shown.
+    shown: Map<String, Value>,
+    /// Whether the agent went on after its input had ended.
+    unended: bool,
+    /// How the process ended.
+    pub(super) ending: Ending,
+    /// What was said last on standard error.
+    pub(super) complaint: String,
+    /// How long it took.
+    pub(super) elapsed: std::time::Duration,
+}
+
+/// Has a job done by a process of ours.
+pub(super) fn have_asked(
+    transport: Transport,
+    want: Want,
+    executor: &Executor,
+    surroundings: &Surroundings,
+    patience: Patience,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Told, RunError> {
+    if !transport.is_built_in() {
+        return Err(RunError::NotBuilt {
+            executor: executor.id.clone(),
+            feature: transport.as_str(),
+        });
+    }
+    let template = Template::parse(&executor.command_template)?;
+    let mut job = Job::of(transport, want, executor, surroundings.root.clone());
+    job.limits = Limits::of(patience, surroundings.waits);
+    let level = surroundings.reach(executor).map(|reached| reached.level);
+    job.must_ask = transport == Transport::Acp && level == Some(Level::None);
+    let mut command = template.fill(&surroundings.self_program, "")?;
+    if let Some(speaker) = transport.speaker() {
+        // What is somewhere else is asked, not started.
+        if !executor.is_remote() {
+            job.command = Some((command.program.into(), command.arguments));
+        }
+        command = Command {
+            program: surroundings.self_program.clone(),
+            arguments: ["executor", "run", speaker].map(Into::into).into(),
+        };
+    }
+    let temporary = own_folder(executor, surroundings)?;
+    // A connection is its own farewell: it closes with the process.
+    let farewell = transport
+        .speaker()
+        .and_then(|_| Farewell::open(temporary.path()));
+    job.farewell = farewell.as_ref().map(|farewell| farewell.path.clone());
+    let client = Client::behind(executor);
+    let errand = Errand {
+        input: job.to_bytes(),
+        passed: &CERTIFICATES,
+        set: client.map_or(&[], |client| client.set),
+        output_bytes: LARGEST_STREAM,
+        ..Errand::plain(command)
+    };
+    let mut given = executor.clone();
+    given.pass_environment.extend(executor.api_key_env.clone());
+    let passed = client.into_iter().flat_map(|client| client.passed);
+    given
+        .pass_environment
+        .extend(passed.map(ToString::to_string));
+    let mut ear = Ear {
+        open_tools: OpenTools::told_to(surroundings.connections.pulse()),
+        ..Ear::default()
+    };
+    let Some(farewell) = farewell else {
+        let ended = hear_out(
+            &given,
+            errand,
+            surroundings,
+            &temporary,
+            patience,
+            &mut ear,
+            heard,
+        )?;
+        return told(executor, ended, ear);
+    };
+    let run = |held: &Surroundings, patience, heard: &mut dyn FnMut(Sign<'_>)| {
+        listen(&given, errand, held, &temporary, patience, &mut ear, heard)
+    };
+    let no_thread = |source| RunError::Thread {
+        executor: executor.id.clone(),
+        source,
+    };
+    let (mut run, left_for) = farewell.attend(surroundings, patience, heard, no_thread, run)?;
+    // What was whole by then is an answer.
+    if let Some(why) = left_for.filter(|_| !ear.hearing.finished) {
+        run.ending = why;
+    }
+    let ended = judge_ending(executor, run, patience, &ear)?;
+    told(executor, ended, ear)
+}
+
+fn told(executor: &Executor, ended: Ended, mut ear: Ear) -> Result<Told, RunError> {
+    ear.finish();
+    if ear.too_much {
+        return Err(RunError::TooMuchOutput {
+            executor: executor.id.clone(),
+        });
+    }
+    Ok(Told {
+        partial: ear.partial(),
+        hearing: ear.hearing,
+        found: ear.found,
+        begun: ear.begun,
+        called: ear.called,
+        prompt_tokens: ear.prompt_tokens,
+        shown: ear.shown,
+        unended: ear.unended,
+        ending: ended.ending,
+        complaint: ended.complaint,
+        elapsed: ended.elapsed,
+    })
+}
+
+/// The error that says why there is no answer.
+pub(super) fn failed(
+    executor: &Executor,
+    surroundings: &Surroundings,
+    fault: ClientFault,
+    complaint: &str,
+    (partial, spent): (Option<String>, Spent),
+) -> RunError {
+    let fault = explained(fault, executor, complaint);
+    let advice = match (&fault, &executor.api_key_env, &executor.endpoint) {
+        (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
+            Some(format!("set the variable {variable} to a valid key"))
+        }
+        // What it asks, and where, stays as its entry says.
+        (ClientFault::NotLoggedIn { .. }, None, Some(_)) => Some(format!(
+            "callosum executor register {} --api-key-env NAME",
+            executor.id
+        )),
+        _ => fault.advice(
+            executor,
+            Client::behind(executor),
+            &surroundings.environment,
+        ),
+    };
+    RunError::Client {
+        executor: executor.id.clone(),
+        fault: Box::new(fault),
+        advice,
+        complaint: complaint.to_owned(),
+        partial,
+        spent: Box::new(spent),
+    }
+}
+
+/// The fault of an agent that ended, with what it said last on standard error.
+fn explained(fault: ClientFault, executor: &Executor, complaint: &str) -> ClientFault {
+    match fault {
+        ClientFault::NotSpoken { words } if !complaint.trim().is_empty() => {
+            let named = Complaint::words(&without_everyday(complaint)).fault();
+            if matches!(named, ClientFault::NotLoggedIn { .. }) {
+                return named;
+            }
+            let words = match cause_of(executor, complaint) {
+                Some(cause) => format!("{words}; its output: {}", fit_line(&cause, LONGEST_SAID)),
+                None => format!("{words}, and {NOTHING_TELLING}"),
+            };
+            ClientFault::NotSpoken { words }
+        }
+        fault => fault,
+    }
+}
+
+/// Listens to the process.
+#[derive(Default)]
+struct Ear {
+    events: Events,
+    hearing: Hearing,
+    found: Option<Found>,
+    begun: bool,
+    called: Option<ToolAnswer>,
+    prompt_tokens: u64,
+    shown: Map<String, Value>,
+    waiting: Option<String>,
+    odd: Option<String>,
+    too_much: bool,
+    unended: bool,
+    open_tools: OpenTools,
+}
+
+impl Listener for Ear {
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        let mut events = std::mem::take(&mut self.events);
+        events.push(bytes, &mut |event| self.take(event));
+        self.events = events;
+        if let Some(what) = self.waiting.take() {
+            heard(Sign::Waiting(&fit_line(&what, LONGEST_WAITING)));
+        }
+        self.open_tools.hear(self.hearing.tools.open());
+        for words in self.hearing.tools.take() {
+            heard(Sign::Tool(&words));
+        }
+        match self.hearing.doing.take() {
+            Some(what) => heard(Sign::Doing(&fit_line(&what, LONGEST_DOING))),
+            None => heard(Sign::Answering {
+                bytes: self.hearing.text.len(),
+            }),
+        }
+    }
+
+    /// The text without the thoughts before it.
+    fn partial(&self) -> Option<String> {
+        let text = answer_in(&self.hearing.text)?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn remark(&self) -> Option<String> {
+        let odd = self.odd.as_deref()?;
+        let line = fit_line(odd, LONGEST_ODD_LINE);
+        Some(format!("it wrote a line that is not a message: `{line}`"))
+    }
+}
+
+impl Ear {
+    fn finish(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        events.finish(&mut |event| self.take(event));
+    }
+
+    fn take(&mut self, event: &Value) {
+        // What is no event of ours was written by something that the template started.
+        let Ok(event) = serde_json::from_value::<Event>(event.clone()) else {
+            return;
+        };
+        let hearing = &mut self.hearing;
+        match event {
+            Event::Life => {}
+            Event::Doing { what } => {
+                hearing.tools.may_begin();
+                hearing.doing = Some(what);
+            }
+            Event::Used { text } => hearing.tools.end(None, Some(&text.into())),
+            Event::Odd { line } => self.odd = Some(line),
+            Event::Waiting { what } => self.waiting = Some(what),
+            Event::Given {
+                prompt_tokens,
+                shown,
+            } => {
+                self.prompt_tokens = prompt_tokens;
+                self.shown = shown;
+            }
+            Event::Text { text } => {
+                if hearing.text.len() + text.len() > LARGEST_ANSWER {
+                    self.too_much = true;
+                } else {
+                    hearing.tools.none_is_used();
+                    hearing.text.push_str(&text);
+                }
+            }
+            Event::Anew => hearing.text.clear(),
+            Event::Usage {
+                input,
+                cached,
+                output,
+            } => {
+                hearing.tokens = Some(Tokens {
+                    input,
+                    cached,
+                    output,
+                });
+            }
+            Event::Cost { usd } => hearing.cost_usd = Some(usd),
+            Event::Model { name } => hearing.model = Some(name),
+            Event::Found {
+                version,
+                offers,
+                tools,
+            } => {
+                self.found = Some(Found {
+                    version,
+                    offers,
+                    tools,
+                });
+            }
+            Event::Calling => self.begun = true,
+            Event::Called {
+                text,
+                structured,
+                is_error,
+            } => {
+                self.called = Some(ToolAnswer {
+                    text,
+                    structured,
+                    is_error,
+                });
+            }
+            Event::Done => hearing.finished = true,
+            Event::TooMuch => self.too_much = true,
+            Event::Unended => self.unended = true,
+            Event::Failed {
+                words,
+                status,
+                kind,
+                resets,
+            } => {
+                hearing.failure = Some(Complaint {
+                    words,
+                    status,
+                    kind,
+                    resets: resets.map(|words| Reset { words, after: None }),
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn heard(lines: &[Value]) -> Ear {
+        let mut ear = Ear::default();
+        for line in lines {
+            let line = format!("{line}\n");
+            for piece in line.as_bytes().chunks(7) {
+                ear.hear(piece, &mut |_| {});
+            }
+        }
+        ear.finish();
+        ear
+    }
+
+    /// CAL-ERR-1: an answer is whole only where somebody said so.
+    #[test]
+    fn pieces_make_an_answer_once_its_end_was_told() {
+        let mut lines = vec![
+            json!({"event": "life"}),
+            json!({"event": "text", "text": "a"}),
+            json!({"event": "text", "text": "b"}),
+            json!({"event": "usage", "input": 5, "cached": 1, "output": 2}),
+        ];
+        let cut = heard(&lines).hearing.conclude(Ending::Exited(0), "");
+        assert!(matches!(cut, Err(ClientFault::CutStream { .. })));
+        lines.push(json!({"event": "done"}));
+        let whole = heard(&lines)
+            .hearing
+            .conclude(Ending::Exited(0), "")
+            .unwrap();
+        assert_eq!(whole.summary, "ab");
+        assert_eq!(whole.hearing.tokens.unwrap().used(), 7);
+    }
+
+    /// CAL-ERR-1: more than an answer may have is E006, however it comes.
+    #[test]
+    fn an_answer_that_never_ends_is_too_much() {
+        let piece = json!({"event": "text", "text": "x".repeat(1 << 20)});
+        let ear = heard(&vec![piece; 5]);
+        assert!(ear.too_much);
+        assert!(ear.hearing.text.len() <= LARGEST_ANSWER);
+    }
+}

@@ -1,0 +1,84 @@
+//! [`relay`]: has work done on a runtime of its own, and its events told as they come.
+
+use std::pin::pin;
+
+use tokio::{
+    runtime, select,
+    sync::mpsc::{UnboundedSender, unbounded_channel},
+};
+
+use super::event::{Event, Tell};
+use crate::output_format::Complaint;
+
+/// Does one job on this thread, and tells what happens; `tell` says whether anybody still listens.
+///
+/// Returns once the work is done, nobody listens any more, or what was told is the last that is waited for.
+pub(crate) fn relay<W>(
+    tell: &mut Tell<'_>,
+    is_last: impl Fn(&Event) -> bool,
+    work: impl FnOnce(UnboundedSender<Event>) -> W,
+) -> Result<(), Complaint>
+where
+    W: Future<Output = Result<(), Complaint>>,
+{
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(|error| Complaint::of_ours(&error.to_string()))?;
+    runtime.block_on(async {
+        let (sender, mut events) = unbounded_channel();
+        let mut work = pin!(work(sender));
+        loop {
+            select! {
+                biased;
+                Some(event) = events.recv() => {
+                    let is_last = is_last(&event);
+                    if !tell(event) || is_last {
+                        return Ok(());
+                    }
+                }
+                done = &mut work => {
+                    while let Ok(event) = events.try_recv() {
+                        tell(event);
+                    }
+                    return done;
+                }
+            }
+        }
+    })
+}
+
+/// Tells something to whoever relays it.
+pub(crate) fn say(tell: &UnboundedSender<Event>, event: Event) {
+    // Nobody listens any more once the job is done.
+    drop(tell.send(event));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-ERR-3: what is told behind an answer is heard where the answer is not the last that is waited for.
+    #[test]
+    fn what_comes_behind_an_answer_is_told_where_it_is_waited_for() {
+        let told = |is_last: fn(&Event) -> bool| {
+            let mut all = Vec::new();
+            let mut tell = |event: Event| {
+                all.push(event);
+                true
+            };
+            let work = async |tell: UnboundedSender<Event>| {
+                say(&tell, Event::Done);
+                tokio::task::yield_now().await;
+                say(&tell, Event::Unended);
+                Ok(())
+            };
+            relay(&mut tell, is_last, work).unwrap();
+            all
+        };
+        assert_eq!(told(|_| false), [Event::Done, Event::Unended]);
+        let is_done = |event: &Event| matches!(event, Event::Done);
+        assert_eq!(told(is_done), [Event::Done]);
+    }
+}

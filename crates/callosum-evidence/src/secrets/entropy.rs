@@ -1,0 +1,185 @@
+//! Passwords and keys that no digit gives away: letters that make no word, and words that are put together.
+//!
+//! Names of types and of functions are put together as well. What only a name beside it gives away is asked for more than
+//! what stands where nothing but a password does.
+
+use super::{bigrams, placeholder::is_placeholder};
+
+/// Words that names in programs are made of, where no digit stands beside their letters.
+const OF_NAMES: [&str; 67] = [
+    "pass",
+    "pwd",
+    "secret",
+    "key",
+    "token",
+    "hash",
+    "field",
+    "input",
+    "user",
+    "string",
+    "bytes",
+    "value",
+    "text",
+    "option",
+    "type",
+    "error",
+    "state",
+    "config",
+    "provider",
+    "service",
+    "handler",
+    "builder",
+    "factory",
+    "manager",
+    "request",
+    "response",
+    "model",
+    "schema",
+    "control",
+    "component",
+    "connection",
+    "template",
+    "event",
+    "bean",
+    "portal",
+    "context",
+    "props",
+    "param",
+    "policy",
+    "valid",
+    "generat",
+    "subject",
+    "buffer",
+    "reader",
+    "writer",
+    "director",
+    "path",
+    "name",
+    "enum",
+    "info",
+    "data",
+    "item",
+    "list",
+    "array",
+    "iterat",
+    "auth",
+    "account",
+    "login",
+    "credential",
+    "form",
+    "encrypt",
+    "column",
+    "object",
+    "null",
+    "function",
+    "method",
+    "class",
+];
+
+/// Words that stand where a password would, and say something of it.
+const SAID: [&str; 21] = [
+    "required",
+    "optional",
+    "incorrect",
+    "undefined",
+    "disabled",
+    "enabled",
+    "whatever",
+    "anything",
+    "something",
+    "default",
+    "redacted",
+    "unchanged",
+    "forgotten",
+    "development",
+    "production",
+    "staging",
+    "postgres",
+    "rabbitmq",
+    "administrator",
+    "database",
+    "localhost",
+];
+
+/// Whether letters are put together as nobody puts words together: they stand beside each other as in no word, or capitals stand
+/// at every other place and not where words begin.
+pub(super) fn is_jumbled(value: &str) -> bool {
+    const SHORTEST: usize = 10;
+    let [capitals, small, others] = counted(value);
+    let is_mixed = others == 0 && small > 1 && capitals * 5 >= value.len() * 2;
+    value.len() >= SHORTEST && (is_mixed || small > 1 && bigrams::is_random(value))
+}
+
+/// Whether it is as long as a key, and as jumbled; a key may have the marks of base64.
+pub(super) fn is_jumbled_key(value: &str) -> bool {
+    const SHORTEST: usize = 16;
+    /// A shorter one is a key where its letters stand beside each other as in no word.
+    const SHORTEST_RANDOM: usize = 12;
+    if value.len() >= SHORTEST_RANDOM && bigrams::is_random(value) {
+        return !is_placeholder(value);
+    }
+    let letters = value.replace(['+', '/', '='], "");
+    let [capitals, small, others] = counted(&letters);
+    let changes = letters.as_bytes().windows(2);
+    let changes =
+        changes.filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase());
+    let is_mixed = [capitals, small]
+        .iter()
+        .all(|many| many * 3 >= letters.len());
+    others == 0
+        && letters.len() >= SHORTEST
+        && is_mixed
+        && changes.count() * 3 >= letters.len()
+        && !is_placeholder(value)
+}
+
+/// Whether a value is a password of words, whatever gives it away: three or more of them, each with a capital; two with a
+/// mark between that no name has; or so many small letters that no name has as many.
+pub(super) fn is_of_words(value: &str) -> bool {
+    const SHORTEST: usize = 12;
+    const NO_WORD: usize = 20;
+    let [capitals, small, others] = counted(value);
+    if value.len() < SHORTEST || small == 0 || !may_be_words(value) {
+        return false;
+    }
+    let is_marked = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphabetic() || byte == b'!');
+    match (capitals, others) {
+        (0, 0) => value.len() >= NO_WORD,
+        (_, 0) => {
+            let starts = value.split(|c: char| c.is_ascii_lowercase());
+            let starts = starts.filter(|start| !start.is_empty());
+            value.starts_with(|c: char| c.is_ascii_uppercase())
+                && starts.clone().all(|start| start.len() == 1)
+                && starts.count() >= 3
+        }
+        _ => is_marked && value.trim_matches('!').contains('!'),
+    }
+}
+
+/// Whether a word is a password where nothing else can stand: behind the variable or the option for one.
+pub(super) fn is_a_word(value: &str) -> bool {
+    const SHORTEST: usize = 8;
+    let [_, small, others] = counted(value);
+    others == 0 && small > 0 && value.len() >= SHORTEST && may_be_words(value)
+}
+
+/// The same of a word with a capital, since an option in small letters may be joined to another word.
+pub(super) fn is_a_name(value: &str) -> bool {
+    is_a_word(value) && value.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+fn may_be_words(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    !is_placeholder(value)
+        && !SAID.contains(&lower.as_str())
+        && !OF_NAMES.iter().any(|word| lower.contains(word))
+}
+
+/// How many capitals, small letters and others there are, in bytes.
+fn counted(value: &str) -> [usize; 3] {
+    let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
+    let small = value.bytes().filter(u8::is_ascii_lowercase).count();
+    [capitals, small, value.len() - capitals - small]
+}

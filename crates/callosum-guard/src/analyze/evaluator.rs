@@ -1,0 +1,546 @@
+//! The walk through a script, command by command.
+//!
+//! Each command is given what it reads and gives back what it would write, as far as either can
+//! be known: that is how a pipe into a shell is followed. What becomes of a command whose words are known is
+//! `invocation`'s.
+
+use std::rc::Rc;
+
+use super::{
+    call::{Call, Found},
+    scope::Branches,
+    state::State,
+    uncertain_cwd::{Whereabouts, ends, is_asked},
+    value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
+};
+use crate::{
+    docker::Mounts,
+    facts::Facts,
+    link,
+    shell::{
+        self, Budget, Fault,
+        tree::{Command, Script, Simple},
+    },
+};
+
+/// Bytes that are read in one decision, those of texts within texts counted again.
+const MAX_BYTES: usize = 256 * 1024;
+/// Bytes of a command beyond which it is not looked at.
+pub(crate) const MAX_COMMAND: usize = 64 * 1024;
+/// How deep commands may run one another.
+const MAX_DEPTH: usize = 24;
+/// How many rounds of a loop are walked.
+pub(super) const MAX_ROUNDS: usize = 16;
+
+/// Finds every command that a text would run.
+pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
+    let mut walker = Walker {
+        facts,
+        budget: Budget { bytes: MAX_BYTES },
+        found: Found::default(),
+        steps: 0,
+        depth: 0,
+        via: String::new(),
+        elsewhere: false,
+        mounts: None,
+        contained: false,
+        guessed: false,
+        piped: 0,
+        recursions: 0,
+        expanded: 0,
+        processes: 0,
+        state: State::new(facts),
+        fed_from: None,
+        chained: false,
+        sure: false,
+        left: None,
+        rounds: 0,
+        reads_items: false,
+    };
+    if text.len() > MAX_COMMAND {
+        walker.found.faults.insert(Fault::TooMuch);
+        return walker.found;
+    }
+    walker.text(text, None);
+    walker.found.drop_used_copies();
+    walker.found
+}
+
+/// Where the state keeps what a shell reads from, once `exec` has changed it.
+pub(super) const INPUT: &str = "/dev/fd/0";
+
+/// Where the walk stands.
+pub(super) struct Walker<'a> {
+    pub(super) facts: &'a Facts,
+    budget: Budget,
+    pub(super) found: Found,
+    pub(super) steps: usize,
+    pub(super) depth: usize,
+    pub(super) via: String,
+    pub(super) elsewhere: bool,
+    /// The folders of this machine that are mounted in the container it runs in.
+    pub(super) mounts: Option<Rc<Mounts>>,
+    pub(super) contained: bool,
+    pub(super) guessed: bool,
+    /// How many pipelines are around the command.
+    pub(super) piped: usize,
+    pub(super) recursions: usize,
+    /// Bytes that variables came to.
+    pub(super) expanded: usize,
+    pub(super) processes: usize,
+    pub(super) state: State,
+    /// The file that the command's input was redirected from.
+    pub(super) fed_from: Option<String>,
+    /// Whether what follows the command runs only where it succeeds.
+    pub(super) chained: bool,
+    /// Whether nothing follows the command where it fails, since all ends there.
+    pub(super) sure: bool,
+    /// Where the shell was as such a command could not leave its folder, where it was to.
+    pub(super) left: Option<Whereabouts>,
+    /// The number of loops around the command.
+    pub(super) rounds: usize,
+    /// Whether what is read is one item of a loop: `while read file`.
+    pub(super) reads_items: bool,
+}
+
+impl Walker<'_> {
+    /// Walks through a text, and gives what it would write.
+    pub(super) fn text(&mut self, text: &str, input: Option<&Value>) -> Value {
+        // A shell leaves them out.
+        let without_nul = text.contains('\0').then(|| text.replace('\0', ""));
+        let text = without_nul.as_deref().unwrap_or(text);
+        let (script, faults) = shell::read(text, self.depth, &mut self.budget);
+        self.found.faults.extend(faults);
+        self.script(&script, input)
+    }
+
+    /// Walks through a text that another command runs, with a memory of its own.
+    pub(super) fn nested(&mut self, via: &str, text: &str, input: Option<&Value>) -> Value {
+        self.apart(|walker| walker.under(via, |walker| walker.text(text, input)))
+    }
+
+    /// Does something one level down, said to come by way of `via`.
+    pub(super) fn under(&mut self, via: &str, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        if self.depth >= MAX_DEPTH {
+            self.found.faults.insert(Fault::TooDeep);
+            return Value::unknown();
+        }
+        self.depth += 1;
+        let before = std::mem::replace(&mut self.via, via.to_owned());
+        let value = walk(self);
+        self.via = before;
+        self.depth -= 1;
+        value
+    }
+
+    /// Does something and forgets what it changed.
+    pub(super) fn apart(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        let before = self.state.clone();
+        let value = walk(self);
+        // What was written to files stays.
+        let files = std::mem::replace(&mut self.state, before).files;
+        self.state.files = files;
+        value
+    }
+
+    /// Goes to another folder as the system does, for which `..` behind a link leads from where that leads. A shell's `cd`
+    /// takes that away as text.
+    pub(super) fn enter(&mut self, to: &Value) {
+        if !to.is_known() || self.state.cwd.is_none() {
+            return self.state.change_folder(to);
+        }
+        let to = self.led_to(&to.text);
+        self.state.change_folder(&Value::known(to));
+    }
+
+    /// Where a path leads from the working folder, as far as links are known.
+    pub(super) fn led_to(&self, path: &str) -> String {
+        let leads = |link: &str| {
+            let made = self.found.links.get(link);
+            made.or_else(|| self.facts.links.get(link))
+        };
+        link::resolve_by(path, self.state.cwd.as_deref(), &leads)
+    }
+
+    /// Does something on another machine, where neither folder nor files are ours.
+    pub(super) fn elsewhere(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        let before = std::mem::replace(&mut self.elsewhere, true);
+        let mounts = self.mounts.take();
+        let value = self.apart(|walker| {
+            walker.state.cwd = None;
+            walker.state.keep_variables();
+            walk(walker)
+        });
+        self.elsewhere = before;
+        self.mounts = mounts;
+        value
+    }
+
+    pub(super) fn script(&mut self, script: &Script, input: Option<&Value>) -> Value {
+        let before = std::mem::replace(&mut self.sure, false);
+        let output = self.commands(&script.commands, input, false);
+        self.sure = before;
+        output
+    }
+
+    fn commands(
+        &mut self,
+        commands: &[Command],
+        input: Option<&Value>,
+        are_chained: bool,
+    ) -> Value {
+        let before = self.chained;
+        let mut output = Value::default();
+        for command in commands {
+            self.chained = are_chained;
+            let more = self.command(command, input);
+            if output.text.len() + more.text.len() <= MAX_VALUE {
+                output.append(&more);
+            }
+        }
+        self.chained = before;
+        output
+    }
+
+    /// Walks through commands of which none runs behind one that fails. Where that is a `cd`, those behind it are
+    /// looked at where it was to go, and what comes after all of them runs where it was. Where the first of them may
+    /// not have run either, the shell may stand where it did before that.
+    fn chain(
+        &mut self,
+        commands: &[Command],
+        input: Option<&Value>,
+        stood: Option<Whereabouts>,
+    ) -> Value {
+        let outer = self.left.take();
+        let cloned = self.state.cloned.clone();
+        let asked = commands.iter().position(is_asked).map(|at| at + 1);
+        let (mut stood, mut before) = (stood, None);
+        let mut output = Value::default();
+        for (at, command) in commands.iter().enumerate() {
+            if asked == Some(at) {
+                before = Some(self.whereabouts());
+            }
+            let more = self.commands(std::slice::from_ref(command), input, true);
+            if output.text.len() + more.text.len() <= MAX_VALUE {
+                output.append(&more);
+            }
+            if let Some(stood) = stood.take() {
+                self.perhaps(stood);
+            }
+        }
+        if let Some(before) = before {
+            self.perhaps(before);
+        }
+        if !self.state.strict {
+            self.state.cloned = cloned;
+        }
+        if let Some(stays) = std::mem::replace(&mut self.left, outer) {
+            self.stand(stays);
+        }
+        output
+    }
+
+    /// Walks through commands of which each runs where the one before it fails.
+    fn either(&mut self, script: &Script, input: Option<&Value>) -> Value {
+        let before = self.sure;
+        let mut branches = Branches::default();
+        let mut output = Value::default();
+        for (at, command) in script.commands.iter().enumerate() {
+            let others = script.commands.get(at + 1..).unwrap_or_default();
+            self.sure = before || others.iter().any(ends);
+            self.chained = false;
+            // Of these a shell that ends where a command fails takes the last alone at its word.
+            let was_strict = self.state.strict;
+            self.state.strict &= others.is_empty();
+            let stood = script.commands[..at].iter().any(is_asked);
+            let stood = stood.then(|| self.whereabouts());
+            // `a || b && c` is `(a || b) && c`: the last runs wherever the first succeeds.
+            let more = if let Command::Chain(chained) = command {
+                self.chain(&chained.commands, input, stood)
+            } else {
+                let more = self.command(command, input);
+                if let Some(stood) = stood {
+                    self.perhaps(stood);
+                }
+                more
+            };
+            self.state.strict |= was_strict;
+            branches.note_command(command, &self.state);
+            if output.text.len() + more.text.len() <= MAX_VALUE {
+                output.append(&more);
+            }
+        }
+        self.sure = before;
+        branches.join(&mut self.state);
+        output
+    }
+
+    pub(super) fn command(&mut self, command: &Command, input: Option<&Value>) -> Value {
+        match command {
+            Command::Simple(simple) => self.simple(simple, input),
+            Command::Pipeline(commands) => self.pipeline(commands, input),
+            Command::Group { body, subshell } => {
+                if *subshell {
+                    self.apart(|walker| walker.script(body, input))
+                } else {
+                    self.script(body, input)
+                }
+            }
+            Command::Chain(script) => self.chain(&script.commands, input, None),
+            Command::Either(script) => self.either(script, input),
+            Command::Parts(parts) => self.parts(parts, input),
+            Command::Loop(parts) => self.repeating(parts, |walker| {
+                walker.reads_items = true;
+                walker.parts(parts, input)
+            }),
+            Command::For {
+                variable,
+                words,
+                body,
+            } => self.every(variable, words.as_deref(), body, input),
+            Command::Case {
+                subject,
+                arms,
+                is_whole,
+            } => {
+                self.whole(subject);
+                let mut output = Value::default();
+                let stood = self.whereabouts();
+                let mut stands = Vec::new();
+                let mut branches = Branches::default();
+                for arm in arms {
+                    self.stand(stood.clone());
+                    output.append(&self.script(arm, input));
+                    branches.note(arm, &self.state);
+                    self.leave(arm, &mut stands);
+                }
+                stands.extend((!is_whole).then_some(stood));
+                self.stand_in_any(stands);
+                branches.join(&mut self.state);
+                output
+            }
+            Command::Function { name, body } => {
+                // What is called by the name from here on is another function.
+                self.state.running.retain(|running| running != name);
+                self.state.functions.insert(name.clone(), Rc::clone(body));
+                Value::default()
+            }
+            Command::Test(words) => {
+                for word in words {
+                    self.whole(word);
+                }
+                Value::default()
+            }
+            Command::Redirected { command, redirects } => {
+                let plan = self.redirect(redirects, input);
+                if !plan.writes.is_empty() {
+                    self.record(Call {
+                        writes: plan.writes.clone(),
+                        ..Call::default()
+                    });
+                }
+                let output = self.command(command, plan.input.as_ref());
+                self.keep(output, &plan)
+            }
+        }
+    }
+
+    fn pipeline(&mut self, commands: &[Command], input: Option<&Value>) -> Value {
+        self.piped += 1;
+        let mut flowing = input.cloned();
+        let last = commands.len().saturating_sub(1);
+        for (at, command) in commands.iter().enumerate() {
+            let fed = flowing.as_ref();
+            flowing = Some(if at < last {
+                self.caught(|walker| walker.command(command, fed))
+            } else {
+                self.apart(|walker| walker.command(command, fed))
+            });
+        }
+        self.piped -= 1;
+        flowing.unwrap_or_default()
+    }
+
+    /// `if` and `while`: once, or once for each line that is known to come in.
+    fn parts(&mut self, parts: &[Script], input: Option<&Value>) -> Value {
+        let lines: Vec<Value> = match input {
+            Some(value) if value.text.trim_end().contains('\n') => value
+                .text
+                .lines()
+                .take(MAX_ROUNDS)
+                .map(|line| Value {
+                    text: line.to_owned(),
+                    source: value.source,
+                })
+                .collect(),
+            Some(value) => vec![value.clone()],
+            None => Vec::new(),
+        };
+        let mut output = Value::default();
+        let reads_items = std::mem::take(&mut self.reads_items);
+        let mut round = |walker: &mut Self, input: Option<&Value>| {
+            // A test and what runs where it holds, again and again; at the end what runs where none does.
+            let mut stands = Vec::new();
+            // One of two parts may be a loop, which goes on where a round of it was left.
+            let is_loop = parts.len() == 2;
+            let mut branches = Branches::default();
+            let left = walker.state.left.len();
+            for branch in parts.chunks(2) {
+                if let [test, _] = branch {
+                    walker.reads_items = reads_items;
+                    output.append(&walker.script(test, input));
+                    walker.reads_items = false;
+                }
+                let stood = walker.whereabouts();
+                let body = &branch[branch.len() - 1];
+                output.append(&walker.script(body, input));
+                branches.note(body, &walker.state);
+                if is_loop {
+                    walker.rejoin(left);
+                }
+                walker.leave(body, &mut stands);
+                walker.stand(stood);
+            }
+            if !is_loop {
+                branches.join(&mut walker.state);
+            }
+            if parts.len().is_multiple_of(2) {
+                stands.push(walker.whereabouts());
+            }
+            walker.stand_in_any(stands);
+        };
+        if lines.is_empty() {
+            round(self, input);
+        }
+        for line in &lines {
+            round(self, Some(line));
+        }
+        output
+    }
+
+    fn every(
+        &mut self,
+        variable: &str,
+        words: Option<&[shell::tree::Word]>,
+        body: &Script,
+        input: Option<&Value>,
+    ) -> Value {
+        let mut are_several = words.is_none();
+        let values: Vec<Value> = match words {
+            // A word without quotes that turns out empty is none.
+            Some(words) => {
+                let words = self.expand_all(words);
+                are_several =
+                    words.len() > 1 || words.iter().any(|word| word.glob || !word.is_known());
+                let values = words.iter().map(|word| match word.value() {
+                    value
+                        if !word.quoted
+                            && !value.text.is_empty()
+                            && value.text.chars().all(|c| c == MAYBE) =>
+                    {
+                        Value {
+                            text: SOME.to_string(),
+                            ..value
+                        }
+                    }
+                    value => value,
+                });
+                values.collect()
+            }
+            None => match &self.state.arguments {
+                Some(arguments) => arguments.iter().map(Arg::value).collect(),
+                None => vec![Value::unknown()],
+            },
+        };
+        let mut output = Value::default();
+        let left = self.state.left.len();
+        self.repeating(std::slice::from_ref(body), |walker| {
+            for mut value in values.into_iter().take(MAX_ROUNDS) {
+                value.source.each = are_several;
+                walker.state.set(variable, value);
+                output.append(&walker.script(body, input));
+                walker.rejoin(left);
+            }
+            output
+        })
+    }
+
+    pub(super) fn simple(&mut self, simple: &Simple, input: Option<&Value>) -> Value {
+        self.with_alternatives(simple, input);
+        let words = self.expand_all(&simple.words);
+        let mut plan = self.redirect(&simple.redirects, input);
+        if words.is_empty() {
+            self.assign(simple);
+            for assignment in &simple.assignments {
+                self.state.own.insert(assignment.name.clone());
+                self.variable_runs(&assignment.name);
+            }
+            if !plan.writes.is_empty() {
+                self.record(Call {
+                    writes: plan.writes.clone(),
+                    ..Call::default()
+                });
+            }
+            // `$(< file)` is what stands in the file.
+            let read = plan.input.clone().filter(|_| plan.writes.is_empty());
+            return self.keep(read.unwrap_or_default().apart(), &plan);
+        }
+        // `exec < file`: all that follows reads it.
+        if words.len() == 1 && words[0].text == "exec" {
+            self.stay_open(&mut plan);
+            if let Some(input) = &plan.input {
+                self.state.files.insert(INPUT.to_owned(), input.clone());
+            }
+        }
+        if let Some(alias) = simple.words.first().and_then(|word| self.alias(word)) {
+            let text = format!("{alias} {}", shown(&words[1..]));
+            self.state.aliases.remove(&words[0].text);
+            let output = self.under("alias", |walker| walker.text(&text, plan.input.as_ref()));
+            return self.keep(output, &plan);
+        }
+        let output = if simple.assignments.is_empty() {
+            self.invoke(words, plan.input.clone(), plan.writes.clone())
+        } else if matches!(words[0].text.as_str(), "read" | "mapfile" | "readarray") {
+            // `IFS=, read …`: what it reads stays, what it was told does not.
+            let names = simple.assignments.iter().map(|one| one.name.clone());
+            let before: Vec<_> = names
+                .map(|name| {
+                    let values = self.state.get(&name).map(<[Value]>::to_vec);
+                    (name, values)
+                })
+                .collect();
+            self.assign(simple);
+            let output = self.invoke(words, plan.input.clone(), plan.writes.clone());
+            for (name, values) in before {
+                self.state.restore(&name, values);
+            }
+            output
+        } else if Self::declares(&words[0].text) {
+            self.state.declare(&words[0].text, &words);
+            for assignment in &simple.assignments {
+                let name = [words[0].clone(), Arg::plain(&assignment.name)];
+                self.state.declare(&words[0].text, &name);
+            }
+            self.assign(simple);
+            Value::default()
+        } else {
+            self.apart(|walker| {
+                walker.assign(simple);
+                for assignment in &simple.assignments {
+                    walker.state.own.remove(&assignment.name);
+                    walker.variable_runs(&assignment.name);
+                }
+                walker.invoke(words, plan.input.clone(), plan.writes.clone())
+            })
+        };
+        self.keep(output, &plan)
+    }
+
+    /// Does what is only a guess.
+    pub(super) fn guessing(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        let before = std::mem::replace(&mut self.guessed, true);
+        let value = self.apart(walk);
+        self.guessed = before;
+        value
+    }
+}

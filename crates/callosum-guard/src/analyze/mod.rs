@@ -1,0 +1,45 @@
+//! From a text to the commands that would run, however they are wrapped.
+//!
+//! Start with [`unwrap`]. It walks through what [`shell`](crate::shell) read as the shell would,
+//! remembers what can be known (variables, the working folder, functions, files written on the
+//! way), and follows every program that runs another: `sudo`, `xargs`, `bash -c`, `python -c`.
+//! What comes out is a list of [`Call`]s, each with its words as they would be given.
+//!
+//! What is deliberately not here: whether a call is dangerous. Both sides of `&&` and every arm of
+//! a `case` are taken to run.
+
+mod assign;
+mod brace;
+mod builtin;
+mod call;
+mod collect;
+mod data_flow;
+mod descriptor;
+mod dialect;
+mod embedded_code;
+mod empty_expansion;
+mod evaluator;
+mod expand;
+mod inert_programs;
+mod invocation;
+mod list_commands;
+mod output;
+mod parents;
+pub(crate) mod pattern;
+mod pid_sources;
+mod renamed_binaries;
+mod scope;
+mod secret_managers;
+pub(crate) mod setting;
+mod state;
+mod taint;
+mod text_filters;
+mod tool_dirs;
+mod uncertain_cwd;
+pub(crate) mod value;
+pub(crate) mod wrapper_table;
+mod wrappers;
+
+pub(crate) use call::{Call, Found, Write};
+pub(crate) use evaluator::unwrap;
+pub(crate) use wrappers::SHELLS;

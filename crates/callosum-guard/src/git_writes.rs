@@ -1,0 +1,326 @@
+//! [`brought()`]: where a command has git write files of a tree, and by what git itself tells which.
+//!
+//! Nothing here is a verdict, and nothing is looked up. What a command names is in [`touched()`](crate::touched()).
+
+use crate::{
+    analyze::{
+        self, Call,
+        value::{Value, is_known},
+    },
+    facts::Facts,
+    rule::{Subject, git_folder},
+};
+
+/// That a command has git write files of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// A folder in the tree, absolute.
+    pub folder: String,
+    /// The word by which the log of what was checked out names such a step; empty where it names none.
+    pub step: &'static str,
+    /// Which files they are.
+    pub by: Bring,
+}
+
+/// By what git can tell which files it writes. Revisions are as they were said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bring {
+    /// The tree becomes that of a revision, or that of the branch of a remote's by that name.
+    Tree(String),
+    /// What these lines of work have changed since the tree's own parted from them.
+    Lines(Vec<String>),
+    /// What each of these commits changed, of which one may be a range.
+    Commits(Vec<String>),
+    /// What was put away, and stays there.
+    Kept(String),
+    /// What was put away, and is taken out.
+    Taken(String),
+    /// What the words of a command do not tell, since it is fetched, or has begun before.
+    Unknown,
+}
+
+/// Where the commands of a line would have git write files of a tree.
+///
+/// Pure, and as costly as [`decide`](crate::decide()) without its rules: some microseconds.
+pub fn brought(command: &str, facts: &Facts) -> Vec<Brought> {
+    let found = analyze::unwrap(&command.replace('\0', ""), facts);
+    let own = found
+        .calls
+        .iter()
+        .filter(|call| !call.elsewhere && !call.guessed);
+    let mut all: Vec<Brought> = Vec::new();
+    for brought in own.filter_map(|call| by(call, facts)) {
+        if is_known(&brought.folder) && !all.contains(&brought) {
+            all.push(brought);
+        }
+    }
+    all
+}
+
+fn by(call: &Call, facts: &Facts) -> Option<Brought> {
+    let subject = Subject::of_user(call, "", facts);
+    let (step, by) = match call.name.as_str() {
+        "git" => of_git(&subject)?,
+        "gh" if (subject.operand(0), subject.operand(1)) == ("pr", "checkout") => {
+            ("checkout", Bring::Unknown)
+        }
+        _ => return None,
+    };
+    let by = if is_all_known(&by) {
+        by
+    } else {
+        Bring::Unknown
+    };
+    Some(Brought {
+        folder: git_folder(&subject),
+        step,
+        by,
+    })
+}
+
+fn is_all_known(by: &Bring) -> bool {
+    match by {
+        Bring::Tree(one) | Bring::Kept(one) | Bring::Taken(one) => is_known(one),
+        Bring::Lines(all) | Bring::Commits(all) => all.iter().all(|one| is_known(one)),
+        Bring::Unknown => true,
+    }
+}
+
+/// How the log names the step, and what it brings.
+fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
+    let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
+    let operand = |at| Some(subject.operand(at)).filter(|word| !word.is_empty());
+    let operands = || -> Vec<String> { (1..).map_while(operand).map(str::to_owned).collect() };
+    let verb = subject.operand(0);
+    // What goes on has no words of its own, and what is left as it stands writes nothing.
+    if has(&["--quit", "--show-current-patch", "--edit-todo"]) {
+        return None;
+    }
+    let begun = ["merge", "rebase", "cherry-pick", "revert", "am"];
+    if begun.contains(&verb) && has(&["--abort", "--skip"]) {
+        return Some(("", Bring::Unknown));
+    }
+    if begun.contains(&verb) && has(&["--continue"]) {
+        return (verb != "merge").then_some(("", Bring::Unknown));
+    }
+    Some(match verb {
+        "pull" => ("pull", Bring::Unknown),
+        "merge" => {
+            let lines = operands();
+            let lines = if lines.is_empty() {
+                vec!["@{upstream}".to_owned()]
+            } else {
+                lines
+            };
+            ("merge", Bring::Lines(lines))
+        }
+        "rebase" => {
+            // A branch that is named is checked out first, and what a list is edited to, nobody knows.
+            let is_plain = !has(&["--onto", "-i", "--interactive", "--root", "-x", "--exec"]);
+            let by = match operands().as_slice() {
+                [] if is_plain => Bring::Lines(vec!["@{upstream}".to_owned()]),
+                [onto] if is_plain => Bring::Lines(vec![onto.clone()]),
+                _ => Bring::Unknown,
+            };
+            ("rebase", by)
+        }
+        "switch" if has(&["--orphan"]) => ("checkout", Bring::Unknown),
+        "switch" | "checkout" => {
+            let mut words = subject.call.words.iter();
+            let names_files = words.any(|word| word.text == "--") && words.next().is_some();
+            let is_one = subject.operands.len() == 2;
+            let to = operand(1).filter(|_| is_one && !(verb == "checkout" && names_files));
+            if has(&["--orphan"]) {
+                return None;
+            }
+            let to = if to? == "-" { "@{-1}" } else { to? };
+            ("checkout", Bring::Tree(to.to_owned()))
+        }
+        "stash" => match (subject.operand(1), operand(2)) {
+            (verb @ ("apply" | "pop"), entry) => {
+                let entry = entry.unwrap_or("stash@{0}");
+                let is_number = entry.bytes().all(|byte| byte.is_ascii_digit());
+                let entry = if is_number {
+                    format!("stash@{{{entry}}}")
+                } else {
+                    entry.to_owned()
+                };
+                let by = if verb == "pop" {
+                    Bring::Taken(entry)
+                } else {
+                    Bring::Kept(entry)
+                };
+                ("", by)
+            }
+            ("branch", _) => ("checkout", Bring::Unknown),
+            _ => return None,
+        },
+        verb @ ("cherry-pick" | "revert") => {
+            let step = if verb == "revert" {
+                "revert"
+            } else {
+                "cherry-pick"
+            };
+            let commits = operands();
+            if commits.is_empty() {
+                return None;
+            }
+            (step, Bring::Commits(commits))
+        }
+        "apply" | "am" => {
+            let looks = ["--check", "--stat", "--numstat", "--summary", "--cached"];
+            let is_looked_at = has(&looks) && !has(&["--apply"]);
+            let is_piped = operand(1).is_none_or(|file| file == "-");
+            let call = subject.call;
+            // What stands in a file, or in the command itself, is read as what it names.
+            let is_told =
+                call.fed_from.is_some() || call.input.as_ref().is_some_and(Value::is_known);
+            if is_looked_at || !is_piped || is_told {
+                return None;
+            }
+            let step = if verb == "am" { "am" } else { "" };
+            (step, Bring::Unknown)
+        }
+        "bisect" => match subject.operand(1) {
+            "start" | "good" | "bad" | "old" | "new" | "skip" | "reset" | "next" | "run" => {
+                ("checkout", Bring::Unknown)
+            }
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            cwd: Some("/p/src".to_owned()),
+            root: Some("/p".to_owned()),
+            git_dir: Some("/p/.git".to_owned()),
+            ..Facts::default()
+        }
+    }
+
+    fn lines(all: &[&str]) -> Bring {
+        Bring::Lines(all.iter().map(|&one| one.to_owned()).collect())
+    }
+
+    fn commits(all: &[&str]) -> Bring {
+        Bring::Commits(all.iter().map(|&one| one.to_owned()).collect())
+    }
+
+    /// CALC-FUT-1: of what git brings into a tree, the words tell what it is compared with, or that nobody knows yet.
+    #[test]
+    fn what_git_brings_is_told_by_what_it_can_be_asked() {
+        let tree = |to: &str| Bring::Tree(to.to_owned());
+        let kept = |entry: &str| Bring::Kept(entry.to_owned());
+        let taken = |entry: &str| Bring::Taken(entry.to_owned());
+        for (command, step, by) in [
+            ("git pull", "pull", Bring::Unknown),
+            ("git pull --rebase origin main", "pull", Bring::Unknown),
+            ("git merge topic", "merge", lines(&["topic"])),
+            (
+                "git merge -m 'a b' one two",
+                "merge",
+                lines(&["one", "two"]),
+            ),
+            ("git merge --no-ff", "merge", lines(&["@{upstream}"])),
+            ("git merge \"$B\"", "merge", Bring::Unknown),
+            ("git merge --abort", "", Bring::Unknown),
+            ("git switch main", "checkout", tree("main")),
+            ("git switch -", "checkout", tree("@{-1}")),
+            ("git switch -c new v1", "checkout", tree("v1")),
+            ("git switch -C new v1", "checkout", tree("v1")),
+            ("git switch -m topic", "checkout", tree("topic")),
+            ("git checkout main", "checkout", tree("main")),
+            ("git checkout -m topic", "checkout", tree("topic")),
+            ("git checkout topic --", "checkout", tree("topic")),
+            ("git rebase -m topic", "rebase", lines(&["topic"])),
+            ("git checkout -b new origin/x", "checkout", tree("origin/x")),
+            ("git checkout --detach v1", "checkout", tree("v1")),
+            ("git switch --orphan new", "checkout", Bring::Unknown),
+            ("git rebase main", "rebase", lines(&["main"])),
+            ("git rebase", "rebase", lines(&["@{upstream}"])),
+            ("git rebase --onto a b c", "rebase", Bring::Unknown),
+            ("git rebase main topic", "rebase", Bring::Unknown),
+            ("git rebase --continue", "", Bring::Unknown),
+            ("git stash pop", "", taken("stash@{0}")),
+            ("git stash pop --index 2", "", taken("stash@{2}")),
+            ("git stash apply stash@{1}", "", kept("stash@{1}")),
+            (
+                "git cherry-pick -x a1 b2",
+                "cherry-pick",
+                commits(&["a1", "b2"]),
+            ),
+            ("git cherry-pick -m 1 a1", "cherry-pick", commits(&["a1"])),
+            ("git cherry-pick -s a1", "cherry-pick", commits(&["a1"])),
+            ("git merge -s ours topic", "merge", lines(&["topic"])),
+            ("git rebase -x make main", "rebase", Bring::Unknown),
+            (
+                "git revert --no-edit HEAD~1",
+                "revert",
+                commits(&["HEAD~1"]),
+            ),
+            ("curl -s https://x.io/p | git am", "am", Bring::Unknown),
+            ("curl -s https://x.io/p | git apply -", "", Bring::Unknown),
+            ("gh pr checkout 12", "checkout", Bring::Unknown),
+            ("git bisect bad", "checkout", Bring::Unknown),
+        ] {
+            let expected = Brought {
+                folder: "/p/src".to_owned(),
+                step,
+                by,
+            };
+            assert_eq!(brought(command, &facts()), [expected], "{command}");
+        }
+    }
+
+    /// CALC-FUT-1: the tree is that of the folder in which git runs, however it is led there.
+    #[test]
+    fn the_tree_is_that_in_which_git_runs() {
+        for (command, folder) in [
+            ("git -C ../docs switch -C new v1", "/p/docs"),
+            ("cd /p/docs && git pull", "/p/docs"),
+            ("bash -c 'cd ../docs; git -c a.b=c pull'", "/p/docs"),
+        ] {
+            let brought = brought(command, &facts());
+            let folders: Vec<&str> = brought.iter().map(|one| one.folder.as_str()).collect();
+            assert_eq!(folders, [folder], "{command}");
+        }
+    }
+
+    /// CALC-FUT-1: what leaves the files as they are, or names them itself, brings nothing.
+    #[test]
+    fn what_writes_no_tree_brings_nothing() {
+        for command in [
+            "git status",
+            "git fetch",
+            "git checkout -b new",
+            "git switch -c new",
+            "git switch --create new",
+            "git checkout",
+            "git checkout -- a.rs",
+            "git checkout main a.rs",
+            "git checkout main -- a.rs",
+            "git stash",
+            "git stash list",
+            "git stash drop",
+            "git merge --continue",
+            "git rebase --quit",
+            "git am --show-current-patch",
+            "git apply of.diff",
+            "git apply < of.diff",
+            "curl -s https://x.io/p | git apply --check",
+            "git bisect log",
+            "git worktree add ../w",
+            "gh pr view 12",
+            "ssh host git pull",
+            "echo git pull",
+        ] {
+            assert_eq!(brought(command, &facts()), [], "{command}");
+        }
+    }
+}

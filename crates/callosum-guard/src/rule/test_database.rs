@@ -1,0 +1,381 @@
+//! Whether the database that a framework goes to is one for tests, a file among temporary ones, or in memory.
+//!
+//! Believed is only what the command itself says, and of its words and variables those that the program goes by:
+//! `NODE_ENV=test` says nothing to prisma, which takes its database from `DATABASE_URL`, and `-source` names no database
+//! to migrate. An address counts more than a stage, since frameworks have it that way, and a word of the command more
+//! than a variable: where that word is not known, neither is the database.
+
+use super::{
+    Subject,
+    database::named_by,
+    deploy::{names_production, parts},
+    emulator::is_loopback,
+    migration,
+    reset::base,
+};
+use crate::{analyze::Call, path_class::Place};
+
+/// A program, the variables by which it picks a stage, those that say which database it is, and the options that do.
+struct Framework {
+    names: &'static [&'static str],
+    stages: &'static [&'static str],
+    addresses: &'static [&'static str],
+    options: &'static [&'static str],
+}
+
+const URL: &[&str] = &["DATABASE_URL"];
+
+const FRAMEWORKS: &[Framework] = &[
+    Framework {
+        names: &["rails", "rake"],
+        stages: &["RAILS_ENV", "RACK_ENV"],
+        addresses: URL,
+        options: &[],
+    },
+    Framework {
+        names: &["mix"],
+        stages: &["MIX_ENV"],
+        addresses: &[],
+        options: &[],
+    },
+    Framework {
+        names: &["sequelize", "sequelize-cli", "knex"],
+        stages: &["NODE_ENV"],
+        addresses: URL,
+        options: &["--url", "--connection"],
+    },
+    Framework {
+        names: &["ace"],
+        stages: &["NODE_ENV"],
+        addresses: &["DATABASE_URL", "DB_DATABASE"],
+        options: &["--connection", "-c"],
+    },
+    Framework {
+        names: &["loco"],
+        stages: &["LOCO_ENV", "RAILS_ENV", "NODE_ENV"],
+        addresses: URL,
+        options: &[],
+    },
+    Framework {
+        names: &["artisan"],
+        stages: &["APP_ENV"],
+        addresses: &["DATABASE_URL", "DB_URL", "DB_DATABASE"],
+        options: &["--database"],
+    },
+    Framework {
+        names: &["console"],
+        stages: &["APP_ENV"],
+        addresses: URL,
+        options: &["--connection"],
+    },
+    Framework {
+        names: &["manage.py", "django-admin"],
+        stages: &["DJANGO_SETTINGS_MODULE"],
+        addresses: URL,
+        options: &[],
+    },
+    Framework {
+        names: &["alembic", "flask", "aerich"],
+        stages: &[],
+        addresses: &["DATABASE_URL", "SQLALCHEMY_DATABASE_URI"],
+        options: &["-x"],
+    },
+    Framework {
+        names: &[
+            "prisma",
+            "drizzle-kit",
+            "typeorm",
+            "mikro-orm",
+            "mikro-orm-esm",
+        ],
+        stages: &[],
+        addresses: URL,
+        options: &["--url"],
+    },
+    Framework {
+        names: &["sqlx", "diesel"],
+        stages: &[],
+        addresses: URL,
+        options: &["--database-url", "-D"],
+    },
+    Framework {
+        names: &["sea-orm-cli", "dbmate"],
+        stages: &[],
+        addresses: URL,
+        options: &["--database-url", "--url", "-u"],
+    },
+    Framework {
+        names: &["goose"],
+        stages: &[],
+        addresses: &["GOOSE_DBSTRING"],
+        options: &[],
+    },
+    Framework {
+        names: &["flyway", "mvn", "mvnw", "gradle", "gradlew"],
+        stages: &[],
+        addresses: &["FLYWAY_URL"],
+        options: &["-url", "-Dflyway.url", "-Pflyway.url", "-Dliquibase.url"],
+    },
+    Framework {
+        names: &["phinx"],
+        stages: &["PHINX_ENVIRONMENT"],
+        addresses: &[],
+        options: &[],
+    },
+    Framework {
+        names: &["hasura"],
+        stages: &[],
+        addresses: &["HASURA_GRAPHQL_ENDPOINT"],
+        options: &["--endpoint"],
+    },
+    Framework {
+        names: &["migrate"],
+        stages: &[],
+        addresses: &[],
+        options: &["-database", "--database"],
+    },
+    Framework {
+        names: &["atlas"],
+        stages: &[],
+        addresses: &[],
+        options: &["-u", "--url"],
+    },
+    Framework {
+        names: &["liquibase"],
+        stages: &[],
+        addresses: &["LIQUIBASE_COMMAND_URL"],
+        options: &["--url"],
+    },
+];
+
+/// What goose calls the kinds of databases, behind which stands where the database is.
+const KINDS_OF_GOOSE: [&str; 12] = [
+    "postgres",
+    "pgx",
+    "mysql",
+    "sqlite3",
+    "sqlite",
+    "mssql",
+    "redshift",
+    "tidb",
+    "clickhouse",
+    "vertica",
+    "turso",
+    "duckdb",
+];
+
+/// Stands among the variables for the file that `dotenv -e` takes them from; no shell can set one of that name.
+pub(crate) const SETTINGS: &str = "settings of dotenv";
+
+/// What npm takes its registry from.
+const REGISTRIES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
+
+/// What an address begins with where it is that of a file, or of a database in memory.
+const OF_FILES: [&str; 8] = [
+    "sqlite3:",
+    "sqlite:",
+    "file:",
+    "libsql:file:",
+    "duckdb:",
+    "jdbc:sqlite:",
+    "jdbc:h2:file:",
+    "jdbc:h2:mem:",
+];
+
+/// The variables that a command of this name may go by.
+pub(crate) fn variables(call: &Call) -> impl Iterator<Item = &'static str> {
+    let registries = matches!(call.name.as_str(), "npm" | "pnpm").then_some(REGISTRIES);
+    let mut tools = migration::TOOLS.iter();
+    let is_asked = tools.any(|tool| tool.names.contains(&call.name.as_str()));
+    let framework = is_asked.then(|| framework_of(call)).flatten();
+    let names = framework.map(|framework| {
+        let of_file: &[&str] = match framework.addresses {
+            [] => &[],
+            _ => &[SETTINGS],
+        };
+        [framework.stages, framework.addresses, of_file].concat()
+    });
+    let registries = registries.into_iter().flatten();
+    let names = names.into_iter().flatten().chain(registries);
+    names.chain(named_by(&call.name))
+}
+
+/// Whether a program of this name is one of those.
+pub(super) fn is_framework(name: &str) -> bool {
+    let mut frameworks = FRAMEWORKS.iter();
+    frameworks.any(|framework| framework.names.contains(&name))
+}
+
+fn framework_of(call: &Call) -> Option<&'static Framework> {
+    framework_at(call).map(|(_, framework)| framework)
+}
+
+/// The framework that a command starts, and where its name stands.
+fn framework_at(call: &Call) -> Option<(usize, &'static Framework)> {
+    let named = |word: &str| {
+        let mut frameworks = FRAMEWORKS.iter();
+        frameworks.find(|framework| framework.names.contains(&base(word)))
+    };
+    let mut words = call.words.iter().enumerate();
+    words.find_map(|(at, word)| named(&word.text).map(|framework| (at, framework)))
+}
+
+/// Whether a command goes to such a database.
+pub(super) fn is_on_trial(subject: &Subject<'_>) -> bool {
+    let call = subject.call;
+    let Some((at, framework)) = framework_at(call) else {
+        return false;
+    };
+    let words: Vec<&str> = call.words[at + 1..]
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    if words.iter().any(|word| is_for_good(word)) {
+        return false;
+    }
+    let is = |name: &str| framework.names.contains(&name);
+    let passes = |place: &str| match () {
+        () if is("hasura") => is_loopback(place),
+        // What is named there is a connection of the settings.
+        () if is("artisan") || is("ace") || is("console") => says_test(place),
+        () => is_passing(subject, place),
+    };
+    let mut places = places(framework, &words).into_iter().peekable();
+    if places.peek().is_some() {
+        return places.all(passes);
+    }
+    let is_of_django = is("manage.py");
+    if let Some(settings) = value(&words, &["--settings"]).filter(|_| is_of_django) {
+        return says_test(settings);
+    }
+    let variable = |name: &&str| {
+        let mut kept = call.environment.iter();
+        kept.find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    };
+    // `rake RAILS_ENV=test db:drop`
+    let assigned = |names: &[&str]| {
+        let mut assigned = words.iter().filter_map(|word| word.split_once('='));
+        assigned.find_map(|(name, value)| names.contains(&name).then_some(value))
+    };
+    let said = assigned(framework.addresses);
+    let kept = framework.addresses.iter().filter_map(variable);
+    let kept = kept.filter(|_| said.is_none());
+    let mut addresses = said.into_iter().chain(kept).peekable();
+    if addresses.peek().is_some() {
+        let is_of_hasura = is("hasura");
+        return addresses.all(|address| {
+            is_of_hasura && is_loopback(address) || !is_of_hasura && is_passing(subject, address)
+        });
+    }
+    let settings = variable(&SETTINGS).filter(|_| framework.stages.is_empty());
+    if let Some(settings) = settings {
+        return says_test(crate::path::name(settings));
+    }
+    let stage = match assigned(framework.stages) {
+        Some(stage) => Some(stage),
+        None if framework.stages.is_empty() => None,
+        None => value(&words, &["--env", "--environment", "-e"])
+            .or_else(|| framework.stages.iter().find_map(variable)),
+    };
+    stage.is_some_and(|stage| {
+        matches!(stage, "test" | "testing") || is_of_django && says_test(stage)
+    })
+}
+
+/// What the words of a framework say of where its database is.
+fn places<'w>(framework: &Framework, words: &[&'w str]) -> Vec<&'w str> {
+    let given = values(words, framework.options);
+    if framework.names.contains(&"goose") {
+        let kind = words.iter().position(|word| KINDS_OF_GOOSE.contains(word));
+        let place = kind.and_then(|at| words.get(at + 1).copied());
+        return place.into_iter().collect();
+    }
+    if framework.names.contains(&"alembic") {
+        // `-x url=sqlite:///tmp/t.db`; what else is said so is no place.
+        let given = given.map(|given| given.split_once('=').map_or(given, |(_, value)| value));
+        let is_place = |given: &&str| is_address(given) || !crate::analyze::value::is_known(given);
+        return given.filter(is_place).collect();
+    }
+    given.collect()
+}
+
+/// What one of these options is given.
+fn value<'w>(words: &[&'w str], options: &'static [&'static str]) -> Option<&'w str> {
+    values(words, options).next()
+}
+
+/// What these options are given, each time: in the next word, behind `=`, or joined to a letter.
+pub(super) fn values<'w>(
+    words: &[&'w str],
+    options: &'static [&'static str],
+) -> impl Iterator<Item = &'w str> {
+    words.iter().enumerate().filter_map(move |(at, word)| {
+        options.iter().find_map(|option| {
+            let rest = word.strip_prefix(option)?;
+            match rest.strip_prefix('=') {
+                Some(value) => Some(value),
+                None if rest.is_empty() => words.get(at + 1).copied(),
+                None => (option.len() == 2).then_some(rest),
+            }
+        })
+    })
+}
+
+fn is_address(word: &str) -> bool {
+    OF_FILES.iter().any(|start| word.starts_with(start))
+        || word
+            .split_once("://")
+            .is_some_and(|(scheme, _)| !scheme.is_empty() && !scheme.contains([' ', '/']))
+}
+
+/// Whether a text names what is kept for good.
+fn is_for_good(text: &str) -> bool {
+    names_production(text) || parts(text).any(|part| part == "live")
+}
+
+/// Whether a database is one that nobody keeps, by what leads to it: an address, a path, or its name.
+fn is_passing(subject: &Subject<'_>, address: &str) -> bool {
+    if is_for_good(address) {
+        return false;
+    }
+    // `user=shop dbname=shop_test sslmode=disable`
+    let named = address
+        .split(' ')
+        .find_map(|part| part.strip_prefix("dbname="));
+    if let Some(name) = named {
+        return says_test(name);
+    }
+    let file = OF_FILES
+        .iter()
+        .find_map(|start| address.strip_prefix(start));
+    let file = file.or_else(|| (!is_address(address)).then_some(address));
+    if let Some(file) = file {
+        let in_memory = address.contains(":memory:")
+            || address.contains("mode=memory")
+            || address.starts_with("jdbc:h2:mem:");
+        let path = file.strip_prefix("//").unwrap_or(file);
+        let path = path.split('?').next().unwrap_or(path);
+        let is_known = crate::analyze::value::is_known(path) && !path.is_empty();
+        return in_memory
+            || is_known && (subject.place(path) == Place::Free || path.split('/').any(says_test));
+    }
+    let (_, rest) = address.split_once("://").unwrap_or(("", address));
+    let (_, name) = rest.split_once('/').unwrap_or((rest, ""));
+    let name = name.split('?').next().unwrap_or(name);
+    !name.contains('/') && says_test(name)
+}
+
+/// Whether a name says that what it names is for tests: `shop_test`, `app.settings.test`, `tmp.db`, but neither `latest`
+/// nor what is worked with (`shop_dev`).
+fn says_test(name: &str) -> bool {
+    const SAYS: [&str; 8] = [
+        "test", "tests", "testing", "tmp", "temp", "ci", "e2e", "scratch",
+    ];
+    if is_for_good(name) {
+        return false;
+    }
+    let name = name.to_ascii_lowercase();
+    let mut parts = name.split(['_', '-', '.']);
+    parts.any(|part| SAYS.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit())))
+}

@@ -1,0 +1,136 @@
+//! [`Twins`]: an archive that stands plain and compressed, and which of the two it is.
+//!
+//! Compressing leaves both files only where they are alike. Others were put there, or damaged: each
+//! is held against the hash of the archive's hashlog that the journal has, which is over every
+//! entry and its place. What was not compared is never removed, and what is not the archive goes to
+//! the quarantine.
+
+use std::path::Path;
+
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+
+use crate::{
+    archive_import::lines_over,
+    archive_name::ArchiveName,
+    hashlog::ReadRange as _,
+    journal::Archived,
+    open_ledger::{OpenLedger, is_corrupt},
+    paths::LedgerPaths,
+    quarantine,
+    reconcile::{Repair, RepairKind},
+    rotation,
+};
+
+/// So many bytes are compared at once.
+const PIECE: u64 = 1024 * 1024;
+
+/// How the two files of an archive stand to one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Twins {
+    /// They say the same.
+    Alike,
+    /// They do not, and the plain one is the archive.
+    Plain,
+    /// They do not, and the compressed one is the archive.
+    Compressed,
+    /// They do not, and neither is what the journal tells of.
+    Neither,
+}
+
+/// Whether an archive's files are both there.
+pub(crate) fn are_there(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    name: &ArchiveName,
+) -> Result<bool, DiskError> {
+    Ok(rotation::is_file(disk, &paths.archive(name))?
+        && rotation::is_file(disk, &paths.compressed_archive(name))?)
+}
+
+/// Compares an archive's two files; `None` where there is one, or none.
+///
+/// Costs the reading of both, and holds one of them in memory where they are not alike.
+pub(crate) fn compare(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archived: &Archived,
+) -> Result<Option<Twins>, DiskError> {
+    if !are_there(disk, paths, &archived.archive)? {
+        return Ok(None);
+    }
+    let plain = disk.open(&paths.archive(&archived.archive), OpenHow::READ)?;
+    let path = paths.compressed_archive(&archived.archive);
+    Ok(Some(if is_same(disk, &plain, &path)? {
+        Twins::Alike
+    } else if is_archive(Ok(OpenLedger::Plain(plain)), archived)? {
+        Twins::Plain
+    } else if is_archive(OpenLedger::open(disk, &path), archived)? {
+        Twins::Compressed
+    } else {
+        Twins::Neither
+    }))
+}
+
+/// Sets aside the one of two unlike files that is not the archive, and says so; leaves both where
+/// neither is.
+pub(crate) fn part(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archived: &Archived,
+    unlike: Twins,
+) -> Result<Option<Repair>, DiskError> {
+    let path = match unlike {
+        Twins::Plain => paths.compressed_archive(&archived.archive),
+        Twins::Compressed => paths.archive(&archived.archive),
+        Twins::Alike | Twins::Neither => return Ok(None),
+    };
+    let kept = quarantine::keep_file(disk, paths, &disk.open(&path, OpenHow::READ)?)?;
+    disk.remove_file(&path)?;
+    disk.sync_dir(&paths.history)?;
+    Ok(Some(Repair {
+        path,
+        what: RepairKind::SetAside,
+        kept: Some(kept),
+    }))
+}
+
+/// Whether a ledger has the entries that were archived, where they stood.
+fn is_archive(
+    opened: Result<OpenLedger, DiskError>,
+    archived: &Archived,
+) -> Result<bool, DiskError> {
+    let bytes = opened.and_then(|ledger| {
+        // One of another size need not be read for that.
+        let is_of_size = ledger.size()? == archived.bytes;
+        is_of_size.then(|| ledger.read_all()).transpose()
+    });
+    match bytes {
+        Err(error) if is_corrupt(&error) => Ok(false),
+        bytes => Ok(bytes?.is_some_and(|bytes| lines_over(&bytes, archived).is_some())),
+    }
+}
+
+/// Whether a compressed ledger is what the plain one is.
+pub(crate) fn is_same(disk: &Disk, plain: &DiskFile, path: &Path) -> Result<bool, DiskError> {
+    let compressed = match OpenLedger::open(disk, path) {
+        Err(error) if is_corrupt(&error) => return Ok(false),
+        opened => opened?,
+    };
+    let size = plain.size()?;
+    if compressed.size()? != size {
+        return Ok(false);
+    }
+    let mut at = 0;
+    while at < size {
+        let len = PIECE.min(size - at) as usize;
+        let found = match compressed.read_range(at, len) {
+            Err(error) if is_corrupt(&error) => return Ok(false),
+            found => found?,
+        };
+        if plain.read_range(at, len)? != found {
+            return Ok(false);
+        }
+        at += len as u64;
+    }
+    Ok(true)
+}

@@ -1,0 +1,93 @@
+//! [`Rebuilding`]: ledger file and hashlog made what the journal says, whatever they are.
+//!
+//! What costs time is done before the locks are taken: everything is written, and what it replaces is
+//! kept. [`rebuild_archives`] needs no lock at all, for what an archive holds never changes.
+
+use callosum_host::Disk;
+
+use super::{
+    external_changes::refuse_journal_gone,
+    open_error::OpenError,
+    reconcile::{
+        Aligned, News, hold_against_journal, new_views, refuse_in_the_way, restore_hashlogs,
+    },
+    repair::{Repair, cut_torn},
+    replacement::Replacement,
+};
+use crate::{
+    archives, compression,
+    journal::{DayFile, Followed},
+    paths::LedgerPaths,
+};
+
+/// Makes the archives what the journal says, as far as its files went when these sizes were taken;
+/// what stood there is kept in the quarantine.
+///
+/// Nobody may have been writing at that moment: a rotation that is not finished is one that was
+/// broken off.
+pub(crate) fn rebuild_archives(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
+    followed: &Followed,
+) -> Result<Vec<Repair>, OpenError> {
+    refuse_in_the_way(disk, paths, followed)?;
+    // One that stands there twice may be right in its other form.
+    let mut repairs = compression::tidy(disk, paths, &followed.position.archives)?;
+    let wrong = archives::wrong(disk, paths, days)?;
+    repairs.extend(archives::write(disk, paths, days, &wrong)?);
+    repairs.extend(restore_hashlogs(disk, paths, &followed.position)?);
+    Ok(repairs)
+}
+
+/// Ledger file and hashlog as they are to be, without their names.
+pub(crate) struct Rebuilding {
+    followed: Followed,
+    replacements: Vec<Replacement>,
+}
+
+impl Rebuilding {
+    /// Writes what is not what the journal says, as far as its files went when these sizes were
+    /// taken. Nothing that is there is changed.
+    pub(crate) fn prepare(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        days: &[(DayFile, u64)],
+    ) -> Result<Self, OpenError> {
+        let (mut followed, mut found) = hold_against_journal(disk, paths, days)?;
+        if followed.position.view.is_none() {
+            refuse_journal_gone(disk, paths)?;
+            return Err(OpenError::NotCreated {
+                root: paths.root.clone(),
+            });
+        }
+        let (has_ledger, has_hashlog) = (found.has_ledger()?, found.has_hashlog()?);
+        let mut replacements = Vec::new();
+        if !(has_ledger && has_hashlog) {
+            let (_, ledger, hashlog) = new_views(disk, paths, days)?.end()?;
+            for (new, is_right) in [(ledger, has_ledger), (hashlog, has_hashlog)] {
+                if !is_right {
+                    replacements.push(Replacement::prepare(disk, paths, new)?);
+                }
+            }
+        }
+        followed.position.view = found.view().cloned();
+        Ok(Self {
+            followed,
+            replacements,
+        })
+    }
+
+    /// Puts the files in their places. The locks must be held, and nothing have changed meanwhile.
+    pub(crate) fn carry_out(self, disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
+        let mut repairs = cut_torn(disk, paths, self.followed.torn.as_ref())?;
+        for replacement in self.replacements {
+            repairs.push(replacement.carry_out()?);
+        }
+        Ok(Aligned {
+            position: self.followed.position,
+            repairs,
+            news: News::All,
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! [`Replacement`]: a whole file that is ready to be put in another's place, with that kept.
+
+use std::path::PathBuf;
+
+use callosum_host::{Disk, DiskError, OpenHow, disk::NewFile};
+
+use super::repair::{Repair, RepairKind};
+use crate::{derived_files::is_beginning, paths::LedgerPaths, quarantine};
+
+/// A file that is on disk as it is to be, without its name.
+#[derive(Debug)]
+pub(crate) struct Replacement {
+    new: NewFile,
+    /// Where a copy of what it replaces is.
+    kept: Option<PathBuf>,
+}
+
+impl Replacement {
+    /// Makes the new file durable, and keeps what stands in its place where that is not a beginning
+    /// of it. Nothing that is there is changed.
+    pub(crate) fn prepare(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        mut new: NewFile,
+    ) -> Result<Self, DiskError> {
+        new.sync()?;
+        let kept = match disk.open_if_there(new.path(), OpenHow::READ)? {
+            // What is a beginning of the right bytes holds nothing that they do not.
+            Some(found) if !is_beginning(&found, new.written()?)? => {
+                Some(quarantine::keep_file(disk, paths, &found)?)
+            }
+            _ => None,
+        };
+        Ok(Self { new, kept })
+    }
+
+    /// Gives it its name. What is there must be what was there before.
+    pub(crate) fn carry_out(self) -> Result<Repair, DiskError> {
+        let path = self.new.path().to_owned();
+        self.new.replace()?;
+        Ok(Repair {
+            path,
+            what: RepairKind::Rewritten,
+            kept: self.kept,
+        })
+    }
+}
+
+/// Gives a new file its name at once; what stood there, and is not a beginning of it, is kept.
+pub(crate) fn put(disk: &Disk, paths: &LedgerPaths, new: NewFile) -> Result<Repair, DiskError> {
+    Replacement::prepare(disk, paths, new)?.carry_out()
+}

@@ -1,0 +1,62 @@
+//! Entries that ledger and hashlog agree on, and that the journal has lost.
+
+use std::collections::HashSet;
+
+use callosum_host::{Disk, DiskError, OpenHow};
+
+use crate::{
+    chain::HASHLOG,
+    checksum::Checksum,
+    entry::is_sealed,
+    hashlog::HashlogLine,
+    journal::{RecordPlace, Told, ToldEntry, Until, walk},
+    lines::Lines,
+    paths::LedgerPaths,
+    position::Position,
+    reconcile::OpenError,
+    task_id::TaskId,
+};
+
+/// The checksums of all entries that the journal ever told of.
+#[derive(Default)]
+struct EverTold(HashSet<Checksum>);
+
+impl Told for EverTold {
+    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+        self.0.insert(entry.checksum);
+        Ok(())
+    }
+}
+
+/// The tasks of the entries that stand whole in the ledger where the hashlog says, and of which the
+/// journal tells nowhere: not of the ledger that is active, and of none before it.
+///
+/// Holds a checksum for every entry of the journal.
+pub(super) fn find(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<TaskId>, OpenError> {
+    let mut beyond = Vec::new();
+    let (Some(ledger), Some(hashlog)) = (
+        disk.open_if_there(&paths.ledger, OpenHow::READ)?,
+        disk.open_if_there(&paths.hashlog, OpenHow::READ)?,
+    ) else {
+        return Ok(beyond);
+    };
+    let mut told = EverTold::default();
+    walk(disk, paths, &Position::start(), Until::End, &mut told)?;
+    let mut lines = Lines::new(&hashlog, 0, hashlog.size()?);
+    while let Some(line) = lines.next()? {
+        let Some(read) = HashlogLine::read(line.bytes) else {
+            continue;
+        };
+        if told.0.contains(&read.checksum) || HASHLOG.check(line.bytes).is_err() {
+            continue;
+        }
+        let entry = read.read_entry(&ledger)?;
+        let is_whole = entry.is_some_and(|entry| {
+            is_sealed(&entry) && crate::entry::checksum_at_head(&entry) == Some(read.checksum)
+        });
+        if let (true, Ok(task_id)) = (is_whole, read.task_id.parse()) {
+            beyond.push(task_id);
+        }
+    }
+    Ok(beyond)
+}

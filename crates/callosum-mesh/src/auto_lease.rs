@@ -1,0 +1,253 @@
+//! What is done about leases when an agent has edited files.
+
+use jiff::SignedDuration;
+
+use crate::{
+    addressee::Addressee,
+    agent::AgentName,
+    author::Voice,
+    board::{LEASE, Lease, Order, Session},
+    digest::quoted,
+    journal::Durability,
+    mesh::{Mesh, MeshError, us},
+    sessions::ended,
+    transaction::Orders,
+};
+
+/// What is said to have been done to a file that somebody holds.
+const EDITED: &str = "edited";
+
+/// Most leases that one is told of at once.
+const MOST_NAMED: usize = 5;
+
+/// A lease is taken anew where less than this is left of it, so that not every edit is an event.
+const RENEWED_BELOW: SignedDuration = SignedDuration::from_mins(5);
+
+impl Mesh {
+    /// The leases by which others keep this agent from files that are meant, but for those of sessions whose processes
+    /// are gone. Waits for nobody and writes nothing but what is derived.
+    pub fn held_against(
+        &mut self,
+        is_meant: impl Fn(&str) -> bool,
+        voice: &Voice,
+    ) -> Result<Vec<Lease>, MeshError> {
+        let now = self.journal().now();
+        let machine = self.machine().to_owned();
+        let board = self.board()?;
+        let session = voice.session_id.as_deref();
+        let held = board
+            .leases
+            .iter()
+            .filter(|lease| lease.holds_against(&voice.agent, session, now))
+            .filter(|lease| is_meant(&lease.path));
+        let held: Vec<Lease> = held.cloned().collect();
+        if held.is_empty() {
+            return Ok(held);
+        }
+        let gone: Vec<&Session> = ended(board, &machine).collect();
+        let is_gone = |lease: &Lease| {
+            let mut gone = gone.iter();
+            gone.any(|session| session.is(&lease.by, lease.session_id.as_deref().unwrap_or("")))
+        };
+        Ok(held.into_iter().filter(|lease| !is_gone(lease)).collect())
+    }
+
+    /// Takes leases on files that an agent edits, but for those on which others hold one.
+    ///
+    /// Nothing is written where the agent's own leases last for a while yet; what is written is logged and not
+    /// synced, since it ends by itself.
+    pub fn lease_edited(&mut self, paths: &[String], voice: &Voice) -> Result<(), MeshError> {
+        let now = self.journal().now();
+        let board = self.board()?;
+        let session = voice.session_id.as_deref();
+        let is_wanted = |path: &&String| {
+            let own = board.leases.iter().find(|lease| lease.path == **path);
+            let is_fresh = own.is_some_and(|own| {
+                own.by == voice.agent && own.until.duration_since(now) > LEASE - RENEWED_BELOW
+            });
+            !is_fresh && board.holder(path, &voice.agent, session, now).is_none()
+        };
+        let wanted: Vec<String> = paths.iter().filter(is_wanted).cloned().collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        self.in_turn_of(Durability::Logged, |orders| {
+            for path in wanted {
+                let order = Order::Lease {
+                    path,
+                    why: None,
+                    anyway: false,
+                };
+                match orders.give(order, voice, None) {
+                    // Somebody was quicker, or it is no path that can be leased: there is none then.
+                    Ok(_) | Err(MeshError::Refused(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Mesh {
+    /// Tells those who hold leases that this agent has edited their files: each once for a lease.
+    pub fn tell_holders(&mut self, held: &[Lease], voice: &Voice) -> Result<(), MeshError> {
+        let board = self.board()?;
+        let is_untold = |lease: &&Lease| {
+            board
+                .message(&note_of(EDITED, lease, &voice.agent))
+                .is_none()
+        };
+        let untold: Vec<Lease> = held.iter().filter(is_untold).cloned().collect();
+        if untold.is_empty() {
+            return Ok(());
+        }
+        self.in_turn_of(Durability::Logged, |orders| {
+            for lease in &untold {
+                orders.tell_holder(EDITED, lease, &voice.agent)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Orders<'_, '_> {
+    /// Tells who holds a lease what another did to the file. It waits no longer than a lease lasts.
+    pub(crate) fn tell_holder(
+        &mut self,
+        what: &str,
+        lease: &Lease,
+        by: &AgentName,
+    ) -> Result<(), MeshError> {
+        let whose = if lease.by == *by {
+            format!("another session of {by}")
+        } else {
+            by.to_string()
+        };
+        let order = Order::Send {
+            id: note_of(what, lease, by),
+            to: Addressee {
+                agent: lease.by.clone(),
+                session: lease.session_id.clone(),
+            },
+            content: if what == EDITED {
+                format!("{whose} edited {}, on which you hold a lease", lease.path)
+            } else {
+                format!("{whose} {what} your lease on {}", lease.path)
+            },
+            reply_to: None,
+            ttl_seconds: Some(LEASE.as_secs().unsigned_abs()),
+        };
+        match self.give(order, &Voice::of(us()), None) {
+            // Nobody can be written to who is no agent of this machine.
+            Ok(_) | Err(MeshError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The id of the message by which a holder is told, the same for the same lease and the same other agent.
+fn note_of(what: &str, lease: &Lease, by: &AgentName) -> String {
+    format!("{what}-{}-{by}", lease.token)
+}
+
+/// Whom a lease is to be agreed with: its session alone, where that can be written to.
+fn holder(lease: &Lease) -> Addressee {
+    let session = lease.session_id.as_deref();
+    let named = session.and_then(|session| format!("{}@{session}", lease.by).parse().ok());
+    named.unwrap_or_else(|| lease.by.clone().into())
+}
+
+/// What an agent is told of files that others work on, another session of its own among them; empty where there are none. At most
+/// five are named.
+pub fn warning(held: &[Lease], agent: &AgentName) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut ways: Vec<String> = Vec::new();
+    for lease in held.iter().take(MOST_NAMED) {
+        let whose = if lease.by == *agent {
+            format!("another session of {}", lease.by)
+        } else {
+            lease.by.to_string()
+        };
+        let why = lease.why.as_deref().map(|why| format!(": {}", quoted(why)));
+        lines.push(format!(
+            "{whose} works on {} until {:.0}{}.",
+            quoted(&lease.path),
+            lease.until,
+            why.unwrap_or_default(),
+        ));
+        let way = format!("`callosum mesh message send {} TEXT`", holder(lease));
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    let ways = ways.join(", ");
+    let (named, more) = (lines.join("\n"), held.len().saturating_sub(MOST_NAMED));
+    match (held.len(), more) {
+        (0, _) => String::new(),
+        (1, _) => format!("{named} Coordinate with it before you change more: {ways}\n"),
+        (_, 0) => format!("{named}\nCoordinate with them before you change more: {ways}\n"),
+        (_, more) => format!(
+            "{named}\n{more} more: `callosum mesh lease list`.\nCoordinate with them before you \
+             change more: {ways}\n"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lease(by: &str, path: &str, why: Option<&str>) -> Lease {
+        let at: jiff::Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        Lease {
+            path: path.to_owned(),
+            by: by.parse().unwrap(),
+            session_id: None,
+            why: why.map(str::to_owned),
+            since: at,
+            until: at,
+            token: 1,
+        }
+    }
+
+    /// CALC-FUT-1: whoever holds a file is named with what for and how to reach it, once each, however many files there are.
+    #[test]
+    fn who_holds_what_is_told_in_few_lines() {
+        let codex: AgentName = "codex".parse().unwrap();
+        assert_eq!(warning(&[], &codex), "");
+        let one = [lease("gemini-cli", "/p/a", Some("renaming"))];
+        assert_eq!(
+            warning(&one, &codex),
+            "gemini-cli works on \"/p/a\" until 2026-01-02T03:04:05Z: \"renaming\". Coordinate with it before you change more: `callosum mesh message send gemini-cli TEXT`\n"
+        );
+        let mut many = vec![lease("codex", "/p/0", None)];
+        many.extend((1..7).map(|at| lease("gemini-cli", &format!("/p/{at}"), None)));
+        let told = warning(&many, &codex);
+        assert!(
+            told.starts_with("another session of codex works on \"/p/0\" until "),
+            "{told}"
+        );
+        assert!(
+            told.contains("2 more: `callosum mesh lease list`.\n"),
+            "{told}"
+        );
+        assert!(
+            told.ends_with(
+                "`callosum mesh message send codex TEXT`, `callosum mesh message send gemini-cli TEXT`\n"
+            ),
+            "{told}"
+        );
+        assert_eq!(told.lines().count(), 7, "{told}");
+        // Another session of the agent's own would else be written to by who reads it itself.
+        for (session, to) in [("s1", "codex@s1"), ("`rm -rf /`", "codex")] {
+            let held = [Lease {
+                session_id: Some(session.to_owned()),
+                ..lease("codex", "/p/a", None)
+            }];
+            let way = format!("`callosum mesh message send {to} TEXT`\n");
+            let told = warning(&held, &codex);
+            assert!(told.ends_with(&way), "{told}");
+        }
+    }
+}

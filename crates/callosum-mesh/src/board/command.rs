@@ -1,0 +1,518 @@
+//! [`Order`]: what somebody wants done to the board; and whether it may be.
+
+use std::time::Duration;
+
+use callosum_evidence::secrets::mask;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use super::{
+    Board, Deed, LEASE, Receipt, Refusal, Task,
+    claim::{Holding, same},
+};
+use crate::{addressee::Addressee, agent::AgentName, author::Voice};
+
+/// How long a message waits to be handed over that does not say how long.
+pub const MESSAGE_TTL: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Longest that a message may wait, in seconds: a year.
+const LONGEST_TTL: u64 = 366 * 24 * 60 * 60;
+
+/// Most bytes of a prompt, a message or a discovery.
+const LONGEST: usize = 32 * 1024;
+
+/// Who takes back whatever they want: a person, and who does not say who they are, such as who edits the bridge file by hand.
+const UNRULED: [&str; 2] = ["person", "unknown"];
+
+/// How urgent a task is of which nobody says it.
+const USUAL_PRIORITY: i64 = 5;
+
+/// Most tasks that one waits for.
+pub(super) const MOST_NEEDS: usize = 64;
+
+/// A task that is to be left.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewTask {
+    /// Its id.
+    pub id: String,
+    /// Who is to do it; anybody where nobody is named.
+    pub assigned_to: Option<AgentName>,
+    /// How urgent: the smallest number comes first.
+    pub priority: Option<i64>,
+    /// What is to be done.
+    pub prompt: String,
+    /// Where the result is to be written.
+    pub output_file: Option<String>,
+    /// Tasks that are to be complete before.
+    pub needs: Vec<String>,
+    /// Who left it, where it is not who gives the order.
+    pub created_by: Option<AgentName>,
+    /// Whatever else somebody wrote.
+    pub other: Map<String, Value>,
+}
+
+/// What somebody wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    /// Leave a task.
+    Add(NewTask),
+    /// Work on a task. One that is named, or the most urgent that this agent may claim.
+    Claim {
+        /// The task; whichever is next where none is named.
+        task: Option<String>,
+        /// Claim it even if it was assigned to another agent.
+        anyway: bool,
+    },
+    /// Give a task back to the queue.
+    Release {
+        /// The task.
+        task: String,
+        /// Why.
+        reason: String,
+        /// Also where another agent has claimed it.
+        anyway: bool,
+        /// The number of the claim that is given back, where it is known.
+        token: Option<u64>,
+    },
+    /// Say that a task is done.
+    Complete {
+        /// The task.
+        task: String,
+        /// What came of it.
+        result: Option<String>,
+        /// Also where another agent has claimed it, was meant to do it, or has completed it.
+        anyway: bool,
+        /// The number of the claim under which it was done, where it is known.
+        token: Option<u64>,
+    },
+    /// Record what became of an output file: an event from elsewhere, which is refused.
+    SettleOutput {
+        /// The task.
+        task: String,
+    },
+    /// Take a task back.
+    Cancel {
+        /// The task.
+        task: String,
+        /// Why.
+        reason: String,
+    },
+    /// Describe a task anew.
+    Change {
+        /// The task.
+        task: String,
+        /// Keys of the bridge file, with what they are to be.
+        set: Map<String, Value>,
+    },
+    /// Send a message.
+    Send {
+        /// Its id.
+        id: String,
+        /// To whom.
+        to: Addressee,
+        /// What it says.
+        content: String,
+        /// The message that it answers.
+        reply_to: Option<String>,
+        /// Seconds after which it is a dead letter, unless it was handed over before; [`MESSAGE_TTL`] where it is not said.
+        ttl_seconds: Option<u64>,
+    },
+    /// Take a message a step further.
+    Move {
+        /// The message.
+        message: String,
+        /// How far it has come.
+        receipt: Receipt,
+        /// What shows it.
+        evidence: Option<String>,
+    },
+    /// Have a dead message delivered again.
+    Retry {
+        /// The message.
+        message: String,
+    },
+    /// Tell all what was found.
+    Share {
+        /// Its id.
+        id: String,
+        /// What was found.
+        content: String,
+    },
+    /// Tell a discovery no longer.
+    Forget {
+        /// The discovery.
+        discovery: String,
+    },
+    /// Say that one works on a file.
+    Lease {
+        /// The file, absolute.
+        path: String,
+        /// What for.
+        why: Option<String>,
+        /// Also where another agent does.
+        anyway: bool,
+    },
+    /// Say that one works on a file no longer.
+    Unlease {
+        /// The file.
+        path: String,
+        /// Also where it is another agent's lease.
+        anyway: bool,
+        /// The number of the lease, where it is known.
+        token: Option<u64>,
+    },
+    /// Set another key of the bridge file, or take it away.
+    SetField {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: Option<Value>,
+    },
+}
+
+impl Board {
+    /// What an order comes to, by whom and when it is given; nothing where it is so already.
+    ///
+    /// A claim is compared and set: of two agents that claim the same task one is refused, since
+    /// orders are decided one after the other, each on what the last has left.
+    pub fn decide(
+        &self,
+        order: Order,
+        voice: &Voice,
+        now: Timestamp,
+    ) -> Result<Vec<Deed>, Refusal> {
+        let by = &voice.agent;
+        super::id::check(&order)?;
+        Ok(match order {
+            Order::Add(task) => {
+                let is_ours = task.created_by.as_ref().is_some_and(AgentName::is_us);
+                if is_ours && !by.is_us() {
+                    return Err(Refusal::OurName);
+                }
+                // What we say ourselves is said of what somebody did: that has its own bounds.
+                if !by.is_us() && self.task(&task.id).is_none() {
+                    self.room_for_task(&task)?;
+                }
+                self.add(task)?
+            }
+            Order::Claim { task, anyway } => {
+                vec![self.claim(task.as_deref(), anyway, voice, now)?]
+            }
+            Order::Release {
+                task,
+                reason,
+                anyway,
+                token,
+            } => self.released(
+                task,
+                reason,
+                &Holding {
+                    voice,
+                    anyway,
+                    token,
+                    now,
+                },
+            )?,
+            Order::Complete {
+                task,
+                result,
+                anyway,
+                token,
+            } => self.completed(
+                task,
+                result,
+                &Holding {
+                    voice,
+                    anyway,
+                    token,
+                    now,
+                },
+            )?,
+            Order::SettleOutput { task } => return Err(Refusal::NotYourReceipt { task }),
+            Order::Cancel { task, reason } => self.cancelled(task, reason, voice, now)?,
+            Order::Change { task, set } => {
+                let deeds = self.change(task, set)?;
+                if let [Deed::TaskChanged { task, set }] = deeds.as_slice()
+                    && !by.is_us()
+                {
+                    self.room_for_change(self.known(task)?, set)?;
+                }
+                deeds
+            }
+            Order::Send {
+                id,
+                to,
+                content,
+                reply_to,
+                ttl_seconds,
+            } => {
+                said("a message", &content)?;
+                if let Some(known) = self.message(&id) {
+                    if known.to == to && is_same(&known.content, &content) {
+                        return Ok(Vec::new());
+                    }
+                    let what = "a message";
+                    return Err(Refusal::SaysOther { what, id });
+                }
+                if !by.is_us() {
+                    self.room_for_message(&content)?;
+                }
+                let nobody = self.nobody_there(&to, now).filter(|_| !by.is_us());
+                let dead = nobody.map(|why| Deed::MessageMoved {
+                    message: id.clone(),
+                    receipt: Receipt::Dead,
+                    evidence: Some(why),
+                });
+                let sent = Deed::MessageSent {
+                    id,
+                    to,
+                    content,
+                    reply_to,
+                    ttl_seconds,
+                    expires: Some(expires(now, ttl_seconds)?),
+                };
+                std::iter::once(sent).chain(dead).collect()
+            }
+            Order::Move {
+                message,
+                receipt,
+                evidence,
+            } => self.further(message, receipt, evidence, voice)?,
+            Order::Retry { message } => {
+                let known = self.known_message(&message)?;
+                if known.receipt != Some(Receipt::Dead) {
+                    return Err(Refusal::NotDead { message });
+                }
+                if let Some(why) = self.nobody_there(&known.to, now) {
+                    return Err(Refusal::Unreachable { message, why });
+                }
+                if !by.is_us() {
+                    self.room_for_message(&known.content)?;
+                }
+                let expires = Some(expires(now, known.ttl_seconds)?);
+                vec![Deed::MessageRetried { message, expires }]
+            }
+            Order::Share { id, content } => {
+                said("a discovery", &content)?;
+                let known = self.discoveries.iter().find(|known| known.id == id);
+                if let Some(known) = known {
+                    if is_same(&known.content, &content) {
+                        return Ok(Vec::new());
+                    }
+                    let what = "a discovery";
+                    return Err(Refusal::SaysOther { what, id });
+                }
+                let id = Some(id);
+                vec![Deed::Discovered { id, content }]
+            }
+            Order::Forget { discovery } => {
+                let mut known = self.discoveries.iter();
+                let Some(known) = known.find(|known| known.id == discovery) else {
+                    return Ok(Vec::new());
+                };
+                takes_back("discovery", &discovery, by, &[Some(&known.source)])?;
+                vec![Deed::DiscoveryRemoved { discovery }]
+            }
+            Order::Lease { path, why, anyway } => {
+                self.leasable(&path, anyway, voice, now)?;
+                let until = now + LEASE;
+                vec![Deed::LeaseTaken { path, until, why }]
+            }
+            Order::Unlease {
+                path,
+                anyway,
+                token,
+            } => {
+                self.leasable(&path, anyway, voice, now)?;
+                let known = self.leases.iter().find(|lease| lease.path == path);
+                if let Some(known) = known {
+                    same(&path, token, known.token)?;
+                }
+                let deed = Deed::LeaseReleased { path };
+                known.is_some().then_some(deed).into_iter().collect()
+            }
+            Order::SetField { key, value } => {
+                let bytes = value.as_ref().map_or(0, |value| value.to_string().len());
+                if bytes > LONGEST {
+                    let what = "a key of the bridge file";
+                    return Err(Refusal::TooLong { what, bytes });
+                }
+                if value.is_some() {
+                    self.room_for_field(&key, bytes)?;
+                }
+                let is_new = self.fields.get(&key) != value.as_ref();
+                let deed = Deed::FieldSet { key, value };
+                is_new.then_some(deed).into_iter().collect()
+            }
+        })
+    }
+
+    /// The messages that nobody was handed in time, as dead letters; notices of the program to one session are dropped.
+    pub fn expired(&self, now: Timestamp) -> Vec<Deed> {
+        let waiting = self.messages.iter();
+        let waiting = waiting.filter(|message| message.receipt.is_none());
+        let late = waiting.filter(|message| message.expires.is_some_and(|expires| expires <= now));
+        late.map(|message| Deed::MessageMoved {
+            message: message.id.clone(),
+            receipt: if message.is_notice_to_session() {
+                Receipt::Dropped
+            } else {
+                Receipt::Dead
+            },
+            evidence: Some(format!(
+                "{} was not there to receive it in time",
+                message.to
+            )),
+        })
+        .collect()
+    }
+
+    pub(super) fn known(&self, id: &str) -> Result<&Task, Refusal> {
+        self.task(id).ok_or_else(|| Refusal::NoSuchTask {
+            task: id.to_owned(),
+        })
+    }
+
+    fn known_message(&self, id: &str) -> Result<&super::Message, Refusal> {
+        self.message(id).ok_or_else(|| Refusal::NoSuchMessage {
+            message: id.to_owned(),
+        })
+    }
+
+    fn add(&self, task: NewTask) -> Result<Vec<Deed>, Refusal> {
+        said("a task", &task.prompt)?;
+        if let Some(known) = self.task(&task.id) {
+            // Who leaves it once more, not knowing whether it was left, finds it left.
+            if is_left(known, &task) {
+                return Ok(Vec::new());
+            }
+            return Err(Refusal::Taken { task: task.id });
+        }
+        if task.needs.len() > MOST_NEEDS {
+            return Err(Refusal::TooManyNeeds);
+        }
+        if task.needs.contains(&task.id) {
+            let circle = vec![task.id.clone(), task.id.clone()];
+            let task = task.id;
+            return Err(Refusal::Circle { task, circle });
+        }
+        // Whatever else it needs is there already, so that no longer circle can arise here.
+        for need in &task.needs {
+            self.known(need)?;
+        }
+        Ok(vec![Deed::TaskAdded {
+            id: task.id,
+            assigned_to: task.assigned_to,
+            priority: task.priority.unwrap_or(USUAL_PRIORITY),
+            prompt: task.prompt,
+            output_file: task.output_file,
+            needs: task.needs,
+            created_by: task.created_by,
+            other: task.other,
+        }])
+    }
+
+    fn further(
+        &self,
+        message: String,
+        receipt: Receipt,
+        evidence: Option<String>,
+        voice: &Voice,
+    ) -> Result<Vec<Deed>, Refusal> {
+        let known = self.known_message(&message)?;
+        // Whose client does not say which session it is, is the agent all the same.
+        let session = voice.session_id.as_ref().or(known.to.session.as_ref());
+        let is_theirs = known.to.is(&voice.agent, session.map(String::as_str));
+        let is_for_them = match receipt {
+            Receipt::Delivered | Receipt::Seen | Receipt::Acked => is_theirs,
+            // That it could not be handed over, nobody but the board says.
+            Receipt::Dead => voice.agent.is_us(),
+            Receipt::Dropped => {
+                let owners = [Some(&known.from), Some(&known.to.agent)];
+                takes_back("message", &message, &voice.agent, &owners)?;
+                true
+            }
+        };
+        if !is_for_them {
+            return Err(Refusal::NotTheirs {
+                message,
+                to: known.to.clone(),
+            });
+        }
+        // It never goes back. A dead one is raised by trying again, or by whom it was for: that agent is there.
+        let is_read = known.receipt == Some(Receipt::Dead) && receipt == Receipt::Acked;
+        let is_further = is_read || known.receipt.is_none_or(|reached| reached < receipt);
+        let deed = Deed::MessageMoved {
+            message,
+            receipt,
+            evidence,
+        };
+        Ok(is_further.then_some(deed).into_iter().collect())
+    }
+}
+
+/// Fails where what is to be taken back is somebody else's: an agent takes back what is its own. A person does all of it,
+/// and who does not say who they are is taken for one.
+pub(super) fn takes_back(
+    what: &'static str,
+    id: &str,
+    by: &AgentName,
+    owners: &[Option<&AgentName>],
+) -> Result<(), Refusal> {
+    let is_anybodys = by.is_us() || UNRULED.contains(&by.as_str());
+    if is_anybodys || owners.contains(&Some(by)) {
+        return Ok(());
+    }
+    let mut named: Vec<AgentName> = owners.iter().copied().flatten().cloned().collect();
+    named.dedup();
+    Err(Refusal::NotTheirsToTake {
+        what,
+        id: id.to_owned(),
+        by: by.clone(),
+        owners: named,
+    })
+}
+
+/// When a message becomes a dead letter.
+fn expires(now: Timestamp, ttl_seconds: Option<u64>) -> Result<Timestamp, Refusal> {
+    let Some(seconds) = ttl_seconds else {
+        return Ok(now + MESSAGE_TTL);
+    };
+    if !(1..=LONGEST_TTL).contains(&seconds) {
+        return Err(Refusal::NoTtl { seconds });
+    }
+    Ok(now + Duration::from_secs(seconds))
+}
+
+/// Whether a task is the one that is to be left, in the same words.
+fn is_left(known: &Task, task: &NewTask) -> bool {
+    let place = (known.output_file.as_deref(), task.output_file.as_deref());
+    let is_same_place = match place {
+        (Some(known), Some(place)) => is_same(known, place),
+        (known, place) => known == place,
+    };
+    is_same(&known.prompt, &task.prompt)
+        && is_same_place
+        && known.assigned_to == task.assigned_to
+        && known.priority == task.priority.unwrap_or(USUAL_PRIORITY)
+        && known.needs == task.needs
+        && known.other == task.other
+}
+
+/// Whether a text is one that is kept, in which secrets are masked.
+fn is_same(kept: &str, text: &str) -> bool {
+    kept == text || kept == mask(text).text
+}
+
+pub(super) fn said(what: &'static str, text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        Err(Refusal::SaysNothing { what })
+    } else if text.len() > LONGEST {
+        Err(Refusal::TooLong {
+            what,
+            bytes: text.len(),
+        })
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,336 @@
+//! [`Deed`]: what an event does to the board, as its type and payload say.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{NewTask, Order, OutputReceipt};
+use crate::{
+    addressee::Addressee,
+    agent::AgentName,
+    event::{Draft, Event},
+};
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Receipt {
+    /// A hook of the agent's client handed it over.
+    Delivered,
+    /// The agent went on after that: its session told of something since.
+    Seen,
+    /// The agent said so.
+    Acked,
+    /// It could not be delivered.
+    Dead,
+    /// A person, or its author, took it back.
+    Dropped,
+}
+
+impl Receipt {
+    /// Whether nothing is to be done for the message any more.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Acked | Self::Dropped)
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Seen => "seen",
+            Self::Acked => "acked",
+            Self::Dead => "dead",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// What an event does to the board. Its name is the event's type, its fields the payload.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(tag = "type", content = "payload")]
+pub enum Deed {
+    /// A task was left (Seed CALC §4, layer 2).
+    #[serde(rename = "calc.task_handoff")]
+    TaskAdded {
+        /// Its id.
+        id: String,
+        /// Who is to do it.
+        #[serde(default)]
+        assigned_to: Option<AgentName>,
+        /// How urgent it is.
+        #[serde(default = "middle")]
+        priority: i64,
+        /// What is to be done.
+        prompt: String,
+        /// Where the result is to be written.
+        #[serde(default)]
+        output_file: Option<String>,
+        /// Tasks that are to be complete before.
+        #[serde(default)]
+        needs: Vec<String>,
+        /// Who left it, where that is not the event's source.
+        #[serde(default)]
+        created_by: Option<AgentName>,
+        /// Whatever else somebody wrote.
+        #[serde(default)]
+        other: Map<String, Value>,
+    },
+    /// An agent works on a task.
+    #[serde(rename = "calc.task.claimed")]
+    TaskClaimed {
+        /// The task.
+        task: String,
+        /// The agent.
+        by: AgentName,
+        /// Until when.
+        #[serde(with = "crate::timestamp")]
+        until: Timestamp,
+    },
+    /// A task went back to the queue.
+    #[serde(rename = "calc.task.released")]
+    TaskReleased {
+        /// The task.
+        task: String,
+        /// Why.
+        reason: String,
+    },
+    /// A task is done.
+    #[serde(rename = "calc.task.completed")]
+    TaskCompleted {
+        /// The task.
+        task: String,
+        /// By whom.
+        by: AgentName,
+        /// What came of it.
+        #[serde(default)]
+        result: Option<String>,
+    },
+    /// The result of a task was written to its output file, or refused.
+    #[serde(rename = "calc.task.output")]
+    OutputSettled {
+        /// The task.
+        task: String,
+        /// The receipt.
+        #[serde(flatten)]
+        receipt: OutputReceipt,
+    },
+    /// A task was taken back.
+    #[serde(rename = "calc.task.cancelled")]
+    TaskCancelled {
+        /// The task.
+        task: String,
+        /// Why.
+        reason: String,
+    },
+    /// A task was described anew.
+    #[serde(rename = "calc.task.changed")]
+    TaskChanged {
+        /// The task.
+        task: String,
+        /// The keys of the bridge file that changed, with what they are now.
+        set: Map<String, Value>,
+    },
+    /// A message was sent.
+    #[serde(rename = "calc.message")]
+    MessageSent {
+        /// Its id.
+        id: String,
+        /// To whom.
+        to: Addressee,
+        /// What it says.
+        content: String,
+        /// The message that it answers.
+        #[serde(default)]
+        reply_to: Option<String>,
+        /// Seconds that it is worth handing over, where its author says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ttl_seconds: Option<u64>,
+        /// When it becomes a dead letter, unless it was handed over before; the board says it.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            with = "crate::timestamp::optional"
+        )]
+        expires: Option<Timestamp>,
+    },
+    /// A message went a step further.
+    #[serde(rename = "calc.message.receipt")]
+    MessageMoved {
+        /// The message.
+        message: String,
+        /// How far it has come.
+        receipt: Receipt,
+        /// What shows it: the hook that handed it over, or why it could not be.
+        #[serde(default)]
+        evidence: Option<String>,
+    },
+    /// A message waits to be delivered again.
+    #[serde(rename = "calc.message.retried")]
+    MessageRetried {
+        /// The message.
+        message: String,
+        /// When it becomes a dead letter again; the board says it.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            with = "crate::timestamp::optional"
+        )]
+        expires: Option<Timestamp>,
+    },
+    /// Something was found out (Seed CALC §6, pattern 4).
+    #[serde(rename = "calc.discovery")]
+    Discovered {
+        /// Its id.
+        #[serde(default)]
+        id: Option<String>,
+        /// What was found.
+        content: String,
+    },
+    /// A discovery is told no longer.
+    #[serde(rename = "calc.discovery.removed")]
+    DiscoveryRemoved {
+        /// The discovery.
+        discovery: String,
+    },
+    /// An agent works on a file.
+    #[serde(rename = "calc.lease.taken")]
+    LeaseTaken {
+        /// The file, absolute.
+        path: String,
+        /// Until when.
+        #[serde(with = "crate::timestamp")]
+        until: Timestamp,
+        /// What for.
+        #[serde(default)]
+        why: Option<String>,
+    },
+    /// An agent works on a file no longer.
+    #[serde(rename = "calc.lease.released")]
+    LeaseReleased {
+        /// The file.
+        path: String,
+    },
+    /// A key of the bridge file that is none of the lists has another value, or is gone.
+    #[serde(rename = "calc.bridge.field")]
+    FieldSet {
+        /// The key.
+        key: String,
+        /// Its value.
+        #[serde(default)]
+        value: Option<Value>,
+    },
+}
+
+/// The priority of a task whose author named none: between the seed's 1, and 9.
+fn middle() -> i64 {
+    5
+}
+
+impl Deed {
+    /// What an event does; `None` where it is about something else, or its payload is not as the
+    /// deed has it.
+    pub fn of(event: &Event) -> Option<Self> {
+        (event.topic.class() == "calc").then_some(())?;
+        let tagged = json!({ "type": event.topic, "payload": event.payload });
+        let deed = serde_json::from_value(tagged).ok();
+        deed.filter(super::id::is_named)
+    }
+
+    /// The order whose result it would be, for an event that came from elsewhere.
+    pub(crate) fn into_order(self) -> Order {
+        match self {
+            Self::TaskAdded {
+                id,
+                assigned_to,
+                priority,
+                prompt,
+                output_file,
+                needs,
+                created_by,
+                other,
+            } => Order::Add(NewTask {
+                id,
+                assigned_to,
+                priority: Some(priority),
+                prompt,
+                output_file,
+                needs,
+                created_by,
+                other,
+            }),
+            Self::TaskClaimed { task, .. } => Order::Claim {
+                task: Some(task),
+                anyway: false,
+            },
+            Self::TaskReleased { task, reason } => Order::Release {
+                task,
+                reason,
+                anyway: false,
+                token: None,
+            },
+            Self::TaskCompleted { task, result, .. } => Order::Complete {
+                task,
+                result,
+                anyway: false,
+                token: None,
+            },
+            Self::OutputSettled { task, .. } => Order::SettleOutput { task },
+            Self::TaskCancelled { task, reason } => Order::Cancel { task, reason },
+            Self::TaskChanged { task, set } => Order::Change { task, set },
+            Self::MessageSent {
+                id,
+                to,
+                content,
+                reply_to,
+                ttl_seconds,
+                ..
+            } => Order::Send {
+                id,
+                to,
+                content,
+                reply_to,
+                ttl_seconds,
+            },
+            Self::MessageMoved {
+                message,
+                receipt,
+                evidence,
+            } => Order::Move {
+                message,
+                receipt,
+                evidence,
+            },
+            Self::MessageRetried { message, .. } => Order::Retry { message },
+            Self::Discovered { id, content } => Order::Share {
+                id: id.unwrap_or_default(),
+                content,
+            },
+            Self::DiscoveryRemoved { discovery } => Order::Forget { discovery },
+            Self::LeaseTaken { path, why, .. } => Order::Lease {
+                path,
+                why,
+                anyway: false,
+            },
+            Self::LeaseReleased { path } => Order::Unlease {
+                path,
+                anyway: false,
+                token: None,
+            },
+            Self::FieldSet { key, value } => Order::SetField { key, value },
+        }
+    }
+
+    /// The event that says so.
+    pub(crate) fn draft(&self, source: &AgentName) -> Draft {
+        let Ok(Value::Object(mut tagged)) = serde_json::to_value(self) else {
+            unreachable!("a deed is written as an object")
+        };
+        let topic = tagged.remove("type");
+        let topic = topic.and_then(|topic| topic.as_str()?.parse().ok());
+        let payload = match tagged.remove("payload") {
+            Some(Value::Object(payload)) => payload,
+            _ => Map::new(),
+        };
+        Draft::new(topic.expect("a deed's name is a topic"), source.clone()).with_payload(payload)
+    }
+}

@@ -1,0 +1,183 @@
+//! What is remembered of the board: beside the log, so that it need not be read from its beginning, and a second time for
+//! when the log has dropped it.
+//!
+//! The first is a short cut, written often and not synced. The second, [`KEPT`], is written and synced once for each file of
+//! the log, as of a moment after the file before; the log drops no file of which that does not know all
+//! ([`journal`](crate::journal)).
+
+use std::path::Path;
+
+use callosum_host::{Disk, DiskError};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    board::Board,
+    journal::Tip,
+    mesh::Mesh,
+    quarantine::{displace, is_folder},
+};
+
+/// The file that remembers the board, so that the log need not be read from its beginning.
+pub(crate) const BOARD: &str = "board.json";
+
+/// The file that keeps it for when the log has dropped what it follows from.
+pub(crate) const KEPT: &str = "board.kept.json";
+
+/// Their version: raised with each change of what the board remembers, or of what an event does to it.
+///
+/// - 4 is read as it is: what an event does to the board is the same, but that of 5 forgets more of what is over.
+/// - 5 is read as it is: 6 also remembers which session sent a message, left a task, or found something.
+/// - 6 is read as it is: 7 also remembers receipts for output files.
+///
+/// A board under any other is made anew from the log, as far as that goes back: whoever raises this reads those before on, since
+/// what the log has dropped stands nowhere else.
+const FORMAT: u32 = 7;
+
+/// The oldest version that is read.
+const OLDEST: u32 = 4;
+
+/// So many events after the last time the board is remembered again.
+const REMEMBER_AFTER: u64 = 256;
+
+/// Permission bits of the files.
+const MODE: u32 = 0o600;
+
+/// The only part of the file that every version has.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+/// The board as it is remembered.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Remembered<B> {
+    format: u32,
+    origin: String,
+    /// The last event that the kept board knows, so that it is not read each time.
+    #[serde(default)]
+    kept: u64,
+    board: B,
+}
+
+/// As much of the kept board as says how far it goes.
+#[derive(Deserialize)]
+struct Reach {
+    origin: String,
+    board: Seq,
+}
+
+#[derive(Deserialize)]
+struct Seq {
+    seq: u64,
+}
+
+impl Mesh {
+    /// Goes on from what is remembered, if it can be used; else from what was kept.
+    pub(crate) fn recall(&mut self) {
+        let Some((format, known)) = self.read(BOARD) else {
+            self.recall_kept();
+            return;
+        };
+        if format > FORMAT {
+            self.remembered = None;
+        }
+        let Some(Remembered { board, kept, .. }) = known else {
+            self.recall_kept();
+            return;
+        };
+        self.remembered = Some(board.seq);
+        self.kept = kept;
+        self.board = board;
+    }
+
+    fn recall_kept(&mut self) {
+        if let Some(board) = self.kept_board() {
+            self.kept = board.seq;
+            self.board = board;
+        }
+    }
+
+    /// What was kept, where that can be used.
+    pub(crate) fn kept_board(&self) -> Option<Board> {
+        let (_, known) = self.read(KEPT)?;
+        Some(known?.board)
+    }
+
+    /// The format of a file, and what it remembers of this log where that can be used.
+    fn read(&self, name: &str) -> Option<(u32, Option<Remembered<Board>>)> {
+        // Derived: what cannot be read is made anew from the log.
+        let bytes = self.disk.read_if_there(&self.folder.join(name)).ok()??;
+        let Version { format } = serde_json::from_slice(&bytes).ok()?;
+        let known = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
+        let known = known.filter(|_| (OLDEST..=FORMAT).contains(&format));
+        Some((
+            format,
+            known.filter(|known| known.origin == self.journal.origin()),
+        ))
+    }
+
+    fn document(&self) -> Vec<u8> {
+        let remembered = Remembered {
+            format: FORMAT,
+            origin: self.journal.origin().to_owned(),
+            kept: self.kept,
+            board: &self.board,
+        };
+        serde_json::to_vec(&remembered).unwrap_or_default()
+    }
+
+    /// Keeps the board durably, once for each file that the log has begun. Where it cannot be, as by who may only read or on
+    /// a full disk, the log drops nothing meanwhile.
+    pub(crate) fn keep(&mut self, tip: &Tip) {
+        let first = tip.first().unwrap_or(1);
+        if self.kept + 1 >= first || self.board.seq + 1 < first || self.remembered.is_none() {
+            return;
+        }
+        // Another process may have done it.
+        let there = reach(&self.disk, &self.folder, self.journal.origin());
+        let there = there.ok().flatten().unwrap_or(0);
+        if there + 1 < first {
+            let path = self.folder.join(KEPT);
+            let known = self.kept;
+            self.kept = self.board.seq;
+            if self.disk.replace(&path, &self.document(), MODE).is_err() {
+                self.kept = known;
+            }
+        } else {
+            self.kept = there;
+        }
+    }
+
+    /// Derived: where it cannot be written, as by who may only read or on a full disk, more of the log is read the next
+    /// time.
+    pub(crate) fn remember(&mut self) {
+        let is_due = self
+            .remembered
+            .is_some_and(|seq| self.board.seq < seq || self.board.seq - seq >= REMEMBER_AFTER);
+        if !is_due {
+            return;
+        }
+        let bytes = self.document();
+        let path = self.folder.join(BOARD);
+        let mut done = self.disk.replace_unsynced(&path, &bytes, MODE);
+        if done.is_err() && is_folder(&self.disk, &path).unwrap_or(false) {
+            done = displace(&self.disk, &path)
+                .and_then(|_| self.disk.replace_unsynced(&path, &bytes, MODE));
+        }
+        if done.is_ok() {
+            self.remembered = Some(self.board.seq);
+        }
+    }
+}
+
+/// The last event that the kept board of this log knows; `None` where none is kept, 0 where it is of another log or cannot be
+/// read.
+pub(crate) fn reach(disk: &Disk, folder: &Path, origin: &str) -> Result<Option<u64>, DiskError> {
+    let Some(bytes) = disk.read_if_there(&folder.join(KEPT))? else {
+        return Ok(None);
+    };
+    let reach = serde_json::from_slice::<Reach>(&bytes).ok();
+    let reach = reach.filter(|reach| reach.origin == origin);
+    Ok(Some(reach.map_or(0, |reach| reach.board.seq)))
+}

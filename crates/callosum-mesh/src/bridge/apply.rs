@@ -1,0 +1,289 @@
+//! Takes over what somebody wrote into the file, and tells of what cannot be: each time an event, what they wrote
+//! kept, and a message to whoever it was.
+
+use std::{collections::HashSet, path::Path};
+
+use callosum_host::DiskError;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Conflict, Document, Edit, NoDocument, Synced,
+    document::LISTS,
+    edit::nobody,
+    merge,
+    store::{Kept, hash},
+};
+use crate::{
+    agent::AgentName,
+    author::Voice,
+    board::{Order, Refusal, way},
+    event::Draft,
+    journal::JournalError,
+    mesh::{MeshError, us},
+    transaction::Orders,
+};
+
+/// So many conflicts of one file are told one by one; of the rest it is told how many there are.
+const MOST_TOLD: usize = 20;
+
+/// Takes over what somebody made of a projection, or of what another had made of it that they found, and tells of what cannot be.
+pub(super) fn merge_in(
+    kept: &Kept,
+    base: Option<&Document>,
+    found: Option<&Document>,
+    theirs: &Document,
+    orders: &mut Orders<'_, '_>,
+    synced: &mut Synced,
+) -> Result<(), MeshError> {
+    let merged = merge(base, found, theirs, orders.board());
+    let mut conflicts = merged.conflicts;
+    let mut left = merged.edits;
+    // A task may need one that stands after it: what fails for that is tried again while anything succeeds.
+    loop {
+        let before = left.len();
+        let mut waiting = Vec::new();
+        for edit in left {
+            let voice = Voice::of(edit.by.clone());
+            match orders.give(edit.order.clone(), &voice, edit.at) {
+                Ok(events) => {
+                    synced.edits += usize::from(!events.is_empty());
+                    conflicts.extend(of_no_category(&edit, orders));
+                }
+                Err(MeshError::Refused(refusal @ Refusal::NoSuchTask { .. })) => {
+                    waiting.push((edit, refusal));
+                }
+                Err(MeshError::Refused(refusal)) => conflicts.push(refused(edit, &refusal)),
+                Err(MeshError::Journal(error @ JournalError::TooLong { .. })) => {
+                    conflicts.push(refused(edit, &error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if waiting.len() == before || waiting.is_empty() {
+            let circles: Vec<Option<Refusal>> = waiting
+                .iter()
+                .map(|(edit, _)| circle_of(edit, &waiting))
+                .collect();
+            let failed = waiting.into_iter().zip(circles);
+            conflicts.extend(
+                failed.map(|((edit, refusal), circle)| refused(edit, &circle.unwrap_or(refusal))),
+            );
+            break;
+        }
+        left = waiting.into_iter().map(|(edit, _)| edit).collect();
+    }
+    // What follows from an item that was refused, such as that it is claimed, says nothing more.
+    let mut seen = HashSet::new();
+    conflicts.retain(|conflict| seen.insert((conflict.item.clone(), conflict.reason.clone())));
+    keep(kept, &mut conflicts)?;
+    tell_of_conflicts(orders, &conflicts)?;
+    synced.conflicts.extend(conflicts);
+    Ok(())
+}
+
+/// What is told of a task that was taken over with a category that there is not: to its author the key may mean something
+/// else.
+fn of_no_category(edit: &Edit, orders: &Orders<'_, '_>) -> Option<Conflict> {
+    let refusal = orders.matrix.knows_category(&edit.order).err()?;
+    Some(Conflict {
+        by: edit.by.clone(),
+        item: subject(&edit.order),
+        reason: format!("is stored as written, but no agent gets it by its category: {refusal}"),
+        wrote: None,
+        kept: None,
+    })
+}
+
+/// That a task which is to be left would wait for itself, over others that are to be left with it.
+fn circle_of(edit: &Edit, left: &[(Edit, Refusal)]) -> Option<Refusal> {
+    let Order::Add(task) = &edit.order else {
+        return None;
+    };
+    let needs = |id: &str| -> &[String] {
+        let mut orders = left.iter().map(|(edit, _)| &edit.order);
+        let needs = orders.find_map(|order| match order {
+            Order::Add(task) if task.id == id => Some(task.needs.as_slice()),
+            _ => None,
+        });
+        needs.unwrap_or(&[])
+    };
+    let mut ways = task.needs.iter();
+    let mut circle = ways.find_map(|need| way(need, &task.id, needs))?;
+    circle.insert(0, task.id.clone());
+    let task = task.id.clone();
+    Some(Refusal::Circle { task, circle })
+}
+
+fn refused(edit: Edit, why: &dyn std::error::Error) -> Conflict {
+    Conflict {
+        by: edit.by,
+        item: subject(&edit.order),
+        reason: why.to_string(),
+        wrote: edit.wrote,
+        kept: None,
+    }
+}
+
+/// Keeps what was written and is not taken over, in the form of the bridge file: it can be mended and handed in anew.
+fn keep(kept: &Kept, conflicts: &mut [Conflict]) -> Result<(), DiskError> {
+    let mut document = Map::new();
+    let authors: HashSet<&AgentName> = conflicts.iter().map(|conflict| &conflict.by).collect();
+    if let Some(author) = authors.into_iter().next()
+        && conflicts.iter().all(|conflict| conflict.by == *author)
+        && *author != nobody()
+    {
+        document.insert("last_writer".to_owned(), author.as_str().into());
+    }
+    let wrote = conflicts
+        .iter()
+        .filter_map(|conflict| conflict.wrote.as_ref());
+    let mut is_any = false;
+    for wrote in wrote {
+        is_any = true;
+        if !LISTS.contains(&wrote.key.as_str()) || wrote.value.is_array() {
+            document.insert(wrote.key.clone(), wrote.value.clone());
+            continue;
+        }
+        let list = document
+            .entry(wrote.key.clone())
+            .or_insert_with(|| json!([]));
+        if let Value::Array(items) = list
+            && !items.contains(&wrote.value)
+        {
+            items.push(wrote.value.clone());
+        }
+    }
+    if !is_any {
+        return Ok(());
+    }
+    let bytes = serde_json::to_vec_pretty(&document).unwrap_or_default();
+    let path = kept.reject(&bytes)?;
+    for conflict in conflicts {
+        conflict.kept = conflict.wrote.as_ref().map(|_| path.clone());
+    }
+    Ok(())
+}
+
+/// Tells that the file was written so often by somebody, and by another before anybody could read it. What they had added
+/// and whose it was nobody knows.
+pub(super) fn tell_of_overwritten(
+    times: usize,
+    orders: &mut Orders<'_, '_>,
+    synced: &mut Synced,
+) -> Result<(), MeshError> {
+    let overwritten = Conflict {
+        by: nobody(),
+        item: "the file".to_owned(),
+        reason: "was overwritten before it could be read: what was added in between may be lost"
+            .to_owned(),
+        wrote: None,
+        kept: None,
+    };
+    let conflicts = vec![overwritten; times];
+    tell_of_conflicts(orders, &conflicts)?;
+    synced.conflicts.extend(conflicts);
+    Ok(())
+}
+
+fn tell_of_conflicts(orders: &mut Orders<'_, '_>, conflicts: &[Conflict]) -> Result<(), MeshError> {
+    for conflict in conflicts.iter().take(MOST_TOLD) {
+        let kept = conflict.kept.as_ref().map(|kept| kept.to_string_lossy());
+        let told = json!({
+            "by": conflict.by, "item": conflict.item, "reason": conflict.reason, "kept": kept,
+        });
+        tell(orders, "bridge.conflict", told)?;
+        let mut content = format!("the bridge file: {} {}", conflict.item, conflict.reason);
+        if let Some(kept) = kept {
+            content = format!("{content}. What you wrote is in {kept}");
+        }
+        write_to(orders, &conflict.by, content)?;
+    }
+    if let Some(more) = conflicts.get(MOST_TOLD..).filter(|more| !more.is_empty()) {
+        let kept = more.iter().find_map(|conflict| conflict.kept.as_ref());
+        let kept = kept.map(|kept| kept.to_string_lossy());
+        let told = json!({ "more": more.len(), "kept": kept });
+        tell(orders, "bridge.conflict", told)?;
+    }
+    Ok(())
+}
+
+/// Tells of a file that is no document.
+pub(super) fn tell_of_rejected(
+    orders: &mut Orders<'_, '_>,
+    by: Option<&AgentName>,
+    path: &Path,
+    kept: &Path,
+    error: &NoDocument,
+) -> Result<(), MeshError> {
+    let said = error.to_string();
+    let told = json!({
+        "file": path.to_string_lossy(), "kept": kept.to_string_lossy(), "reason": said, "by": by,
+    });
+    tell(orders, "bridge.rejected", told)?;
+    let Some(author) = by else { return Ok(()) };
+    let content = format!(
+        "{} was rejected: {said}. What you wrote is in {}",
+        path.display(),
+        kept.display()
+    );
+    write_to(orders, author, content)
+}
+
+/// What an order is about, as a conflict names it.
+pub(super) fn subject(order: &Order) -> String {
+    match order {
+        Order::Add(task) => format!("task_queue `{}`", task.id),
+        Order::Claim { task, .. } => {
+            format!("task_queue `{}`", task.as_deref().unwrap_or_default())
+        }
+        Order::Release { task, .. }
+        | Order::Complete { task, .. }
+        | Order::Cancel { task, .. }
+        | Order::SettleOutput { task }
+        | Order::Change { task, .. } => format!("task_queue `{task}`"),
+        Order::Send { id, .. } => format!("messages `{id}`"),
+        Order::Move { message, .. } | Order::Retry { message } => format!("messages `{message}`"),
+        Order::Share { id, .. } => format!("discoveries `{id}`"),
+        Order::Forget { discovery } => format!("discoveries `{discovery}`"),
+        Order::Lease { path, .. } | Order::Unlease { path, .. } => format!("lease of {path}"),
+        Order::SetField { key, .. } => key.clone(),
+    }
+}
+
+/// Appends an event of the bridge itself.
+fn tell(orders: &mut Orders<'_, '_>, topic: &str, payload: Value) -> Result<(), MeshError> {
+    let topic = topic.parse().expect("it is a topic");
+    let payload = match payload {
+        Value::Object(payload) => payload,
+        _ => Map::new(),
+    };
+    orders.tell(Draft::new(topic, us()).with_payload(payload))?;
+    Ok(())
+}
+
+/// Tells an author, where it is known and not ourselves, what became of what it wrote.
+fn write_to(orders: &mut Orders<'_, '_>, to: &AgentName, content: String) -> Result<(), MeshError> {
+    if *to == nobody() || *to == us() {
+        return Ok(());
+    }
+    let id = format!("bridge-{}", hash(format!("{to} {content}").as_bytes()));
+    let order = Order::Send {
+        id,
+        to: to.clone().into(),
+        content,
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    orders.give(order, &Voice::of(us()), None)?;
+    Ok(())
+}
+
+/// Who wrote bytes that are no JSON, where the key stands in them all the same.
+pub(super) fn author_of(bytes: &[u8]) -> Option<AgentName> {
+    let text = String::from_utf8_lossy(bytes);
+    let (_, rest) = text.split_once("\"last_writer\"")?;
+    let (_, rest) = rest.split_once('"')?;
+    let (name, _) = rest.split_once('"')?;
+    let name = name.parse().ok();
+    name.filter(|name| *name != us())
+}

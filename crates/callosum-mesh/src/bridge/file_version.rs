@@ -1,0 +1,145 @@
+//! [`Found`]: what stands in a file of the bridge, and whose it is.
+
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use callosum_host::DiskError;
+use jiff::Timestamp;
+
+use super::{
+    Bridge, Document, NoDocument, drop_ins,
+    store::{LATEST, Late, hash},
+};
+
+/// How long it is waited for somebody who still writes the file.
+const SETTLING: Duration = Duration::from_millis(200);
+
+/// The pause between two looks meanwhile.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What stands in the file.
+pub(super) enum Found {
+    /// Nothing: it was never written, or somebody removed it.
+    Nothing,
+    /// What we wrote.
+    Ours { revision: u64, bytes: Vec<u8> },
+    /// What somebody made of it.
+    Theirs { document: Document, bytes: Vec<u8> },
+    /// What somebody is still at writing, and is no document yet.
+    Unfinished { bytes: Vec<u8> },
+    /// No document.
+    Broken { error: NoDocument, bytes: Vec<u8> },
+}
+
+impl Found {
+    pub(super) fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Nothing => None,
+            Self::Ours { bytes, .. }
+            | Self::Theirs { bytes, .. }
+            | Self::Unfinished { bytes }
+            | Self::Broken { bytes, .. } => Some(bytes),
+        }
+    }
+
+    pub(super) fn into_bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Nothing => None,
+            Self::Ours { bytes, .. }
+            | Self::Theirs { bytes, .. }
+            | Self::Unfinished { bytes }
+            | Self::Broken { bytes, .. } => Some(bytes),
+        }
+    }
+}
+
+impl Bridge {
+    /// What stands in a file once nobody writes it any more, or after a while in which somebody still did.
+    pub(super) fn settled(&self, path: &Path) -> Result<Found, DiskError> {
+        let started = Instant::now();
+        loop {
+            let found = self.read(path)?;
+            if !matches!(found, Found::Broken { .. }) {
+                return Ok(found);
+            }
+            // Not asked before: who opens the file at that moment has to wait. Read once more: who has closed it since has
+            // written all that is read then.
+            let is_open = self.disk.is_being_written(path)?;
+            let found = self.read(path)?;
+            let Found::Broken { error, bytes } = found else {
+                return Ok(found);
+            };
+            let is_cut =
+                bytes.is_empty() || matches!(error, NoDocument::NoJson { is_cut: true, .. });
+            let may_be_written = is_cut || is_open == Some(true);
+            if may_be_written && started.elapsed() <= SETTLING {
+                thread::sleep(PAUSE);
+                continue;
+            }
+            let age = self.disk.stat(path)?.map(|stat| stat.modified.elapsed());
+            let is_recent = matches!(age, Some(Ok(age)) if age < LATEST);
+            return Ok(if is_open == Some(true) && is_recent {
+                Found::Unfinished { bytes }
+            } else {
+                Found::Broken { error, bytes }
+            });
+        }
+    }
+
+    pub(super) fn read(&self, path: &Path) -> Result<Found, DiskError> {
+        match self.disk.read_if_there(path)? {
+            Some(bytes) => self.told_apart(bytes),
+            None => Ok(Found::Nothing),
+        }
+    }
+
+    /// What of these somebody else has written, and is neither what stands in the file now nor was taken over from one that
+    /// was exchanged away. One that is only cut was being written.
+    pub(super) fn written_before(
+        &self,
+        before: &[Vec<u8>],
+        now: Option<&[u8]>,
+        late: &[Late],
+    ) -> Result<Vec<Found>, DiskError> {
+        let mut written = Vec::new();
+        for bytes in before.iter().filter(|bytes| Some(bytes.as_slice()) != now) {
+            let hash = hash(bytes);
+            if late.iter().any(|late| late.is_taken && late.hash == hash) {
+                continue;
+            }
+            let found = self.told_apart(bytes.clone())?;
+            let is_whole = match &found {
+                Found::Nothing | Found::Ours { .. } | Found::Unfinished { .. } => false,
+                Found::Theirs { .. } => true,
+                Found::Broken { error, bytes } => {
+                    !bytes.is_empty() && !matches!(error, NoDocument::NoJson { is_cut: true, .. })
+                }
+            };
+            if is_whole {
+                written.push(found);
+            }
+        }
+        Ok(written)
+    }
+
+    /// Tells what somebody wrote from what we did.
+    fn told_apart(&self, bytes: Vec<u8>) -> Result<Found, DiskError> {
+        // Most of what is looked at is ours, which need not be read as JSON.
+        if let Some(revision) = self.kept.revision_of(&bytes)? {
+            return Ok(Found::Ours { revision, bytes });
+        }
+        Ok(match Document::read(&bytes) {
+            Ok(document) => Found::Theirs { document, bytes },
+            Err(error) => Found::Broken { error, bytes },
+        })
+    }
+}
+
+/// Whether somebody may still be writing a file that was changed then.
+pub(super) fn is_fresh(modified: Option<SystemTime>, now: Timestamp) -> bool {
+    let age = modified.map(|modified| SystemTime::from(now).duration_since(modified));
+    matches!(age, Some(Ok(age)) if age < drop_ins::STILL_WRITTEN)
+}

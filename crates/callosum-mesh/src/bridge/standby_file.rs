@@ -1,0 +1,146 @@
+//! [`Spare`]: a copy of what the bridge file shows, which is put in its place when somebody begins to write it.
+//!
+//! Whoever opens the file next opens the copy, and overwrites nothing. What the first writes stands among the files that were exchanged away,
+//! where [`Bridge::sync`](super::Bridge::sync) takes it over, and once they have done goes back to where they wrote it, so that they read there
+//! what they wrote.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{
+    Disk, DiskError,
+    disk::{EntryKind, FileId},
+};
+
+use super::{FILE, store::Kept, sync::KEPT};
+
+/// A copy that stands ready.
+#[derive(Debug)]
+pub struct Spare {
+    disk: Disk,
+    file: PathBuf,
+    kept: Kept,
+    laid: Option<Laid>,
+    put: Option<Put>,
+    /// Whether the file system can exchange two files.
+    is_supported: bool,
+}
+
+#[derive(Debug)]
+struct Laid {
+    path: PathBuf,
+    revision: u64,
+}
+
+/// The last one that was put in the file's place.
+#[derive(Debug)]
+struct Put {
+    id: FileId,
+    /// Where the file stands that stood there.
+    away: PathBuf,
+}
+
+impl Spare {
+    /// None yet, for the bridge in the mesh's folder.
+    pub fn of(disk: &Disk, folder: &Path) -> Self {
+        Self {
+            disk: disk.clone(),
+            file: folder.join(FILE),
+            kept: Kept::new(disk, folder.join(KEPT)),
+            laid: None,
+            put: None,
+            is_supported: true,
+        }
+    }
+
+    /// Where files stand that were exchanged away.
+    pub fn folder(&self) -> PathBuf {
+        self.kept.late_folder()
+    }
+
+    /// Which projection these bytes are, where they are one of ours. Costs a reading of the projection.
+    pub fn revision_of(&self, bytes: &[u8]) -> Result<Option<u64>, DiskError> {
+        self.kept.revision_of(bytes)
+    }
+
+    /// Whether one stands ready.
+    pub fn is_ready(&self) -> bool {
+        self.laid.is_some()
+    }
+
+    /// Lays a projection ready in the stead of the one that is; where, if that was not done before.
+    pub fn lay(&mut self, revision: u64, shown: &[u8]) -> Result<Option<PathBuf>, DiskError> {
+        let is_laid = self.laid.as_ref().map(|laid| laid.revision) == Some(revision);
+        if is_laid || !self.is_supported {
+            return Ok(None);
+        }
+        let path = self.kept.spare(shown)?;
+        self.lift()?;
+        self.laid = Some(Laid {
+            path: path.clone(),
+            revision,
+        });
+        Ok(Some(path))
+    }
+
+    /// Puts it in the file's place; whether what stood there stands in its own now. What is no file is left alone.
+    pub fn exchange(&mut self) -> Result<bool, DiskError> {
+        let found = self.disk.stat(&self.file)?;
+        if found.is_none_or(|found| found.kind != EntryKind::File) {
+            return Ok(false);
+        }
+        let Some(laid) = self.laid.take() else {
+            return Ok(false);
+        };
+        let id = self.disk.stat(&laid.path)?.and_then(|stat| stat.id);
+        match self.disk.exchange(&laid.path, &self.file) {
+            Ok(()) => {
+                let away = laid.path;
+                self.put = id.map(|id| Put { id, away });
+                Ok(true)
+            }
+            Err(error) => {
+                self.is_supported &= !error.is_unsupported();
+                self.laid = Some(laid);
+                self.lift()?;
+                if error.is_absent() || error.is_unsupported() {
+                    Ok(false)
+                } else {
+                    Err(error)
+                }
+            }
+        }
+    }
+
+    /// The name of the file that was exchanged away last.
+    pub fn away(&self) -> Option<&OsStr> {
+        self.put.as_ref().and_then(|put| put.away.file_name())
+    }
+
+    /// Puts the file that was exchanged away last back in its place, unless another than the copy stands there since;
+    /// whether it did.
+    pub fn give_back(&mut self) -> Result<bool, DiskError> {
+        let Some(put) = self.put.take() else {
+            return Ok(false);
+        };
+        let there = self.disk.stat(&self.file)?.and_then(|stat| stat.id);
+        if there != Some(put.id) {
+            return Ok(false);
+        }
+        match self.disk.exchange(&put.away, &self.file) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_absent() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes away the one that stands ready.
+    pub fn lift(&mut self) -> Result<(), DiskError> {
+        match self.laid.take() {
+            Some(laid) => self.disk.remove_file(&laid.path).map(drop),
+            None => Ok(()),
+        }
+    }
+}

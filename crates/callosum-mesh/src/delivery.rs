@@ -1,0 +1,407 @@
+//! How far each agent has been told what others did, and the two ways in which it is: when its session begins, and
+//! between two calls of its tools.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    fmt::Write as _,
+    path::PathBuf,
+};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::{
+    agent::AgentName,
+    author::Voice,
+    board::{Board, Message, Order, Receipt, Status},
+    digest::{Beside, Digest, Known, Note, Source, digest, elsewhere, ready_at},
+    event::Event,
+    journal::Cursor,
+    mesh::{Mesh, MeshError},
+    notifications::{News, NewsFile, NewsItem, asked_of, asks_own_agent},
+    route::Matrix,
+};
+
+/// The folder with a file for each agent.
+pub(crate) const TOLD: &str = "told";
+
+/// Most tokens that are handed over between two calls of tools.
+const BETWEEN_CALLS: u64 = 300;
+
+/// So far back events are looked at for what others told.
+const MOST_EVENTS: u64 = 500;
+
+/// So many of them are told.
+const MOST_TOLD: usize = 3;
+
+/// So many events are remembered as told while one before them is not.
+const MOST_AFTER: usize = 512;
+
+/// Stands for a time that is not known.
+const NEVER: &str = "-";
+
+/// How far an agent has been told.
+#[derive(Default)]
+struct Told {
+    /// The last event up to which it was told of everything.
+    seq: u64,
+    /// When.
+    at: Option<Timestamp>,
+    /// The events after that one of which it was told.
+    after: BTreeSet<u64>,
+}
+
+/// Classes of topics whose events are told as what they mean, or are nobody's words.
+const OWN_CLASSES: [&str; 3] = ["calc", "session", "bridge"];
+
+impl Mesh {
+    /// What this agent is to be told when its session begins, in at most `budget` tokens; nothing is marked as
+    /// told. Reads at most the last 500 events.
+    pub fn digest_for(
+        &mut self,
+        voice: &Voice,
+        beside: &Beside,
+        budget: u64,
+    ) -> Result<Digest, MeshError> {
+        let Told {
+            seq: since,
+            after: told,
+            ..
+        } = self.told(voice)?;
+        let matrix = self.matrix().clone();
+        self.board()?;
+        let mut all = beside.clone();
+        let (published, mut own) = self.published(voice, since)?;
+        all.sources.insert(0, Source::Read(published));
+        let board = self.board()?;
+        own.extend(said_on(board, voice));
+        let known = Known {
+            agent: &voice.agent,
+            board,
+            session: voice.session_id.as_deref(),
+            is_beginning: true,
+            since,
+            told: &told,
+            own: &own,
+            cwd: voice.cwd.as_deref(),
+            matrix: &matrix,
+            beside: &all,
+        };
+        Ok(digest(&known, budget))
+    }
+
+    /// When this agent was last told what others did; `None` where it never was.
+    pub fn told_at(&self, voice: &Voice) -> Result<Option<Timestamp>, MeshError> {
+        Ok(self.told(voice)?.at)
+    }
+
+    /// The newest events of others that mean nothing to the board, since one; and which of this session are for others of its
+    /// agent.
+    fn published(&mut self, voice: &Voice, since: u64) -> Result<(Vec<Note>, Vec<u64>), MeshError> {
+        let last = self.board()?.seq;
+        let mut reader = self.journal().read_after(&Cursor {
+            origin: Some(self.journal().origin().to_owned()),
+            seq: since.max(last.saturating_sub(MOST_EVENTS)),
+        });
+        let mut notes = VecDeque::new();
+        let mut own = Vec::new();
+        loop {
+            let batch = reader.next_batch(MOST_EVENTS as usize)?;
+            if batch.events.is_empty() {
+                return Ok((notes.into(), own));
+            }
+            let ours = batch.events.iter().filter(|event| {
+                let is_session = voice.is_session(&event.source, event.session_id.as_deref());
+                let is_own = OWN_CLASSES.contains(&event.topic.class());
+                is_session && !is_own || asks_own_agent(event, voice)
+            });
+            own.extend(ours.map(|event| event.seq));
+            let others = batch.events.iter();
+            let is_own =
+                |event: &&Event| voice.has_said(&event.source, event.session_id.as_deref());
+            for event in others.filter(|event| !is_own(event)) {
+                let note = asked_of(event, voice).or_else(|| {
+                    let is_own = OWN_CLASSES.contains(&event.topic.class());
+                    (!is_own).then(|| Note {
+                        lead: format!(
+                            "{} published {}{}",
+                            voice.name_of(&event.source),
+                            event.topic,
+                            elsewhere(voice.cwd.as_deref(), event.cwd.as_deref())
+                        ),
+                        words: words(event),
+                        rev: Some(event.seq),
+                    })
+                });
+                let Some(note) = note else { continue };
+                notes.push_front(note);
+                notes.truncate(MOST_TOLD);
+            }
+        }
+    }
+
+    /// Whether what a session that begins is told can be noted: notes once more how far it was told before.
+    pub fn can_deliver(&self, voice: &Voice) -> Result<(), MeshError> {
+        let file = self.news_file(voice);
+        let (known, told) = (file.read()?, self.told(voice)?);
+        file.note(known.map_or(told.seq, |known| known.seq))?;
+        self.note_told(voice, &told)
+    }
+
+    /// Marks what stands in a digest, which was told to this agent, as told, by what `evidence` names: the hook that has
+    /// handed it over. Where something had no room, the agent will be told the rest the next time, and of nothing twice.
+    pub fn deliver(
+        &mut self,
+        digest: &Digest,
+        voice: &Voice,
+        evidence: &str,
+    ) -> Result<(), MeshError> {
+        // What its digest had no room for comes with the next one, and not between two calls.
+        self.heard_all(voice)?;
+        let told = self.told_of_agent(voice, self.known_seq())?;
+        self.news_file_of_agent(voice).note(told)?;
+        self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
+        let before = self.told(voice)?;
+        // What was told meanwhile by others stands in no digest yet.
+        let mut seq = digest.told.max(before.seq);
+        let mut after = &before.after | &digest.told_after;
+        while after.len() > MOST_AFTER {
+            seq = after.pop_first().map_or(seq, |first| first.max(seq));
+        }
+        after.retain(|rev| *rev > seq);
+        let at = if digest.is_beside_left {
+            before.at
+        } else {
+            Some(self.journal().now())
+        };
+        if seq == before.seq && after == before.after && at.is_none() {
+            return Ok(());
+        }
+        self.note_told(voice, &Told { seq, at, after })
+    }
+
+    fn note_told(&self, voice: &Voice, told: &Told) -> Result<(), MeshError> {
+        let path = self.told_file(voice);
+        if let Some(folder) = path.parent() {
+            self.disk().create_private_dir(folder)?;
+        }
+        let at = told
+            .at
+            .map_or_else(|| NEVER.to_owned(), |at| at.to_string());
+        let mut text = format!("{} {at}", told.seq);
+        for rev in &told.after {
+            let _ = write!(text, " {rev}");
+        }
+        self.disk()
+            .replace_unsynced(&path, text.as_bytes(), 0o600)?;
+        Ok(())
+    }
+
+    /// Marks what this session was handed as seen, once a turn of it is over: several tools run between two requests to a
+    /// model, so that none of them shows that it was asked since; the end of a turn does.
+    pub fn seen(&mut self, voice: &Voice, evidence: &str) -> Result<(), MeshError> {
+        let is_seen = |message: &&Message| {
+            message.to.agent == voice.agent
+                && message.receipt == Some(Receipt::Delivered)
+                && message.session_id == voice.session_id
+        };
+        let seen = self.board()?.messages.iter().filter(is_seen);
+        let seen: Vec<String> = seen.map(|message| message.id.clone()).collect();
+        self.moved(&seen, Receipt::Seen, voice, evidence)
+    }
+
+    /// Hands over the messages that wait for this agent and what else is new to it, between two calls of its tools: has
+    /// `say` say the text, and notes it as told once that says that it was. Gives what was said and noted.
+    ///
+    /// Of what is new the oldest comes first, and what has no room at the next call. Cheap where nothing waits: what was
+    /// appended since the board was remembered is read, and nothing is written. Nobody else appends while `say` is at
+    /// work, so that of two sessions of an agent one is handed what is for one. Whoever is killed in between has said what
+    /// is told again; what was not said is never noted. What there is no room to note, as on a full disk, waits: it is not
+    /// said at each call anew.
+    pub fn hand_over(
+        &mut self,
+        voice: &Voice,
+        evidence: &str,
+        say: impl FnOnce(&Digest) -> bool,
+    ) -> Result<Option<Digest>, MeshError> {
+        let news = self.news(voice)?;
+        let session = voice.session_id.as_deref();
+        let is_theirs =
+            |message: &Message| message.receipt.is_none() && message.is_for(&voice.agent, session);
+        if !news.is_due() && !self.board()?.messages.iter().any(is_theirs) {
+            return Ok(None);
+        }
+        let (file, of_agent) = (self.news_file(voice), self.news_file_of_agent(voice));
+        let first_asked = news.first_asked;
+        self.in_turn(|orders| {
+            let mut news = if is_told_meanwhile(&file, &news)? {
+                News::default()
+            } else {
+                news
+            };
+            let told_one = of_agent.read()?;
+            if told_one != news.of_agent {
+                news.items.retain(|item| !item.is_for_one);
+            }
+            let mut unnoted = None;
+            if !news.items.is_empty()
+                && let Err(error) = file.note(news.since.seq)
+            {
+                // Messages go on: their receipts stand in the log.
+                news = News::default();
+                unnoted = Some(error);
+            }
+            let (told, seq) = between_calls(orders.board(), voice, &news);
+            let receipts = told.messages.iter().map(|message| Order::Move {
+                message: message.clone(),
+                receipt: Receipt::Delivered,
+                evidence: Some(evidence.to_owned()),
+            });
+            let receipts: Vec<Order> = receipts.collect();
+            let is_silent = told.text.is_empty();
+            if !is_silent {
+                orders.make_room(&receipts, voice)?;
+                if !say(&told) {
+                    return Ok(None);
+                }
+            }
+            for order in receipts {
+                orders.give(order, voice, None)?;
+            }
+            if let Some(error) = unnoted {
+                return Err(error.into());
+            }
+            if seq > news.since.seq {
+                file.note(seq)?;
+                // What it asks of another session of its agent is still to be told to one.
+                let seq = first_asked.map_or(seq, |first| seq.min(first - 1));
+                if told_one.is_none_or(|told| seq > told.seq) {
+                    of_agent.note(seq)?;
+                }
+            }
+            Ok(Some(told).filter(|_| !is_silent))
+        })
+    }
+
+    fn moved(
+        &mut self,
+        messages: &[String],
+        receipt: Receipt,
+        voice: &Voice,
+        evidence: &str,
+    ) -> Result<(), MeshError> {
+        if messages.is_empty() {
+            return Ok(());
+        }
+        self.in_turn(|orders| {
+            for message in messages {
+                let order = Order::Move {
+                    message: message.clone(),
+                    receipt,
+                    evidence: Some(evidence.to_owned()),
+                };
+                orders.give(order, voice, None)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The last event that this agent's digests told it of; 0 where there was none.
+    pub(crate) fn told_seq(&self, voice: &Voice) -> Result<u64, MeshError> {
+        Ok(self.told(voice)?.seq)
+    }
+
+    /// How far this agent was told.
+    fn told(&self, voice: &Voice) -> Result<Told, MeshError> {
+        let bytes = self.disk().read_if_there(&self.told_file(voice))?;
+        let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
+        let mut parts = text.split_whitespace();
+        let seq = parts.next().and_then(|seq| seq.parse().ok());
+        let at = parts.next().and_then(|at| at.parse().ok());
+        Ok(Told {
+            seq: seq.unwrap_or_default(),
+            at,
+            after: parts.filter_map(|rev| rev.parse().ok()).collect(),
+        })
+    }
+
+    fn told_file(&self, voice: &Voice) -> PathBuf {
+        self.folder().join(TOLD).join(voice.agent.as_str())
+    }
+}
+
+/// What is handed over between two calls, and the last event up to which nothing is left to tell: all messages that have
+/// room, then of what else is new as much as has room beside them, the oldest first.
+fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
+    // Its role stands in the digest with which its session began.
+    let matrix = Matrix::default();
+    let messages = Board {
+        messages: board.messages.clone(),
+        ..Board::default()
+    };
+    let with = |count: usize| {
+        let notes = news.items.iter().take(count);
+        let notes = notes.map(|item| item.note.clone());
+        let beside = Beside {
+            sources: vec![Source::Read(notes.collect())],
+            ..Beside::default()
+        };
+        let known = Known {
+            agent: &voice.agent,
+            board: &messages,
+            session: voice.session_id.as_deref(),
+            is_beginning: false,
+            since: 0,
+            told: &BTreeSet::new(),
+            own: &[],
+            cwd: None,
+            matrix: &matrix,
+            beside: &beside,
+        };
+        digest(&known, BETWEEN_CALLS)
+    };
+    let mut told = with(0);
+    for (at, NewsItem { rev, .. }) in news.items.iter().enumerate() {
+        let more = with(at + 1);
+        if more.left_out == 0 {
+            told = more;
+            continue;
+        }
+        // What never has room is counted, and not tried again.
+        return if at == 0 && told.text.is_empty() {
+            (more, *rev)
+        } else {
+            (told, rev.saturating_sub(1))
+        };
+    }
+    (told, news.until)
+}
+
+/// The events by which a session found something, or left a task for its agent or for anyone.
+fn said_on(board: &Board, voice: &Voice) -> Vec<u64> {
+    let found = board.discoveries.iter();
+    let found = found.filter(|found| voice.is_session(&found.source, found.session_id.as_deref()));
+    let tasks = board.tasks.iter().filter(|task| {
+        let is_for = |meant: &AgentName| *meant == voice.agent;
+        voice.is_session(&task.created_by, task.created_in.as_deref())
+            && task.status == Status::Pending
+            && task.assigned_to.as_ref().is_none_or(is_for)
+    });
+    let tasks = tasks.map(|task| ready_at(board, task));
+    found.map(|found| found.rev).chain(tasks).collect()
+}
+
+/// Whether the session was told of something by another process of its client since this was read.
+fn is_told_meanwhile(file: &NewsFile, news: &News) -> Result<bool, MeshError> {
+    let noted = file.read()?;
+    Ok(noted.is_some_and(|noted| noted != news.since))
+}
+
+/// What an event says: its only text, or its payload as it is.
+fn words(event: &Event) -> String {
+    let mut values = event.payload.values();
+    match (values.next(), values.next()) {
+        (Some(Value::String(text)), None) => text.clone(),
+        _ => Value::Object(event.payload.clone()).to_string(),
+    }
+}

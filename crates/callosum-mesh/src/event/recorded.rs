@@ -1,0 +1,98 @@
+//! [`Event`]: what was told, with its place in the log.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{agent::AgentName, topic::Topic};
+
+/// An event in the log of a machine.
+///
+/// Written as one JSON object with the keys of the seed's schema (Seed CALC §4, layer 1) and three
+/// of ours: `seq`, `origin` and `id`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(from = "Line", into = "Line")]
+pub struct Event {
+    /// Its place in the log of its origin, counted from 1 without gaps.
+    pub seq: u64,
+    /// The log that it was written to first.
+    pub origin: String,
+    /// What tells it from every other event.
+    pub id: String,
+    /// What it is about.
+    pub topic: Topic,
+    /// Who said it.
+    pub source: AgentName,
+    /// The machine that it was said on.
+    pub machine: String,
+    /// When it happened, as its source says.
+    pub timestamp: Timestamp,
+    /// The agent's own session.
+    pub session_id: Option<String>,
+    /// The terminal that the agent was in.
+    pub pane_id: Option<String>,
+    /// The folder that the agent was in.
+    pub cwd: Option<String>,
+    /// Whatever there was to tell.
+    pub payload: Map<String, Value>,
+}
+
+/// An event as it is written: `seq` first, so that a line's place can be told from its beginning.
+#[derive(Deserialize, Serialize)]
+struct Line {
+    seq: u64,
+    origin: String,
+    id: String,
+    #[serde(rename = "type")]
+    topic: Topic,
+    /// The seed's other name for `type`.
+    event: Topic,
+    source: AgentName,
+    machine: String,
+    #[serde(with = "crate::timestamp")]
+    timestamp: Timestamp,
+    /// The same moment in seconds since 1970.
+    ts: f64,
+    session_id: Option<String>,
+    pane_id: Option<String>,
+    cwd: Option<String>,
+    payload: Map<String, Value>,
+}
+
+impl From<Line> for Event {
+    fn from(line: Line) -> Self {
+        Self {
+            seq: line.seq,
+            origin: line.origin,
+            id: line.id,
+            topic: line.topic,
+            source: line.source,
+            machine: line.machine,
+            timestamp: line.timestamp,
+            session_id: line.session_id,
+            pane_id: line.pane_id,
+            cwd: line.cwd,
+            payload: line.payload,
+        }
+    }
+}
+
+impl From<Event> for Line {
+    fn from(event: Event) -> Self {
+        Self {
+            seq: event.seq,
+            origin: event.origin,
+            id: event.id,
+            event: event.topic.clone(),
+            topic: event.topic,
+            source: event.source,
+            machine: event.machine,
+            ts: event.timestamp.as_millisecond() as f64 / 1000.0,
+            timestamp: event.timestamp,
+            session_id: event.session_id,
+            pane_id: event.pane_id,
+            cwd: event.cwd,
+            payload: event.payload,
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! What an agent at work is told beside its messages: tasks that are left for it, what came of tasks that it left,
+//! discoveries, and what is asked of it or shared with it.
+//!
+//! Start with [`Mesh::news`]. How far each session was told is kept in `news/`, apart from how far digests have told
+//! the agent: what one session was told at work, no other has in its context. What is asked of an agent, whichever session
+//! of it that may be, one session is told, as it is with messages: how far that goes is kept for the agent.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    addressee::Addressee,
+    author::Voice,
+    board::{Board, Status, Task},
+    digest::{Note, author_of, blocked, elsewhere, output_of, ready_at},
+    event::Event,
+    journal::Cursor,
+    mesh::{Mesh, MeshError},
+};
+
+/// The folder with a file for each agent and each of its sessions.
+pub(crate) const NEWS: &str = "news";
+
+/// Stands between an agent and its session in the name of a file; in no agent's name.
+const SESSION: u8 = b'@';
+
+/// Topics by which agents ask and share without the board (Seed CALC §4, layer 2), with what they are called.
+const ASKED: [(&str, &str); 2] = [
+    ("calc.request", "asks you"),
+    ("calc.context_share", "shares with you"),
+];
+
+/// So far back events are looked at for what others ask and share.
+const MOST_EVENTS: u64 = 500;
+
+/// So many events after what an agent was told of last it is noted that they were none of its news.
+const NOTED_AFTER: u64 = 100;
+
+/// Most sessions of which it is kept how far they were told: the latest.
+const MOST_SESSIONS: usize = 256;
+
+/// What a session was not told of yet.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// The oldest first.
+    pub(crate) items: Vec<NewsItem>,
+    /// How far it was told of before.
+    pub(crate) since: Cursor,
+    /// How far its agent was told of what one session alone is told.
+    pub(crate) of_agent: Option<Cursor>,
+    /// The last event that was looked at.
+    pub(crate) until: u64,
+    /// The first event by which this session asks another of its agent, of which none was told yet.
+    pub(crate) first_asked: Option<u64>,
+}
+
+/// One thing that a session was not told of yet.
+#[derive(Clone, Debug)]
+pub(crate) struct NewsItem {
+    /// The event that tells of it.
+    pub(crate) rev: u64,
+    /// What it is.
+    pub(crate) note: Note,
+    /// Whether it is asked of the agent: one session is told, whichever.
+    pub(crate) is_for_one: bool,
+}
+
+impl News {
+    /// Whether there is something to tell, or enough that need not be looked at again.
+    pub(crate) fn is_due(&self) -> bool {
+        !self.items.is_empty() || self.until.saturating_sub(self.since.seq) >= NOTED_AFTER
+    }
+}
+
+/// Where it is kept how far a session was told, or an agent.
+#[derive(Clone, Debug)]
+pub(crate) struct NewsFile {
+    disk: Disk,
+    path: PathBuf,
+    origin: String,
+}
+
+impl NewsFile {
+    /// How far it was told; `None` where that is not known of this log.
+    pub(crate) fn read(&self) -> Result<Option<Cursor>, DiskError> {
+        let bytes = self.disk.read_if_there(&self.path)?;
+        let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
+        let cursor: Option<Cursor> = text.trim().parse().ok();
+        Ok(cursor.filter(|cursor| cursor.origin.as_ref() == Some(&self.origin)))
+    }
+
+    /// Notes that it was told of all up to this event.
+    pub(crate) fn note(&self, seq: u64) -> Result<(), DiskError> {
+        if let Some(folder) = self.path.parent() {
+            self.disk.create_private_dir(folder)?;
+            if !self.disk.exists(&self.path)? {
+                self.forget_oldest(folder)?;
+            }
+        }
+        let cursor = Cursor {
+            origin: Some(self.origin.clone()),
+            seq,
+        };
+        let text = cursor.to_string();
+        self.disk
+            .replace_unsynced(&self.path, text.as_bytes(), 0o600)
+    }
+
+    /// Forgets how far it was told, since it has ended.
+    pub(crate) fn forget(&self) -> Result<(), DiskError> {
+        self.disk.remove_file(&self.path).map(drop)
+    }
+
+    /// Forgets the sessions that were told of something longest ago, past the limit: clients that were killed never said
+    /// that they end.
+    fn forget_oldest(&self, folder: &Path) -> Result<(), DiskError> {
+        let mut sessions = Vec::new();
+        for entry in self.disk.list_dir(folder)? {
+            if entry.name.as_encoded_bytes().contains(&SESSION) {
+                let path = folder.join(&entry.name);
+                let modified = self.disk.stat(&path)?.map(|stat| stat.modified);
+                sessions.push((modified, path));
+            }
+        }
+        sessions.sort();
+        let surplus = (sessions.len() + 1).saturating_sub(MOST_SESSIONS);
+        for (_, path) in sessions.iter().take(surplus) {
+            self.disk.remove_file(path)?;
+        }
+        Ok(())
+    }
+}
+
+impl Mesh {
+    /// Where it is kept how far this session was told; of who says no session, how far the agent was.
+    pub(crate) fn news_file(&self, voice: &Voice) -> NewsFile {
+        let of_agent = self.news_file_of_agent(voice);
+        let Some(session) = &voice.session_id else {
+            return of_agent;
+        };
+        // A client says what its session is called: that is no name of a file.
+        let digits = Sha256::digest(session);
+        let digits = digits.iter().take(16).map(|byte| format!("{byte:02x}"));
+        let name = format!(
+            "{}{}{}",
+            voice.agent,
+            char::from(SESSION),
+            digits.collect::<String>()
+        );
+        NewsFile {
+            path: of_agent.path.with_file_name(name),
+            ..of_agent
+        }
+    }
+
+    /// Where it is kept how far an agent was told of what one session alone is told.
+    pub(crate) fn news_file_of_agent(&self, voice: &Voice) -> NewsFile {
+        NewsFile {
+            disk: self.disk().clone(),
+            path: self.folder().join(NEWS).join(voice.agent.as_str()),
+            origin: self.journal().origin().to_owned(),
+        }
+    }
+
+    /// Notes that a session which begins was left nothing to be told of, so that it hears at work of what comes from now on,
+    /// whatever other sessions of its agent are told.
+    pub fn heard_all(&self, voice: &Voice) -> Result<(), MeshError> {
+        Ok(self.news_file(voice).note(self.known_seq())?)
+    }
+
+    /// What this session was not told of yet. Reads at most the last 500 events, and writes nothing.
+    ///
+    /// Of a session of which nothing is known it is what came since its agent's last digest.
+    pub(crate) fn news(&mut self, voice: &Voice) -> Result<News, MeshError> {
+        let of_agent = self.news_file_of_agent(voice).read()?;
+        let since = match self.news_file(voice).read()? {
+            Some(since) => since,
+            None => Cursor {
+                origin: Some(self.journal().origin().to_owned()),
+                seq: self.told_seq(voice)?,
+            },
+        };
+        let until = self.board()?.seq;
+        if until <= since.seq {
+            return Ok(News {
+                since,
+                of_agent,
+                until,
+                ..News::default()
+            });
+        }
+        let mut items = on_board(self.board()?, voice, since.seq);
+        let told = of_agent.as_ref().map_or(0, |of_agent| of_agent.seq);
+        let (asked, first_asked) = self.asked(voice, since.seq, until, told)?;
+        items.extend(asked);
+        items.retain(|item| !item.is_for_one || item.rev > told);
+        items.sort_by_key(|item| item.rev);
+        Ok(News {
+            items,
+            since,
+            of_agent,
+            until,
+            first_asked,
+        })
+    }
+
+    /// How far an agent counts as told of what one session alone is told, when one of its sessions was told up to `seq`: not
+    /// beyond what that session itself asks of the others.
+    pub(crate) fn told_of_agent(&self, voice: &Voice, seq: u64) -> Result<u64, MeshError> {
+        let told = self.news_file_of_agent(voice).read()?;
+        let told = told.map_or(0, |told| told.seq);
+        let (_, first_asked) = self.asked(voice, told, seq, told)?;
+        Ok(first_asked.map_or(seq, |first| seq.min(first - 1).max(told)))
+    }
+
+    /// What others ask of this agent and share with it, in events that mean nothing to the board; and the first event after
+    /// `told` by which this session asks another of its agent.
+    fn asked(
+        &self,
+        voice: &Voice,
+        since: u64,
+        until: u64,
+        told: u64,
+    ) -> Result<(Vec<NewsItem>, Option<u64>), MeshError> {
+        let mut first_asked = None;
+        let mut reader = self.journal().read_after(&Cursor {
+            origin: Some(self.journal().origin().to_owned()),
+            seq: since.max(until.saturating_sub(MOST_EVENTS)),
+        });
+        let mut items = Vec::new();
+        loop {
+            let batch = reader.next_batch(MOST_EVENTS as usize)?;
+            if batch.events.is_empty() {
+                return Ok((items, first_asked));
+            }
+            let news = || batch.events.iter().filter(|event| event.seq <= until);
+            let mut own = news().filter(|event| event.seq > told && asks_own_agent(event, voice));
+            first_asked = first_asked.or_else(|| own.next().map(|event| event.seq));
+            let news = news();
+            items.extend(news.filter_map(|event| {
+                Some(NewsItem {
+                    rev: event.seq,
+                    note: asked_of(event, voice)?,
+                    is_for_one: addressee_of(event).is_some_and(|to| to.session.is_none()),
+                })
+            }));
+        }
+    }
+}
+
+/// What an event asks of an agent or shares with it; `None` where it is about something else or for others. One that is
+/// addressed to nobody is for all.
+pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
+    let (_, what) = ASKED
+        .iter()
+        .find(|(topic, _)| *topic == event.topic.as_str())?;
+    if voice.has_said(&event.source, event.session_id.as_deref()) {
+        return None;
+    }
+    if event.payload.contains_key("to") {
+        addressee_of(event)?
+            .is(&voice.agent, voice.session_id.as_deref())
+            .then_some(())?;
+    }
+    let mut said = event.payload.clone();
+    said.shift_remove("to");
+    let mut values = said.values();
+    let words = match (values.next(), values.next()) {
+        (Some(Value::String(text)), None) => text.clone(),
+        _ => Value::Object(said).to_string(),
+    };
+    Some(Note {
+        lead: format!(
+            "{} {what}{} ({} {})",
+            voice.name_of(&event.source),
+            elsewhere(voice.cwd.as_deref(), event.cwd.as_deref()),
+            event.topic,
+            event.id
+        ),
+        words,
+        rev: Some(event.seq),
+    })
+}
+
+/// Whether this session asks another session of its own agent by an event, or shares something with it.
+pub(crate) fn asks_own_agent(event: &Event, voice: &Voice) -> bool {
+    ASKED
+        .iter()
+        .any(|(topic, _)| *topic == event.topic.as_str())
+        && voice.is_session(&event.source, event.session_id.as_deref())
+        && addressee_of(event).is_none_or(|to| to.session.is_none() && to.agent == voice.agent)
+}
+
+/// To whom an event says that it is.
+fn addressee_of(event: &Event) -> Option<Addressee> {
+    event.payload.get("to")?.as_str()?.parse().ok()
+}
+
+/// What of the board is news to a session.
+fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
+    let left = board.tasks.iter().filter(|task| {
+        task.assigned_to.as_ref() == Some(&voice.agent)
+            && task.status == Status::Pending
+            && !voice.has_said(&task.created_by, task.created_in.as_deref())
+            && ready_at(board, task) > since
+            && board.waits_for(task).next().is_none()
+    });
+    let left = left.map(|task| {
+        let lead = format!(
+            "task for you from {}{}, `callosum mesh task claim {}`",
+            author_of(task, &voice.agent, voice.session_id.as_deref()),
+            task.cwd.as_deref().map(about).unwrap_or_default(),
+            task.id
+        );
+        (ready_at(board, task), lead, task.prompt.clone())
+    });
+    let done = board.tasks.iter().filter(|task| {
+        task.created_by == voice.agent
+            && task.status == Status::Complete
+            && task.rev > since
+            && !is_done_by(task, voice)
+    });
+    let done = done.map(|task| {
+        let by = task.completed_by.as_ref();
+        let by = by.map_or("someone", |by| by.as_str());
+        let file = output_of(task);
+        let lead = format!("{by} completed your task {}{file}", task.id);
+        let words = task.result.as_ref().unwrap_or(&task.prompt);
+        (task.rev, lead, words.clone())
+    });
+    let stuck = blocked(board, &voice.agent).filter(|(_, _, rev)| *rev > since);
+    let stuck = stuck.map(|(task, gone, rev)| {
+        let lead = format!(
+            "your task {} can no longer start, since it needs {gone}, which was canceled; \
+             `callosum mesh task cancel {}`, or change its `needs` in the bridge file",
+            task.id, task.id
+        );
+        (rev, lead, task.prompt.clone())
+    });
+    let found = board.discoveries.iter();
+    let found = found.filter(|found| {
+        found.rev > since && !voice.has_said(&found.source, found.session_id.as_deref())
+    });
+    let found = found.map(|found| {
+        let place = elsewhere(voice.cwd.as_deref(), found.cwd.as_deref());
+        let lead = format!("{} found out{place}", voice.name_of(&found.source));
+        (found.rev, lead, found.content.clone())
+    });
+    let all = left.chain(done).chain(stuck).chain(found);
+    let items = all.map(|(rev, lead, words)| NewsItem {
+        rev,
+        note: Note {
+            lead,
+            words,
+            rev: Some(rev),
+        },
+        is_for_one: false,
+    });
+    items.collect()
+}
+
+/// The folder that a task is about, by its name.
+fn about(cwd: &str) -> String {
+    let name = Path::new(cwd).file_name();
+    name.map(|name| format!(" in {}", name.to_string_lossy()))
+        .unwrap_or_default()
+}
+
+/// Whether a session knows of a task that it is complete, since it has completed it.
+fn is_done_by(task: &Task, voice: &Voice) -> bool {
+    let session = task.claim.as_ref().map(|claim| &claim.session_id);
+    task.completed_by.as_ref() == Some(&voice.agent)
+        && session.is_none_or(|session| *session == voice.session_id)
+}

@@ -1,0 +1,143 @@
+//! [`Orders`]: a turn at the log in which orders are decided and appended.
+//!
+//! Start with [`Orders::give`]. What events from elsewhere want done is `incoming`'s.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::{
+    author::Voice,
+    board::{Board, Deed, Lease, Order, Refusal, Session},
+    event::{Draft, Event},
+    journal::{Cursor, Turn},
+    leased_path::with_leased_path,
+    mesh::{MeshError, catch_up},
+    route::{CATEGORY, Matrix},
+    sessions::ended,
+};
+
+/// A turn in which orders are decided, each on the board that the last has left.
+pub(crate) struct Orders<'b, 'j> {
+    pub(crate) board: &'b mut Board,
+    pub(crate) turn: Turn<'j>,
+    pub(crate) matrix: &'b Matrix,
+}
+
+impl Orders<'_, '_> {
+    pub(crate) fn catch_up(&mut self) -> Result<(), MeshError> {
+        let mut reader = self.turn.read_after(&Cursor {
+            origin: Some(self.turn.origin().to_owned()),
+            seq: self.board.seq,
+        });
+        catch_up(self.board, &mut reader)?;
+        Ok(())
+    }
+
+    pub(crate) fn board(&self) -> &Board {
+        self.board
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.turn.now()
+    }
+
+    pub(crate) fn give(
+        &mut self,
+        order: Order,
+        voice: &Voice,
+        at: Option<Timestamp>,
+    ) -> Result<Vec<Event>, MeshError> {
+        let order = self.completed(order)?;
+        let lost = self.taken_away(&order, voice);
+        let deeds = self.board.decide(order, voice, self.turn.now())?;
+        let mut events = Vec::new();
+        for deed in deeds {
+            events.extend(self.append(&deed, voice, at)?);
+        }
+        if let Some((what, lease)) = lost {
+            self.tell_holder(what, &lease, &voice.agent)?;
+        }
+        Ok(events)
+    }
+
+    /// The lease that an order takes away from whoever holds it, and what is done to it.
+    fn taken_away(&self, order: &Order, voice: &Voice) -> Option<(&'static str, Lease)> {
+        let (what, path) = match order {
+            Order::Lease {
+                path, anyway: true, ..
+            } => ("took", path),
+            Order::Unlease {
+                path, anyway: true, ..
+            } => ("ended", path),
+            _ => return None,
+        };
+        let session = voice.session_id.as_deref();
+        let held = self
+            .board
+            .holder(path, &voice.agent, session, self.turn.now());
+        held.cloned().map(|lease| (what, lease))
+    }
+
+    /// Has room set aside for what these orders append, so that no full disk stands in their way in this turn.
+    pub(crate) fn make_room(&self, orders: &[Order], voice: &Voice) -> Result<(), MeshError> {
+        let mut drafts = Vec::new();
+        for order in orders {
+            let deeds = self.board.decide(order.clone(), voice, self.turn.now())?;
+            drafts.extend(deeds.iter().map(|deed| draft(deed, voice, None)));
+        }
+        Ok(self.turn.make_room(drafts)?)
+    }
+
+    /// An order with what follows from where it is given: a leased file by its one path, and a task of a category for the
+    /// agent that does those, where its author names nobody.
+    pub(crate) fn completed(&self, order: Order) -> Result<Order, Refusal> {
+        let order = with_leased_path(order, self.turn.journal().disk())?;
+        let Order::Add(mut task) = order else {
+            return Ok(order);
+        };
+        if task.assigned_to.is_none() {
+            let category = task.other.get(CATEGORY).and_then(Value::as_str);
+            let route = category.and_then(|category| self.matrix.route(category));
+            task.assigned_to = route.map(|route| route.primary.clone());
+        }
+        Ok(Order::Add(task))
+    }
+
+    /// Tells of the sessions whose processes have ended, and gives back what they left.
+    pub(crate) fn end_sessions(&mut self, machine: &str) -> Result<(), MeshError> {
+        let ended: Vec<Session> = ended(self.board, machine).cloned().collect();
+        for session in ended {
+            self.end_session(&session, "its process has ended")?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn append(
+        &mut self,
+        deed: &Deed,
+        voice: &Voice,
+        at: Option<Timestamp>,
+    ) -> Result<Vec<Event>, MeshError> {
+        self.tell(draft(deed, voice, at))
+    }
+
+    /// Appends an event that changes nothing on the board, or one of which that was decided.
+    pub(crate) fn tell(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
+        let events = self.turn.append(vec![draft])?;
+        for event in &events {
+            self.board.apply(event);
+        }
+        Ok(events)
+    }
+}
+
+/// The event that tells of a deed of this voice's.
+fn draft(deed: &Deed, voice: &Voice, at: Option<Timestamp>) -> Draft {
+    Draft {
+        timestamp: at,
+        session_id: voice.session_id.clone(),
+        pane_id: voice.pane_id.clone(),
+        cwd: voice.cwd.clone(),
+        ..deed.draft(&voice.agent)
+    }
+}

@@ -1,0 +1,117 @@
+//! [`Whose`]: whose claims belong to a session, and how far back.
+//!
+//! An agent's claims count from its own last hand-off. The session as a whole is the default agent's:
+//! its hand-off ends the part of every other agent too, since it has looked at the claims of all.
+
+use jiff::Timestamp;
+
+use crate::{
+    trajectory::{Agent, Kept, Lean, Read, Trajectory, day_files},
+    transaction::{Session, SessionError},
+    untracked_decisions::Unrecorded,
+};
+
+/// Whose claims are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of every agent.
+    #[default]
+    Everyone,
+    /// Those of the session's own agent alone.
+    Own,
+}
+
+impl Session<'_> {
+    /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last; what
+    /// the notes mark of it, or say otherwise; and what notes and beads have of it that no trajectory has, whoever it was.
+    ///
+    /// Of another agent, what is older than this agent's last hand-off is left out.
+    pub fn since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
+        let read = self.recorded_since_handoff(whose)?;
+        let cited = read.records.iter().map(|(_, record)| record);
+        let cited = cited.filter(|record| record.phase() == "cite");
+        let of_beads = cited.clone();
+        let of_beads = of_beads.map(|record| (record.text("decision"), record.text("bead_id")));
+        let revised = self.revised(of_beads)?;
+        let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
+        let unrecorded = self.unrecorded(cited)?;
+        Ok(Read {
+            revised,
+            unrecorded: unrecorded.iter().map(Unrecorded::claim).collect(),
+            ..read
+        })
+    }
+
+    /// Reads what trajectories have since the last hand-off, as the seed's script does, and what the notes mark of it.
+    pub fn recorded_since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
+        let read = self.kept_since_handoff(whose)?;
+        Ok(Read {
+            marked: self.marked()?,
+            ..read.map(|Lean(record)| record)
+        })
+    }
+
+    /// The same, with what is kept of each record.
+    pub(crate) fn kept_since_handoff<R: Kept>(
+        &self,
+        whose: Whose,
+    ) -> Result<Read<R>, SessionError> {
+        let own: Read<R> = self.trajectory().kept_since_handoff()?;
+        if whose == Whose::Own {
+            return Ok(own);
+        }
+        let files = day_files(self.disk, self.zones)?.into_iter();
+        let mut others: Vec<Agent> = files.map(|file| file.agent).collect();
+        others.sort();
+        others.dedup();
+        let ended = own.handoff.as_ref().map(|(_, record)| time(record.ts()));
+        // What a merge has brought since, nobody has looked at.
+        let is_since = |kept: &R| match (ended, time(kept.ts())) {
+            (Some(Some(ended)), Some(ts)) => ts > ended || own.over.lacks(kept),
+            _ => true,
+        };
+        let mut all = Read::default();
+        for agent in others.into_iter().filter(|agent| *agent != self.agent) {
+            let of = Trajectory {
+                agent,
+                ..self.trajectory()
+            };
+            let read = of.kept_since_handoff()?;
+            let records = read.records.into_iter();
+            let before = all.records.len();
+            all.records
+                .extend(records.filter(|(_, kept): &(_, R)| is_since(kept)));
+            let has_more = all.records.len() > before;
+            all.is_there |= has_more;
+            // A line that cannot be read has no time: it counts unless the hand-off names it.
+            let is_covered = |names: &[u64]| match (ended, own.over.names_covered()) {
+                (None, _) => false,
+                (Some(_), true) => names.iter().all(|name| !own.over.lacks_line(*name)),
+                (Some(_), false) => !has_more,
+            };
+            let unread = read.unread.into_iter();
+            all.unread
+                .extend(unread.filter(|lines| !is_covered(&lines.names)));
+            // What an agent wrote before its last hand-off is over, unless nobody can read when that was.
+            if has_more || read.handoff.is_none() {
+                all.bad.extend(read.bad);
+                all.not_files.extend(read.not_files);
+            }
+        }
+        all.records.extend(own.records);
+        all.bad.extend(own.bad);
+        all.unread.extend(own.unread);
+        all.not_files.extend(own.not_files);
+        Ok(Read {
+            is_there: all.is_there || own.is_there,
+            handoff: own.handoff,
+            positions: own.positions,
+            over: own.over,
+            ..all
+        })
+    }
+}
+
+fn time(ts: &str) -> Option<Timestamp> {
+    ts.parse().ok()
+}

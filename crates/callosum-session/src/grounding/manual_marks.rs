@@ -1,0 +1,72 @@
+//! [`Marked`]: which decisions a person has marked in `NOTES.md`, by hand, as an assumption or as the user's
+//! word (Seed LOA §4.2).
+//!
+//! A record of a trajectory is never changed, so what was said of a decision later stands in the notes
+//! alone. They are believed before the trajectory; a quote that holds is more than either.
+
+use std::collections::HashMap;
+
+use super::claim::{Claim, ClaimKind};
+use crate::{
+    notes::{Decision, MARKS, Notes},
+    transaction::{Session, SessionError},
+    zones::ZoneError,
+};
+
+/// What the notes say that decisions lean on, by their times; of claims of other writers, which have
+/// none, by their words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marked {
+    by_time: HashMap<String, ClaimKind>,
+    by_words: HashMap<String, ClaimKind>,
+}
+
+impl Marked {
+    fn of(decisions: &[Decision]) -> Self {
+        let mut marked = Self::default();
+        for decision in decisions {
+            let kind = match (decision.is_assumption, decision.is_user_input) {
+                (true, _) => ClaimKind::Assumption,
+                (_, true) => ClaimKind::UserInput,
+                _ => continue,
+            };
+            marked.by_time.insert(decision.ts.clone(), kind);
+            marked.by_time.insert(decision.heading(), kind);
+            marked.by_words.insert(decision.words().to_owned(), kind);
+        }
+        marked
+    }
+
+    /// The kind that a person has marked a claim as, where it says of itself that it leans on places, or on
+    /// nothing; else its own.
+    pub(super) fn kind_of(&self, claim: &Claim) -> ClaimKind {
+        let said = match (&claim.decision, claim.kind) {
+            (_, kind @ (ClaimKind::Assumption | ClaimKind::UserInput)) => return kind,
+            (Some(ts), _) => self.by_time.get(ts),
+            (None, _) => self.by_words.get(&claim.text),
+        };
+        said.copied().unwrap_or(claim.kind)
+    }
+}
+
+impl Session<'_> {
+    /// What the notes mark. Notes that cannot be read mark nothing; of those without a mark no decision
+    /// is read.
+    pub(crate) fn marked(&self) -> Result<Marked, SessionError> {
+        let has_mark = |notes: &Notes| {
+            let mut marks = MARKS.iter().map(|mark| mark.as_bytes());
+            marks.any(|mark| memchr::memmem::find(notes.bytes(), mark).is_some())
+        };
+        match self.notes() {
+            Ok(Some(notes)) if has_mark(&notes) => Ok(Marked::of(&notes.decisions())),
+            Ok(_)
+            | Err(
+                SessionError::TooLarge { .. }
+                | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. }
+                | SessionError::Zone(ZoneError::Outside { .. }),
+            ) => Ok(Marked::default()),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! [`Recollection`]: what notes and the current bead say, and which of it still holds.
+
+use crate::{
+    bead::{Bead, BeadDecision, BeadId, is_closed},
+    evidence::{Standing, Tree},
+    grounding::says_the_same,
+    notes::{Decision, Notes},
+    pending_handoffs::Waiting,
+    sanitize::{one_line, title_of},
+    transaction::{Session, SessionError},
+};
+
+/// How far a decision can be relied on now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Every quote is in the tree. Whether it shows what was decided is for a reader to judge.
+    QuoteFound,
+    /// A quote was code when it was cited, and is only in a comment, a string or a docstring now.
+    QuoteInComment,
+    /// It says that it is an assumption.
+    Assumption,
+    /// It says that it is the user's word.
+    UserInput,
+    /// It cites nothing that could be looked up.
+    NoEvidence,
+    /// Not every quote stands where it did.
+    Stale,
+}
+
+impl Trust {
+    /// It in a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::QuoteFound => "quote found",
+            Self::QuoteInComment => "quote found in a comment",
+            Self::Assumption => "assumption",
+            Self::UserInput => "the user's word",
+            Self::NoEvidence => "no evidence",
+            Self::Stale => "stale",
+        }
+    }
+}
+
+/// A decision, and how far it can be relied on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recollected {
+    /// The decision.
+    pub decision: Decision,
+    /// How far it can be relied on.
+    pub trust: Trust,
+}
+
+impl Recollected {
+    /// A decision, looked up in the tree.
+    pub(super) fn of(decision: Decision, tree: &Tree<'_>) -> Self {
+        Self {
+            trust: trust(&decision, tree),
+            decision,
+        }
+    }
+}
+
+/// What there is to be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recollection {
+    /// The current bead: its id, and its file where it was understood.
+    pub bead: Option<(String, Option<Bead>)>,
+    /// When the last checkpoint was, as written.
+    pub checkpoint: Option<String>,
+    /// What was being thought about.
+    pub reasoning: Option<String>,
+    /// Decisions, newest first.
+    pub decisions: Vec<Recollected>,
+    /// How many older ones there are beside those.
+    pub older: usize,
+    /// Hand-offs of the last days, newest first; whoever wants them told gathers them.
+    pub handoffs: Vec<Waiting>,
+    /// Questions that nobody has answered: those of the notes, then those of the bead.
+    pub questions: Vec<String>,
+    /// The ids of open beads beside the current one, the most urgent first; a caller who wants them told adds them.
+    pub other_beads: Vec<String>,
+    /// The ids of the newest entries of the ledger; a caller who wants them told adds them.
+    pub entries: Vec<String>,
+}
+
+impl Recollection {
+    /// Gathers what there is. The evidence of the newest `looked_up` decisions is looked up in the
+    /// tree; older ones are counted.
+    pub fn gather(session: &Session<'_>, looked_up: usize) -> Result<Self, SessionError> {
+        let Some(notes) = session.notes()? else {
+            return Ok(Self::default());
+        };
+        let active = notes.active();
+        let bead = active.bead.as_deref().map(|id| {
+            let sheet = BeadId::new(id).and_then(|id| session.bead(&id).ok());
+            (id.to_owned(), sheet.map(|sheet| Bead::of(sheet.members())))
+        });
+        // Work that is done is not where things stand.
+        let bead = bead.filter(|(_, bead)| {
+            let status = bead.as_ref().map(|bead| bead.status.as_str());
+            !status.is_some_and(is_closed)
+        });
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let newest = notes.newest();
+        let decisions = newest.all().take(looked_up);
+        let of_bead = bead.as_ref().and_then(|(_, bead)| bead.clone());
+        let mut questions: Vec<String> = notes.questions();
+        let more = bead.iter().filter_map(|(_, bead)| bead.as_ref());
+        for question in more.flat_map(|bead| &bead.questions) {
+            if !questions.contains(question) {
+                questions.push(question.clone());
+            }
+        }
+        Ok(Self {
+            bead,
+            handoffs: Vec::new(),
+            other_beads: Vec::new(),
+            entries: Vec::new(),
+            checkpoint: active.checkpoint.map(|text| one_line(&text)),
+            reasoning: active.reasoning.map(|text| one_line(&text)),
+            decisions: decisions
+                .map(|decision| believed(decision, of_bead.as_ref(), &notes))
+                .map(|decision| Recollected::of(decision, &tree))
+                .collect(),
+            older: newest.len().saturating_sub(looked_up),
+            questions: questions.iter().map(|text| one_line(text)).collect(),
+        })
+    }
+
+    /// What comes next: as the bead says, or what was being thought about.
+    pub fn next_step(&self) -> Option<String> {
+        let bead = self.bead.as_ref().and_then(|(_, bead)| bead.as_ref());
+        let step = bead.and_then(|bead| bead.next_steps.first());
+        step.map(|step| one_line(step))
+            .or_else(|| self.reasoning.clone())
+    }
+}
+
+/// The decision as the current bead has it, which is believed before the notes, where it has other words.
+fn believed(decision: Decision, bead: Option<&Bead>, notes: &Notes) -> Decision {
+    let made = bead.into_iter().flat_map(|bead| &bead.decisions);
+    let made: Vec<&BeadDecision> = made
+        .filter(|made| made.ts == decision.ts && !made.decision.is_empty())
+        .collect();
+    let is_said = |made: &&BeadDecision| says_the_same(&made.decision, decision.words());
+    let Some(first) = made.first().filter(|_| !made.iter().any(is_said)) else {
+        return decision;
+    };
+    // Of several of one time, another one may be meant.
+    if notes.decisions_where(|ts, _| ts == decision.ts).len() > 1 {
+        return decision;
+    }
+    let of_words: Vec<_> = made
+        .iter()
+        .filter(|made| made.decision == first.decision)
+        .collect();
+    Decision {
+        title: title_of(&first.decision),
+        decision: first.decision.clone(),
+        rationale: first.rationale.clone(),
+        evidence: of_words
+            .iter()
+            .flat_map(|made| made.evidence.clone())
+            .collect(),
+        unread: 0,
+        is_assumption: of_words.iter().any(|made| made.is_assumption),
+        is_user_input: of_words.iter().any(|made| made.is_user_input),
+        ..decision
+    }
+}
+
+fn trust(decision: &Decision, tree: &Tree<'_>) -> Trust {
+    // Evidence that was added since is more than the mark that it was made with.
+    if decision.evidence.is_empty() && decision.unread == 0 {
+        return match (decision.is_assumption, decision.is_user_input) {
+            (true, _) => Trust::Assumption,
+            (_, true) => Trust::UserInput,
+            _ => Trust::NoEvidence,
+        };
+    }
+    let cited = decision.evidence.iter();
+    let found: Vec<Standing> = cited.map(|cited| tree.stand(cited)).collect();
+    let is_inert = |found: &Standing| matches!(found, Standing::Inert { .. });
+    if decision.unread > 0 || !found.iter().all(|one| one.holds() || is_inert(one)) {
+        Trust::Stale
+    } else if found.iter().any(is_inert) {
+        Trust::QuoteInComment
+    } else {
+        Trust::QuoteFound
+    }
+}

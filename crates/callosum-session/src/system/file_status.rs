@@ -1,0 +1,197 @@
+//! [`standing`]: how a file of the system zone stands. Pure: the caller reads it.
+
+use std::{fmt, ops::Range};
+
+use super::{
+    record::checksum,
+    system_files::{BEGIN, END, Piece, marked},
+};
+
+/// How a file or folder stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is not there, and is created.
+    Missing,
+    /// It is as it should be.
+    Current,
+    /// It is as an older version wrote it, and is replaced.
+    Outdated,
+    /// Somebody had it before; ours is added to it.
+    Extended,
+    /// Somebody changed what we wrote. It is left alone.
+    Changed,
+    /// Somebody had it before, and nothing can be added to it. It is left alone.
+    Foreign,
+    /// A link leads it out of the project. It is left alone.
+    Outside,
+}
+
+impl Standing {
+    /// Whether laying the zones writes it.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Missing | Self::Outdated | Self::Extended)
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "created",
+            Self::Current => "unchanged",
+            Self::Outdated => "updated",
+            Self::Extended => "extended",
+            Self::Changed => "changed by someone",
+            Self::Foreign => "someone else's",
+            Self::Outside => "outside of the project",
+        })
+    }
+}
+
+/// How a piece stands, and what the file is to say where it is written. `recorded` is the checksum of
+/// what we wrote to it last.
+pub(super) fn standing(
+    piece: &Piece,
+    there: Option<&[u8]>,
+    recorded: Option<&str>,
+) -> (Standing, Option<Vec<u8>>) {
+    let whole = piece.whole().into_bytes();
+    let Some(bytes) = there else {
+        return (Standing::Missing, Some(whole));
+    };
+    if bytes == whole {
+        return (Standing::Current, None);
+    }
+    let Some(block) = piece.block else {
+        return match recorded {
+            Some(sum) if sum == checksum(bytes) => (Standing::Outdated, Some(whole)),
+            Some(_) => (Standing::Changed, None),
+            None => (Standing::Foreign, None),
+        };
+    };
+    let ours = marked(block);
+    if let Some(at) = block_of(bytes) {
+        let known = &bytes[at.clone()];
+        if known == ours.as_bytes() {
+            return (Standing::Current, None);
+        }
+        if recorded.is_none_or(|sum| sum != checksum(known)) {
+            return (Standing::Changed, None);
+        }
+        let then = [&bytes[..at.start], ours.as_bytes(), &bytes[at.end..]].concat();
+        return (Standing::Outdated, Some(then));
+    }
+    match recorded {
+        Some(sum) if sum == checksum(bytes) => (Standing::Outdated, Some(whole)),
+        // Somebody took the block out.
+        Some(_) => (Standing::Changed, None),
+        None => (Standing::Extended, Some(extended(bytes, ours.as_bytes()))),
+    }
+}
+
+/// What we answer for in a file that stands like this: the block where there is one, else the file.
+pub(super) fn answered_for<'b>(piece: &Piece, bytes: &'b [u8]) -> &'b [u8] {
+    match block_of(bytes).filter(|_| piece.block.is_some()) {
+        Some(at) => &bytes[at],
+        None => bytes,
+    }
+}
+
+/// The file with a block behind it, one empty line between them.
+pub(super) fn extended(bytes: &[u8], block: &[u8]) -> Vec<u8> {
+    let mut then = bytes.to_vec();
+    if !then.is_empty() && !then.ends_with(b"\n") {
+        then.push(b'\n');
+    }
+    if !then.is_empty() && !then.ends_with(b"\n\n") {
+        then.push(b'\n');
+    }
+    then.extend_from_slice(block);
+    then
+}
+
+/// Where the first block stands, its marks and line end included.
+pub(super) fn block_of(bytes: &[u8]) -> Option<Range<usize>> {
+    let find = |from: usize, mark: &str| {
+        let rest = &bytes[from..];
+        let at = rest
+            .windows(mark.len())
+            .position(|part| part == mark.as_bytes());
+        at.map(|at| from + at)
+    };
+    let start = find(0, BEGIN)?;
+    let end = find(start, END)? + END.len();
+    let line_end = usize::from(bytes.get(end) == Some(&b'\n'));
+    Some(start..end + line_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(text: &'static str, block: Option<&'static str>) -> Piece {
+        Piece {
+            path: "x",
+            text,
+            block,
+            mode: 0o644,
+        }
+    }
+
+    fn of(piece: &Piece, there: &str, recorded: Option<&str>) -> (Standing, Option<String>) {
+        let (standing, then) = standing(piece, Some(there.as_bytes()), recorded);
+        (
+            standing,
+            then.map(|bytes| String::from_utf8(bytes).unwrap()),
+        )
+    }
+
+    /// LOA-ZONE-1: what somebody changed is told apart from what an older version wrote.
+    #[test]
+    fn only_what_we_wrote_ourselves_is_replaced() {
+        let ours = piece("new\n", None);
+        assert_eq!(
+            standing(&ours, None, None),
+            (Standing::Missing, Some(b"new\n".to_vec()))
+        );
+        let old = checksum(b"old\n");
+        for (there, recorded, expected) in [
+            ("new\n", None, Standing::Current),
+            ("old\n", Some(old.as_str()), Standing::Outdated),
+            ("mine\n", Some(old.as_str()), Standing::Changed),
+            ("mine\n", None, Standing::Foreign),
+        ] {
+            assert_eq!(of(&ours, there, recorded).0, expected, "{there}");
+        }
+    }
+
+    /// LOA-FILE-1: a file that somebody had keeps every byte, and gets our block once.
+    #[test]
+    fn a_file_of_others_is_added_to_and_only_its_block_is_ever_replaced() {
+        let ours = piece("", Some("now\n"));
+        let (standing, then) = of(&ours, "# Mine\r\nno line end", None);
+        let then = then.unwrap();
+        assert_eq!(standing, Standing::Extended);
+        assert_eq!(
+            then,
+            format!("# Mine\r\nno line end\n\n{BEGIN}\nnow\n{END}\n")
+        );
+        assert_eq!(of(&ours, &then, None).0, Standing::Current);
+
+        let older = marked("before\n");
+        let recorded = checksum(older.as_bytes());
+        let file = format!("a\n{older}b\n");
+        let (standing, then) = of(&ours, &file, Some(&recorded));
+        assert_eq!(standing, Standing::Outdated);
+        assert_eq!(then.unwrap(), format!("a\n{}b\n", marked("now\n")));
+        for changed in [file.replace("before", "mine"), "a\nb\n".to_owned()] {
+            assert_eq!(
+                of(&ours, &changed, Some(&recorded)),
+                (Standing::Changed, None)
+            );
+        }
+        assert_eq!(
+            of(&ours, &format!("a\n{BEGIN}\nnever ends"), None).0,
+            Standing::Extended
+        );
+    }
+}

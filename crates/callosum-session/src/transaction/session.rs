@@ -1,0 +1,517 @@
+//! [`Session`]: a project's files as one agent changes them, one process at a time.
+
+use std::{path::Path, time::Duration};
+
+use callosum_host::{
+    Clock, Disk, DiskError, FileLock, LockError,
+    disk::{EntryKind, FileStat},
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    concurrent_edit::is_exchanged,
+    intent_log::{FORMAT, Intent, NoteChange},
+};
+use crate::{
+    bead::{BeadId, Beads, Sheet, SheetError},
+    fingerprints,
+    notes::{LARGEST_NOTES, Notes, TEMPLATE},
+    renames::HistorySource,
+    trajectory::{Agent, Trajectory},
+    zones::{ZoneError, Zones},
+};
+
+/// How long another session's step is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A project's files as one agent sees and changes them.
+#[derive(Clone, Debug)]
+pub struct Session<'s> {
+    /// The disk.
+    pub disk: &'s Disk,
+    /// Where the files stand.
+    pub zones: &'s Zones,
+    /// The time of day.
+    pub clock: &'s Clock,
+    /// Whose trajectory is written.
+    pub agent: Agent,
+}
+
+/// The right to change the files, until it is dropped.
+#[derive(Debug)]
+pub struct Held<'s> {
+    pub(crate) session: Session<'s>,
+    /// What was done that a killed process had left.
+    pub mended: Option<Mended>,
+    /// Where the notes stand that somebody wrote anew into a file that was exchanged away.
+    pub aside: Vec<String>,
+    /// Files in which git has not ended a merge, and that lack something of their side: a checkpoint names them, and blocks.
+    pub(crate) unfinished: Vec<String>,
+    /// The history by which moved files are followed.
+    pub(crate) history: HistorySource<'s>,
+    _lock: FileLock,
+}
+
+/// A step of a killed process that was taken to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// What could not be done, and why.
+    pub left: Vec<String>,
+}
+
+/// Where a step's records stand now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The trajectory's file and the line of the first record: `file:line`.
+    pub trajectory: String,
+}
+
+/// Why a session's files could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Another session was at it for too long.
+    #[error("another session is writing")]
+    Busy(#[source] LockError),
+    /// A file cannot be used.
+    #[error(transparent)]
+    Zone(#[from] ZoneError),
+    /// The bead is not there.
+    #[error("bead `{id}` does not exist")]
+    NoBead {
+        /// Its id.
+        id: String,
+    },
+    /// The bead cannot be changed.
+    #[error("cannot write bead `{id}`")]
+    Bead {
+        /// Its id.
+        id: String,
+        /// Why.
+        source: SheetError,
+    },
+    /// The bead cannot be read.
+    #[error("cannot read bead `{id}`: {problem}")]
+    UnreadBead {
+        /// Its id.
+        id: String,
+        /// Its file, from the root.
+        file: String,
+        /// Why.
+        problem: String,
+        /// Whether it is text in another encoding than UTF-8.
+        is_encoded: bool,
+    },
+    /// The files cannot be locked, so that nothing can be written.
+    #[error("session files cannot be locked or written here")]
+    Unwritable(#[source] DiskError),
+    /// The notes are larger than is read.
+    #[error("`{file}` is larger than {} MiB, and is not read", LARGEST_NOTES >> 20)]
+    TooLarge {
+        /// The file.
+        file: String,
+    },
+    /// The notes are no file: a folder, a pipe.
+    #[error("`{file}` is not a regular file")]
+    NotFile {
+        /// What stands there.
+        file: String,
+    },
+    /// The notes are text of a kind that is not read.
+    #[error("`{file}` is {what}")]
+    Foreign {
+        /// The file.
+        file: String,
+        /// What it is, and what would be read.
+        what: &'static str,
+    },
+    /// The notes come and go while they are written.
+    #[error("another program keeps moving `{file}` while it is written")]
+    Unsettled {
+        /// The file.
+        file: String,
+    },
+    /// A newer version began a step here.
+    #[error("a newer version started a step here and did not finish it (format {format})")]
+    Newer {
+        /// Its format.
+        format: u32,
+    },
+}
+
+impl From<DiskError> for SessionError {
+    fn from(error: DiskError) -> Self {
+        Self::Zone(error.into())
+    }
+}
+
+fn unwritable(error: ZoneError) -> SessionError {
+    match error {
+        ZoneError::Disk(error) => SessionError::Unwritable(error),
+        outside @ ZoneError::Outside { .. } => outside.into(),
+    }
+}
+
+impl SessionError {
+    /// Whether it is that nobody, or not this user, may write a file.
+    pub fn is_denied(&self) -> bool {
+        match self {
+            Self::Zone(ZoneError::Disk(error)) => error.is_denied() || error.is_read_only(),
+            _ => false,
+        }
+    }
+}
+
+/// A time as every file of a session has it: to the second.
+pub(crate) fn second(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The times that may name what was decided then, best first: the second, and where others have that,
+/// one millisecond after the other.
+pub(crate) fn times_from(time: Timestamp) -> impl Iterator<Item = String> {
+    let next = |at: &Timestamp| at.checked_add(SignedDuration::from_millis(1)).ok();
+    let odd = std::iter::successors(Some(time), next).filter(|at| at.subsec_millisecond() != 0);
+    let odd = odd.map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
+    std::iter::once(second(time)).chain(odd)
+}
+
+/// A time of ours by which others can be put in order: of one second, those to the millisecond come later.
+pub(crate) fn in_order(ts: &str) -> &str {
+    ts.strip_suffix('Z').unwrap_or(ts)
+}
+
+impl<'s> Session<'s> {
+    /// The beads.
+    pub fn beads(&self) -> Beads<'s> {
+        Beads {
+            disk: self.disk,
+            zones: self.zones,
+        }
+    }
+
+    /// The agent's trajectory.
+    pub fn trajectory(&self) -> Trajectory<'s> {
+        Trajectory {
+            disk: self.disk,
+            zones: self.zones,
+            agent: self.agent.clone(),
+        }
+    }
+
+    /// The notes; `None` where there are none.
+    pub fn notes(&self) -> Result<Option<Notes>, SessionError> {
+        let path = self.zones.real(self.disk, &self.zones.notes())?;
+        let Some(stat) = self.disk.stat(&path)? else {
+            return Ok(None);
+        };
+        if stat.kind != EntryKind::File {
+            return Err(SessionError::NotFile {
+                file: self.zones.named(&path),
+            });
+        }
+        if stat.len > LARGEST_NOTES {
+            return Err(SessionError::TooLarge {
+                file: self.zones.named(&path),
+            });
+        }
+        let notes = Notes::read(self.disk.read(&path)?);
+        match notes.foreign() {
+            None => Ok(Some(notes)),
+            Some(what) => Err(SessionError::Foreign {
+                file: self.zones.named(&path),
+                what,
+            }),
+        }
+    }
+
+    /// The same; also `None` where what stands there is too large, no file, or not of a form that is read.
+    pub(crate) fn notes_if_readable(&self) -> Result<Option<Notes>, SessionError> {
+        match self.notes() {
+            Err(
+                SessionError::TooLarge { .. }
+                | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. },
+            ) => Ok(None),
+            notes => notes,
+        }
+    }
+
+    /// A bead's file.
+    pub fn bead(&self, id: &BeadId) -> Result<Sheet, SessionError> {
+        match self.beads().sheet(id) {
+            Ok(Some(sheet)) => Ok(sheet),
+            Ok(None) => Err(SessionError::NoBead { id: id.to_string() }),
+            Err(crate::bead::ReadError::Zone(error)) => Err(error.into()),
+            Err(error) => Err(SessionError::UnreadBead {
+                id: id.to_string(),
+                file: self.zones.named(&self.zones.beads().join(id.file())),
+                is_encoded: matches!(error, crate::bead::ReadError::NotUtf8 { .. }),
+                problem: error.to_string(),
+            }),
+        }
+    }
+
+    /// Waits up to 5 s until no other session writes, and ends what a killed one began.
+    pub fn hold(&self) -> Result<Held<'s>, SessionError> {
+        self.hold_within(PATIENCE)
+    }
+
+    /// Waits as long as that until no other session writes, and ends what a killed one began.
+    pub fn hold_within(&self, patience: Duration) -> Result<Held<'s>, SessionError> {
+        let own = self.zones.create_own(self.disk).map_err(unwritable)?;
+        for name in OWN {
+            self.set_folder_aside(&own.join(name))?;
+        }
+        let lock =
+            FileLock::acquire(self.disk, &own.join("lock"), patience).map_err(
+                |error| match error {
+                    LockError::Disk(error) => SessionError::Unwritable(error),
+                    timeout @ LockError::Timeout { .. } => SessionError::Busy(timeout),
+                },
+            )?;
+        // What a killed process left of a file that it was writing. Where it cannot be removed, it is in
+        // nobody's way.
+        let ours = |name: &str| {
+            matches!(name, INTENT | "NOTES.md" | "beads.index" | "seen") || is_exchanged(name)
+        };
+        for folder in [own.as_path(), own.parent().unwrap_or(&own)] {
+            drop(self.disk.sweep_new_files(folder, ours));
+        }
+        let mut held = Held {
+            session: self.clone(),
+            mended: None,
+            aside: Vec::new(),
+            unfinished: Vec::new(),
+            history: HistorySource::default(),
+            _lock: lock,
+        };
+        for late in held.take_late()? {
+            held.aside.extend(held.set_late_aside(&late)?);
+        }
+        held.mended = held.mend()?;
+        // It is derived: where it cannot be written, hand-offs tell.
+        drop(held.note_begun());
+        if held.mended.is_some() {
+            held.sweep_beads();
+        }
+        Ok(held)
+    }
+
+    /// Gives a folder that has the name of a file of ours another name beside it.
+    fn set_folder_aside(&self, path: &Path) -> Result<(), SessionError> {
+        let is_folder = |stat: FileStat| stat.kind == EntryKind::Folder;
+        if !self.disk.stat(path)?.is_some_and(is_folder) {
+            return Ok(());
+        }
+        for number in 1_u32.. {
+            let aside = path.with_extension(format!("aside-{number}"));
+            if self.disk.exists(&aside)? {
+                continue;
+            }
+            return match self.disk.rename(path, &aside) {
+                // Another process has done it.
+                Err(error) if error.is_absent() => Ok(()),
+                done => Ok(done?),
+            };
+        }
+        Ok(())
+    }
+
+    /// Whether a process was killed within a step.
+    pub fn is_torn(&self) -> Result<bool, SessionError> {
+        let path = self.zones.real(self.disk, &self.zones.own().join(INTENT))?;
+        Ok(self.disk.exists(&path)?)
+    }
+}
+
+/// The name of the file that a step is written down in.
+const INTENT: &str = "intent.json";
+
+/// Files of ours between the others, none of which is a folder.
+const OWN: [&str; 8] = [
+    INTENT,
+    "lock",
+    "seen",
+    "contexts",
+    fingerprints::FILE,
+    "notes.mark",
+    "beads.index",
+    "beads.gone",
+];
+
+impl Held<'_> {
+    /// Writes records alone, into the trajectory of an agent on the day of `ts`.
+    pub(crate) fn tell(
+        &self,
+        agent: String,
+        ts: &str,
+        records: Vec<serde_json::Value>,
+    ) -> Result<(), SessionError> {
+        self.commit(&Intent {
+            format: 1,
+            agent,
+            day: ts[..10].to_owned(),
+            notes: Vec::new(),
+            bead: None,
+            records,
+        })?;
+        Ok(())
+    }
+
+    /// Does all of an intent, or nothing. What it says is on disk when this returns; a process that
+    /// is killed meanwhile leaves it to the next one that holds the session.
+    pub(crate) fn commit(&self, intent: &Intent) -> Result<Written, SessionError> {
+        let session = &self.session;
+        let path = session
+            .zones
+            .real(session.disk, &session.zones.own().join(INTENT))?;
+        // Whatever cannot be written must fail before anything is.
+        if let Some((id, _)) = &intent.bead {
+            self.bead_changed(id, intent)?;
+        }
+        let bytes = serde_json::to_vec(intent).unwrap_or_default();
+        session.disk.replace(&path, &bytes, 0o644)?;
+        if let Some((id, _)) = &intent.bead {
+            let (bead, sheet) = self.bead_changed(id, intent)?;
+            let written = self.write_if_changed(&bead, sheet.text().as_bytes());
+            if written.as_ref().is_err_and(SessionError::is_denied) {
+                // Nobody who may not write it either could end the step.
+                session.disk.remove_file(&path)?;
+            }
+            written?;
+        }
+        self.change_notes(intent)?;
+        let line = self.append(intent);
+        if line.as_ref().is_err_and(SessionError::is_denied)
+            && intent.notes.is_empty()
+            && intent.bead.is_none()
+        {
+            // Nothing of it was done, and nobody who may not write there either could end the step.
+            session.disk.remove_file(&path)?;
+        }
+        let line = line?;
+        session.disk.remove_file(&path)?;
+        session
+            .disk
+            .sync_dir(&session.zones.real(session.disk, &session.zones.own())?)?;
+        if !intent.notes.is_empty() {
+            self.take_late()?;
+        }
+        let file = self.session.trajectory().file_of(&intent.day)?;
+        Ok(Written {
+            trajectory: format!("{}:{line}", session.zones.named(&file)),
+        })
+    }
+
+    /// Removes what killed processes left of beads that they were writing. Costs the listing of the
+    /// folder. Where it cannot be removed, it is in nobody's way.
+    pub(crate) fn sweep_beads(&self) {
+        let session = &self.session;
+        if let Ok(folder) = session.zones.real(session.disk, &session.zones.beads()) {
+            let ours = |name: &str| BeadId::of_file(name).is_some();
+            drop(session.disk.sweep_new_files(&folder, ours));
+        }
+    }
+
+    fn mend(&self) -> Result<Option<Mended>, SessionError> {
+        let session = &self.session;
+        let own = session.zones.real(session.disk, &session.zones.own())?;
+        let path = own.join(INTENT);
+        let Some(bytes) = session.disk.read_if_there(&path)? else {
+            return Ok(None);
+        };
+        let mut mended = Mended::default();
+        match serde_json::from_slice::<Intent>(&bytes) {
+            Ok(intent) if intent.format > FORMAT => {
+                return Err(SessionError::Newer {
+                    format: intent.format,
+                });
+            }
+            Ok(intent) => {
+                self.change_notes(&intent)?;
+                if let Some((id, _)) = &intent.bead {
+                    match self.bead_changed(id, &intent) {
+                        Ok((path, sheet)) => {
+                            match self.write_if_changed(&path, sheet.text().as_bytes()) {
+                                Err(error) if error.is_denied() => {
+                                    mended.left.push(error.to_string());
+                                }
+                                written => written?,
+                            }
+                        }
+                        Err(SessionError::Zone(error)) => return Err(error.into()),
+                        Err(error) => mended.left.push(error.to_string()),
+                    }
+                }
+                match self.append(&intent) {
+                    Err(error) if error.is_denied() => mended.left.push(error.to_string()),
+                    written => {
+                        written?;
+                    }
+                }
+            }
+            Err(error) => mended.left.push(format!("cannot read the step: {error}")),
+        }
+        session.disk.remove_file(&path)?;
+        session.disk.sync_dir(&own)?;
+        Ok(Some(mended))
+    }
+
+    fn change_notes(&self, intent: &Intent) -> Result<(), SessionError> {
+        if intent.notes.is_empty() {
+            return Ok(());
+        }
+        let was_complete = self.is_complete()?;
+        let is_alone = self.edit_notes(|there| {
+            let there = there.filter(|notes| !notes.is_blank());
+            let notes = there.unwrap_or_else(|| Notes::read(TEMPLATE.into()));
+            NoteChange::all_made(&intent.notes, notes)
+        })?;
+        if was_complete && is_alone {
+            self.note_complete()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn bead_changed(
+        &self,
+        id: &str,
+        intent: &Intent,
+    ) -> Result<(std::path::PathBuf, Sheet), SessionError> {
+        let no_bead = || SessionError::NoBead { id: id.to_owned() };
+        let checked = BeadId::new(id).ok_or_else(no_bead)?;
+        let mut sheet = self.session.bead(&checked)?;
+        for change in intent.bead.iter().flat_map(|(_, changes)| changes) {
+            sheet = change.made(&sheet).map_err(|source| SessionError::Bead {
+                id: id.to_owned(),
+                source,
+            })?;
+        }
+        Ok((self.session.beads().path(&checked)?, sheet))
+    }
+
+    fn append(&self, intent: &Intent) -> Result<usize, SessionError> {
+        // An intent of a name that is none any more goes to nobody's file.
+        let agent = Agent::new(&intent.agent).unwrap_or_default();
+        let trajectory = Trajectory {
+            agent,
+            ..self.session.trajectory()
+        };
+        Ok(trajectory.append(&intent.day, &intent.records)?)
+    }
+
+    pub(crate) fn write_if_changed(
+        &self,
+        path: &std::path::Path,
+        bytes: &[u8],
+    ) -> Result<(), SessionError> {
+        let disk = self.session.disk;
+        if disk.read_if_there(path)?.as_deref() == Some(bytes) {
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            disk.create_dir_all(folder)?;
+        }
+        Ok(disk.rewrite(path, bytes, 0o644)?)
+    }
+}

@@ -13,7 +13,7 @@ use crate::{
     output_format::{self, Dialect},
     protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
     registry::{Capabilities, Executor},
-    runner::{Patience, Reply, RunError, Surroundings, exchange},
+    runner::{ExecutionEnvironment, Reply, RunError, Timeouts, exchange},
     sanitize::with_causes,
     server_tool::ServerTool,
     transport::{self, Transport},
@@ -76,14 +76,14 @@ pub enum Outcome {
     /// As it should.
     Passed,
     /// Not as it should.
-    Failed(Fault),
+    Failed(HandshakeFault),
     /// It was not tried, because an earlier step failed.
     Skipped,
 }
 
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum HandshakeFault {
     /// It did not answer at all.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -134,7 +134,7 @@ pub enum Fault {
     },
 }
 
-impl Fault {
+impl HandshakeFault {
     /// The seed's code, where it has one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
@@ -179,7 +179,7 @@ impl Handshake {
     }
 
     /// The first thing that went wrong.
-    pub fn fault(&self) -> Option<(StepName, &Fault)> {
+    pub fn fault(&self) -> Option<(StepName, &HandshakeFault)> {
         self.steps.iter().find_map(|step| match &step.outcome {
             Outcome::Failed(fault) => Some((step.name, fault)),
             Outcome::Passed | Outcome::Skipped => None,
@@ -209,7 +209,7 @@ impl Handshake {
 /// Shakes hands with an executor: two short runs, at most [`ANSWER_WITHIN`] each.
 ///
 /// A client with a dialect is asked for its version and its options instead.
-pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake {
+pub fn handshake(executor: &Executor, surroundings: &ExecutionEnvironment) -> Handshake {
     if let Some(dialect) = Dialect::of(executor) {
         return output_format::handshake(dialect, executor, surroundings);
     }
@@ -224,7 +224,10 @@ pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake 
 }
 
 /// Pings an executor: the health check (seed CAL §11.3). Says how long it took.
-pub fn ping(executor: &Executor, surroundings: &Surroundings) -> Result<Duration, Fault> {
+pub fn ping(
+    executor: &Executor,
+    surroundings: &ExecutionEnvironment,
+) -> Result<Duration, HandshakeFault> {
     if Dialect::of(executor).is_some() {
         return output_format::ping(executor, surroundings);
     }
@@ -238,11 +241,11 @@ pub fn ping(executor: &Executor, surroundings: &Surroundings) -> Result<Duration
 
 fn ask(
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     question: &str,
 ) -> Result<Reply, RunError> {
     let within = ANSWER_WITHIN.max(surroundings.slowest_handshake);
-    let patience = Patience {
+    let patience = Timeouts {
         quiet: within,
         total: Some(within),
     };
@@ -294,8 +297,8 @@ pub fn judge(
 /// What `read` makes of a reply, and how long the reply took.
 fn heard<T>(
     reply: Result<Reply, RunError>,
-    read: impl FnOnce(&[u8]) -> Result<T, Fault>,
-) -> (Result<T, Fault>, Option<Duration>) {
+    read: impl FnOnce(&[u8]) -> Result<T, HandshakeFault>,
+) -> (Result<T, HandshakeFault>, Option<Duration>) {
     match reply {
         Ok(reply) => (read(&reply.output), Some(reply.elapsed)),
         Err(fault) => (Err(fault.into()), None),
@@ -305,9 +308,9 @@ fn heard<T>(
 /// The four steps, from how the first three went; `None` where one was not tried. Whoever passes the
 /// third may be active.
 pub(crate) fn steps(
-    (greeted, greeted_in): (Result<(), Fault>, Option<Duration>),
-    (described, described_in): (Option<Result<(), Fault>>, Option<Duration>),
-    validated: Option<Result<(), Fault>>,
+    (greeted, greeted_in): (Result<(), HandshakeFault>, Option<Duration>),
+    (described, described_in): (Option<Result<(), HandshakeFault>>, Option<Duration>),
+    validated: Option<Result<(), HandshakeFault>>,
 ) -> [Step; 4] {
     let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
     [
@@ -318,7 +321,11 @@ pub(crate) fn steps(
     ]
 }
 
-fn step(name: StepName, result: Option<Result<(), Fault>>, elapsed: Option<Duration>) -> Step {
+fn step(
+    name: StepName,
+    result: Option<Result<(), HandshakeFault>>,
+    elapsed: Option<Duration>,
+) -> Step {
     let outcome = match result {
         Some(Ok(())) => Outcome::Passed,
         Some(Err(fault)) => Outcome::Failed(fault),
@@ -331,20 +338,20 @@ fn step(name: StepName, result: Option<Result<(), Fault>>, elapsed: Option<Durat
     }
 }
 
-fn validate(ping_output: &[u8], capabilities: Capabilities) -> Result<(), Fault> {
+fn validate(ping_output: &[u8], capabilities: Capabilities) -> Result<(), HandshakeFault> {
     if !capabilities.prompt_input {
-        return Err(Fault::Lacks {
+        return Err(HandshakeFault::Lacks {
             capability: "prompt_input",
         });
     }
     if !capabilities.json_output {
-        return Err(Fault::Lacks {
+        return Err(HandshakeFault::Lacks {
             capability: "json_output",
         });
     }
     match parse_answer(ping_output, capabilities) {
         Ok(_) => Ok(()),
-        Err(AnswerError::Unreadable(Unreadable::Missing { .. })) => Err(Fault::NoChecksum),
+        Err(AnswerError::Unreadable(Unreadable::Missing { .. })) => Err(HandshakeFault::NoChecksum),
         Err(other) => Err(other.into()),
     }
 }

@@ -6,20 +6,20 @@ use std::{
 };
 
 use crate::{
-    handshake::{Fault, ping},
+    handshake::{HandshakeFault, ping},
     registry::Executor,
-    runner::Surroundings,
+    runner::ExecutionEnvironment,
 };
 
 /// Remembers which executors answered; shared by threads.
 #[derive(Debug, Default)]
 pub struct Health {
-    known: Mutex<BTreeMap<String, Arc<Mutex<Standing>>>>,
+    known: Mutex<BTreeMap<String, Arc<Mutex<HealthState>>>>,
 }
 
 /// What is known of one executor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Standing {
+enum HealthState {
     /// Nobody has asked.
     #[default]
     Unknown,
@@ -40,15 +40,19 @@ impl Health {
     /// A failure is not remembered: an executor that stumbled may be asked again, and whether it
     /// is, is for whoever decides about retries. Two threads that ask about one executor wait for
     /// one ping; others are not held up.
-    pub fn check(&self, executor: &Executor, surroundings: &Surroundings) -> Result<(), Fault> {
+    pub fn check(
+        &self,
+        executor: &Executor,
+        surroundings: &ExecutionEnvironment,
+    ) -> Result<(), HandshakeFault> {
         let slot = Arc::clone(guard(&self.known).entry(executor.id.clone()).or_default());
         let mut standing = guard(&slot);
-        if *standing == Standing::Well {
+        if *standing == HealthState::Well {
             return Ok(());
         }
-        *standing = Standing::Unwell;
+        *standing = HealthState::Unwell;
         ping(executor, surroundings)?;
-        *standing = Standing::Well;
+        *standing = HealthState::Well;
         Ok(())
     }
 
@@ -56,7 +60,7 @@ impl Health {
     pub fn unwell(&self) -> Vec<String> {
         guard(&self.known)
             .iter()
-            .filter(|(_, slot)| *guard(slot) == Standing::Unwell)
+            .filter(|(_, slot)| *guard(slot) == HealthState::Unwell)
             .map(|(id, _)| id.clone())
             .collect()
     }

@@ -3,7 +3,9 @@
 //! What it refuses is told in one way, with its place, whoever finds it: the canonical form,
 //! which knows integers of any size, or the value, which does not.
 
-use callosum_ledger::canonical::{CanonicalError, DuplicateKeys, Fault, Place, canonicalize};
+use callosum_ledger::canonical::{
+    CanonicalError, CanonicalFault, DuplicateKeys, TextPosition, canonicalize,
+};
 use serde_json::Value;
 
 use crate::sanitize::fit_shortly;
@@ -12,28 +14,28 @@ use crate::sanitize::fit_shortly;
 /// may believe different ones.
 ///
 /// Integers outside of 64 bits are held as floats, to 17 digits. One that no float can hold is
-/// refused as [`Fault::TooLarge`]: it has a canonical form, but no value in memory. A key that an
+/// refused as [`CanonicalFault::TooLarge`]: it has a canonical form, but no value in memory. A key that an
 /// error names is masked, and cut where it is long.
 pub fn read_value(bytes: &[u8]) -> Result<Value, CanonicalError> {
     canonicalize(bytes, DuplicateKeys::Refused).map_err(|mut error| {
-        if let Fault::DuplicateKey(key) = &mut error.fault {
+        if let CanonicalFault::DuplicateKey(key) = &mut error.fault {
             *key = fit_shortly(key);
         }
         error
     })?;
     serde_json::from_slice(bytes).map_err(|error| CanonicalError {
         place: place(bytes, error.line(), error.column()),
-        fault: Fault::TooLarge,
+        fault: CanonicalFault::TooLarge,
     })
 }
 
 /// A place from a line and a byte in it, both from 1.
-fn place(bytes: &[u8], line: usize, column: usize) -> Place {
+fn place(bytes: &[u8], line: usize, column: usize) -> TextPosition {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let before: usize = lines.by_ref().take(line - 1).map(<[u8]>::len).sum();
     let within = &lines.next().unwrap_or_default();
     let within = &within[..within.len().min(column.saturating_sub(1))];
-    Place {
+    TextPosition {
         line,
         column: String::from_utf8_lossy(within).chars().count() + 1,
         offset: before + within.len(),
@@ -56,7 +58,7 @@ mod tests {
             (format!("{{\n \"é\": [{huge}]\n}}"), 2),
         ] {
             let error = read_value(text.as_bytes()).unwrap_err();
-            assert_eq!(error.fault, Fault::TooLarge);
+            assert_eq!(error.fault, CanonicalFault::TooLarge);
             assert_eq!(error.place.line, line);
             assert!(text.as_bytes()[error.place.offset].is_ascii_digit());
             let in_line = text[..error.place.offset].chars().rev();

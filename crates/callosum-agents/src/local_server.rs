@@ -9,7 +9,7 @@ use std::{thread, time::Duration};
 use crate::{
     http::{Endpoint, EndpointError},
     registry::Executor,
-    runner::Surroundings,
+    runner::ExecutionEnvironment,
     transport::{self, Transport},
 };
 
@@ -142,7 +142,10 @@ impl LocalServer {
 /// Asks all of them what they offer, at once, and gives those that answered, in their order.
 ///
 /// Waits 2 s at most. Whoever listens there and lists no models as such a server does has not answered.
-pub fn look_around(servers: Vec<LocalServer>, surroundings: &Surroundings) -> Vec<Answering> {
+pub fn look_around(
+    servers: Vec<LocalServer>,
+    surroundings: &ExecutionEnvironment,
+) -> Vec<Answering> {
     let ask = |server: &LocalServer| {
         let entry = server.entry("");
         transport::offers(server.transport, &entry, surroundings, ANSWER_WITHIN).ok()

@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use callosum_agents::confinement::{
-    Confiner, Connections, LastTranscript, LeadsOutside, Names, Protected, System, Upstream,
-    Wishes, Withheld, leads_outside, personal,
+    Confiner, Connections, DeniedPath, LastTranscript, LeadsOutside, Names, Protected,
+    RequestedPaths, System, Upstream, leads_outside, personal,
 };
 use callosum_agents::output_format::LONGEST_CLIENT_WAIT;
-use callosum_agents::runner::{Patience, Surroundings};
+use callosum_agents::runner::{ExecutionEnvironment, Timeouts};
 use callosum_arbiter::circuit::Circuits;
 use callosum_arbiter::delegation::Provenance;
 use callosum_arbiter::slots::Slots;
@@ -325,7 +325,7 @@ impl Context {
     }
 
     /// What executors run in.
-    pub fn surroundings(&self) -> Result<Surroundings, CommandError> {
+    pub fn surroundings(&self) -> Result<ExecutionEnvironment, CommandError> {
         let self_program = std::env::current_exe().map_err(|error| {
             CommandError::because(
                 Exit::Environment,
@@ -350,7 +350,7 @@ impl Context {
         let settings = &self.project.settings;
         let quiet = settings.quiet_timeout();
         let is_usual = settings.get(Key::ExecutorTimeoutMs).origin == Origin::Default;
-        Ok(Surroundings {
+        Ok(ExecutionEnvironment {
             root: self.tree().to_owned(),
             self_program,
             environment: self
@@ -363,7 +363,7 @@ impl Context {
             transcript: LastTranscript::default(),
             temporary,
             cancel: self.cancel.clone(),
-            patience: Patience {
+            patience: Timeouts {
                 quiet: if is_usual { patience(quiet)? } else { quiet },
                 total: None,
             },
@@ -376,14 +376,14 @@ impl Context {
     }
 
     /// How much of an executor's wish to write is not granted, whatever its entry says; `None` where all of it is.
-    pub fn withheld(&self, wish: &str) -> Option<Withheld> {
+    pub fn withheld(&self, wish: &str) -> Option<DeniedPath> {
         let home = self.environment.path("HOME");
         self.protected()
             .withheld(wish, self.tree(), home.as_deref(), &self.disk)
     }
 
     /// The first place an entry names that leads outside the project though the entry names none there.
-    pub fn leads_outside(&self, wishes: &Wishes) -> Option<LeadsOutside> {
+    pub fn leads_outside(&self, wishes: &RequestedPaths) -> Option<LeadsOutside> {
         let home = self.environment.path("HOME");
         leads_outside(wishes, self.tree(), home.as_deref(), &self.disk)
     }

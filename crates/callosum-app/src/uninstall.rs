@@ -4,7 +4,7 @@
 use callosum_client::registration::{Place, Registrar};
 use callosum_host::DiskError;
 use callosum_ledger::locks::ExclusiveLedger;
-use callosum_session::system::{Fate, Lifted};
+use callosum_session::system::{Lifted, RemovalOutcome};
 use callosum_session::trajectory::Agent;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,9 +54,9 @@ impl LiftedOutput {
     /// Returns what is printed about a removed registration.
     pub fn of(lifted: &Lifted) -> Self {
         let change = match lifted.fate {
-            Fate::Removed => "removed",
-            Fate::Restored(_) => "restored",
-            Fate::Stays => "kept",
+            RemovalOutcome::Removed => "removed",
+            RemovalOutcome::Restored(_) => "restored",
+            RemovalOutcome::Stays => "kept",
         };
         Self {
             path: lifted.path.clone(),

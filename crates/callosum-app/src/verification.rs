@@ -1,6 +1,6 @@
 //! What `ledger verify` and `audit verify` do: all of it, for neither stands without the other.
 
-use callosum_ledger::verify::{Fault, Problem};
+use callosum_ledger::verify::{Problem, VerifyFinding};
 use callosum_ledger::{LedgerPaths, Verification};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,6 +66,8 @@ pub fn of_others(found: &Verification) -> Option<String> {
 /// Whether a problem is no more than that what was signed, and by whom, does not go with the journal.
 pub fn is_of_signed(problem: &Problem, paths: &LedgerPaths) -> bool {
     let is_of_journal = problem.path.starts_with(&paths.audit);
-    matches!(problem.fault, Fault::CheckpointMissing | Fault::OtherKey)
-        || (problem.fault == Fault::Rewritten && is_of_journal)
+    matches!(
+        problem.fault,
+        VerifyFinding::CheckpointMissing | VerifyFinding::OtherKey
+    ) || (problem.fault == VerifyFinding::Rewritten && is_of_journal)
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use callosum_host::random;
 use callosum_ledger::Ledger;
 use callosum_ledger::checkpoint::{
-    Begin, CheckpointError, KeptCheckpoints, KeyError, Made, Witness,
+    Begin, CheckpointError, KeptCheckpoints, KeyError, Made, TrustStore,
 };
 
 use crate::context::Context;
@@ -19,8 +19,8 @@ use crate::{CommandError, Exit, many, store};
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Where the project's checkpoints are kept. Creates nothing.
-pub fn of(context: &Context) -> Witness {
-    Witness::in_home(&context.project.homes.machine, context.state())
+pub fn of(context: &Context) -> TrustStore {
+    TrustStore::in_home(&context.project.homes.machine, context.state())
 }
 
 /// What was signed of the project so far.

@@ -1,7 +1,7 @@
 //! The three zones of a project, as `init` lays them and `doctor` looks at them.
 
 use callosum_client::registration::Doing;
-use callosum_session::system::{Standing, Surveyed, survey};
+use callosum_session::system::{FileStatus, Surveyed, survey};
 use callosum_session::trajectory::Agent;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub fn lay(
 pub fn created(found: &[Surveyed]) -> impl Iterator<Item = &str> {
     found
         .iter()
-        .filter(|found| found.standing == Standing::Missing)
+        .filter(|found| found.standing == FileStatus::Missing)
         .map(|found| found.path.as_str())
 }
 
@@ -47,7 +47,7 @@ pub fn created(found: &[Surveyed]) -> impl Iterator<Item = &str> {
 pub fn outputs(found: &[Surveyed]) -> Vec<ZoneOutput> {
     found
         .iter()
-        .filter(|found| !matches!(found.standing, Standing::Missing | Standing::Current))
+        .filter(|found| !matches!(found.standing, FileStatus::Missing | FileStatus::Current))
         .map(|found| ZoneOutput {
             path: found.path.clone(),
             standing: found.standing.to_string(),
@@ -60,8 +60,8 @@ pub fn tell(context: &Context, found: &[Surveyed]) {
     for found in found {
         let Surveyed { path, standing, .. } = found;
         match standing {
-            Standing::Missing | Standing::Current => {}
-            Standing::Outdated | Standing::Extended => {
+            FileStatus::Missing | FileStatus::Current => {}
+            FileStatus::Outdated | FileStatus::Extended => {
                 let in_git = if is_tracked(context, path) {
                     "; git tracks it and will show it as changed"
                 } else {
@@ -69,7 +69,7 @@ pub fn tell(context: &Context, found: &[Surveyed]) {
                 };
                 context.report.say(&format!("{path}: {standing}{in_git}"));
             }
-            Standing::Changed | Standing::Foreign | Standing::Outside => {
+            FileStatus::Changed | FileStatus::Foreign | FileStatus::Outside => {
                 context
                     .report
                     .warn(&format!("{path}: {standing}, not changed"), None);
@@ -90,7 +90,7 @@ pub fn ignored(found: &[Surveyed]) -> Vec<String> {
     let ours = found.iter().filter(|found| {
         matches!(
             found.standing,
-            Standing::Missing | Standing::Current | Standing::Outdated
+            FileStatus::Missing | FileStatus::Current | FileStatus::Outdated
         )
     });
     let mut names: Vec<String> = ours

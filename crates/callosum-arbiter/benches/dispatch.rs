@@ -28,7 +28,7 @@ use callosum_agents::{
     confinement::{Confiner, Connections, LastTranscript, Names, Policy, Protected, System},
     protocol::Request,
     registry::{Capabilities, Executor, Registry, Status},
-    runner::{self, Patience, Surroundings},
+    runner::{self, ExecutionEnvironment, Timeouts},
 };
 use callosum_arbiter::{
     Limits, Mode, Submission, Task,
@@ -73,7 +73,7 @@ fn main() {
     registry.put(&noop);
     let cancel = Cancel::new().unwrap();
     let ballast = ballast(&arguments);
-    let mut surroundings = Surroundings {
+    let mut surroundings = ExecutionEnvironment {
         root: folder.path().to_owned(),
         self_program: "/bin/false".into(),
         environment: Vec::new(),
@@ -82,7 +82,7 @@ fn main() {
         connections: Connections::default(),
         transcript: LastTranscript::default(),
         cancel: cancel.clone(),
-        patience: Patience::default(),
+        patience: Timeouts::default(),
         slowest_handshake: Duration::ZERO,
         client_wait: callosum_agents::output_format::LONGEST_CLIENT_WAIT,
         waits: 0,
@@ -200,7 +200,7 @@ fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path, executor: &Executor
 }
 
 /// Processes a second, with nothing recorded.
-fn bare(executor: &Executor, surroundings: &Surroundings, threads: usize) -> f64 {
+fn bare(executor: &Executor, surroundings: &ExecutionEnvironment, threads: usize) -> f64 {
     let begun = AtomicUsize::new(0);
     let started = Instant::now();
     std::thread::scope(|scope| {

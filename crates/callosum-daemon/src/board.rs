@@ -6,7 +6,7 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use callosum_mesh::{
     agent::US,
-    board::{Deed, Tally},
+    board::{Effect, Tally},
     event::Event,
 };
 
@@ -31,8 +31,8 @@ impl Changes {
         let count = |counts: &RefCell<BTreeMap<&'static str, u64>>, what| {
             *counts.borrow_mut().entry(what).or_default() += 1;
         };
-        match Deed::of(event) {
-            Some(Deed::MessageMoved { receipt, .. }) => {
+        match Effect::of(event) {
+            Some(Effect::MessageMoved { receipt, .. }) => {
                 let mut deliveries = self.deliveries.borrow_mut();
                 let key = (event.source.to_string(), receipt.as_str());
                 let is_room = deliveries.len() < MOST_AGENTS || deliveries.contains_key(&key);
@@ -43,19 +43,19 @@ impl Changes {
                 };
                 *deliveries.entry(key).or_default() += 1;
             }
-            Some(Deed::TaskAdded { .. }) => count(&self.tasks, "added"),
-            Some(Deed::TaskClaimed { .. }) => count(&self.tasks, "claimed"),
-            Some(Deed::TaskReleased { .. }) => count(&self.tasks, "released"),
-            Some(Deed::TaskCompleted { .. }) => count(&self.tasks, "completed"),
-            Some(Deed::TaskCancelled { .. }) => count(&self.tasks, "cancelled"),
+            Some(Effect::TaskAdded { .. }) => count(&self.tasks, "added"),
+            Some(Effect::TaskClaimed { .. }) => count(&self.tasks, "claimed"),
+            Some(Effect::TaskReleased { .. }) => count(&self.tasks, "released"),
+            Some(Effect::TaskCompleted { .. }) => count(&self.tasks, "completed"),
+            Some(Effect::TaskCancelled { .. }) => count(&self.tasks, "cancelled"),
             // Nobody but the mesh itself hands a task that was not begun in time to the other agent.
-            Some(Deed::TaskChanged { set, .. })
+            Some(Effect::TaskChanged { set, .. })
                 if event.source.as_str() == US && set.contains_key("assigned_to") =>
             {
                 count(&self.tasks, "overdue");
             }
-            Some(Deed::LeaseTaken { .. }) => count(&self.leases, "taken"),
-            Some(Deed::LeaseReleased { .. }) => count(&self.leases, "released"),
+            Some(Effect::LeaseTaken { .. }) => count(&self.leases, "taken"),
+            Some(Effect::LeaseReleased { .. }) => count(&self.leases, "released"),
             Some(_) | None => {}
         }
     }

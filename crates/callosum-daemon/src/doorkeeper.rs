@@ -12,7 +12,7 @@ use std::{
 };
 
 use callosum_host::{
-    peer::{self, Company, Peer},
+    peer::{self, OtherUsers, Peer},
     process::Cancel,
 };
 use tokio::sync::mpsc;
@@ -39,7 +39,7 @@ impl Doorkeeper {
     /// Begins to wait for connections, until that is cancelled. The listener does not block.
     pub(super) fn start(listener: TcpListener, cancel: Cancel) -> io::Result<Self> {
         let (tell, come) = mpsc::channel(MOST_WAITING);
-        let mut company = Company::default();
+        let mut company = OtherUsers::default();
         let work = move || {
             loop {
                 match peer::accept(&listener, &cancel) {

@@ -17,7 +17,7 @@ use callosum_mesh::{
     Undecided,
     event::{Draft, Event},
     is_about_board,
-    journal::{Cursor, Durability, Journal, JournalError, Reader, Tip},
+    journal::{Cursor, Durability, Journal, JournalError, LogEnd, Reader},
 };
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot};
 
@@ -70,7 +70,7 @@ pub(super) struct Hub {
     /// The `seq` up to which everybody live was told.
     pub(super) seen: Cell<u64>,
     /// The log's files as they were when everybody had been told of what is in them.
-    pub(super) tip: RefCell<Tip>,
+    pub(super) tip: RefCell<LogEnd>,
     pub(super) seats: RefCell<Vec<Rc<Seat>>>,
     /// What was told last, while anybody listens.
     recent: RefCell<Recent>,

@@ -22,7 +22,7 @@ use std::{
 use callosum_mesh::{
     Mesh, MeshError, Undecided,
     board::Tally,
-    bridge::{Bridge, Glimpse, Resting, Synced},
+    bridge::{Bridge, FileStamp, Synced, WriteDelay},
     event::{Draft, Event},
 };
 use tokio::sync::{Notify, oneshot};
@@ -121,10 +121,10 @@ impl Keeper {
             scribe,
             before: Vec::new(),
             overwritten: 0,
-            seen: Glimpse::default(),
-            looked: Glimpse::default(),
+            seen: FileStamp::default(),
+            looked: FileStamp::default(),
             shown: None,
-            resting: Resting::default(),
+            resting: WriteDelay::default(),
             read: None,
             failed: None,
             appended: Arc::clone(&appended),
@@ -194,13 +194,13 @@ struct Desk {
     /// Until when nothing is shown that only the board's changes ask for.
     pause: Option<Instant>,
     /// What the files of the bridge looked like when they were last brought in line.
-    seen: Glimpse,
+    seen: FileStamp,
     /// What they looked like right after that.
-    looked: Glimpse,
+    looked: FileStamp,
     /// The change of the board that the bridge file shows.
     shown: Option<u64>,
     /// What stands there instead, for a moment.
-    resting: Resting,
+    resting: WriteDelay,
     /// When the files were last read.
     read: Option<Instant>,
     /// When something last failed.
@@ -342,7 +342,7 @@ impl Desk {
         self.seen = if synced == Synced::default() {
             glimpse
         } else {
-            Glimpse::default()
+            FileStamp::default()
         };
         let now = self.mesh.journal().now();
         let board = self.mesh.board()?;

@@ -4,7 +4,7 @@ use std::{rc::Rc, sync::Arc};
 
 use callosum_mesh::{
     MeshError, Undecided, board,
-    event::{Draft, Fault, LONGEST, UnreadValue, read_value},
+    event::{Draft, InvalidEvent, LONGEST, UnreadValue, read_value},
     journal::{Durability, JournalError},
 };
 use hyper::{
@@ -29,7 +29,7 @@ const MOST: usize = 1000;
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// Something is wrong with them: with which, and what.
-    Faults(Vec<(usize, Fault)>),
+    Faults(Vec<(usize, InvalidEvent)>),
     /// A list is longer than it may be.
     TooMany,
     /// One is longer than it may be.
@@ -39,7 +39,7 @@ pub(super) enum Refusal {
     /// The log did not take them.
     Log(Arc<Undecided>),
     /// The board did not: another has the task, or it is not there; and which of a list.
-    Board(usize, board::Refusal),
+    Board(usize, board::BoardError),
     /// Another event stands under the id of one.
     Reused(Arc<Undecided>),
     /// More wait to be decided than may.
@@ -51,7 +51,7 @@ impl From<Unpublished> for Refusal {
         match unpublished {
             Unpublished::Busy => Self::Busy,
             Unpublished::Ephemeral(at) => {
-                let fault = Fault {
+                let fault = InvalidEvent {
                     key: "durability".to_owned(),
                     found: "`ephemeral`".to_owned(),
                     wanted: "logged or synced: events that change the board are stored".to_owned(),
@@ -181,7 +181,7 @@ pub(super) async fn taken(
 
 fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
     let whole = |words: String| {
-        let fault = Fault {
+        let fault = InvalidEvent {
             key: String::new(),
             found: words,
             wanted: "an event, or a list of events, in JSON".to_owned(),
@@ -211,7 +211,7 @@ fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
             Ok(value) => value,
             Err(UnreadValue::NoJson(error)) => return Err(unread(error)),
             Err(UnreadValue::TooLarge { found }) => {
-                let fault = Fault {
+                let fault = InvalidEvent {
                     key: String::new(),
                     found: format!("with `{found}` in it"),
                     wanted: "without whole numbers beyond -2^63 and 2^64-1: write them as strings"
@@ -305,9 +305,10 @@ impl Refusal {
                 let words = told["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
             }
-            Self::Board(_, board::Refusal::Full { .. } | board::Refusal::TooManyFields { .. }) => {
-                StatusCode::INSUFFICIENT_STORAGE
-            }
+            Self::Board(
+                _,
+                board::BoardError::Full { .. } | board::BoardError::TooManyFields { .. },
+            ) => StatusCode::INSUFFICIENT_STORAGE,
             Self::Board(..) | Self::Reused(_) => StatusCode::CONFLICT,
             Self::Busy => {
                 let words = told["error"].as_str().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! [`Scribe`]: the thread that keeps those who write the bridge file apart, and reads what each of them wrote.
 //!
 //! Two who edit the file overwrite one another's additions as soon as both have read it. Whoever begins to write has the
-//! file to itself as soon as that is told here: a [`Spare`] is put in its place, for the next one. What each wrote is read
+//! file to itself as soon as that is told here: a [`StandbyFile`] is put in its place, for the next one. What each wrote is read
 //! when it is closed, and given back to where it was written, whatever else the daemon is doing: [`Keeper`](super::keeper::Keeper) takes it over when it gets to it.
 //! Two who open the file before that is told still overwrite one another; [`Trail`] counts them.
 
@@ -19,9 +19,9 @@ use std::{
 use callosum_host::{
     Disk,
     disk::{EntryKind, FileId, FileStat, OpenHow},
-    watch::{Change, Told, Watch},
+    watch::{Change, FileChange, Watch},
 };
-use callosum_mesh::bridge::{FILE, KEPT, NEXT, Spare};
+use callosum_mesh::bridge::{FILE, KEPT, NEXT, StandbyFile};
 
 use super::{
     replaced::Replaced,
@@ -90,7 +90,7 @@ impl Scribe {
         let is_over = Arc::new(AtomicBool::new(false));
         let apart = Arc::new(Apart::default());
         let mut work = Work {
-            spare: Spare::of(&disk, &folder),
+            spare: StandbyFile::of(&disk, &folder),
             disk,
             folder,
             read: Arc::clone(&read),
@@ -146,7 +146,7 @@ struct Work {
     apart: Arc<Apart>,
     trail: Trail,
     replaced: Replaced,
-    spare: Spare,
+    spare: StandbyFile,
     /// The last projection that was read in the file, and its revision.
     shown: Option<(u64, Vec<u8>)>,
 }
@@ -208,7 +208,7 @@ impl Work {
             self.apart.lock().is_watching = false;
             return false;
         };
-        let is_next = |told: &Told| told.folder == 1 && told.name == NEXT;
+        let is_next = |told: &FileChange| told.folder == 1 && told.name == NEXT;
         if told.iter().any(is_next) {
             let next = self.folder.join(KEPT).join(NEXT);
             let id = self.disk.stat(&next).ok().flatten();
@@ -217,7 +217,7 @@ impl Work {
             self.apart.lock().file = id.and_then(|stat| stat.id);
             self.apart.changed.notify_all();
         }
-        let is_put = |told: &Told| {
+        let is_put = |told: &FileChange| {
             told.folder == 0 && told.name == FILE && matches!(told.change, Change::Put(_))
         };
         if told.iter().any(is_put) {

@@ -7,7 +7,7 @@ use crate::{
     analyze::{Call, value::is_known},
     facts::Facts,
     path,
-    path_class::Place,
+    path_class::PathClass,
     rule::{self, Severity, Subject},
 };
 
@@ -66,7 +66,8 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
             } else {
                 into
             };
-            let stays = last.is_some_and(|to| matches!(place(to), Place::Inside | Place::Project));
+            let stays =
+                last.is_some_and(|to| matches!(place(to), PathClass::Inside | PathClass::Project));
             !stays && sources.any(|(word, _)| to(Some(&word.text)))
         }
         "gzip" | "pigz" | "bzip2" | "xz" | "zstd" => {
@@ -213,15 +214,15 @@ pub(crate) fn is_grave(call: &Call, facts: &Facts) -> bool {
 }
 
 /// Whether a snapshot of the tree could bring back what stood there. Of what is not known it may.
-const fn holds_work(place: Place) -> bool {
+const fn holds_work(place: PathClass) -> bool {
     matches!(
         place,
-        Place::Inside
-            | Place::Everything
-            | Place::Project
-            | Place::Vital
-            | Place::MaybeVital
-            | Place::Unknown
+        PathClass::Inside
+            | PathClass::Everything
+            | PathClass::Project
+            | PathClass::Vital
+            | PathClass::MaybeVital
+            | PathClass::Unknown
     )
 }
 

@@ -4,7 +4,7 @@
 //! harmless: it is told, and where a dangerous word stands in it, a person is asked.
 
 use crate::{
-    analyze::{self, Call, Found, value::shown},
+    analyze::{self, Analysis, Call, value::shown},
     data_loss,
     facts::Facts,
     harmless::{Relief, is_own_discard},
@@ -14,9 +14,9 @@ use crate::{
     protect,
     rule::{self, GENERAL, Strictness, Subject, Tool},
     secret_read,
-    shell::Fault,
+    shell::ParseError,
     text_patterns,
-    verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
+    verdict::{Coverage, Decision, Explanation, RuleTrace, Step, Verdict},
 };
 
 /// Decides over a command line.
@@ -71,7 +71,7 @@ pub(crate) const CONFIRM: (&str, &str) = (
 const MOST_NAMED: usize = 64;
 
 /// What one rule has against one command.
-pub(crate) struct Hit {
+pub(crate) struct RuleMatch {
     pub(crate) decision: Decision,
     pub(crate) rule: String,
     pub(crate) reason: String,
@@ -97,7 +97,7 @@ fn judge(
         linked = link::with_made(facts, &found.links);
         &linked
     };
-    let mut worst: Option<Hit> = None;
+    let mut worst: Option<RuleMatch> = None;
     let mut opaque = 0usize;
     let mut named = 0usize;
     let mut destroys = false;
@@ -152,7 +152,7 @@ fn judge(
         hits.extend(secret_read::objection(call, facts, policy));
         let is_call = !call.words.is_empty() || !call.writes.is_empty();
         if hits.is_empty() && policy.confirm && is_call {
-            hits.push(Hit {
+            hits.push(RuleMatch {
                 decision: Decision::Ask,
                 rule: CONFIRM.0.to_owned(),
                 reason: CONFIRM.1.to_owned(),
@@ -240,12 +240,12 @@ fn look(
     call: &Call,
     facts: &Facts,
     policy: &Policy,
-    hits: &mut Vec<Hit>,
+    hits: &mut Vec<RuleMatch>,
     mut step: Option<&mut Step>,
 ) {
     let mut note = |rule: &str, decision: Decision| {
         if let Some(step) = step.as_deref_mut() {
-            step.looked.push(Looked {
+            step.looked.push(RuleTrace {
                 rule: rule.to_owned(),
                 decision,
             });
@@ -266,7 +266,7 @@ fn look(
             };
             note(rule.id, decision);
             if decision > Decision::Allow {
-                hits.push(Hit {
+                hits.push(RuleMatch {
                     decision,
                     rule: rule.id.to_owned(),
                     reason: rule.reason.to_owned(),
@@ -296,7 +296,7 @@ fn look(
                 let decision = by_user(rule, call, facts, policy);
                 note(&rule.id, decision);
                 if decision > Decision::Allow {
-                    hits.push(Hit {
+                    hits.push(RuleMatch {
                         decision,
                         rule: rule.id.clone(),
                         reason: rule.reason.clone(),
@@ -316,9 +316,9 @@ fn look(
             let decision = policy.decision(objection.id, objection.severity);
             note(objection.id, decision);
             // What was said of one of its paths need not be said of each.
-            let is_said = |hit: &Hit| hit.rule == objection.id && hit.decision >= decision;
+            let is_said = |hit: &RuleMatch| hit.rule == objection.id && hit.decision >= decision;
             if decision > Decision::Allow && !hits.iter().any(is_said) {
-                hits.push(Hit {
+                hits.push(RuleMatch {
                     decision,
                     rule: objection.id.to_owned(),
                     reason: objection.reason.to_owned(),
@@ -360,15 +360,15 @@ fn by_user(rule: &UserRule, call: &Call, facts: &Facts, policy: &Policy) -> Deci
     }
 }
 
-fn coverage(found: &Found, named: usize, opaque: usize) -> Coverage {
+fn coverage(found: &Analysis, named: usize, opaque: usize) -> Coverage {
     let mut open: Vec<String> = Vec::new();
     for fault in &found.faults {
         open.push(
             match fault {
-                Fault::Unfinished => "an unterminated quote, substitution or compound command",
-                Fault::Unexpected => "unexpected syntax",
-                Fault::TooDeep => "nested too deeply",
-                Fault::TooMuch => "more than the guard checks",
+                ParseError::Unfinished => "an unterminated quote, substitution or compound command",
+                ParseError::Unexpected => "unexpected syntax",
+                ParseError::TooDeep => "nested too deeply",
+                ParseError::TooMuch => "more than the guard checks",
             }
             .to_owned(),
         );

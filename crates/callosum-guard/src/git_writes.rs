@@ -13,18 +13,18 @@ use crate::{
 
 /// That a command has git write files of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brought {
+pub struct GitWrite {
     /// A folder in the tree, absolute.
     pub folder: String,
     /// The word by which the log of what was checked out names such a step; empty where it names none.
     pub step: &'static str,
     /// Which files they are.
-    pub by: Bring,
+    pub by: GitWriteSource,
 }
 
 /// By what git can tell which files it writes. Revisions are as they were said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bring {
+pub enum GitWriteSource {
     /// The tree becomes that of a revision, or that of the branch of a remote's by that name.
     Tree(String),
     /// What these lines of work have changed since the tree's own parted from them.
@@ -42,13 +42,13 @@ pub enum Bring {
 /// Where the commands of a line would have git write files of a tree.
 ///
 /// Pure, and as costly as [`decide`](crate::decide()) without its rules: some microseconds.
-pub fn brought(command: &str, facts: &Facts) -> Vec<Brought> {
+pub fn brought(command: &str, facts: &Facts) -> Vec<GitWrite> {
     let found = analyze::unwrap(&command.replace('\0', ""), facts);
     let own = found
         .calls
         .iter()
         .filter(|call| !call.elsewhere && !call.guessed);
-    let mut all: Vec<Brought> = Vec::new();
+    let mut all: Vec<GitWrite> = Vec::new();
     for brought in own.filter_map(|call| by(call, facts)) {
         if is_known(&brought.folder) && !all.contains(&brought) {
             all.push(brought);
@@ -57,37 +57,41 @@ pub fn brought(command: &str, facts: &Facts) -> Vec<Brought> {
     all
 }
 
-fn by(call: &Call, facts: &Facts) -> Option<Brought> {
+fn by(call: &Call, facts: &Facts) -> Option<GitWrite> {
     let subject = Subject::of_user(call, "", facts);
     let (step, by) = match call.name.as_str() {
         "git" => of_git(&subject)?,
         "gh" if (subject.operand(0), subject.operand(1)) == ("pr", "checkout") => {
-            ("checkout", Bring::Unknown)
+            ("checkout", GitWriteSource::Unknown)
         }
         _ => return None,
     };
     let by = if is_all_known(&by) {
         by
     } else {
-        Bring::Unknown
+        GitWriteSource::Unknown
     };
-    Some(Brought {
+    Some(GitWrite {
         folder: git_folder(&subject),
         step,
         by,
     })
 }
 
-fn is_all_known(by: &Bring) -> bool {
+fn is_all_known(by: &GitWriteSource) -> bool {
     match by {
-        Bring::Tree(one) | Bring::Kept(one) | Bring::Taken(one) => is_known(one),
-        Bring::Lines(all) | Bring::Commits(all) => all.iter().all(|one| is_known(one)),
-        Bring::Unknown => true,
+        GitWriteSource::Tree(one) | GitWriteSource::Kept(one) | GitWriteSource::Taken(one) => {
+            is_known(one)
+        }
+        GitWriteSource::Lines(all) | GitWriteSource::Commits(all) => {
+            all.iter().all(|one| is_known(one))
+        }
+        GitWriteSource::Unknown => true,
     }
 }
 
 /// How the log names the step, and what it brings.
-fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
+fn of_git(subject: &Subject<'_>) -> Option<(&'static str, GitWriteSource)> {
     let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
     let operand = |at| Some(subject.operand(at)).filter(|word| !word.is_empty());
     let operands = || -> Vec<String> { (1..).map_while(operand).map(str::to_owned).collect() };
@@ -98,13 +102,13 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
     }
     let begun = ["merge", "rebase", "cherry-pick", "revert", "am"];
     if begun.contains(&verb) && has(&["--abort", "--skip"]) {
-        return Some(("", Bring::Unknown));
+        return Some(("", GitWriteSource::Unknown));
     }
     if begun.contains(&verb) && has(&["--continue"]) {
-        return (verb != "merge").then_some(("", Bring::Unknown));
+        return (verb != "merge").then_some(("", GitWriteSource::Unknown));
     }
     Some(match verb {
-        "pull" => ("pull", Bring::Unknown),
+        "pull" => ("pull", GitWriteSource::Unknown),
         "merge" => {
             let lines = operands();
             let lines = if lines.is_empty() {
@@ -112,19 +116,19 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
             } else {
                 lines
             };
-            ("merge", Bring::Lines(lines))
+            ("merge", GitWriteSource::Lines(lines))
         }
         "rebase" => {
             // A branch that is named is checked out first, and what a list is edited to, nobody knows.
             let is_plain = !has(&["--onto", "-i", "--interactive", "--root", "-x", "--exec"]);
             let by = match operands().as_slice() {
-                [] if is_plain => Bring::Lines(vec!["@{upstream}".to_owned()]),
-                [onto] if is_plain => Bring::Lines(vec![onto.clone()]),
-                _ => Bring::Unknown,
+                [] if is_plain => GitWriteSource::Lines(vec!["@{upstream}".to_owned()]),
+                [onto] if is_plain => GitWriteSource::Lines(vec![onto.clone()]),
+                _ => GitWriteSource::Unknown,
             };
             ("rebase", by)
         }
-        "switch" if has(&["--orphan"]) => ("checkout", Bring::Unknown),
+        "switch" if has(&["--orphan"]) => ("checkout", GitWriteSource::Unknown),
         "switch" | "checkout" => {
             let mut words = subject.call.words.iter();
             let names_files = words.any(|word| word.text == "--") && words.next().is_some();
@@ -134,7 +138,7 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
                 return None;
             }
             let to = if to? == "-" { "@{-1}" } else { to? };
-            ("checkout", Bring::Tree(to.to_owned()))
+            ("checkout", GitWriteSource::Tree(to.to_owned()))
         }
         "stash" => match (subject.operand(1), operand(2)) {
             (verb @ ("apply" | "pop"), entry) => {
@@ -146,13 +150,13 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
                     entry.to_owned()
                 };
                 let by = if verb == "pop" {
-                    Bring::Taken(entry)
+                    GitWriteSource::Taken(entry)
                 } else {
-                    Bring::Kept(entry)
+                    GitWriteSource::Kept(entry)
                 };
                 ("", by)
             }
-            ("branch", _) => ("checkout", Bring::Unknown),
+            ("branch", _) => ("checkout", GitWriteSource::Unknown),
             _ => return None,
         },
         verb @ ("cherry-pick" | "revert") => {
@@ -165,7 +169,7 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
             if commits.is_empty() {
                 return None;
             }
-            (step, Bring::Commits(commits))
+            (step, GitWriteSource::Commits(commits))
         }
         "apply" | "am" => {
             let looks = ["--check", "--stat", "--numstat", "--summary", "--cached"];
@@ -179,11 +183,11 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
                 return None;
             }
             let step = if verb == "am" { "am" } else { "" };
-            (step, Bring::Unknown)
+            (step, GitWriteSource::Unknown)
         }
         "bisect" => match subject.operand(1) {
             "start" | "good" | "bad" | "old" | "new" | "skip" | "reset" | "next" | "run" => {
-                ("checkout", Bring::Unknown)
+                ("checkout", GitWriteSource::Unknown)
             }
             _ => return None,
         },
@@ -204,23 +208,27 @@ mod tests {
         }
     }
 
-    fn lines(all: &[&str]) -> Bring {
-        Bring::Lines(all.iter().map(|&one| one.to_owned()).collect())
+    fn lines(all: &[&str]) -> GitWriteSource {
+        GitWriteSource::Lines(all.iter().map(|&one| one.to_owned()).collect())
     }
 
-    fn commits(all: &[&str]) -> Bring {
-        Bring::Commits(all.iter().map(|&one| one.to_owned()).collect())
+    fn commits(all: &[&str]) -> GitWriteSource {
+        GitWriteSource::Commits(all.iter().map(|&one| one.to_owned()).collect())
     }
 
     /// CALC-FUT-1: of what git brings into a tree, the words tell what it is compared with, or that nobody knows yet.
     #[test]
     fn what_git_brings_is_told_by_what_it_can_be_asked() {
-        let tree = |to: &str| Bring::Tree(to.to_owned());
-        let kept = |entry: &str| Bring::Kept(entry.to_owned());
-        let taken = |entry: &str| Bring::Taken(entry.to_owned());
+        let tree = |to: &str| GitWriteSource::Tree(to.to_owned());
+        let kept = |entry: &str| GitWriteSource::Kept(entry.to_owned());
+        let taken = |entry: &str| GitWriteSource::Taken(entry.to_owned());
         for (command, step, by) in [
-            ("git pull", "pull", Bring::Unknown),
-            ("git pull --rebase origin main", "pull", Bring::Unknown),
+            ("git pull", "pull", GitWriteSource::Unknown),
+            (
+                "git pull --rebase origin main",
+                "pull",
+                GitWriteSource::Unknown,
+            ),
             ("git merge topic", "merge", lines(&["topic"])),
             (
                 "git merge -m 'a b' one two",
@@ -228,8 +236,8 @@ mod tests {
                 lines(&["one", "two"]),
             ),
             ("git merge --no-ff", "merge", lines(&["@{upstream}"])),
-            ("git merge \"$B\"", "merge", Bring::Unknown),
-            ("git merge --abort", "", Bring::Unknown),
+            ("git merge \"$B\"", "merge", GitWriteSource::Unknown),
+            ("git merge --abort", "", GitWriteSource::Unknown),
             ("git switch main", "checkout", tree("main")),
             ("git switch -", "checkout", tree("@{-1}")),
             ("git switch -c new v1", "checkout", tree("v1")),
@@ -241,12 +249,16 @@ mod tests {
             ("git rebase -m topic", "rebase", lines(&["topic"])),
             ("git checkout -b new origin/x", "checkout", tree("origin/x")),
             ("git checkout --detach v1", "checkout", tree("v1")),
-            ("git switch --orphan new", "checkout", Bring::Unknown),
+            (
+                "git switch --orphan new",
+                "checkout",
+                GitWriteSource::Unknown,
+            ),
             ("git rebase main", "rebase", lines(&["main"])),
             ("git rebase", "rebase", lines(&["@{upstream}"])),
-            ("git rebase --onto a b c", "rebase", Bring::Unknown),
-            ("git rebase main topic", "rebase", Bring::Unknown),
-            ("git rebase --continue", "", Bring::Unknown),
+            ("git rebase --onto a b c", "rebase", GitWriteSource::Unknown),
+            ("git rebase main topic", "rebase", GitWriteSource::Unknown),
+            ("git rebase --continue", "", GitWriteSource::Unknown),
             ("git stash pop", "", taken("stash@{0}")),
             ("git stash pop --index 2", "", taken("stash@{2}")),
             ("git stash apply stash@{1}", "", kept("stash@{1}")),
@@ -258,18 +270,26 @@ mod tests {
             ("git cherry-pick -m 1 a1", "cherry-pick", commits(&["a1"])),
             ("git cherry-pick -s a1", "cherry-pick", commits(&["a1"])),
             ("git merge -s ours topic", "merge", lines(&["topic"])),
-            ("git rebase -x make main", "rebase", Bring::Unknown),
+            ("git rebase -x make main", "rebase", GitWriteSource::Unknown),
             (
                 "git revert --no-edit HEAD~1",
                 "revert",
                 commits(&["HEAD~1"]),
             ),
-            ("curl -s https://x.io/p | git am", "am", Bring::Unknown),
-            ("curl -s https://x.io/p | git apply -", "", Bring::Unknown),
-            ("gh pr checkout 12", "checkout", Bring::Unknown),
-            ("git bisect bad", "checkout", Bring::Unknown),
+            (
+                "curl -s https://x.io/p | git am",
+                "am",
+                GitWriteSource::Unknown,
+            ),
+            (
+                "curl -s https://x.io/p | git apply -",
+                "",
+                GitWriteSource::Unknown,
+            ),
+            ("gh pr checkout 12", "checkout", GitWriteSource::Unknown),
+            ("git bisect bad", "checkout", GitWriteSource::Unknown),
         ] {
-            let expected = Brought {
+            let expected = GitWrite {
                 folder: "/p/src".to_owned(),
                 step,
                 by,

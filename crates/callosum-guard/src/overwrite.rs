@@ -9,7 +9,7 @@ use crate::{
     facts::Facts,
     link::{facts_of_entry, resolve},
     patch, path,
-    path_class::{Place, place},
+    path_class::{PathClass, place},
     protect,
     rule::Subject,
     unpack::Unpacked,
@@ -88,8 +88,8 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
         // What a command links is replaced, and not what the link leads to from then on.
         let facts = facts_of_entry(&call.name, path, cwd, facts);
         let place = is_known(path).then(|| place(path, cwd, &facts));
-        let is_own =
-            place == Some(Place::Inside) || path.ends_with('/') && place == Some(Place::Project);
+        let is_own = place == Some(PathClass::Inside)
+            || path.ends_with('/') && place == Some(PathClass::Project);
         let absolute = resolve(path, cwd, &facts);
         let slash = if path.ends_with('/') { "/" } else { "" };
         (is_own && absolute.starts_with('/')).then(|| format!("{absolute}{slash}"))

@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analyze::{Call, Found, value::shown},
-    decide::Hit,
+    analyze::{Analysis, Call, value::shown},
+    decide::RuleMatch,
     facts::Facts,
     glob::takes_in,
     link,
@@ -194,7 +194,7 @@ pub fn decide_read(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
 }
 
 /// What is held against a command that reads a listed file.
-pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<Hit> {
+pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<RuleMatch> {
     let secrets = policy.secrets.as_ref()?;
     let name = call.name.as_str();
     if call.elsewhere || LISTERS.contains(&name) || USERS.contains(&name) {
@@ -219,7 +219,7 @@ pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<H
         .flat_map(|word| named(word, is_code))
         .chain(call.fed_from.as_deref())
         .find(|path| is_listed(secrets, path, call.cwd.as_deref(), facts))?;
-    Some(Hit {
+    Some(RuleMatch {
         decision: secrets.decision,
         rule: RULE.to_owned(),
         reason: reason(found),
@@ -229,7 +229,7 @@ pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<H
 }
 
 /// What is held against a redirection that reads a listed file for several commands: `while read l; do …; done < .env`.
-pub(crate) fn redirection(found: &Found, facts: &Facts, policy: &Policy) -> Option<Hit> {
+pub(crate) fn redirection(found: &Analysis, facts: &Facts, policy: &Policy) -> Option<RuleMatch> {
     let secrets = policy.secrets.as_ref()?;
     // That of one command is judged with it, since a person may have permitted it.
     let is_of_call = |path: &String| {
@@ -238,7 +238,7 @@ pub(crate) fn redirection(found: &Found, facts: &Facts, policy: &Policy) -> Opti
     };
     let mut read = found.reads.iter().filter(|path| !is_of_call(path));
     let path = read.find(|path| is_listed(secrets, path, None, facts))?;
-    Some(Hit {
+    Some(RuleMatch {
         decision: secrets.decision,
         rule: RULE.to_owned(),
         reason: reason(path),

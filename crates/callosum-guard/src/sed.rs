@@ -22,7 +22,7 @@ pub(crate) struct Sed<'a> {
 
 /// What a script does besides editing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum SedAction {
     /// Writes to this file.
     Writes(String),
     /// Gives this text to a shell.
@@ -105,7 +105,7 @@ impl<'a> Sed<'a> {
 }
 
 /// What a script writes and runs, in its order.
-pub(crate) fn deeds(script: &str) -> Vec<Deed> {
+pub(crate) fn deeds(script: &str) -> Vec<SedAction> {
     let mut found = Vec::new();
     let mut rest = script;
     loop {
@@ -122,15 +122,15 @@ pub(crate) fn deeds(script: &str) -> Vec<Deed> {
             }
             'w' | 'W' => {
                 let (file, behind) = line(rest);
-                found.push(Deed::Writes(file.to_owned()));
+                found.push(SedAction::Writes(file.to_owned()));
                 rest = behind;
             }
             'e' => {
                 let (text, behind) = line(rest);
                 found.push(if text.is_empty() || text == "}" {
-                    Deed::RunsTheLine
+                    SedAction::RunsTheLine
                 } else {
-                    Deed::Runs(text.to_owned())
+                    SedAction::Runs(text.to_owned())
                 });
                 rest = behind;
             }
@@ -143,11 +143,11 @@ pub(crate) fn deeds(script: &str) -> Vec<Deed> {
                 let end = rest.find(|c| !flags(c)).unwrap_or(rest.len());
                 if command == 's' {
                     if rest[..end].contains('e') {
-                        found.push(Deed::Runs(with));
+                        found.push(SedAction::Runs(with));
                     }
                     if let Some(file) = rest[end..].strip_prefix('w') {
                         let (file, behind) = line(file);
-                        found.push(Deed::Writes(file.to_owned()));
+                        found.push(SedAction::Writes(file.to_owned()));
                         rest = behind;
                         continue;
                     }
@@ -219,14 +219,14 @@ fn behind_addresses(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Deed, Sed, deeds};
+    use super::{Sed, SedAction, deeds};
     use crate::analyze::value::Arg;
 
     /// CAKE-SHIM-1: what a script of sed writes and runs is told from what it edits.
     #[test]
     fn files_and_commands_of_a_script_are_found() {
-        let writes = |file: &str| Deed::Writes(file.to_owned());
-        let runs = |text: &str| Deed::Runs(text.to_owned());
+        let writes = |file: &str| SedAction::Writes(file.to_owned());
+        let runs = |text: &str| SedAction::Runs(text.to_owned());
         for (script, expected) in [
             ("w out", vec![writes("out")]),
             ("$!N;w out", vec![writes("out")]),
@@ -236,7 +236,7 @@ mod tests {
             ("1e rm -rf /", vec![runs("rm -rf /")]),
             ("1,3{e id\n}", vec![runs("id")]),
             ("s/.*/date/e", vec![runs("date")]),
-            ("e", vec![Deed::RunsTheLine]),
+            ("e", vec![SedAction::RunsTheLine]),
             ("s/w x/y/", vec![]),
             ("a w out", vec![]),
             ("/w out/d", vec![]),

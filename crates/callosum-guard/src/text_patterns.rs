@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use regex::RegexSet;
 
 use crate::{
-    analyze::Found,
-    decide::Hit,
+    analyze::Analysis,
+    decide::RuleMatch,
     policy::Policy,
     rule::{Severity, Strictness},
-    shell::Fault,
+    shell::ParseError,
     verdict::Decision,
 };
 
@@ -86,7 +86,7 @@ const DANGEROUS: [&str; 30] = [
 ];
 
 /// What the text as a whole calls for, whatever was found in it.
-pub(crate) fn objections(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
+pub(crate) fn objections(command: &str, found: &Analysis, policy: &Policy) -> Vec<RuleMatch> {
     let mut hits = by_text(command, found, policy);
     for hit in &mut hits {
         if let Some(by_person) = policy.levels.get(&hit.rule) {
@@ -97,12 +97,12 @@ pub(crate) fn objections(command: &str, found: &Found, policy: &Policy) -> Vec<H
     hits
 }
 
-fn by_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
+fn by_text(command: &str, found: &Analysis, policy: &Policy) -> Vec<RuleMatch> {
     let mut hits = Vec::new();
     if policy.strictness == Strictness::Paranoid
         && let Some(at) = six().matches(command).iter().next()
     {
-        hits.push(Hit {
+        hits.push(RuleMatch {
             decision: Decision::Block,
             rule: "text.pattern".to_owned(),
             reason: format!("the text matches `{}`", SIX[at]),
@@ -110,9 +110,9 @@ fn by_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
             subject: command.chars().take(200).collect(),
         });
     }
-    if found.faults.contains(&Fault::TooMuch) || found.faults.contains(&Fault::TooDeep) {
+    if found.faults.contains(&ParseError::TooMuch) || found.faults.contains(&ParseError::TooDeep) {
         let decision = policy.on_budget.unwrap_or(Decision::Ask).max(Decision::Ask);
-        hits.push(Hit {
+        hits.push(RuleMatch {
             decision,
             rule: "text.bounds".to_owned(),
             reason: "the command is too large or too deeply nested to be understood".to_owned(),
@@ -122,7 +122,7 @@ fn by_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
     } else if !found.faults.is_empty() {
         let lower = command.to_ascii_lowercase();
         if DANGEROUS.iter().any(|word| lower.contains(word)) {
-            hits.push(Hit {
+            hits.push(RuleMatch {
                 decision: Severity::Ask.decision(policy.strictness).max(Decision::Ask),
                 rule: "text.unreadable".to_owned(),
                 reason: "part of the command could not be parsed, and it contains a dangerous word"

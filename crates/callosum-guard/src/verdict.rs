@@ -96,12 +96,12 @@ pub struct Step {
     /// Its words as they would run, what is not known shown as `…`.
     pub command: String,
     /// The rules that looked at it, and which of them hold.
-    pub looked: Vec<Looked>,
+    pub looked: Vec<RuleTrace>,
 }
 
 /// A rule that looked at a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Looked {
+pub struct RuleTrace {
     /// The rule.
     pub rule: String,
     /// What it says to the command: `Allow` where it does not hold.

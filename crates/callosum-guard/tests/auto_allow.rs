@@ -11,7 +11,7 @@ use std::path::Path;
 
 use callosum_guard::{
     Permission, Policy, Strictness,
-    auto_allow::{Refusal, auto_allow, may_be_listed},
+    auto_allow::{AllowRefusal, auto_allow, may_be_listed},
 };
 use proptest::{prelude::Strategy, prop_assert, proptest, sample};
 use serde::Deserialize;
@@ -35,11 +35,15 @@ fn rows(name: &str) -> Vec<Row> {
         .collect()
 }
 
-fn decided(command: &str) -> Result<(), Refusal> {
+fn decided(command: &str) -> Result<(), AllowRefusal> {
     decided_with(command, &presets(), &Project::new())
 }
 
-fn decided_with(command: &str, listed: &[Permission], project: &Project) -> Result<(), Refusal> {
+fn decided_with(
+    command: &str,
+    listed: &[Permission],
+    project: &Project,
+) -> Result<(), AllowRefusal> {
     auto_allow(command, &facts(), &Policy::default(), listed, project)
 }
 
@@ -107,7 +111,7 @@ fn the_list_lifts_no_verdict_of_the_guard() {
         "git fetch && git clean -fdx",
     ] {
         let decided = decided_with(line, &listed, &Project::new());
-        assert_eq!(decided, Err(Refusal::Verdict), "{line}");
+        assert_eq!(decided, Err(AllowRefusal::Verdict), "{line}");
     }
     let strict = Policy {
         confirm: true,
@@ -115,7 +119,7 @@ fn the_list_lifts_no_verdict_of_the_guard() {
         ..Policy::default()
     };
     let decided = auto_allow("ls", &facts(), &strict, &listed, &Project::new());
-    assert_eq!(decided, Err(Refusal::Verdict));
+    assert_eq!(decided, Err(AllowRefusal::Verdict));
 }
 
 /// A program that runs its own words cannot be listed, and a pattern that slipped into a list is passed over.
@@ -208,7 +212,7 @@ fn nothing_is_allowed_outside_of_a_project() {
             ..facts()
         };
         let decided = auto_allow("ls", &facts, &Policy::default(), &[], &Project::new());
-        assert_eq!(decided, Err(Refusal::NoProject), "{root:?}");
+        assert_eq!(decided, Err(AllowRefusal::NoProject), "{root:?}");
     }
     let outside = callosum_guard::Facts {
         cwd: Some("/etc".to_owned()),

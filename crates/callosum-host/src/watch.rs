@@ -28,7 +28,7 @@ pub struct Move(pub u32);
 
 /// What was done, and to which file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct FileChange {
     /// Which of the folders it stands in.
     pub folder: usize,
     /// Its name; empty where nobody knows.
@@ -91,7 +91,7 @@ impl Watch {
     /// Waits until something is told, for `most` at the longest; what. Takes in all that has been told so far, so that what
     /// is written from now on is told again.
     #[cfg(target_os = "linux")]
-    pub fn wait(&mut self, most: Duration) -> io::Result<Vec<Told>> {
+    pub fn wait(&mut self, most: Duration) -> io::Result<Vec<FileChange>> {
         use rustix::{
             event::{PollFd, PollFlags, Timespec, poll},
             fs::inotify::{ReadFlags, Reader},
@@ -113,7 +113,7 @@ impl Watch {
                 Ok(event) => {
                     let what = event.events();
                     if what.contains(ReadFlags::QUEUE_OVERFLOW) {
-                        told.push(Told {
+                        told.push(FileChange {
                             folder: 0,
                             name: OsString::new(),
                             change: Change::Unknown,
@@ -131,7 +131,7 @@ impl Watch {
                         (ReadFlags::MOVED_FROM, Change::Gone(by)),
                     ];
                     let change = change.iter().find(|(flag, _)| what.contains(*flag));
-                    told.extend(change.map(|(_, change)| Told {
+                    told.extend(change.map(|(_, change)| FileChange {
                         folder,
                         name: OsStr::from_bytes(name.to_bytes()).to_owned(),
                         change: *change,
@@ -146,7 +146,7 @@ impl Watch {
 
     /// Waits in vain.
     #[cfg(not(target_os = "linux"))]
-    pub fn wait(&mut self, most: Duration) -> io::Result<Vec<Told>> {
+    pub fn wait(&mut self, most: Duration) -> io::Result<Vec<FileChange>> {
         std::thread::sleep(most);
         Ok(Vec::new())
     }

@@ -8,7 +8,10 @@ use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use crate::{
     archive_name::ArchiveName,
     derived_files::{ComparedViews, NewViews},
-    journal::{Archived, Begins, DayFile, Nobody, RecordPlace, Told, ToldEntry, Until, walk_days},
+    journal::{
+        Archived, Begins, DayFile, IgnoreEntries, RecordPlace, ScanVisitor, ToldEntry, Until,
+        walk_days,
+    },
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     position::{Position, View},
@@ -71,7 +74,7 @@ fn told(
     days: &[(DayFile, u64)],
 ) -> Result<Vec<ArchiveName>, OpenError> {
     let start = Position::start();
-    let followed = walk_days(disk, paths, days, &start, Until::End, &mut Nobody)?;
+    let followed = walk_days(disk, paths, days, &start, Until::End, &mut IgnoreEntries)?;
     let name = |archived: &Archived| archived.archive;
     Ok(followed.archived.iter().map(name).collect())
 }
@@ -114,7 +117,7 @@ impl Checking<'_> {
     }
 }
 
-impl Told for Checking<'_> {
+impl ScanVisitor for Checking<'_> {
     fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         if let Some(archived) = &begins.archived {
             self.end(archived.archive)?;
@@ -217,7 +220,7 @@ impl Writing<'_> {
     }
 }
 
-impl Told for Writing<'_> {
+impl ScanVisitor for Writing<'_> {
     fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         if let Some(archived) = &begins.archived {
             self.end(&archived.archive)?;

@@ -53,14 +53,14 @@ struct Line {
 
 /// The events that wait, and how long the buffer was when it was read.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct BufferedEvents {
     pub(crate) events: Vec<Buffered>,
     pub(crate) len: u64,
 }
 
 /// Whether what is kept must be on disk before this is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durably {
+pub(crate) enum Durability {
     /// It must: nobody else has it.
     Now,
     /// With the system's next write-back. Whoever leaves it cannot wait for a disk.
@@ -77,7 +77,7 @@ pub(crate) fn append<'e>(
     ids: &Ids,
     events: impl Iterator<Item = (&'e AuditEvent, Timestamp)>,
 ) -> Result<(), DiskError> {
-    append_within(disk, path, ids, events, Durably::Now, PATIENCE)
+    append_within(disk, path, ids, events, Durability::Now, PATIENCE)
 }
 
 /// The same, waiting no longer than `patience` for others who write to it.
@@ -86,7 +86,7 @@ pub(crate) fn append_within<'e>(
     path: &Path,
     ids: &Ids,
     events: impl Iterator<Item = (&'e AuditEvent, Timestamp)>,
-    durably: Durably,
+    durably: Durability,
     patience: Duration,
 ) -> Result<(), DiskError> {
     let mut bytes = Vec::new();
@@ -122,7 +122,7 @@ pub(crate) fn append_within<'e>(
         bytes.insert(0, b'\n');
     }
     let written = file.write_at(&bytes, end);
-    if durably == Durably::Later {
+    if durably == Durability::Later {
         return written.inspect_err(|_| drop(file.set_len(end)));
     }
     let written = written
@@ -136,9 +136,13 @@ pub(crate) fn append_within<'e>(
 }
 
 /// The events that wait and that the journal does not have, in their order.
-pub(crate) fn waiting(disk: &Disk, paths: &LedgerPaths, path: &Path) -> Result<Waiting, DiskError> {
+pub(crate) fn waiting(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    path: &Path,
+) -> Result<BufferedEvents, DiskError> {
     let Some(bytes) = disk.read_if_there(path)? else {
-        return Ok(Waiting::default());
+        return Ok(BufferedEvents::default());
     };
     let len = bytes.len() as u64;
     let lines: Vec<Line> = bytes
@@ -147,7 +151,7 @@ pub(crate) fn waiting(disk: &Disk, paths: &LedgerPaths, path: &Path) -> Result<W
         .collect();
     let Some(first) = lines.iter().map(|line| line.timestamp).min() else {
         let events = Vec::new();
-        return Ok(Waiting { events, len });
+        return Ok(BufferedEvents { events, len });
     };
     let taken = taken_over(disk, paths, first)?;
     let events = lines
@@ -166,7 +170,7 @@ pub(crate) fn waiting(disk: &Disk, paths: &LedgerPaths, path: &Path) -> Result<W
             at: line.timestamp,
         })
         .collect();
-    Ok(Waiting { events, len })
+    Ok(BufferedEvents { events, len })
 }
 
 /// Removes a buffer whose events are all in the journal, and on disk there.

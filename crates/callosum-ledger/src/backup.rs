@@ -18,7 +18,7 @@ use crate::{
     derived_files::{copy, each_piece, hash_of},
     error_code::ErrorCode,
     group_commit::Writer,
-    import_source::TakenLedger,
+    import_source::ImportSource,
     init::CreateError,
     ledger::Ledger,
     locks::ExclusiveLedger,
@@ -199,7 +199,7 @@ fn note_of(backup: &Path) -> PathBuf {
 
 /// A ledger file that was read and checked.
 pub(crate) struct Read {
-    pub(crate) taken: TakenLedger,
+    pub(crate) taken: ImportSource,
     /// Whether a note says that it is what was backed up.
     pub(crate) has_note: bool,
 }
@@ -224,6 +224,6 @@ pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Read, BackupError> {
             });
         }
     }
-    let taken = TakenLedger::open(file)?;
+    let taken = ImportSource::open(file)?;
     Ok(Read { taken, has_note })
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use callosum_host::{Disk, DiskError, DiskFile, FileLock, OpenHow, disk::NewFile};
 
 use crate::{
-    duplicate_archive::{self, Twins},
+    duplicate_archive::{self, ArchiveCopies},
     journal::Archived,
     ledger::Ledger,
     open_ledger::compress,
@@ -64,7 +64,7 @@ pub(crate) fn tidy(
         }
         // Whoever held the lock may have been at this one.
         match duplicate_archive::compare(disk, paths, archived)? {
-            Some(Twins::Alike) => {
+            Some(ArchiveCopies::Alike) => {
                 disk.remove_file(&paths.compressed_archive(&archived.archive))?;
                 disk.sync_dir(&paths.history)?;
             }
@@ -92,10 +92,10 @@ fn compress_one(disk: &Disk, paths: &LedgerPaths, archived: &Archived) -> Result
     let name = &archived.archive;
     let (plain, path) = (paths.archive(name), paths.compressed_archive(name));
     if let Some(unlike) = duplicate_archive::compare(disk, paths, archived)?
-        && unlike != Twins::Alike
+        && unlike != ArchiveCopies::Alike
     {
         duplicate_archive::part(disk, paths, archived, unlike)?;
-        if unlike != Twins::Plain {
+        if unlike != ArchiveCopies::Plain {
             return Ok(false);
         }
     }

@@ -1,4 +1,4 @@
-//! [`Twins`]: an archive that stands plain and compressed, and which of the two it is.
+//! [`ArchiveCopies`]: an archive that stands plain and compressed, and which of the two it is.
 //!
 //! Compressing leaves both files only where they are alike. Others were put there, or damaged: each
 //! is held against the hash of the archive's hashlog that the journal has, which is over every
@@ -26,7 +26,7 @@ const PIECE: u64 = 1024 * 1024;
 
 /// How the two files of an archive stand to one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Twins {
+pub(crate) enum ArchiveCopies {
     /// They say the same.
     Alike,
     /// They do not, and the plain one is the archive.
@@ -54,20 +54,20 @@ pub(crate) fn compare(
     disk: &Disk,
     paths: &LedgerPaths,
     archived: &Archived,
-) -> Result<Option<Twins>, DiskError> {
+) -> Result<Option<ArchiveCopies>, DiskError> {
     if !are_there(disk, paths, &archived.archive)? {
         return Ok(None);
     }
     let plain = disk.open(&paths.archive(&archived.archive), OpenHow::READ)?;
     let path = paths.compressed_archive(&archived.archive);
     Ok(Some(if is_same(disk, &plain, &path)? {
-        Twins::Alike
+        ArchiveCopies::Alike
     } else if is_archive(Ok(OpenLedger::Plain(plain)), archived)? {
-        Twins::Plain
+        ArchiveCopies::Plain
     } else if is_archive(OpenLedger::open(disk, &path), archived)? {
-        Twins::Compressed
+        ArchiveCopies::Compressed
     } else {
-        Twins::Neither
+        ArchiveCopies::Neither
     }))
 }
 
@@ -77,12 +77,12 @@ pub(crate) fn part(
     disk: &Disk,
     paths: &LedgerPaths,
     archived: &Archived,
-    unlike: Twins,
+    unlike: ArchiveCopies,
 ) -> Result<Option<Repair>, DiskError> {
     let path = match unlike {
-        Twins::Plain => paths.compressed_archive(&archived.archive),
-        Twins::Compressed => paths.archive(&archived.archive),
-        Twins::Alike | Twins::Neither => return Ok(None),
+        ArchiveCopies::Plain => paths.compressed_archive(&archived.archive),
+        ArchiveCopies::Compressed => paths.archive(&archived.archive),
+        ArchiveCopies::Alike | ArchiveCopies::Neither => return Ok(None),
     };
     let kept = quarantine::keep_file(disk, paths, &disk.open(&path, OpenHow::READ)?)?;
     disk.remove_file(&path)?;

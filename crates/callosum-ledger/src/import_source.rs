@@ -1,4 +1,4 @@
-//! [`TakenLedger`]: a ledger file that entries are taken from, every one of them checked.
+//! [`ImportSource`]: a ledger file that entries are taken from, every one of them checked.
 //!
 //! One in our own layout is read line by line, as often as it is asked; of any other layout the
 //! whole file is held in memory.
@@ -27,7 +27,7 @@ use crate::{
 
 /// A ledger file whose every checksum is right, and no task of which has two entries.
 #[derive(Debug)]
-pub(crate) struct TakenLedger {
+pub(crate) struct ImportSource {
     /// What stands around its entries, in our own layout.
     pub(crate) begun: Begun,
     /// The checksums of its entries by their tasks.
@@ -78,7 +78,7 @@ impl TakenEntry<'_> {
 /// The head of a ledger in our own layout takes less.
 const HEAD: usize = 64 * 1024;
 
-impl TakenLedger {
+impl ImportSource {
     /// Reads and checks a whole ledger file.
     pub(crate) fn open(file: DiskFile) -> Result<Self, CreateError> {
         let mut taken = Self {

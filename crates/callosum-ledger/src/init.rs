@@ -12,7 +12,7 @@ use crate::{
     entry::EntryError,
     event::{AuditEvent, Event},
     group_commit::Writer,
-    import_source::TakenLedger,
+    import_source::ImportSource,
     journal::{Batch, JOURNAL_FORMAT, day_of, walk_alone},
     ledger::Ledger,
     ledger_file::{LedgerFileError, LedgerVersion, begun_new},
@@ -132,11 +132,11 @@ impl Ledger {
 /// Begins the journal with a ledger: an empty one, or the one that is there.
 fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adoption>, CreateError> {
     let taken = match disk.open_if_there(&paths.ledger, OpenHow::READ)? {
-        Some(file) => Some(TakenLedger::open(file)?),
+        Some(file) => Some(ImportSource::open(file)?),
         None => None,
     };
     let now = clock.now();
-    let count = taken.as_ref().map_or(0, TakenLedger::len);
+    let count = taken.as_ref().map_or(0, ImportSource::len);
     let original = if count > 0 {
         Some(set_aside(disk, paths, now)?)
     } else {
@@ -209,7 +209,7 @@ impl Beginning {
         disk: &Disk,
         paths: &LedgerPaths,
         start: Start,
-        taken: Option<&TakenLedger>,
+        taken: Option<&ImportSource>,
         without: &HashSet<TaskId>,
         now: Timestamp,
     ) -> Result<Self, CreateError> {

@@ -1,4 +1,4 @@
-//! [`Stock`]: what journal, ledger file, hashlog and the folder of archives held at one moment at which nobody was writing.
+//! [`FileInventory`]: what journal, ledger file, hashlog and the folder of archives held at one moment at which nobody was writing.
 //!
 //! It is taken with the audit lock held and looked at without. What stood there then stays where it
 //! was: the journal and the hashlog only grow, the ledger file grows over its tail, which is kept
@@ -19,7 +19,7 @@ use crate::{
 
 /// What there was at one moment.
 #[derive(Debug)]
-pub(crate) struct Stock {
+pub(crate) struct FileInventory {
     /// The journal's files and their sizes.
     pub(crate) days: Vec<(DayFile, u64)>,
     pub(crate) ledger: Option<StockFile>,
@@ -28,7 +28,7 @@ pub(crate) struct Stock {
     pub(crate) history: Vec<OsString>,
 }
 
-impl Stock {
+impl FileInventory {
     /// Takes stock, with the audit lock held for that moment where the project can be written.
     pub(crate) fn take(disk: &Disk, paths: &LedgerPaths) -> Result<Self, LockError> {
         let _still = locks::take_stock(disk, paths)?;

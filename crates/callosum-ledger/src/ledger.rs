@@ -46,7 +46,7 @@ pub struct LedgerOptions {
     /// The size in bytes from which on the ledger file is archived before more is written to it.
     pub rotate_at: u64,
     /// How many records of the journal were signed, as
-    /// [`Witness::signed_records`](crate::checkpoint::Witness::signed_records) says it. A journal
+    /// [`TrustStore::signed_records`](crate::checkpoint::Witness::signed_records) says it. A journal
     /// that has fewer is not opened: it was cut, or put back to an earlier state.
     pub signed: u64,
 }

@@ -81,8 +81,8 @@ pub use crate::{
     paths::LedgerPaths,
     point_in_time::{Past, PastError, past},
     reader::{
-        ExecutorStats, Found, GoneArchive, LedgerState, Place, Query, ReadError, Reader,
-        StateStats, Stats,
+        EntryLocation, ExecutorStats, GoneArchive, LedgerState, LocatedEntry, Query, ReadError,
+        Reader, StateStats, Stats,
     },
     reconcile::{OpenError, Repair, RepairKind},
     recovery::{RecoverError, RecoverFrom, RecoverOptions, Recovered},

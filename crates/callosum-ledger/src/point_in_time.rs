@@ -8,8 +8,8 @@ use jiff::{Timestamp, civil::Date};
 use crate::{
     entry::{Entry, EntryError, checksum_at_head, is_sealed},
     error_code::ErrorCode,
-    inventory::Stock,
-    journal::{Begins, Record, RecordPlace, Told, ToldEntry, Until, path_of_day, walk_days},
+    inventory::FileInventory,
+    journal::{Begins, Record, RecordPlace, ScanVisitor, ToldEntry, Until, path_of_day, walk_days},
     paths::LedgerPaths,
     position::{Position, View},
     reconcile::OpenError,
@@ -74,7 +74,7 @@ impl PastError {
 /// checksum, and changes nothing. Holds a few bytes for each entry. Takes the audit lock for a
 /// moment, where the project can be written, and reads what was there then.
 pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, PastError> {
-    let stock = Stock::take(disk, paths).map_err(OpenError::from)?;
+    let stock = FileInventory::take(disk, paths).map_err(OpenError::from)?;
     let mut told = Places::default();
     let (start, until) = (Position::start(), Until::Time(time));
     let followed = walk_days(disk, paths, &stock.days, &start, until, &mut told);
@@ -193,7 +193,7 @@ struct Places {
     wrong: Option<(usize, EntryError)>,
 }
 
-impl Told for Places {
+impl ScanVisitor for Places {
     fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         if begins.archived.is_some() {
             self.archived.append(&mut self.active);

@@ -10,9 +10,10 @@ use crate::{
     entry::is_sealed,
     error_code::ErrorCode,
     hashlog::ReadRange,
-    inventory::Stock,
+    inventory::FileInventory,
     journal::{
-        Begins, JournalError, Nobody, RecordPlace, Told, ToldEntry, Until, day_of_path, walk_days,
+        Begins, IgnoreEntries, JournalError, RecordPlace, ScanVisitor, ToldEntry, Until,
+        day_of_path, walk_days,
     },
     open_ledger::OpenLedger,
     paths::LedgerPaths,
@@ -132,7 +133,7 @@ pub fn replay(
         last_day = day;
         folder_of(&path).clone_into(&mut paths.audit);
     }
-    let stock = Stock::take(disk, &paths).map_err(OpenError::from)?;
+    let stock = FileInventory::take(disk, &paths).map_err(OpenError::from)?;
     let rebuilt = LedgerPaths::in_root(into);
     disk.create_dir_all(&rebuilt.history)?;
     let mut rebuilding = Rebuilding {
@@ -165,7 +166,14 @@ pub fn replay(
     let mut since = None;
     if last_day.is_some() {
         // The day's ledger may have been archived on a later one.
-        let all = walk_days(disk, &paths, &stock.days, &start, Until::End, &mut Nobody)?;
+        let all = walk_days(
+            disk,
+            &paths,
+            &stock.days,
+            &start,
+            Until::End,
+            &mut IgnoreEntries,
+        )?;
         since = all.archived.get(followed.archived.len()).cloned();
     }
     let mut last = match since {
@@ -222,7 +230,7 @@ struct Rebuilding<'a> {
     wrong: Option<usize>,
 }
 
-impl Told for Rebuilding<'_> {
+impl ScanVisitor for Rebuilding<'_> {
     fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         let rebuilt = self.rebuilt;
         if let (Some(archived), Some(new)) = (&begins.archived, self.new.take()) {

@@ -15,7 +15,7 @@ use callosum_host::{Disk, DiskError, Ids, OpenHow};
 use jiff::Timestamp;
 
 use crate::{
-    audit_buffer::{self, Durably},
+    audit_buffer::{self, Durability},
     event::{AuditEvent, Event},
     journal::{Batch, Record, day_files},
     lines::last_line,
@@ -91,7 +91,7 @@ pub fn notice(
             path,
             ids,
             std::iter::once((event, at)),
-            Durably::Later,
+            Durability::Later,
             patience,
         ),
         None => return refused.map_or(Ok(Noticed::Buffer), Err),
@@ -198,14 +198,14 @@ mod tests {
     /// CAKE-SHIM-1: 2 ms are waited for a lock, no more.
     const PATIENCE: Duration = Duration::from_millis(2);
 
-    struct Ground {
+    struct Fixture {
         folder: tempfile::TempDir,
         disk: Disk,
         paths: LedgerPaths,
         clock: Clock,
     }
 
-    impl Ground {
+    impl Fixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let disk = Disk::real();
@@ -263,7 +263,7 @@ mod tests {
     /// behind it, also those who were at it already.
     #[test]
     fn what_is_told_in_passing_is_a_record_like_any_other() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         ground.create();
         let ledger = ground.open();
         let project = ground.project();
@@ -285,7 +285,7 @@ mod tests {
     /// CAL-ERR-7: whoever holds the lock is not waited for, and what was to be told is not lost.
     #[test]
     fn what_would_have_to_wait_goes_to_the_buffer_and_from_there_to_the_journal() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         ground.create();
         let ledger = ground.open();
         let project = ground.project();
@@ -307,7 +307,7 @@ mod tests {
     /// CAL-ERR-7: an event that comes while others are taken over is not removed with them.
     #[test]
     fn a_buffer_that_has_grown_meanwhile_stays() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         ground.create();
         let project = ground.project();
         let at = "2026-11-02T23:59:30Z";
@@ -331,7 +331,7 @@ mod tests {
     /// CAL-LED-2: a torn end is mended by an opening, never written behind.
     #[test]
     fn behind_a_torn_end_nothing_is_written() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         ground.create();
         let day = ground.paths.audit.join("2026-11-02.jsonl");
         let file = ground.disk.open(&day, OpenHow::READ_WRITE).unwrap();
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_machines_journal_begins_with_its_first_event_and_takes_its_own_buffer_over() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         let machine = Journal::Machine(ground.folder.path().join("home/journal"));
         let at = "2026-11-02T23:59:30Z";
         let tell = |said| ground.notice(&machine, said, at).unwrap();
@@ -363,7 +363,7 @@ mod tests {
     /// CAL-ERR-7: where neither can be written, whoever tells is told.
     #[test]
     fn without_journal_and_buffer_there_is_an_error() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         ground.create();
         let paths = LedgerPaths {
             audit_buffer: Some(ground.paths.ledger.join("not/a/folder")),

@@ -1,10 +1,10 @@
-//! [`Voice`]: who speaks, and from where.
+//! [`Author`]: who speaks, and from where.
 
 use crate::{agent::AgentName, event::Draft};
 
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Voice {
+pub struct Author {
     /// The agent.
     pub agent: AgentName,
     /// Its own session.
@@ -15,7 +15,7 @@ pub struct Voice {
     pub cwd: Option<String>,
 }
 
-impl Voice {
+impl Author {
     /// An agent of which nothing else is known.
     pub fn of(agent: AgentName) -> Self {
         Self {

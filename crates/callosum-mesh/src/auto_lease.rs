@@ -5,13 +5,13 @@ use jiff::SignedDuration;
 use crate::{
     addressee::Addressee,
     agent::AgentName,
-    author::Voice,
-    board::{LEASE, Lease, Order, Session},
+    author::Author,
+    board::{Command, LEASE, Lease, Session},
     digest::quoted,
     journal::Durability,
     mesh::{Mesh, MeshError, us},
     sessions::ended,
-    transaction::Orders,
+    transaction::Transaction,
 };
 
 /// What is said to have been done to a file that somebody holds.
@@ -29,7 +29,7 @@ impl Mesh {
     pub fn held_against(
         &mut self,
         is_meant: impl Fn(&str) -> bool,
-        voice: &Voice,
+        voice: &Author,
     ) -> Result<Vec<Lease>, MeshError> {
         let now = self.journal().now();
         let machine = self.machine().to_owned();
@@ -56,7 +56,7 @@ impl Mesh {
     ///
     /// Nothing is written where the agent's own leases last for a while yet; what is written is logged and not
     /// synced, since it ends by itself.
-    pub fn lease_edited(&mut self, paths: &[String], voice: &Voice) -> Result<(), MeshError> {
+    pub fn lease_edited(&mut self, paths: &[String], voice: &Author) -> Result<(), MeshError> {
         let now = self.journal().now();
         let board = self.board()?;
         let session = voice.session_id.as_deref();
@@ -73,7 +73,7 @@ impl Mesh {
         }
         self.in_turn_of(Durability::Logged, |orders| {
             for path in wanted {
-                let order = Order::Lease {
+                let order = Command::Lease {
                     path,
                     why: None,
                     anyway: false,
@@ -91,7 +91,7 @@ impl Mesh {
 
 impl Mesh {
     /// Tells those who hold leases that this agent has edited their files: each once for a lease.
-    pub fn tell_holders(&mut self, held: &[Lease], voice: &Voice) -> Result<(), MeshError> {
+    pub fn tell_holders(&mut self, held: &[Lease], voice: &Author) -> Result<(), MeshError> {
         let board = self.board()?;
         let is_untold = |lease: &&Lease| {
             board
@@ -111,7 +111,7 @@ impl Mesh {
     }
 }
 
-impl Orders<'_, '_> {
+impl Transaction<'_, '_> {
     /// Tells who holds a lease what another did to the file. It waits no longer than a lease lasts.
     pub(crate) fn tell_holder(
         &mut self,
@@ -124,7 +124,7 @@ impl Orders<'_, '_> {
         } else {
             by.to_string()
         };
-        let order = Order::Send {
+        let order = Command::Send {
             id: note_of(what, lease, by),
             to: Addressee {
                 agent: lease.by.clone(),
@@ -138,7 +138,7 @@ impl Orders<'_, '_> {
             reply_to: None,
             ttl_seconds: Some(LEASE.as_secs().unsigned_abs()),
         };
-        match self.give(order, &Voice::of(us()), None) {
+        match self.give(order, &Author::of(us()), None) {
             // Nobody can be written to who is no agent of this machine.
             Ok(_) | Err(MeshError::Refused(_)) => Ok(()),
             Err(error) => Err(error),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     board::Board,
-    journal::Tip,
+    journal::LogEnd,
     mesh::Mesh,
     quarantine::{displace, is_folder},
 };
@@ -129,7 +129,7 @@ impl Mesh {
 
     /// Keeps the board durably, once for each file that the log has begun. Where it cannot be, as by who may only read or on
     /// a full disk, the log drops nothing meanwhile.
-    pub(crate) fn keep(&mut self, tip: &Tip) {
+    pub(crate) fn keep(&mut self, tip: &LogEnd) {
         let first = tip.first().unwrap_or(1);
         if self.kept + 1 >= first || self.board.seq + 1 < first || self.remembered.is_none() {
             return;

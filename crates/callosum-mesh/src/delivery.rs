@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use crate::{
     agent::AgentName,
-    author::Voice,
-    board::{Board, Message, Order, Receipt, Status},
-    digest::{Beside, Digest, Known, Note, Source, digest, elsewhere, ready_at},
+    author::Author,
+    board::{Board, Command, Message, Receipt, Status},
+    digest::{Digest, DigestContext, Known, Note, Source, digest, elsewhere, ready_at},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
@@ -42,7 +42,7 @@ const NEVER: &str = "-";
 
 /// How far an agent has been told.
 #[derive(Default)]
-struct Told {
+struct DeliveryCursor {
     /// The last event up to which it was told of everything.
     seq: u64,
     /// When.
@@ -59,11 +59,11 @@ impl Mesh {
     /// told. Reads at most the last 500 events.
     pub fn digest_for(
         &mut self,
-        voice: &Voice,
-        beside: &Beside,
+        voice: &Author,
+        beside: &DigestContext,
         budget: u64,
     ) -> Result<Digest, MeshError> {
-        let Told {
+        let DeliveryCursor {
             seq: since,
             after: told,
             ..
@@ -91,13 +91,17 @@ impl Mesh {
     }
 
     /// When this agent was last told what others did; `None` where it never was.
-    pub fn told_at(&self, voice: &Voice) -> Result<Option<Timestamp>, MeshError> {
+    pub fn told_at(&self, voice: &Author) -> Result<Option<Timestamp>, MeshError> {
         Ok(self.told(voice)?.at)
     }
 
     /// The newest events of others that mean nothing to the board, since one; and which of this session are for others of its
     /// agent.
-    fn published(&mut self, voice: &Voice, since: u64) -> Result<(Vec<Note>, Vec<u64>), MeshError> {
+    fn published(
+        &mut self,
+        voice: &Author,
+        since: u64,
+    ) -> Result<(Vec<Note>, Vec<u64>), MeshError> {
         let last = self.board()?.seq;
         let mut reader = self.journal().read_after(&Cursor {
             origin: Some(self.journal().origin().to_owned()),
@@ -141,7 +145,7 @@ impl Mesh {
     }
 
     /// Whether what a session that begins is told can be noted: notes once more how far it was told before.
-    pub fn can_deliver(&self, voice: &Voice) -> Result<(), MeshError> {
+    pub fn can_deliver(&self, voice: &Author) -> Result<(), MeshError> {
         let file = self.news_file(voice);
         let (known, told) = (file.read()?, self.told(voice)?);
         file.note(known.map_or(told.seq, |known| known.seq))?;
@@ -153,7 +157,7 @@ impl Mesh {
     pub fn deliver(
         &mut self,
         digest: &Digest,
-        voice: &Voice,
+        voice: &Author,
         evidence: &str,
     ) -> Result<(), MeshError> {
         // What its digest had no room for comes with the next one, and not between two calls.
@@ -177,10 +181,10 @@ impl Mesh {
         if seq == before.seq && after == before.after && at.is_none() {
             return Ok(());
         }
-        self.note_told(voice, &Told { seq, at, after })
+        self.note_told(voice, &DeliveryCursor { seq, at, after })
     }
 
-    fn note_told(&self, voice: &Voice, told: &Told) -> Result<(), MeshError> {
+    fn note_told(&self, voice: &Author, told: &DeliveryCursor) -> Result<(), MeshError> {
         let path = self.told_file(voice);
         if let Some(folder) = path.parent() {
             self.disk().create_private_dir(folder)?;
@@ -199,7 +203,7 @@ impl Mesh {
 
     /// Marks what this session was handed as seen, once a turn of it is over: several tools run between two requests to a
     /// model, so that none of them shows that it was asked since; the end of a turn does.
-    pub fn seen(&mut self, voice: &Voice, evidence: &str) -> Result<(), MeshError> {
+    pub fn seen(&mut self, voice: &Author, evidence: &str) -> Result<(), MeshError> {
         let is_seen = |message: &&Message| {
             message.to.agent == voice.agent
                 && message.receipt == Some(Receipt::Delivered)
@@ -220,7 +224,7 @@ impl Mesh {
     /// said at each call anew.
     pub fn hand_over(
         &mut self,
-        voice: &Voice,
+        voice: &Author,
         evidence: &str,
         say: impl FnOnce(&Digest) -> bool,
     ) -> Result<Option<Digest>, MeshError> {
@@ -252,12 +256,12 @@ impl Mesh {
                 unnoted = Some(error);
             }
             let (told, seq) = between_calls(orders.board(), voice, &news);
-            let receipts = told.messages.iter().map(|message| Order::Move {
+            let receipts = told.messages.iter().map(|message| Command::Move {
                 message: message.clone(),
                 receipt: Receipt::Delivered,
                 evidence: Some(evidence.to_owned()),
             });
-            let receipts: Vec<Order> = receipts.collect();
+            let receipts: Vec<Command> = receipts.collect();
             let is_silent = told.text.is_empty();
             if !is_silent {
                 orders.make_room(&receipts, voice)?;
@@ -287,7 +291,7 @@ impl Mesh {
         &mut self,
         messages: &[String],
         receipt: Receipt,
-        voice: &Voice,
+        voice: &Author,
         evidence: &str,
     ) -> Result<(), MeshError> {
         if messages.is_empty() {
@@ -295,7 +299,7 @@ impl Mesh {
         }
         self.in_turn(|orders| {
             for message in messages {
-                let order = Order::Move {
+                let order = Command::Move {
                     message: message.clone(),
                     receipt,
                     evidence: Some(evidence.to_owned()),
@@ -307,32 +311,32 @@ impl Mesh {
     }
 
     /// The last event that this agent's digests told it of; 0 where there was none.
-    pub(crate) fn told_seq(&self, voice: &Voice) -> Result<u64, MeshError> {
+    pub(crate) fn told_seq(&self, voice: &Author) -> Result<u64, MeshError> {
         Ok(self.told(voice)?.seq)
     }
 
     /// How far this agent was told.
-    fn told(&self, voice: &Voice) -> Result<Told, MeshError> {
+    fn told(&self, voice: &Author) -> Result<DeliveryCursor, MeshError> {
         let bytes = self.disk().read_if_there(&self.told_file(voice))?;
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         let mut parts = text.split_whitespace();
         let seq = parts.next().and_then(|seq| seq.parse().ok());
         let at = parts.next().and_then(|at| at.parse().ok());
-        Ok(Told {
+        Ok(DeliveryCursor {
             seq: seq.unwrap_or_default(),
             at,
             after: parts.filter_map(|rev| rev.parse().ok()).collect(),
         })
     }
 
-    fn told_file(&self, voice: &Voice) -> PathBuf {
+    fn told_file(&self, voice: &Author) -> PathBuf {
         self.folder().join(TOLD).join(voice.agent.as_str())
     }
 }
 
 /// What is handed over between two calls, and the last event up to which nothing is left to tell: all messages that have
 /// room, then of what else is new as much as has room beside them, the oldest first.
-fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
+fn between_calls(board: &Board, voice: &Author, news: &News) -> (Digest, u64) {
     // Its role stands in the digest with which its session began.
     let matrix = Matrix::default();
     let messages = Board {
@@ -342,9 +346,9 @@ fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
     let with = |count: usize| {
         let notes = news.items.iter().take(count);
         let notes = notes.map(|item| item.note.clone());
-        let beside = Beside {
+        let beside = DigestContext {
             sources: vec![Source::Read(notes.collect())],
-            ..Beside::default()
+            ..DigestContext::default()
         };
         let known = Known {
             agent: &voice.agent,
@@ -378,7 +382,7 @@ fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
 }
 
 /// The events by which a session found something, or left a task for its agent or for anyone.
-fn said_on(board: &Board, voice: &Voice) -> Vec<u64> {
+fn said_on(board: &Board, voice: &Author) -> Vec<u64> {
     let found = board.discoveries.iter();
     let found = found.filter(|found| voice.is_session(&found.source, found.session_id.as_deref()));
     let tasks = board.tasks.iter().filter(|task| {

@@ -45,12 +45,12 @@ pub struct Known<'a> {
     /// Who does what.
     pub matrix: &'a Matrix,
     /// What there is beside the board.
-    pub beside: &'a Beside,
+    pub beside: &'a DigestContext,
 }
 
 /// What there is beside the board, and what of the agent itself matters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct DigestContext {
     /// What else the agent is told of, in this order.
     pub sources: Vec<Source>,
     /// Whether a sandbox may keep the commands that it runs from writing here.
@@ -173,7 +173,7 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
 pub fn digest_of_beside(
     agent: &AgentName,
     matrix: &Matrix,
-    beside: &Beside,
+    beside: &DigestContext,
     budget: u64,
 ) -> Digest {
     let known = Known {

@@ -1,20 +1,20 @@
 //! What events that came from elsewhere, by hand or over a wire, want done to the board, and how a list of them is
 //! appended: all or none, each once.
 //!
-//! Start with [`Orders::hand_in`]. Deliberately not here: deciding whether it may be, which is the board's.
+//! Start with [`Transaction::hand_in`]. Deliberately not here: deciding whether it may be, which is the board's.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
 use crate::{
-    author::Voice,
-    board::{Board, Deed, Order},
-    event::{Draft, Event, Fault, Faults},
+    author::Author,
+    board::{Board, Command, Effect},
+    event::{Draft, Event, Faults, InvalidEvent},
     journal::{Journal, Key, reused},
     mesh::{Decided, MeshError, Undecided},
     topic::Topic,
-    transaction::Orders,
+    transaction::Transaction,
 };
 
 /// Beginnings of the topics that change the board, or nothing at all.
@@ -46,7 +46,7 @@ pub fn is_about_board(topic: &Topic) -> bool {
     })
 }
 
-impl Orders<'_, '_> {
+impl Transaction<'_, '_> {
     /// Appends a list of events that came from elsewhere, all or none. Each is given as it stands in the log,
     /// `None` where it changed nothing.
     ///
@@ -67,9 +67,9 @@ impl Orders<'_, '_> {
         let places = plan.places.into_iter();
         Ok(places
             .map(|place| match place {
-                Place::Nowhere => None,
-                Place::Before(event) => Some(*event),
-                Place::At(at) => Some(appended[at].clone()),
+                IngestOutcome::Nowhere => None,
+                IngestOutcome::Before(event) => Some(*event),
+                IngestOutcome::At(at) => Some(appended[at].clone()),
             })
             .collect())
     }
@@ -82,11 +82,11 @@ impl Orders<'_, '_> {
                 if plan.events[*at].1.as_ref() != Some(key) {
                     return Err(reused(&draft, None).into());
                 }
-                plan.places.push(Place::At(*at));
+                plan.places.push(IngestOutcome::At(*at));
                 return Ok(());
             }
             if let Some(event) = self.turn.handed_in(&draft)? {
-                plan.places.push(Place::Before(Box::new(event)));
+                plan.places.push(IngestOutcome::Before(Box::new(event)));
                 return Ok(());
             }
         }
@@ -99,9 +99,9 @@ impl Orders<'_, '_> {
         self.matrix.knows_category(&order)?;
         let order = self.completed(order)?;
         let board = plan.after.as_ref().unwrap_or(&*self.board);
-        let deeds = board.decide(order, &Voice::who_says(&draft), self.turn.now())?;
+        let deeds = board.decide(order, &Author::who_says(&draft), self.turn.now())?;
         if deeds.is_empty() {
-            plan.places.push(Place::Nowhere);
+            plan.places.push(IngestOutcome::Nowhere);
             return Ok(());
         }
         plan.add(key.as_ref(), at);
@@ -137,14 +137,14 @@ struct Plan {
     /// What is appended, some of it under an id of its author's.
     events: Vec<(Draft, Option<Key>)>,
     /// Where each event of the list is to be found.
-    places: Vec<Place>,
+    places: Vec<IngestOutcome>,
     /// What is appended under an id, by the name of its key.
     named: HashMap<String, usize>,
     /// The board as it will be, where there are several.
     after: Option<Board>,
 }
 
-enum Place {
+enum IngestOutcome {
     /// It changed nothing.
     Nowhere,
     /// It was handed in before.
@@ -156,7 +156,7 @@ enum Place {
 impl Plan {
     /// Notes that an event is to be found at this place, and under this key.
     fn add(&mut self, key: Option<&Key>, at: usize) {
-        self.places.push(Place::At(at));
+        self.places.push(IngestOutcome::At(at));
         if let Some(key) = key {
             self.named.insert(key.name().to_owned(), at);
         }
@@ -176,7 +176,7 @@ fn keep_beside(said: &Map<String, Value>, told: &mut Map<String, Value>) {
 }
 
 /// The order whose result an event would be; `None` where it is about something else.
-fn order(draft: &Draft, journal: &Journal) -> Result<Option<Order>, Faults> {
+fn order(draft: &Draft, journal: &Journal) -> Result<Option<Command>, Faults> {
     if !is_about_board(&draft.topic) {
         return Ok(None);
     }
@@ -201,8 +201,8 @@ fn order(draft: &Draft, journal: &Journal) -> Result<Option<Order>, Faults> {
         payload.insert("until".to_owned(), journal.now().to_string().into());
     }
     let tagged = json!({ "type": topic, "payload": payload });
-    let deed: Deed = serde_json::from_value(tagged).map_err(|error| {
-        Faults(vec![Fault {
+    let deed: Effect = serde_json::from_value(tagged).map_err(|error| {
+        Faults(vec![InvalidEvent {
             key: "payload".to_owned(),
             found: format!("not valid for `{topic}`"),
             wanted: format!("as documented: {error}"),

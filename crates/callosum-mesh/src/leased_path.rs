@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 
-use crate::board::{Order, Refusal};
+use crate::board::{BoardError, Command};
 
 /// An absolute path in the one form in which leases name a file: each link on it resolved, as far as it is there, and
 /// what is not there yet without `.` and `..`. Two paths of a file that is to be made so become one.
@@ -41,26 +41,26 @@ pub fn leased_path(disk: &Disk, path: &Path) -> Result<PathBuf, DiskError> {
 
 /// The same of an order about a lease, which may come from elsewhere. What is no absolute path, or cannot be looked at, is
 /// left to who decides. A folder is not leased: what is in it would not be held.
-pub(crate) fn with_leased_path(order: Order, disk: &Disk) -> Result<Order, Refusal> {
+pub(crate) fn with_leased_path(order: Command, disk: &Disk) -> Result<Command, BoardError> {
     let normal = |path: String| {
         let found = Some(Path::new(&path)).filter(|path| path.is_absolute());
         let found = found.and_then(|path| leased_path(disk, path).ok());
         found.map_or(path, |found| found.to_string_lossy().into_owned())
     };
     Ok(match order {
-        Order::Lease { path, why, anyway } => {
+        Command::Lease { path, why, anyway } => {
             let path = normal(path);
             let found = disk.stat(Path::new(&path)).ok().flatten();
             if found.is_some_and(|found| found.kind == EntryKind::Folder) {
-                return Err(Refusal::Folder { path });
+                return Err(BoardError::Folder { path });
             }
-            Order::Lease { path, why, anyway }
+            Command::Lease { path, why, anyway }
         }
-        Order::Unlease {
+        Command::Unlease {
             path,
             anyway,
             token,
-        } => Order::Unlease {
+        } => Command::Unlease {
             path: normal(path),
             anyway,
             token,

@@ -39,7 +39,7 @@ mod transaction;
 mod unique_keys;
 
 pub use crate::{
-    author::Voice,
+    author::Author,
     auto_lease::warning,
     digest::quoted,
     ingest::is_about_board,

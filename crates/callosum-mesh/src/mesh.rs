@@ -10,18 +10,18 @@ use jiff::Timestamp;
 
 use crate::{
     agent::{AgentName, US},
-    author::Voice,
-    board::{Board, Deed, NewTask, Order, Refusal, Task},
+    author::Author,
+    board::{Board, BoardError, Command, Effect, NewTask, Task},
     delivery::TOLD,
     event::{Draft, Event, Faults},
     ingest::is_about_board,
-    journal::{Cursor, Durability, Journal, JournalError, Notice, Reader, Retention, Tip},
+    journal::{Cursor, Durability, Journal, JournalError, LogEnd, Notice, Reader, Retention},
     notifications::NEWS,
     presence::{Presence, PresenceSource},
     quarantine::{is_lost_link, is_no_folder},
     route::Matrix,
     sessions::ended,
-    transaction::Orders,
+    transaction::Transaction,
 };
 
 /// Events that are read at once.
@@ -39,7 +39,7 @@ pub struct Mesh {
     /// Shows which agents can work.
     presence: PresenceSource,
     /// The end of the log when the board was last brought up to it.
-    tip: Option<Tip>,
+    tip: Option<LogEnd>,
     /// The last event of the board that the file remembers; `None` where a newer version's file stands there, which is
     /// left to it.
     pub(crate) remembered: Option<u64>,
@@ -169,7 +169,7 @@ impl Mesh {
 
     /// Does what somebody wants done, and says what was appended for it; nothing where it was so
     /// already. It is synced: who is told that it is done has it also after a loss of power.
-    pub fn give(&mut self, order: Order, voice: &Voice) -> Result<Vec<Event>, MeshError> {
+    pub fn give(&mut self, order: Command, voice: &Author) -> Result<Vec<Event>, MeshError> {
         self.in_turn(|orders| orders.give(order, voice, None))
     }
 
@@ -181,7 +181,7 @@ impl Mesh {
         &mut self,
         task: NewTask,
         stands_for: impl Fn(&Task) -> bool,
-        voice: &Voice,
+        voice: &Author,
     ) -> Result<String, MeshError> {
         let there = |board: &Board| {
             let there = board.tasks.iter().find(|task| stands_for(task));
@@ -195,7 +195,7 @@ impl Mesh {
                 return Ok(id);
             }
             let id = task.id.clone();
-            orders.give(Order::Add(task), voice, None)?;
+            orders.give(Command::Add(task), voice, None)?;
             Ok(id)
         })
     }
@@ -292,7 +292,7 @@ impl Mesh {
         self.board.seq
     }
 
-    fn due(&self, now: Timestamp) -> Vec<Deed> {
+    fn due(&self, now: Timestamp) -> Vec<Effect> {
         due(&self.board, &self.matrix, &self.presence, now)
     }
 
@@ -333,7 +333,7 @@ impl Mesh {
     /// at once.
     pub(crate) fn in_turn<T>(
         &mut self,
-        act: impl FnOnce(&mut Orders<'_, '_>) -> Result<T, MeshError>,
+        act: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T, MeshError>,
     ) -> Result<T, MeshError> {
         self.in_turn_of(Durability::Synced, act)
     }
@@ -342,11 +342,11 @@ impl Mesh {
     pub(crate) fn in_turn_of<T>(
         &mut self,
         durability: Durability,
-        act: impl FnOnce(&mut Orders<'_, '_>) -> Result<T, MeshError>,
+        act: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T, MeshError>,
     ) -> Result<T, MeshError> {
         self.board()?;
         let turn = self.journal.turn()?;
-        let mut orders = Orders {
+        let mut orders = Transaction {
             board: &mut self.board,
             turn,
             matrix: &self.matrix,
@@ -355,7 +355,7 @@ impl Mesh {
         let now = orders.turn.now();
         orders.end_sessions(self.machine.as_str())?;
         for deed in due(orders.board, &self.matrix, &self.presence, now) {
-            orders.append(&deed, &Voice::of(us()), None)?;
+            orders.append(&deed, &Author::of(us()), None)?;
         }
         let done = act(&mut orders);
         orders.turn.end(durability)?;
@@ -398,13 +398,13 @@ pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught,
 }
 
 /// What time has brought about by now.
-fn due(board: &Board, matrix: &Matrix, presence: &PresenceSource, now: Timestamp) -> Vec<Deed> {
+fn due(board: &Board, matrix: &Matrix, presence: &PresenceSource, now: Timestamp) -> Vec<Effect> {
     let mut deeds = board.run_out(now);
     if matrix.has_waiting(board) {
         let overdue = matrix.overdue(board, now);
         let forfeited = matrix.forfeited(board, &presence.look(now), now);
-        let task_of = |deed: &Deed| match deed {
-            Deed::TaskChanged { task, .. } => Some(task.clone()),
+        let task_of = |deed: &Effect| match deed {
+            Effect::TaskChanged { task, .. } => Some(task.clone()),
             _ => None,
         };
         let late: Vec<_> = overdue.iter().map(task_of).collect();
@@ -492,7 +492,7 @@ pub enum MeshError {
     Disk(#[from] DiskError),
     /// It may not be.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] BoardError),
     /// The event is not as it must be.
     #[error(transparent)]
     Faults(#[from] Faults),

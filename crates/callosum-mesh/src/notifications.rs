@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     addressee::Addressee,
-    author::Voice,
+    author::Author,
     board::{Board, Status, Task},
     digest::{Note, author_of, blocked, elsewhere, output_of, ready_at},
     event::Event,
@@ -136,7 +136,7 @@ impl NewsFile {
 
 impl Mesh {
     /// Where it is kept how far this session was told; of who says no session, how far the agent was.
-    pub(crate) fn news_file(&self, voice: &Voice) -> NewsFile {
+    pub(crate) fn news_file(&self, voice: &Author) -> NewsFile {
         let of_agent = self.news_file_of_agent(voice);
         let Some(session) = &voice.session_id else {
             return of_agent;
@@ -157,7 +157,7 @@ impl Mesh {
     }
 
     /// Where it is kept how far an agent was told of what one session alone is told.
-    pub(crate) fn news_file_of_agent(&self, voice: &Voice) -> NewsFile {
+    pub(crate) fn news_file_of_agent(&self, voice: &Author) -> NewsFile {
         NewsFile {
             disk: self.disk().clone(),
             path: self.folder().join(NEWS).join(voice.agent.as_str()),
@@ -167,14 +167,14 @@ impl Mesh {
 
     /// Notes that a session which begins was left nothing to be told of, so that it hears at work of what comes from now on,
     /// whatever other sessions of its agent are told.
-    pub fn heard_all(&self, voice: &Voice) -> Result<(), MeshError> {
+    pub fn heard_all(&self, voice: &Author) -> Result<(), MeshError> {
         Ok(self.news_file(voice).note(self.known_seq())?)
     }
 
     /// What this session was not told of yet. Reads at most the last 500 events, and writes nothing.
     ///
     /// Of a session of which nothing is known it is what came since its agent's last digest.
-    pub(crate) fn news(&mut self, voice: &Voice) -> Result<News, MeshError> {
+    pub(crate) fn news(&mut self, voice: &Author) -> Result<News, MeshError> {
         let of_agent = self.news_file_of_agent(voice).read()?;
         let since = match self.news_file(voice).read()? {
             Some(since) => since,
@@ -209,7 +209,7 @@ impl Mesh {
 
     /// How far an agent counts as told of what one session alone is told, when one of its sessions was told up to `seq`: not
     /// beyond what that session itself asks of the others.
-    pub(crate) fn told_of_agent(&self, voice: &Voice, seq: u64) -> Result<u64, MeshError> {
+    pub(crate) fn told_of_agent(&self, voice: &Author, seq: u64) -> Result<u64, MeshError> {
         let told = self.news_file_of_agent(voice).read()?;
         let told = told.map_or(0, |told| told.seq);
         let (_, first_asked) = self.asked(voice, told, seq, told)?;
@@ -220,7 +220,7 @@ impl Mesh {
     /// `told` by which this session asks another of its agent.
     fn asked(
         &self,
-        voice: &Voice,
+        voice: &Author,
         since: u64,
         until: u64,
         told: u64,
@@ -253,7 +253,7 @@ impl Mesh {
 
 /// What an event asks of an agent or shares with it; `None` where it is about something else or for others. One that is
 /// addressed to nobody is for all.
-pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
+pub(crate) fn asked_of(event: &Event, voice: &Author) -> Option<Note> {
     let (_, what) = ASKED
         .iter()
         .find(|(topic, _)| *topic == event.topic.as_str())?;
@@ -286,7 +286,7 @@ pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
 }
 
 /// Whether this session asks another session of its own agent by an event, or shares something with it.
-pub(crate) fn asks_own_agent(event: &Event, voice: &Voice) -> bool {
+pub(crate) fn asks_own_agent(event: &Event, voice: &Author) -> bool {
     ASKED
         .iter()
         .any(|(topic, _)| *topic == event.topic.as_str())
@@ -300,7 +300,7 @@ fn addressee_of(event: &Event) -> Option<Addressee> {
 }
 
 /// What of the board is news to a session.
-fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
+fn on_board(board: &Board, voice: &Author, since: u64) -> Vec<NewsItem> {
     let left = board.tasks.iter().filter(|task| {
         task.assigned_to.as_ref() == Some(&voice.agent)
             && task.status == Status::Pending
@@ -370,7 +370,7 @@ fn about(cwd: &str) -> String {
 }
 
 /// Whether a session knows of a task that it is complete, since it has completed it.
-fn is_done_by(task: &Task, voice: &Voice) -> bool {
+fn is_done_by(task: &Task, voice: &Author) -> bool {
     let session = task.claim.as_ref().map(|claim| &claim.session_id);
     task.completed_by.as_ref() == Some(&voice.agent)
         && session.is_none_or(|session| *session == voice.session_id)

@@ -15,8 +15,8 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    author::Voice,
-    board::{Deed, OutputOutcome, OutputReceipt, Task},
+    author::Author,
+    board::{Effect, OutputOutcome, OutputReceipt, Task},
     leased_path::leased_path,
     mesh::{Mesh, MeshError, us},
 };
@@ -274,8 +274,8 @@ impl Mesh {
                 let receipt = deliver(&disk, task, &folders(task), false);
                 let task = task.id.clone();
                 orders.append(
-                    &Deed::OutputSettled { task, receipt },
-                    &Voice::of(us()),
+                    &Effect::OutputSettled { task, receipt },
+                    &Author::of(us()),
                     None,
                 )?;
             }
@@ -287,7 +287,7 @@ impl Mesh {
     pub fn write_output(
         &mut self,
         task: &str,
-        voice: &Voice,
+        voice: &Author,
         is_forced: bool,
         folders: &dyn Fn(&Task) -> Vec<PathBuf>,
     ) -> Result<OutputReceipt, MeshError> {
@@ -295,11 +295,11 @@ impl Mesh {
         self.in_turn(|orders| {
             let task = orders.board().output_to_write(task, voice)?.clone();
             let receipt = deliver(&disk, &task, &folders(&task), is_forced);
-            let deed = Deed::OutputSettled {
+            let deed = Effect::OutputSettled {
                 task: task.id,
                 receipt: receipt.clone(),
             };
-            orders.append(&deed, &Voice::of(us()), None)?;
+            orders.append(&deed, &Author::of(us()), None)?;
             Ok(receipt)
         })
     }

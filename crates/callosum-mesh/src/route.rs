@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     agent::AgentName,
-    board::{Board, Deed, Order, Refusal, Status, Task},
+    board::{Board, BoardError, Command, Effect, Status, Task},
     presence::Presence,
 };
 
@@ -173,13 +173,13 @@ impl Matrix {
     /// Refuses an order that gives a task a category that is not in the matrix.
     ///
     /// Without any category configured each is a free label: it routes nothing.
-    pub(crate) fn knows_category(&self, order: &Order) -> Result<(), Refusal> {
+    pub(crate) fn knows_category(&self, order: &Command) -> Result<(), BoardError> {
         if self.routes.is_empty() {
             return Ok(());
         }
         let said = match order {
-            Order::Add(task) => task.other.get(CATEGORY),
-            Order::Change { set, .. } => set.get(CATEGORY),
+            Command::Add(task) => task.other.get(CATEGORY),
+            Command::Change { set, .. } => set.get(CATEGORY),
             _ => None,
         };
         let Some(said) = said.filter(|said| !said.is_null()) else {
@@ -189,7 +189,7 @@ impl Matrix {
             return Ok(());
         }
         let routes = self.routes.iter();
-        Err(Refusal::NoCategory {
+        Err(BoardError::NoCategory {
             found: said.to_string().chars().take(MOST_SHOWN).collect(),
             allowed: routes.map(|route| route.category.clone()).collect(),
         })
@@ -220,7 +220,7 @@ impl Matrix {
     /// task could be begun: when it was left, when the last that it needs was done, when it came back to the queue.
     ///
     /// Each goes over once: the other has no second to fall back on.
-    pub fn overdue(&self, board: &Board, now: Timestamp) -> Vec<Deed> {
+    pub fn overdue(&self, board: &Board, now: Timestamp) -> Vec<Effect> {
         let late = self
             .waiting(board)
             .filter(|(task, route)| now.duration_since(ready_since(board, task)) > route.within);
@@ -235,7 +235,7 @@ impl Matrix {
 
     /// Returns the tasks whose first agent cannot begin them now, given to the other at once. The other must be known to be
     /// able to begin them: else they wait for the time of their route.
-    pub fn forfeited(&self, board: &Board, presence: &Presence, now: Timestamp) -> Vec<Deed> {
+    pub fn forfeited(&self, board: &Board, presence: &Presence, now: Timestamp) -> Vec<Effect> {
         let sessions = &board.sessions;
         let waiting = self.waiting(board);
         let waiting =
@@ -250,12 +250,12 @@ impl Matrix {
 }
 
 /// A task that goes to the fallback of its category, and the reason.
-fn given(task: &Task, route: &Route, why: String) -> Deed {
+fn given(task: &Task, route: &Route, why: String) -> Effect {
     let set = [
         ("assigned_to".to_owned(), route.fallback.as_str().into()),
         (REASSIGNED.to_owned(), why.into()),
     ];
-    Deed::TaskChanged {
+    Effect::TaskChanged {
         task: task.id.clone(),
         set: set.into_iter().collect(),
     }

@@ -4,19 +4,19 @@ use callosum_host::process::Identity;
 use serde_json::{Map, json};
 
 use crate::{
-    author::Voice,
-    board::{BEGINS, Board, CLAIM, Claim, ENDS, Order, PROCESS, Process, Session, Status},
+    author::Author,
+    board::{BEGINS, Board, CLAIM, Claim, Command, ENDS, PROCESS, Process, Session, Status},
     event::Draft,
     journal::Durability,
     mesh::{Mesh, MeshError, us},
-    transaction::Orders,
+    transaction::Transaction,
 };
 
 impl Mesh {
     /// Tells that a session begins, whose client is this process. Logged: who misses it misses no work.
     pub fn begin_session(
         &mut self,
-        voice: &Voice,
+        voice: &Author,
         process: Option<Identity>,
     ) -> Result<(), MeshError> {
         let mut payload = Map::new();
@@ -31,7 +31,7 @@ impl Mesh {
     }
 
     /// Tells that a session has ended, and gives back the tasks and files that it had claimed.
-    pub fn end_session(&mut self, voice: &Voice, reason: &str) -> Result<(), MeshError> {
+    pub fn end_session(&mut self, voice: &Author, reason: &str) -> Result<(), MeshError> {
         let session = Session {
             agent: voice.agent.clone(),
             session_id: voice.session_id.clone().unwrap_or_default(),
@@ -52,7 +52,7 @@ impl Mesh {
     }
 
     /// Makes the claims of this session anew that have less than half of their time left: it is at work.
-    pub fn renew_claims(&mut self, voice: &Voice) -> Result<(), MeshError> {
+    pub fn renew_claims(&mut self, voice: &Author) -> Result<(), MeshError> {
         let now = self.journal().now();
         let is_own =
             |claim: &&Claim| claim.by == voice.agent && claim.session_id == voice.session_id;
@@ -68,7 +68,7 @@ impl Mesh {
         }
         self.in_turn_of(Durability::Logged, |orders| {
             for task in short {
-                let order = Order::Claim {
+                let order = Command::Claim {
                     task: Some(task),
                     anyway: true,
                 };
@@ -92,7 +92,7 @@ impl Mesh {
     /// program that its client started, and is not told by whom.
     pub fn session_above(
         &mut self,
-        voice: &Voice,
+        voice: &Author,
         ancestors: &[Identity],
     ) -> Result<Option<String>, MeshError> {
         let machine = self.machine().to_owned();
@@ -109,18 +109,18 @@ impl Mesh {
     }
 }
 
-impl Orders<'_, '_> {
+impl Transaction<'_, '_> {
     /// Tells that a session has ended, and gives back what it left.
     pub(crate) fn end_session(&mut self, session: &Session, reason: &str) -> Result<(), MeshError> {
         let left = self.board().left_by(session);
         let draft = Draft {
             session_id: Some(session.session_id.clone()),
             payload: [("reason".to_owned(), json!(reason))].into_iter().collect(),
-            ..told(&Voice::of(session.agent.clone()), ENDS)
+            ..told(&Author::of(session.agent.clone()), ENDS)
         };
         self.tell(draft)?;
         for deed in left {
-            self.append(&deed, &Voice::of(us()), None)?;
+            self.append(&deed, &Author::of(us()), None)?;
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ pub(crate) fn ended<'b>(board: &'b Board, machine: &'b str) -> impl Iterator<Ite
     })
 }
 
-fn told(voice: &Voice, topic: &str) -> Draft {
+fn told(voice: &Author, topic: &str) -> Draft {
     Draft {
         session_id: voice.session_id.clone(),
         pane_id: voice.pane_id.clone(),

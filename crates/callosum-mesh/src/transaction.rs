@@ -1,15 +1,15 @@
-//! [`Orders`]: a turn at the log in which orders are decided and appended.
+//! [`Transaction`]: a turn at the log in which orders are decided and appended.
 //!
-//! Start with [`Orders::give`]. What events from elsewhere want done is `incoming`'s.
+//! Start with [`Transaction::give`]. What events from elsewhere want done is `incoming`'s.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    author::Voice,
-    board::{Board, Deed, Lease, Order, Refusal, Session},
+    author::Author,
+    board::{Board, BoardError, Command, Effect, Lease, Session},
     event::{Draft, Event},
-    journal::{Cursor, Turn},
+    journal::{Cursor, LogWriter},
     leased_path::with_leased_path,
     mesh::{MeshError, catch_up},
     route::{CATEGORY, Matrix},
@@ -17,13 +17,13 @@ use crate::{
 };
 
 /// A turn in which orders are decided, each on the board that the last has left.
-pub(crate) struct Orders<'b, 'j> {
+pub(crate) struct Transaction<'b, 'j> {
     pub(crate) board: &'b mut Board,
-    pub(crate) turn: Turn<'j>,
+    pub(crate) turn: LogWriter<'j>,
     pub(crate) matrix: &'b Matrix,
 }
 
-impl Orders<'_, '_> {
+impl Transaction<'_, '_> {
     pub(crate) fn catch_up(&mut self) -> Result<(), MeshError> {
         let mut reader = self.turn.read_after(&Cursor {
             origin: Some(self.turn.origin().to_owned()),
@@ -43,8 +43,8 @@ impl Orders<'_, '_> {
 
     pub(crate) fn give(
         &mut self,
-        order: Order,
-        voice: &Voice,
+        order: Command,
+        voice: &Author,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
         let order = self.completed(order)?;
@@ -61,12 +61,12 @@ impl Orders<'_, '_> {
     }
 
     /// The lease that an order takes away from whoever holds it, and what is done to it.
-    fn taken_away(&self, order: &Order, voice: &Voice) -> Option<(&'static str, Lease)> {
+    fn taken_away(&self, order: &Command, voice: &Author) -> Option<(&'static str, Lease)> {
         let (what, path) = match order {
-            Order::Lease {
+            Command::Lease {
                 path, anyway: true, ..
             } => ("took", path),
-            Order::Unlease {
+            Command::Unlease {
                 path, anyway: true, ..
             } => ("ended", path),
             _ => return None,
@@ -79,7 +79,7 @@ impl Orders<'_, '_> {
     }
 
     /// Has room set aside for what these orders append, so that no full disk stands in their way in this turn.
-    pub(crate) fn make_room(&self, orders: &[Order], voice: &Voice) -> Result<(), MeshError> {
+    pub(crate) fn make_room(&self, orders: &[Command], voice: &Author) -> Result<(), MeshError> {
         let mut drafts = Vec::new();
         for order in orders {
             let deeds = self.board.decide(order.clone(), voice, self.turn.now())?;
@@ -90,9 +90,9 @@ impl Orders<'_, '_> {
 
     /// An order with what follows from where it is given: a leased file by its one path, and a task of a category for the
     /// agent that does those, where its author names nobody.
-    pub(crate) fn completed(&self, order: Order) -> Result<Order, Refusal> {
+    pub(crate) fn completed(&self, order: Command) -> Result<Command, BoardError> {
         let order = with_leased_path(order, self.turn.journal().disk())?;
-        let Order::Add(mut task) = order else {
+        let Command::Add(mut task) = order else {
             return Ok(order);
         };
         if task.assigned_to.is_none() {
@@ -100,7 +100,7 @@ impl Orders<'_, '_> {
             let route = category.and_then(|category| self.matrix.route(category));
             task.assigned_to = route.map(|route| route.primary.clone());
         }
-        Ok(Order::Add(task))
+        Ok(Command::Add(task))
     }
 
     /// Tells of the sessions whose processes have ended, and gives back what they left.
@@ -114,8 +114,8 @@ impl Orders<'_, '_> {
 
     pub(crate) fn append(
         &mut self,
-        deed: &Deed,
-        voice: &Voice,
+        deed: &Effect,
+        voice: &Author,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
         self.tell(draft(deed, voice, at))
@@ -132,7 +132,7 @@ impl Orders<'_, '_> {
 }
 
 /// The event that tells of a deed of this voice's.
-fn draft(deed: &Deed, voice: &Voice, at: Option<Timestamp>) -> Draft {
+fn draft(deed: &Effect, voice: &Author, at: Option<Timestamp>) -> Draft {
     Draft {
         timestamp: at,
         session_id: voice.session_id.clone(),

@@ -1,4 +1,4 @@
-//! [`Strict`]: JSON of which no object has a key twice. Which of the two was meant nobody can say, and taking
+//! [`UniqueKeys`]: JSON of which no object has a key twice. Which of the two was meant nobody can say, and taking
 //! either would lose the other.
 
 use std::fmt;
@@ -10,9 +10,9 @@ use serde::{
 use serde_json::{Map, Number, Value};
 
 /// A value, read so.
-pub(crate) struct Strict(pub(crate) Value);
+pub(crate) struct UniqueKeys(pub(crate) Value);
 
-impl<'de> Deserialize<'de> for Strict {
+impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyValue).map(Self)
     }
@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for AnyValue {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
+        while let Some(UniqueKeys(item)) = items.next_element()? {
             list.push(item);
         }
         Ok(list.into())
@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for AnyValue {
                 let shown: String = key.chars().take(80).collect();
                 return Err(A::Error::custom(format_args!("duplicate key `{shown}`")));
             }
-            let Strict(value) = members.next_value()?;
+            let UniqueKeys(value) = members.next_value()?;
             object.insert(key, value);
         }
         Ok(object.into())

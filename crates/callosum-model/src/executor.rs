@@ -6,7 +6,7 @@
 use callosum_agents::{
     protocol::{Answer, AnswerError, Request as Task},
     registry::{Executor, Kind},
-    runner::{self, RunError, Sign, Surroundings},
+    runner::{self, ExecutionEnvironment, RunError, Sign},
 };
 use callosum_evidence::tokens;
 use callosum_host::process::Cancel;
@@ -19,12 +19,12 @@ use crate::provider::{
 #[derive(Clone, Debug)]
 pub struct ExecutorModel {
     executor: Executor,
-    surroundings: Surroundings,
+    surroundings: ExecutionEnvironment,
 }
 
 impl ExecutorModel {
     /// Returns the executor as a model. `surroundings` has its folder, confinement and environment.
-    pub fn new(executor: Executor, surroundings: Surroundings) -> Self {
+    pub fn new(executor: Executor, surroundings: ExecutionEnvironment) -> Self {
         Self {
             executor,
             surroundings,

@@ -21,7 +21,7 @@ use crate::{
     program::Program,
     reader::{MAX_SOURCE, read, read_one},
     span::Span,
-    value::{OnceKeyed, Value},
+    value::{UniqueKeys, Value},
 };
 
 /// What a model hands in.
@@ -222,8 +222,8 @@ pub fn accept(json: &str, request: &ProposalRequest) -> Result<AcceptedPlan, Vec
 }
 
 fn once_keyed<'de, D: Deserializer<'de>>(json: D) -> Result<Vec<serde_json::Value>, D::Error> {
-    let args = Vec::<OnceKeyed>::deserialize(json)?;
-    Ok(args.into_iter().map(|OnceKeyed(arg)| arg).collect())
+    let args = Vec::<UniqueKeys>::deserialize(json)?;
+    Ok(args.into_iter().map(|UniqueKeys(arg)| arg).collect())
 }
 
 /// The path before what is wrong there; the whole has none.

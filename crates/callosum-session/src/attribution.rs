@@ -21,7 +21,7 @@ use crate::{
     notes::Notes,
     sanitize::title_of,
     trajectory::{Agent, Trajectory},
-    transaction::{Held, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError, second},
     zones::ZoneError,
 };
 
@@ -223,7 +223,7 @@ impl Session<'_> {
     }
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Writes down that sessions begin here, where none did before.
     pub(crate) fn note_begun(&self) -> Result<(), SessionError> {
         let session = &self.session;

@@ -1,4 +1,4 @@
-//! [`Held::check`]: the seven steps before a context is cleared (Seed LOA §4.2).
+//! [`LockedSession::check`]: the seven steps before a context is cleared (Seed LOA §4.2).
 //!
 //! The first two may block, and the last where the settings ask for it; the others put things in order or
 //! say what is missing. The hand-off is
@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 
 use crate::{
     bead::{Bead, BeadId, is_closed},
-    claim_scope::Whose,
+    claim_scope::ClaimScope,
     config::{Config, Enforcement},
     divergence::{Source, forks},
-    evidence::{ROOT_PREFIX, Standing, Tree},
+    evidence::{EvidenceStatus, ROOT_PREFIX, Tree},
     ghost::{MARK, search_command, unverified},
     grounding::{ClaimKind, Grounded, Grounding, Threshold, lacking_time},
     notes::Notes,
     renames::FileMove,
     trajectory::{Record, UnreadLines},
-    transaction::{Held, Intent, NoteChange, Session, SessionError, second},
+    transaction::{Intent, LockedSession, NoteChange, Session, SessionError, second},
 };
 
 /// So many of the steps block unless the settings say otherwise, from the first.
@@ -116,9 +116,9 @@ impl Checked {
 }
 
 /// What is looked at.
-pub(crate) struct Asked<'a> {
+pub(crate) struct CheckpointRequest<'a> {
     /// Whose claims.
-    pub(crate) whose: Whose,
+    pub(crate) whose: ClaimScope,
     /// The bead; the current one where none is named.
     pub(crate) bead: Option<&'a BeadId>,
     /// Files in which git has not ended a merge.
@@ -128,7 +128,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// What was found.
-pub(crate) struct Looked {
+pub(crate) struct Inspection {
     /// The steps.
     pub(crate) checked: Checked,
     /// What was cited and is no identifier yet, as the changes that make it one.
@@ -139,7 +139,7 @@ pub(crate) struct Looked {
     is_empty: bool,
 }
 
-impl Looked {
+impl Inspection {
     /// Whether the last record says the same as this one, but for the time, and nothing was done since.
     fn has_on_record(&self, record: &Value) -> bool {
         let said = |members: &Map<String, Value>| {
@@ -159,18 +159,18 @@ impl Looked {
     }
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Goes through the seven steps and records the check, unless the last record says the same. Identifiers of what was cited
     /// are put into the notes.
     pub fn check(
         &self,
         config: &Config,
         threshold: &Threshold,
-        whose: Whose,
+        whose: ClaimScope,
     ) -> Result<Checked, SessionError> {
         let session = &self.session;
         let ts = second(session.clock.now());
-        let asked = Asked {
+        let asked = CheckpointRequest {
             whose,
             bead: None,
             unfinished: &self.unfinished,
@@ -204,8 +204,8 @@ impl Held<'_> {
         &self,
         config: &Config,
         threshold: &Threshold,
-        asked: &Asked<'_>,
-    ) -> Result<Looked, SessionError> {
+        asked: &CheckpointRequest<'_>,
+    ) -> Result<Inspection, SessionError> {
         let mut looked = self.session.look(config, threshold, asked)?;
         let moved = self.follow(&looked.checked.grounding)?;
         if !moved.is_empty() {
@@ -230,9 +230,9 @@ impl Session<'_> {
         &self,
         config: &Config,
         threshold: &Threshold,
-        whose: Whose,
+        whose: ClaimScope,
     ) -> Result<Checked, SessionError> {
-        let asked = Asked {
+        let asked = CheckpointRequest {
             whose,
             bead: None,
             unfinished: &[],
@@ -246,8 +246,8 @@ impl Session<'_> {
         &self,
         config: &Config,
         threshold: &Threshold,
-        asked: &Asked<'_>,
-    ) -> Result<Looked, SessionError> {
+        asked: &CheckpointRequest<'_>,
+    ) -> Result<Inspection, SessionError> {
         let session = self;
         let read = session.since_handoff(asked.whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
@@ -361,7 +361,7 @@ impl Session<'_> {
             others.all(|other| other.text("agent") == last.text("agent") || other.ts() < last.ts())
         };
         let last = last.filter(is_later).cloned();
-        Ok(Looked {
+        Ok(Inspection {
             checked: Checked {
                 steps,
                 grounding,
@@ -574,7 +574,7 @@ fn decay(
     for found in &grounding.claims {
         for cited in &found.claim.evidence {
             let place = cited.identifier();
-            if !known.contains(place.as_str()) && tree.stand(cited) == Standing::Verified {
+            if !known.contains(place.as_str()) && tree.stand(cited) == EvidenceStatus::Verified {
                 changes.push(NoteChange::Identifier {
                     place,
                     purpose: found.claim.text.chars().take(80).collect(),

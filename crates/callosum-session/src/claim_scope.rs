@@ -1,4 +1,4 @@
-//! [`Whose`]: whose claims belong to a session, and how far back.
+//! [`ClaimScope`]: whose claims belong to a session, and how far back.
 //!
 //! An agent's claims count from its own last hand-off. The session as a whole is the default agent's:
 //! its hand-off ends the part of every other agent too, since it has looked at the claims of all.
@@ -6,14 +6,14 @@
 use jiff::Timestamp;
 
 use crate::{
-    trajectory::{Agent, Kept, Lean, Read, Trajectory, day_files},
+    trajectory::{Agent, AnyRecord, Read, RecordForm, Trajectory, day_files},
     transaction::{Session, SessionError},
     untracked_decisions::Unrecorded,
 };
 
 /// Whose claims are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whose {
+pub enum ClaimScope {
     /// Those of every agent.
     #[default]
     Everyone,
@@ -26,7 +26,7 @@ impl Session<'_> {
     /// the notes mark of it, or say otherwise; and what notes and beads have of it that no trajectory has, whoever it was.
     ///
     /// Of another agent, what is older than this agent's last hand-off is left out.
-    pub fn since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
+    pub fn since_handoff(&self, whose: ClaimScope) -> Result<Read, SessionError> {
         let read = self.recorded_since_handoff(whose)?;
         let cited = read.records.iter().map(|(_, record)| record);
         let cited = cited.filter(|record| record.phase() == "cite");
@@ -43,21 +43,21 @@ impl Session<'_> {
     }
 
     /// Reads what trajectories have since the last hand-off, as the seed's script does, and what the notes mark of it.
-    pub fn recorded_since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
+    pub fn recorded_since_handoff(&self, whose: ClaimScope) -> Result<Read, SessionError> {
         let read = self.kept_since_handoff(whose)?;
         Ok(Read {
             marked: self.marked()?,
-            ..read.map(|Lean(record)| record)
+            ..read.map(|AnyRecord(record)| record)
         })
     }
 
     /// The same, with what is kept of each record.
-    pub(crate) fn kept_since_handoff<R: Kept>(
+    pub(crate) fn kept_since_handoff<R: RecordForm>(
         &self,
-        whose: Whose,
+        whose: ClaimScope,
     ) -> Result<Read<R>, SessionError> {
         let own: Read<R> = self.trajectory().kept_since_handoff()?;
-        if whose == Whose::Own {
+        if whose == ClaimScope::Own {
             return Ok(own);
         }
         let files = day_files(self.disk, self.zones)?.into_iter();

@@ -7,7 +7,7 @@ use crate::{
     budget::{Limit, Limits},
     checkpoint::Outcome,
     grounding::ClaimKind,
-    notes::Fault,
+    notes::NotesFinding,
     trajectory::Retention,
     transaction::{Session, SessionError},
     yaml,
@@ -83,7 +83,7 @@ pub struct Config {
     /// `trajectory`.
     pub retention: Retention,
     /// What is wrong with the file, each with its line; those have their defaults.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<NotesFinding>,
     /// Keys that nothing reads.
     pub unknown: Vec<UnknownKey>,
 }
@@ -170,7 +170,7 @@ impl Config {
     /// Reads the settings. What cannot be understood has its default, and is among the faults.
     pub fn load(session: &Session<'_>) -> Result<Self, SessionError> {
         let unusable = |what: &str| Self {
-            faults: vec![Fault {
+            faults: vec![NotesFinding {
                 line: 1,
                 what: format!("{what}; all settings use their defaults"),
             }],
@@ -203,7 +203,7 @@ impl Config {
     /// Reads a file's text.
     pub fn read(text: &str) -> Self {
         let (mut config, said) = Self::understood(text);
-        let lines = said.into_iter().map(|what| Fault {
+        let lines = said.into_iter().map(|what| NotesFinding {
             line: line_of(text, &what),
             what,
         });

@@ -7,7 +7,7 @@
 use crate::{
     budget::Zone,
     trajectory::Record,
-    transaction::{Held, Session, SessionError},
+    transaction::{LockedSession, Session, SessionError},
 };
 
 /// The file that remembers it: a line a transcript, the newest last.
@@ -33,7 +33,7 @@ impl Session<'_> {
     }
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Remembers the zone in which the context of a transcript is now, lower ones too: one that was
     /// compacted may come into the fuller zone again.
     pub fn note_zone(&self, transcript: &str, zone: Zone) -> Result<(), SessionError> {

@@ -1,6 +1,6 @@
 //! Hand-offs from one repository to another, and what one reads of the other's session.
 //!
-//! Start with [`Held::receive`]: that another repository hands over is a record in this one, which the
+//! Start with [`LockedSession::receive`]: that another repository hands over is a record in this one, which the
 //! session that begins here next picks up like any other hand-off. [`quoted_from`] tells what stands in
 //! another repository's files.
 //!
@@ -15,7 +15,7 @@ use crate::{
     sanitize::{Redaction, one_line},
     session_start::quoted,
     trajectory::Agent,
-    transaction::{Held, Intent, SessionError, Written},
+    transaction::{Intent, LockedSession, SessionError, Written},
 };
 
 /// The phase of a hand-off that came from another repository.
@@ -36,7 +36,7 @@ pub struct Crossing<'c> {
     pub handed: &'c HandedOff,
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Writes down that another repository's session hands over to this one.
     ///
     /// Nothing else changes here: no claim counts anew, and the bead of the other repository is named as

@@ -1,4 +1,4 @@
-//! [`Held::decide`]: a decision, written to notes, bead and trajectory in one step.
+//! [`LockedSession::decide`]: a decision, written to notes, bead and trajectory in one step.
 
 use std::collections::HashSet;
 
@@ -8,13 +8,14 @@ use serde_json::{Map, Value, json};
 use crate::{
     bead::{ASSUMPTION, Bead, BeadId, GROUNDING, USER_INPUT, evidence_value},
     decision_history,
-    evidence::{Evidence, QuoteError, Standing, Tree},
+    evidence::{Evidence, EvidenceStatus, QuoteError, Tree},
     grounding::time_of,
     notes::{Decision, Notes},
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
     trajectory::{DayFile, Record, day_files, records, said_in},
     transaction::{
-        BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second, times_from,
+        BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written, second,
+        times_from,
     },
     zones::ZoneError,
 };
@@ -35,7 +36,7 @@ pub struct NewDecision {
     /// The bead that it belongs to; the current one where none is named.
     pub bead: Option<BeadId>,
     /// What it leans on where it leans on no place.
-    pub ground: Ground,
+    pub ground: EvidenceKind,
     /// The client's own name of the session.
     pub session_id: Option<String>,
     /// The key of the call that makes it, of which there is one decision.
@@ -44,7 +45,7 @@ pub struct NewDecision {
 
 /// What a claim says that it leans on where it cites no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ground {
+pub enum EvidenceKind {
     /// Nothing.
     #[default]
     Nothing,
@@ -65,7 +66,7 @@ pub struct Decided {
     /// decision all the same.
     pub passed_over: Option<(String, String)>,
     /// What it leans on no more, since it did not hold any more.
-    pub replaced: Vec<(Evidence, Standing)>,
+    pub replaced: Vec<(Evidence, EvidenceStatus)>,
     /// Secrets that were taken out before anything was written.
     pub redacted: Vec<Kind>,
     /// Where it stands in the trajectory.
@@ -95,7 +96,7 @@ pub enum DecideError {
     Session(#[from] SessionError),
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Makes a decision. It is in all three places when this returns.
     ///
     /// Its time is its name: no other decision of the project has it. One that is made by a call which made one
@@ -149,8 +150,8 @@ impl Held<'_> {
             rationale: rationale.filter(|why| !why.is_empty()),
             evidence,
             scenarios,
-            is_assumption: new.ground == Ground::Assumption && new.places.is_empty(),
-            is_user_input: new.ground == Ground::UserInput && new.places.is_empty(),
+            is_assumption: new.ground == EvidenceKind::Assumption && new.places.is_empty(),
+            is_user_input: new.ground == EvidenceKind::UserInput && new.places.is_empty(),
             ..Decision::default()
         };
         let session_id = new.session_id.as_deref().map(|id| redaction.statement(id));
@@ -313,15 +314,15 @@ pub(crate) fn bead_item(decision: &Decision) -> Value {
 pub(crate) fn cite_record(
     agent: &str,
     decision: &Decision,
-    ground: Option<Ground>,
+    ground: Option<EvidenceKind>,
     bead: Option<&BeadId>,
     session_id: Option<&str>,
 ) -> Value {
     let grounding = match ground {
         None => "citation",
-        Some(Ground::Nothing) => "none",
-        Some(Ground::Assumption) => ASSUMPTION,
-        Some(Ground::UserInput) => USER_INPUT,
+        Some(EvidenceKind::Nothing) => "none",
+        Some(EvidenceKind::Assumption) => ASSUMPTION,
+        Some(EvidenceKind::UserInput) => USER_INPUT,
     };
     let evidence: Vec<Value> = decision.evidence.iter().map(evidence_value).collect();
     let mut record = json!({

@@ -24,7 +24,7 @@ use crate::{
     notes::{Decision, Notes},
     sanitize::{Redaction, title_of},
     trajectory::{Record, day_files, each_record},
-    transaction::{Held, Session, SessionError, in_order, second, times_from},
+    transaction::{LockedSession, Session, SessionError, in_order, second, times_from},
     zones::ZoneError,
 };
 
@@ -278,7 +278,7 @@ impl Session<'_> {
     }
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Whether the notes are those that were last found to have every decision.
     pub(crate) fn is_complete(&self) -> Result<bool, SessionError> {
         let session = &self.session;

@@ -1,18 +1,18 @@
-//! [`Held::cite`] and [`Held::assume`]: what a decision that was made before leans on from now on.
+//! [`LockedSession::cite`] and [`LockedSession::assume`]: what a decision that was made before leans on from now on.
 //!
 //! What it leaned on and what does not hold any more goes from the notes, and counts no more in bead and
 //! trajectory, which keep it.
 
 use crate::{
     bead::{Bead, BeadId, evidence_value},
-    claim_scope::Whose,
-    decide::{DecideError, Decided, Ground, NOT_CURRENT, cite_record},
+    claim_scope::ClaimScope,
+    decide::{DecideError, Decided, EvidenceKind, NOT_CURRENT, cite_record},
     decision_history::decided,
-    evidence::{Evidence, Standing, Tree},
+    evidence::{Evidence, EvidenceStatus, Tree},
     grounding::{Brief, Claim, says_the_same, time_of},
     notes::{Decision, EvidenceChange, Notes},
     sanitize::Redaction,
-    transaction::{BeadChange, Held, Intent, NoteChange, SessionError, second},
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, second},
     untracked_decisions::Unrecorded,
 };
 
@@ -26,7 +26,7 @@ struct Known {
     in_bead: Vec<Evidence>,
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Makes the decision of this time lean on these places too, in all three files. They stand in
     /// for whatever it leaned on that does not hold any more, in whichever file.
     pub fn cite(&self, ts: &str, places: &[Evidence]) -> Result<Decided, DecideError> {
@@ -58,7 +58,7 @@ impl Held<'_> {
         let mut decision = self.decision_of(ts)?;
         decision.is_assumption = true;
         decision.is_user_input = false;
-        self.lean(decision, Vec::new(), Some(Ground::Assumption), &tree)
+        self.lean(decision, Vec::new(), Some(EvidenceKind::Assumption), &tree)
     }
 
     fn decision_of(&self, ts: &str) -> Result<Decision, DecideError> {
@@ -96,7 +96,7 @@ impl Held<'_> {
     /// The decision of this name where trajectories alone have it, as of one that was commented out in the notes and goes on
     /// being claimed.
     fn of_trajectories_alone(&self, name: &str) -> Result<Option<Decision>, SessionError> {
-        let read = self.session.recorded_since_handoff(Whose::Everyone)?;
+        let read = self.session.recorded_since_handoff(ClaimScope::Everyone)?;
         let records = read.records.iter().rev();
         let cited = records.filter(|(_, record)| record.phase() == "cite");
         let mut made = cited.filter_map(|(_, record)| decided(record));
@@ -111,11 +111,11 @@ impl Held<'_> {
         &self,
         decision: Decision,
         new: Vec<Evidence>,
-        ground: Option<Ground>,
+        ground: Option<EvidenceKind>,
         tree: &Tree<'_>,
     ) -> Result<Decided, DecideError> {
         let known = self.known_of(&decision)?;
-        let mut replaced: Vec<(Evidence, Standing)> = Vec::new();
+        let mut replaced: Vec<(Evidence, EvidenceStatus)> = Vec::new();
         for old in decision.evidence.iter().chain(&known.in_bead) {
             let standing = tree.stand(old);
             if !standing.holds() && !replaced.iter().any(|(other, _)| other == old) {
@@ -144,7 +144,7 @@ impl Held<'_> {
         let known = self.known_of(&decision)?;
         let new = replaced.iter().map(|(_, new)| new.clone()).collect();
         let gone = replaced.iter();
-        let gone = gone.map(|(old, _)| (old.clone(), Standing::MissingFile));
+        let gone = gone.map(|(old, _)| (old.clone(), EvidenceStatus::MissingFile));
         self.replace(decision, known, gone.collect(), new, None)?;
         Ok(true)
     }
@@ -154,9 +154,9 @@ impl Held<'_> {
         &self,
         mut decision: Decision,
         known: Known,
-        replaced: Vec<(Evidence, Standing)>,
+        replaced: Vec<(Evidence, EvidenceStatus)>,
         new: Vec<Evidence>,
-        ground: Option<Ground>,
+        ground: Option<EvidenceKind>,
     ) -> Result<Decided, DecideError> {
         let session = &self.session;
         let holds = |old: &Evidence| !replaced.iter().any(|(other, _)| other == old);
@@ -236,7 +236,7 @@ impl Held<'_> {
         let is_it = |of: Option<&str>, words: &str| {
             of == Some(name) || of == Some(ts) && says_the_same(words, decision.words())
         };
-        let read = session.kept_since_handoff::<Brief>(Whose::Everyone)?;
+        let read = session.kept_since_handoff::<Brief>(ClaimScope::Everyone)?;
         let records = read.records.into_iter();
         let unrecorded = session.unrecorded(std::iter::empty())?;
         let unrecorded = unrecorded.iter().map(Unrecorded::claim);

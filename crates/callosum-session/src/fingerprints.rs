@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     bead::Mark,
-    transaction::{Held, Session, SessionError},
+    transaction::{LockedSession, Session, SessionError},
     zones::ZoneError,
 };
 
@@ -137,7 +137,7 @@ impl Session<'_> {
     }
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Remembers what these cited files hold now. Costs a look at each, and the reading of those that changed.
     pub(crate) fn note_cited<'p>(
         &self,

@@ -1,6 +1,6 @@
 //! Ghosts: features that are said not to be there, and what shows it (Seed LOA §4.2).
 //!
-//! Start with [`Held::ghost`]. That nothing was found shows something only where two queries that
+//! Start with [`LockedSession::ghost`]. That nothing was found shows something only where two queries that
 //! differ found nothing, and a control, which is known to be there, was found: a search that finds
 //! nothing at all would make a ghost of everything.
 
@@ -11,7 +11,7 @@ use crate::{
     notes::Notes,
     sanitize::{Redaction, one_line},
     trajectory::{Record, day_files, records, said_in},
-    transaction::{Held, Intent, Session, SessionError, Written, second},
+    transaction::{Intent, LockedSession, Session, SessionError, Written, second},
 };
 
 /// Two queries that share more of their words than this are one query twice, in percent.
@@ -28,7 +28,7 @@ const REFUTED: &str = "ghost_refuted";
 
 /// A query, and how much it found from [`THRESHOLD`] on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct GhostQuery {
     /// What was looked for.
     pub query: String,
     /// How many passages were found.
@@ -41,9 +41,9 @@ pub struct GhostSearch {
     /// The feature, as it is called.
     pub feature: String,
     /// What was looked for.
-    pub queries: Vec<Asked>,
+    pub queries: Vec<GhostQuery>,
     /// What is known to be there.
-    pub control: Asked,
+    pub control: GhostQuery,
 }
 
 /// What came of looking for a feature.
@@ -71,13 +71,13 @@ pub enum GhostError {
     Session(#[from] SessionError),
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Records what came of looking for a feature: that it is not there, or that it is after all,
     /// which also answers an earlier record of it.
     pub fn ghost(&self, search: &GhostSearch) -> Result<Ghosted, GhostError> {
         let session = &self.session;
         let mut redaction = Redaction::default();
-        let mut asked = |asked: &Asked| json!({"query": redaction.statement(&asked.query), "results": asked.results});
+        let mut asked = |asked: &GhostQuery| json!({"query": redaction.statement(&asked.query), "results": asked.results});
         let queries: Vec<Value> = search.queries.iter().map(&mut asked).collect();
         let control = asked(&search.control);
         let feature = redaction.statement(&search.feature);

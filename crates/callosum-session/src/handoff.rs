@@ -1,4 +1,4 @@
-//! [`Held::hand_off`]: the end of a session, written to bead, trajectory and notes in one step.
+//! [`LockedSession::hand_off`]: the end of a session, written to bead, trajectory and notes in one step.
 
 use std::{collections::HashSet, fmt::Write as _};
 
@@ -9,15 +9,15 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     bead::{Bead, BeadId},
-    checkpoint::{Asked, Checked},
-    claim_scope::Whose,
+    checkpoint::{Checked, CheckpointRequest},
+    claim_scope::ClaimScope,
     config::Config,
     decide::NOT_CURRENT,
     grounding::{Brief, Threshold},
     notes::Notes,
     sanitize::Redaction,
-    trajectory::{Agent, COVERS, Kept, covers},
-    transaction::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
+    trajectory::{Agent, COVERS, RecordForm, covers},
+    transaction::{BeadChange, Intent, LockedSession, NoteChange, SessionError, Written, second},
 };
 
 /// A hand-off that is about to be made.
@@ -34,7 +34,7 @@ pub struct NewHandoff {
     /// The client's own name of the session; a number where there is none.
     pub session_id: Option<String>,
     /// Whose claims end with it.
-    pub whose: Whose,
+    pub whose: ClaimScope,
     /// Whether it is made although the checkpoint blocks; that is written down.
     pub is_forced: bool,
 }
@@ -71,7 +71,7 @@ pub struct HandedOff {
     pub redacted: Vec<Kind>,
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Ends the session: a hand-off in the bead, a record in the trajectory, the checkpoint's time in
     /// the notes. What is claimed from now on counts anew, so it is made only where the checkpoint
     /// permits it, or where it is forced.
@@ -83,7 +83,7 @@ impl Held<'_> {
             session.bead(id)?;
         }
         let seen = session.notes()?;
-        let asked = Asked {
+        let asked = CheckpointRequest {
             whose: new.whose,
             bead: new.bead.as_ref(),
             unfinished: &self.unfinished,
@@ -153,7 +153,7 @@ impl Held<'_> {
             .file_of(&ts[..10])
             .map_err(SessionError::from)?;
         let file = session.zones.named(&file);
-        let read = session.kept_since_handoff::<Brief>(Whose::Everyone)?;
+        let read = session.kept_since_handoff::<Brief>(ClaimScope::Everyone)?;
         let elsewhere = read.records.iter().filter(|(there, _)| *there != file);
         let claims = elsewhere.filter_map(|(_, claim)| claim.covered_as());
         let unread = read.unread.iter().filter(|lines| lines.file != file);
@@ -204,7 +204,7 @@ impl Held<'_> {
             records: vec![record],
         })?;
         let seen = seen.unwrap_or_else(|| Notes::read(Vec::new()));
-        if new.whose == Whose::Everyone || session.agent == Agent::default() {
+        if new.whose == ClaimScope::Everyone || session.agent == Agent::default() {
             self.note_ended(&seen, now)?;
         } else {
             self.note_told(&seen, &grounding.claims)?;

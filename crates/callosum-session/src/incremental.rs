@@ -1,4 +1,4 @@
-//! [`Held::synthesize`]: what happened since the last checkpoint, written down while the context
+//! [`LockedSession::synthesize`]: what happened since the last checkpoint, written down while the context
 //! still is there (Seed LOA §4.3).
 //!
 //! What an agent decided through us is in all ledgers already. What it only claimed in its
@@ -18,7 +18,9 @@ use crate::{
     notes::{Active, Decision, Notes},
     sanitize::{Redaction, one_line},
     trajectory::Read,
-    transaction::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
+    transaction::{
+        BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written, second,
+    },
 };
 
 /// The phase of its record.
@@ -74,7 +76,7 @@ fn position_in(read: &Read, transcript: &str) -> u64 {
     read.positions.get(transcript).copied().unwrap_or(0)
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Writes a checkpoint: claims that stand in the trajectory alone to the notes and the bead,
     /// the time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
     ///

@@ -46,17 +46,17 @@ mod yaml;
 mod zones;
 
 pub use crate::{
-    claim_scope::Whose,
+    claim_scope::ClaimScope,
     config::{Config, Enforcement, UnknownKey},
     cross_repo::{Crossing, quoted_from},
-    decide::{DecideError, Decided, Ground, NewDecision},
+    decide::{DecideError, Decided, EvidenceKind, NewDecision},
     design_docs::{Design, Designs},
     handoff::{HandedOff, HandoffError, NewHandoff},
     incremental::{Delta, Synthesized},
-    pending_handoffs::Waiting,
+    pending_handoffs::PendingHandoff,
     renames::{FileMove, RenameHistory},
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
-    session_start::{Opening, Told},
-    transaction::{Held, Mended, Session, SessionError, Written},
+    session_start::{RenderedStart, SessionStart},
+    transaction::{LockedSession, ResumedStep, Session, SessionError, Written},
     zones::{ZoneError, Zones},
 };

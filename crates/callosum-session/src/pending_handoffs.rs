@@ -14,7 +14,7 @@ use crate::{
     cross_repo::RECEIVED,
     sanitize::one_line,
     trajectory::{Agent, Record, day_files, records, said_in},
-    transaction::{Held, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError, second},
     zones::{ZoneError, Zones},
 };
 
@@ -35,7 +35,7 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// A hand-off that waits for an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Waiting {
+pub struct PendingHandoff {
     /// When it was made.
     pub ts: String,
     /// The agent that made it.
@@ -54,7 +54,7 @@ pub struct Waiting {
     pub ungrounded: Vec<String>,
 }
 
-impl Waiting {
+impl PendingHandoff {
     /// What tells it from those of other seconds, agents, sessions and repositories.
     fn key(&self) -> [String; 4] {
         let repository = self.repository.clone().unwrap_or_default();
@@ -103,7 +103,7 @@ impl Session<'_> {
         &self,
         names: &[&str],
         session_id: &str,
-    ) -> Result<Vec<Waiting>, SessionError> {
+    ) -> Result<Vec<PendingHandoff>, SessionError> {
         let mut made = Vec::new();
         let mut picked_up = Vec::new();
         for record in recent(self.disk, self.zones)? {
@@ -136,7 +136,7 @@ impl Session<'_> {
 
 impl Session<'_> {
     /// The hand-offs of the last days, for whomever, newest first.
-    pub fn hand_offs(&self) -> Result<Vec<Waiting>, SessionError> {
+    pub fn hand_offs(&self) -> Result<Vec<PendingHandoff>, SessionError> {
         Ok(made(recent(self.disk, self.zones)?))
     }
 
@@ -150,7 +150,7 @@ impl Session<'_> {
     }
 
     /// Every hand-off that a trajectory has, also one that is compressed, newest first.
-    pub(crate) fn all_hand_offs(&self) -> Result<Vec<Waiting>, SessionError> {
+    pub(crate) fn all_hand_offs(&self) -> Result<Vec<PendingHandoff>, SessionError> {
         let mut found = Vec::new();
         for file in day_files(self.disk, self.zones)? {
             let bytes = said_in(self.disk, &file)?.unwrap_or_default();
@@ -163,10 +163,10 @@ impl Session<'_> {
 }
 
 /// The hand-offs among records, newest first.
-fn made(records: Vec<Record>) -> Vec<Waiting> {
+fn made(records: Vec<Record>) -> Vec<PendingHandoff> {
     let records = records.into_iter();
     let made = records.filter(|record| matches!(record.phase(), HANDED_OFF | RECEIVED));
-    let mut made: Vec<Waiting> = made.map(|record| waiting(&record)).collect();
+    let mut made: Vec<PendingHandoff> = made.map(|record| waiting(&record)).collect();
     made.sort();
     made.dedup();
     made.reverse();
@@ -178,12 +178,12 @@ fn is_one_of(names: &[&str], name: &str) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Writes down that an agent has picked these up, each once.
     pub fn pick_up(
         &self,
         agent: &Agent,
-        waiting: &[Waiting],
+        waiting: &[PendingHandoff],
         session_id: &str,
     ) -> Result<(), SessionError> {
         if waiting.is_empty() {
@@ -192,7 +192,7 @@ impl Held<'_> {
         let session = &self.session;
         let ts = second(session.clock.now());
         let known = recent(session.disk, session.zones)?;
-        let is_known = |waiting: &&Waiting| {
+        let is_known = |waiting: &&PendingHandoff| {
             let mut known = known.iter();
             known.any(|record| waiting.is_picked_up_by(record))
         };
@@ -224,11 +224,11 @@ fn picked_up_key(record: &Record) -> [String; 4] {
         .map(|name| record.text(name).to_owned())
 }
 
-fn waiting(record: &Record) -> Waiting {
+fn waiting(record: &Record) -> PendingHandoff {
     let some = |name: &str| Some(one_line(record.text(name))).filter(|text| !text.is_empty());
     let ungrounded = record.members.get("ungrounded").and_then(Value::as_array);
     let ungrounded = ungrounded.into_iter().flatten().filter_map(Value::as_str);
-    Waiting {
+    PendingHandoff {
         ts: record.ts().to_owned(),
         from: record.text("agent").to_owned(),
         session_id: record.text("session_id").to_owned(),

@@ -1,4 +1,4 @@
-//! [`Held::rebuild_beads`]: beads that were lost before they were ever committed, as far as trajectories
+//! [`LockedSession::rebuild_beads`]: beads that were lost before they were ever committed, as far as trajectories
 //! still tell of them.
 //!
 //! Decisions, test scenarios and hand-offs come back as they were recorded, the title where the notes have
@@ -15,10 +15,10 @@ use crate::{
     bead::{Bead, BeadId, Sheet},
     decide::bead_item,
     decision_history::decided,
-    heal::{Healed, Healer, Past},
+    heal::{Healed, Past, RepairSource},
     sanitize::{Redaction, one_line},
     trajectory::{Record, day_files, records, said_in},
-    transaction::{BeadChange, Held, SessionError, in_order},
+    transaction::{BeadChange, LockedSession, SessionError, in_order},
 };
 
 /// What a record has the id of its bead in.
@@ -33,7 +33,7 @@ const GONE: &str = "beads.gone";
 /// What no record tells of a bead.
 const UNKNOWN: &str = "status, priority, needs and next steps";
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Makes the beads anew that trajectories name, that have no file, and that were never committed: one
     /// that was and is not any more was deleted. Trajectories that are compressed are not looked through.
     pub(crate) fn rebuild_beads(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
@@ -156,7 +156,7 @@ impl Held<'_> {
         Ok(Some(Healed {
             file,
             was: format!("missing and never committed ({lacks} are unknown)"),
-            from: Healer::Trajectory,
+            from: RepairSource::Trajectory,
             aside: None,
         }))
     }

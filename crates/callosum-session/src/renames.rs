@@ -1,4 +1,4 @@
-//! [`Held::follow_moves`]: decisions that cite a file which was moved cite it where it is now.
+//! [`LockedSession::follow_moves`]: decisions that cite a file which was moved cite it where it is now.
 //!
 //! Start with [`RenameHistory`], what the project's history knows of renames, and [`Finder`], which finds one file. Nothing is looked
 //! for unless a cited file is missing. A file counts as moved if git says so, or if exactly one new file has the same content.
@@ -9,12 +9,12 @@ use std::{cell::OnceCell, collections::BTreeMap, fmt};
 use callosum_search::walk::{Scope, SourceTree};
 
 use crate::{
-    claim_scope::Whose,
+    claim_scope::ClaimScope,
     decide::DecideError,
-    evidence::{Evidence, Standing, Tree},
+    evidence::{Evidence, EvidenceStatus, Tree},
     fingerprints::{Fingerprint, Fingerprints},
     grounding::{Claim, ClaimKind, Grounding},
-    transaction::{Held, Session, SessionError},
+    transaction::{LockedSession, Session, SessionError},
 };
 
 /// Most missing files that are looked for at once.
@@ -139,12 +139,12 @@ impl Finder<'_> {
 
 /// Returns the paths that a claim cites and that are missing, if the claim can be anchored again: it is a decision, and
 /// every place that it names can be looked up.
-fn missing<'c>(claim: &'c Claim, standings: &'c [Standing]) -> impl Iterator<Item = &'c str> {
+fn missing<'c>(claim: &'c Claim, standings: &'c [EvidenceStatus]) -> impl Iterator<Item = &'c str> {
     let is_followed =
         claim.kind == ClaimKind::Citation && claim.unread == 0 && claim.decision.is_some();
     let cited = claim.evidence.iter().zip(standings);
     let missing =
-        cited.filter(move |(_, standing)| is_followed && **standing == Standing::MissingFile);
+        cited.filter(move |(_, standing)| is_followed && **standing == EvidenceStatus::MissingFile);
     missing.map(|(cited, _)| cited.path.as_str())
 }
 
@@ -155,8 +155,8 @@ fn anchored(old: &Evidence, to: &str, tree: &Tree<'_>) -> Option<Evidence> {
         ..old.clone()
     };
     let new = match tree.stand(&new) {
-        Standing::Verified => new,
-        Standing::Moved { line } => Evidence {
+        EvidenceStatus::Verified => new,
+        EvidenceStatus::Moved { line } => Evidence {
             first: line,
             last: line.saturating_add(old.last.saturating_sub(old.first)),
             ..new
@@ -166,14 +166,14 @@ fn anchored(old: &Evidence, to: &str, tree: &Tree<'_>) -> Option<Evidence> {
     new.written().is_some().then_some(new)
 }
 
-impl<'s> Held<'s> {
+impl<'s> LockedSession<'s> {
     /// Has checks and hand-offs that are made from now on follow moved files by this history.
     pub fn set_history(&mut self, history: &'s dyn RenameHistory) {
         self.history = HistorySource(Some(history));
     }
 
     /// Anchors citations of moved files again, where the claims since the last hand-off cite some that are missing.
-    pub fn follow_moves(&self, whose: Whose) -> Result<Vec<FileMove>, SessionError> {
+    pub fn follow_moves(&self, whose: ClaimScope) -> Result<Vec<FileMove>, SessionError> {
         let session = &self.session;
         let read = session.since_handoff(whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);

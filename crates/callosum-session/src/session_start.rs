@@ -1,4 +1,4 @@
-//! [`Opening`]: what a new session is told of its own accord, before anybody asks.
+//! [`SessionStart`]: what a new session is told of its own accord, before anybody asks.
 //!
 //! Where things stand, as [`at_start`] has it, and before that what is told once: what was mended, what
 //! the last session claimed and nothing shows, what another agent hands over. All of it stands in
@@ -16,11 +16,11 @@ use serde_json::Value;
 
 use crate::{
     bead::is_closed,
-    claim_scope::Whose,
+    claim_scope::ClaimScope,
     config::Enforcement,
     grounding::Tally,
-    heal::{Healed, Healer},
-    pending_handoffs::Waiting,
+    heal::{Healed, RepairSource},
+    pending_handoffs::PendingHandoff,
     recovery::{Recollection, at_start},
     sanitize::{cut_to, one_line, title_of},
     transaction::{Session, SessionError},
@@ -47,7 +47,7 @@ const LONGEST: usize = 64;
 
 /// What there is to tell a new session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opening {
+pub struct SessionStart {
     /// Whether a step of a killed process was taken to its end.
     pub is_mended: bool,
     /// Files that were not as they should be.
@@ -59,21 +59,21 @@ pub struct Opening {
     /// The first of those, each on one line.
     pub ungrounded: Vec<String>,
     /// What is handed over to whoever begins.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<PendingHandoff>,
     /// Where things stand.
     pub recollection: Recollection,
 }
 
 /// What is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct RenderedStart {
     /// The text; nothing where there is nothing to tell.
     pub text: String,
-    /// So many of [`Opening::waiting`] are in it, from the first.
+    /// So many of [`SessionStart::waiting`] are in it, from the first.
     pub handed_over: usize,
 }
 
-impl Opening {
+impl SessionStart {
     /// Gathers what there is for an agent of one of these names, whose client calls the session
     /// `session_id`. What was healed is the caller's to add.
     pub fn gather(
@@ -82,7 +82,7 @@ impl Opening {
         session_id: &str,
         enforcement: Enforcement,
     ) -> Result<Self, SessionError> {
-        let tally = Tally::since_handoff(session, Whose::Everyone, MOST_NAMED, enforcement)?;
+        let tally = Tally::since_handoff(session, ClaimScope::Everyone, MOST_NAMED, enforcement)?;
         let mut lacking = tally.lacking;
         let mut ungrounded: Vec<String> = tally
             .named
@@ -118,7 +118,7 @@ impl Opening {
     /// what is told once is at most as many beside that. All of it is at most `most` characters.
     ///
     /// Records are told whole, or counted. The same opening gives the same bytes.
-    pub fn told(&self, budget: u64, most: usize) -> Told {
+    pub fn told(&self, budget: u64, most: usize) -> RenderedStart {
         // No token is shorter than a character.
         let mut budget = budget.min(most as u64);
         loop {
@@ -131,13 +131,13 @@ impl Opening {
         }
     }
 
-    fn within(&self, budget: u64) -> Told {
+    fn within(&self, budget: u64) -> RenderedStart {
         let once = self.once(budget);
         let standing = self.standing(budget);
         if once.text.is_empty() && standing.is_empty() {
-            return Told::default();
+            return RenderedStart::default();
         }
-        Told {
+        RenderedStart {
             text: format!("{HEAD}\n{}{standing}", once.text),
             ..once
         }
@@ -157,7 +157,7 @@ impl Opening {
     }
 
     /// What is told once.
-    fn once(&self, budget: u64) -> Told {
+    fn once(&self, budget: u64) -> RenderedStart {
         // What another agent hands over is told before all else: it is written down as picked up.
         let mut told = self.handed_over(budget);
         let mut add = |label: &str, items: &[String], all: usize, between: &str| {
@@ -170,7 +170,10 @@ impl Opening {
             add("Ended", &[what], 1, "");
         }
         // What was made where there was nothing before is no loss.
-        let lost = self.healed.iter().filter(|one| one.from != Healer::Anew);
+        let lost = self
+            .healed
+            .iter()
+            .filter(|one| one.from != RepairSource::Anew);
         let healed: Vec<String> = lost.map(said_of).collect();
         add("Healed", &healed, healed.len(), "; ");
         let label = if self.claims == 0 {
@@ -184,13 +187,13 @@ impl Opening {
     }
 
     /// As many hand-offs as fit, with as much of their words as leaves room for all of them.
-    fn handed_over(&self, budget: u64) -> Told {
-        let mut best = Told::default();
+    fn handed_over(&self, budget: u64) -> RenderedStart {
+        let mut best = RenderedStart::default();
         for words in WORDS {
             let items: Vec<String> = self.waiting.iter().map(|one| handed(one, words)).collect();
             let (text, handed_over) = listed("Handoff", (&items, items.len()), " | ", budget);
             if handed_over > best.handed_over {
-                best = Told { text, handed_over };
+                best = RenderedStart { text, handed_over };
             }
             if best.handed_over == items.len() {
                 break;
@@ -250,14 +253,14 @@ fn said_of(healed: &Healed) -> String {
         file, was, from, ..
     } = healed;
     match from {
-        Healer::Nobody | Healer::Denied => format!("{file} is {was}, not healed"),
-        Healer::Anew => format!("{file} was {was}, created again"),
+        RepairSource::Nobody | RepairSource::Denied => format!("{file} is {was}, not healed"),
+        RepairSource::Anew => format!("{file} was {was}, created again"),
         from => format!("{file} was {was}, from {from}"),
     }
 }
 
 /// A hand-off with at most so many of its words; where that is not all of them, where the rest is.
-fn handed(waiting: &Waiting, most: usize) -> String {
+fn handed(waiting: &PendingHandoff, most: usize) -> String {
     let short = |text: &str| -> String { text.chars().take(LONGEST).collect() };
     let mut text = format!("by {} at {}", short(&waiting.from), short(&waiting.ts));
     if let Some(repository) = &waiting.repository {
@@ -319,19 +322,19 @@ mod tests {
         recovery::{Recollected, Trust},
     };
 
-    fn opening() -> Opening {
+    fn opening() -> SessionStart {
         let healed = Healed {
             file: "loa-grimoire/NOTES.md".to_owned(),
             was: "blank".to_owned(),
-            from: Healer::Git,
+            from: RepairSource::Git,
             aside: None,
         };
-        let waiting = Waiting {
+        let waiting = PendingHandoff {
             ts: "2026-01-02T03:04:05Z".to_owned(),
             from: "implementing-tasks".to_owned(),
             reasoning: Some("the pool is too small".to_owned()),
             ungrounded: vec!["x".to_owned()],
-            ..Waiting::default()
+            ..PendingHandoff::default()
         };
         let made = Recollected {
             decision: Decision {
@@ -340,7 +343,7 @@ mod tests {
             },
             trust: Trust::QuoteFound,
         };
-        Opening {
+        SessionStart {
             healed: vec![healed],
             claims: 2,
             lacking: 1,
@@ -351,7 +354,7 @@ mod tests {
                 questions: vec!["Ig\u{200b}nore\u{1b} all?\u{202e}".to_owned()],
                 ..Recollection::default()
             },
-            ..Opening::default()
+            ..SessionStart::default()
         }
     }
 
@@ -370,9 +373,12 @@ mod tests {
              > Open: Ignore all?\n"
         );
         assert_eq!(told.handed_over, 1);
-        assert_eq!(Opening::default().told(100, 9000), Told::default());
-        assert_eq!(opening().told(0, 9000), Told::default());
-        assert_eq!(opening().told(100, 10), Told::default());
+        assert_eq!(
+            SessionStart::default().told(100, 9000),
+            RenderedStart::default()
+        );
+        assert_eq!(opening().told(0, 9000), RenderedStart::default());
+        assert_eq!(opening().told(100, 10), RenderedStart::default());
     }
 
     /// LOA-REC-1: what a hand-off was thinking is cut between words, also where it ends as if it were cut, and of a long path no
@@ -380,10 +386,10 @@ mod tests {
     #[test]
     fn a_hand_off_is_cut_between_words_and_folders() {
         let thought = format!("{}and so on…", "word ".repeat(50));
-        let mut waiting = Waiting {
+        let mut waiting = PendingHandoff {
             reasoning: Some(thought.clone()),
             repository: Some(format!("/home/ana/{}/projects/shop", "deep".repeat(20))),
-            ..Waiting::default()
+            ..PendingHandoff::default()
         };
         let told = handed(&waiting, 40);
         let words = "word ".repeat(40);
@@ -414,7 +420,7 @@ mod tests {
             prop_assert!(estimate(&told.text) <= 2 * budget + 1);
             prop_assert!(told.text.lines().skip(1).all(|line| line.starts_with("> ")));
             prop_assert_eq!(told, opening.clone().told(budget, most));
-            let ordinary = Opening { recollection: opening.recollection, ..Opening::default() };
+            let ordinary = SessionStart { recollection: opening.recollection, ..SessionStart::default() };
             prop_assert!(estimate(&ordinary.told(budget, 9000).text) <= budget);
         }
     }

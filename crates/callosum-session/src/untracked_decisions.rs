@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     bead::{Bead, BeadDecision, BeadId},
-    decide::{Ground, cite_record},
+    decide::{EvidenceKind, cite_record},
     divergence::Source,
     grounding::{Claim, ClaimKind},
     notes::Decision,
@@ -198,9 +198,9 @@ impl Unrecorded {
         }
         let ground = match (self.cites(), of.is_assumption, of.is_user_input) {
             (true, _, _) => None,
-            (_, true, _) => Some(Ground::Assumption),
-            (_, _, true) => Some(Ground::UserInput),
-            _ => Some(Ground::Nothing),
+            (_, true, _) => Some(EvidenceKind::Assumption),
+            (_, _, true) => Some(EvidenceKind::UserInput),
+            _ => Some(EvidenceKind::Nothing),
         };
         let mut record = cite_record(agent, &decision, ground, self.bead.as_ref(), None);
         if of.unread > 0

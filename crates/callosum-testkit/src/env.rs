@@ -8,8 +8,8 @@ use std::{
 
 use callosum_host::{
     Disk,
-    confine::{ForkServer, Layers, Order},
-    process::{self, Cancel, Ending, Launch, Limits, Pulse},
+    confine::{ForkServer, Layers, SandboxSpec},
+    process::{self, Cancel, Ending, Heartbeat, Launch, Limits},
 };
 use serde_json::Value;
 
@@ -266,7 +266,7 @@ impl Run {
     /// The same, where new namespaces are refused, as many a container does.
     pub fn run_in_container(&self) -> Output {
         let launch = self.0.clone();
-        let order = Order {
+        let order = SandboxSpec {
             layers: Layers {
                 system_calls: true,
                 ..Layers::default()
@@ -289,7 +289,7 @@ impl Run {
                 &launch.input,
                 launch.limits,
                 &cancel,
-                &Pulse::default(),
+                &Heartbeat::default(),
                 &mut |_, _| {},
             )
             .expect("the program starts");

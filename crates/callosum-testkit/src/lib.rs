@@ -33,5 +33,5 @@ pub use crate::{
     notes::Notes,
     schema::Schema,
     time_enough::with_time_enough,
-    tool_server::{Manners, ToolServer},
+    tool_server::{ServerBehavior, ToolServer},
 };

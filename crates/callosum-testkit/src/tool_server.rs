@@ -23,7 +23,7 @@ const SESSION: &str = "a-session-whose-name-is-rather-longer-than-those-of-most-
 
 /// How a server behaves.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manners {
+pub struct ServerBehavior {
     /// Whether it knows only the lifecycle with `initialize`, and its sessions.
     pub legacy: bool,
     /// The key that it wants.
@@ -39,7 +39,7 @@ pub struct ToolServer {
 
 impl ToolServer {
     /// Listens on a free port of loopback.
-    pub fn start(manners: Manners) -> Self {
+    pub fn start(manners: ServerBehavior) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let address = listener.local_addr().expect("it listens");
         let heard = Arc::new(Mutex::new(Vec::new()));
@@ -66,7 +66,7 @@ impl ToolServer {
     }
 }
 
-fn serve(client: &TcpStream, manners: Manners, heard: &Mutex<Vec<Value>>) -> io::Result<()> {
+fn serve(client: &TcpStream, manners: ServerBehavior, heard: &Mutex<Vec<Value>>) -> io::Result<()> {
     let mut to = client;
     let request = Request::read(&mut BufReader::new(client), || Ok(()))?;
     let Some(request) = request else {

@@ -12,7 +12,7 @@ use std::{
 
 use callosum_testkit::{
     TestEnv, fakes,
-    model::{Call, Fault, ModelServer, Options, Turn, Usage},
+    model::{Call, ModelServer, Options, ScriptFault, ScriptTurn, Usage},
 };
 use serde_json::{Value, json};
 
@@ -90,16 +90,16 @@ fn text(stream: &str) -> String {
 #[test]
 fn every_dialect_streams_the_text_and_its_tokens() {
     let server = ModelServer::start();
-    let turn = Turn {
+    let turn = ScriptTurn {
         usage: Some(Usage {
             input: 4321,
             output: 765,
             cached: 21,
         }),
         pieces: Some(5),
-        ..Turn::text("two words, \"quoted\"\nand a line")
+        ..ScriptTurn::text("two words, \"quoted\"\nand a line")
     };
-    let prompt = format!("Look. {}", Turn::script(std::slice::from_ref(&turn)));
+    let prompt = format!("Look. {}", ScriptTurn::script(std::slice::from_ref(&turn)));
     for path in PATHS {
         let answer = ask(&server, path, &request(path, &prompt, true));
         assert_eq!(status(&answer), "200", "{answer}");
@@ -128,13 +128,13 @@ fn every_dialect_streams_the_text_and_its_tokens() {
 #[test]
 fn every_dialect_answers_whole_where_no_stream_is_asked_for() {
     let server = ModelServer::start();
-    let prompt = Turn::script(&[Turn {
+    let prompt = ScriptTurn::script(&[ScriptTurn {
         calls: vec![Call {
             name: "look".into(),
             input: json!({"at": "x"}),
             ..Call::default()
         }],
-        ..Turn::text("done")
+        ..ScriptTurn::text("done")
     }]);
     for path in PATHS {
         let path = path.replace("streamGenerateContent?alt=sse", "generateContent");
@@ -149,7 +149,7 @@ fn every_dialect_answers_whole_where_no_stream_is_asked_for() {
 #[test]
 fn a_script_goes_on_where_the_conversation_stands() {
     let server = ModelServer::start();
-    let script = Turn::script(&[Turn::text("one"), Turn::text("two")]);
+    let script = ScriptTurn::script(&[ScriptTurn::text("one"), ScriptTurn::text("two")]);
     let body = json!({"model": "m", "messages": [
         {"role": "user", "content": script},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "x", "input": {}}]},
@@ -162,31 +162,41 @@ fn a_script_goes_on_where_the_conversation_stands() {
 #[test]
 fn every_fault_is_refused_as_the_service_does() {
     let server = ModelServer::start();
-    let check = |path: &str, fault: Fault, expected: &str, words: &str| {
-        let turn = Turn {
+    let check = |path: &str, fault: ScriptFault, expected: &str, words: &str| {
+        let turn = ScriptTurn {
             fault: Some(fault),
             retry_after: Some(7),
-            ..Turn::default()
+            ..ScriptTurn::default()
         };
-        let prompt = Turn::script(&[turn]);
+        let prompt = ScriptTurn::script(&[turn]);
         let answer = ask(&server, path, &request(path, &prompt, true));
         assert_eq!(status(&answer), expected, "{path} {fault:?}");
         assert!(answer.contains(words), "{path} {fault:?}\n{answer}");
         assert!(answer.contains("retry-after: 7\r\n"), "{answer}");
     };
     for path in PATHS {
-        check(path, Fault::Unauthorized, "401", "error");
-        check(path, Fault::RateLimit, "429", "error");
-        check(path, Fault::ServerError, "500", "error");
-        check(path, Fault::PromptTooLong, "400", "error");
+        check(path, ScriptFault::Unauthorized, "401", "error");
+        check(path, ScriptFault::RateLimit, "429", "error");
+        check(path, ScriptFault::ServerError, "500", "error");
+        check(path, ScriptFault::PromptTooLong, "400", "error");
     }
-    check(PATHS[0], Fault::Overloaded, "529", "overloaded_error");
-    check(PATHS[1], Fault::Overloaded, "503", "server_is_overloaded");
-    check(PATHS[3], Fault::Overloaded, "503", "UNAVAILABLE");
-    check(PATHS[0], Fault::PromptTooLong, "400", "prompt is too long");
+    check(PATHS[0], ScriptFault::Overloaded, "529", "overloaded_error");
+    check(
+        PATHS[1],
+        ScriptFault::Overloaded,
+        "503",
+        "server_is_overloaded",
+    );
+    check(PATHS[3], ScriptFault::Overloaded, "503", "UNAVAILABLE");
+    check(
+        PATHS[0],
+        ScriptFault::PromptTooLong,
+        "400",
+        "prompt is too long",
+    );
     check(
         PATHS[2],
-        Fault::PromptTooLong,
+        ScriptFault::PromptTooLong,
         "400",
         "context_length_exceeded",
     );
@@ -196,12 +206,12 @@ fn every_fault_is_refused_as_the_service_does() {
 #[test]
 fn a_fault_with_times_is_followed_by_the_answer() {
     let server = ModelServer::start();
-    let turn = Turn {
-        fault: Some(Fault::RateLimit),
+    let turn = ScriptTurn {
+        fault: Some(ScriptFault::RateLimit),
         times: Some(1),
-        ..Turn::text("after all")
+        ..ScriptTurn::text("after all")
     };
-    let body = request(PATHS[2], &Turn::script(&[turn]), false);
+    let body = request(PATHS[2], &ScriptTurn::script(&[turn]), false);
     assert_eq!(status(&ask(&server, PATHS[2], &body)), "429");
     assert!(ask(&server, PATHS[2], &body).contains("after all"));
 }
@@ -209,11 +219,11 @@ fn a_fault_with_times_is_followed_by_the_answer() {
 #[test]
 fn a_cut_stream_has_the_first_half_and_no_end() {
     let server = ModelServer::start();
-    let turn = Turn {
+    let turn = ScriptTurn {
         cut: true,
-        ..Turn::text("abcdef")
+        ..ScriptTurn::text("abcdef")
     };
-    let prompt = Turn::script(&[turn]);
+    let prompt = ScriptTurn::script(&[turn]);
     for path in PATHS {
         let answer = ask(&server, path, &request(path, &prompt, true));
         assert_eq!(text(&answer), "abc", "{path}\n{answer}");

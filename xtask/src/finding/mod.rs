@@ -13,7 +13,7 @@ use std::{fs, path::Path, process::ExitCode, time::Instant};
 
 use callosum_host::Disk;
 use callosum_search::{
-    find::{Ask, By, Index, Model, Search},
+    find::{By, Index, Model, Query, Search},
     walk::{Scope, SourceTree},
 };
 
@@ -85,7 +85,7 @@ fn ask_all(
         let begun = Instant::now();
         for (question, files) in asked {
             let search = Search {
-                ask: Ask::read(question),
+                ask: Query::read(question),
                 by: *by,
                 section: None,
                 scope: Scope::WHOLE,

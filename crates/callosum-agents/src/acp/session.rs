@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    output_format::{CUT_OFF, Complaint, MOST_TOKENS, TOOL_REFUSED, Tokens},
+    output_format::{CUT_OFF, ErrorText, MOST_TOKENS, TOOL_REFUSED, Tokens},
     runner::LARGEST_ANSWER,
     transport::Event,
 };
@@ -187,7 +187,7 @@ impl Session {
     }
 
     /// What the result of the prompt makes of it: the events that tell it, or why there is none.
-    pub(super) fn end(&mut self, result: &Value) -> Result<Vec<Event>, Complaint> {
+    pub(super) fn end(&mut self, result: &Value) -> Result<Vec<Event>, ErrorText> {
         if self.interrupted {
             self.begin_anew();
         }
@@ -197,13 +197,13 @@ impl Session {
                 "" => "the agent reports that its turn failed, without a reason",
                 words => words,
             };
-            return Err(Complaint::words(words));
+            return Err(ErrorText::words(words));
         }
         if let Some(what) = &self.refused
             && !self.says_something
             && matches!(stopped, "end_turn" | "cancelled")
         {
-            return Err(Complaint::of_kind(TOOL_REFUSED, what));
+            return Err(ErrorText::of_kind(TOOL_REFUSED, what));
         }
         let (kind, words) = match stopped {
             "end_turn" if self.says_something && counts_nothing(result) => (
@@ -222,7 +222,7 @@ impl Session {
             ),
             _ => (CUT_OFF, format!("the agent stopped for `{stopped}`")),
         };
-        Err(Complaint::of_kind(kind, &words))
+        Err(ErrorText::of_kind(kind, &words))
     }
 
     fn whole(&mut self, result: &Value) -> Vec<Event> {

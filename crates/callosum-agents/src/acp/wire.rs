@@ -21,7 +21,7 @@ use tokio::{
     sync::mpsc::UnboundedSender,
 };
 
-use crate::transport::{Event, Heard};
+use crate::transport::{Event, ReadOutput};
 
 /// The code of an error that has none.
 const INTERNAL_ERROR: i64 = -32603;
@@ -58,7 +58,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let lines = BufReader::new(Heard::new(from, tell)).split(b'\n');
+    let lines = BufReader::new(ReadOutput::new(from, tell)).split(b'\n');
     let incoming = stream::try_unfold((lines, spoke), |(mut lines, spoke)| async move {
         while let Some(line) = lines.next_segment().await? {
             if let Some(message) = message(&line) {

@@ -21,7 +21,7 @@ use agent_client_protocol::{
     },
 };
 use callosum_evidence::tokens;
-use callosum_host::process::{Ending, Talk};
+use callosum_host::process::{Ending, InteractiveChild};
 use serde_json::{Map, Value};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -38,9 +38,9 @@ use super::{
     wire::{Spoke, wire},
 };
 use crate::{
-    output_format::{CUT_OFF, Complaint, NOT_SPOKEN, UNREACHABLE, UNREADABLE, WRITES_UNASKED},
+    output_format::{CUT_OFF, ErrorText, NOT_SPOKEN, UNREACHABLE, UNREADABLE, WRITES_UNASKED},
     sanitize::without_stack,
-    transport::{Event, Job, LEAVE_WITHIN, Means, Tell, Want, cancel, relay, say},
+    transport::{Event, Job, LEAVE_WITHIN, Tell, Want, WorkerContext, cancel, relay, say},
 };
 
 /// How long an agent may take to end whose input or output ended.
@@ -53,17 +53,21 @@ const TELLS_WITHIN: Duration = Duration::from_mins(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
-pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
+pub(crate) fn answer(
+    job: &Job,
+    means: &WorkerContext<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<(), ErrorText> {
     // An agent that has told its answer may still write down why that ended.
     let is_last = |event: &Event| matches!(event, Event::TooMuch);
     relay(tell, is_last, async |tell| {
         let (program, arguments) = job
             .command
             .as_ref()
-            .ok_or_else(|| Complaint::of_ours("the job has no command"))?;
-        let (mut agent, input, output) = Talk::start(program.as_ref(), arguments)
-            .map_err(|error| Complaint::of_kind(UNREACHABLE, &error.to_string()))?;
-        let failed = |error: std::io::Error| Complaint::of_ours(&error.to_string());
+            .ok_or_else(|| ErrorText::of_ours("the job has no command"))?;
+        let (mut agent, input, output) = InteractiveChild::start(program.as_ref(), arguments)
+            .map_err(|error| ErrorText::of_kind(UNREACHABLE, &error.to_string()))?;
+        let failed = |error: std::io::Error| ErrorText::of_ours(&error.to_string());
         let output = pipe::Receiver::from_owned_fd(output).map_err(failed)?;
         let input = pipe::Sender::from_owned_fd(input).map_err(failed)?;
         let policy = Policy {
@@ -99,7 +103,7 @@ fn time_to_end(job: &Job) -> Duration {
 }
 
 /// How an agent ended whose input or output did, where it has within that time.
-async fn ending(agent: &mut Talk, within: Duration) -> Option<Ending> {
+async fn ending(agent: &mut InteractiveChild, within: Duration) -> Option<Ending> {
     let ended = async {
         loop {
             if let Some(ending) = agent.ending() {
@@ -115,7 +119,7 @@ async fn ending(agent: &mut Talk, within: Duration) -> Option<Ending> {
 #[derive(Debug)]
 pub(super) enum Failure {
     /// Somebody said why.
-    Told(Complaint),
+    Told(ErrorText),
     /// The agent's output ended.
     Gone {
         /// Whether it had said a word of its protocol.
@@ -125,7 +129,7 @@ pub(super) enum Failure {
 
 impl Failure {
     /// What is told of it, with how the agent ended, where that is known.
-    pub(super) fn complaint(self, ending: Option<Ending>) -> Complaint {
+    pub(super) fn complaint(self, ending: Option<Ending>) -> ErrorText {
         let how = match ending {
             Some(Ending::Exited(code)) => format!(" with exit code {code}"),
             Some(Ending::Signalled(signal)) => format!(" by signal {signal}"),
@@ -134,9 +138,9 @@ impl Failure {
         match self {
             Self::Told(complaint) => complaint,
             Self::Gone { spoke: true } => {
-                Complaint::of_kind(CUT_OFF, &format!("the agent ended{how}"))
+                ErrorText::of_kind(CUT_OFF, &format!("the agent ended{how}"))
             }
-            Self::Gone { spoke: false } => Complaint::of_kind(
+            Self::Gone { spoke: false } => ErrorText::of_kind(
                 NOT_SPOKEN,
                 &format!("the agent ended{how} and wrote nothing"),
             ),
@@ -144,8 +148,8 @@ impl Failure {
     }
 }
 
-impl From<Complaint> for Failure {
-    fn from(complaint: Complaint) -> Self {
+impl From<ErrorText> for Failure {
+    fn from(complaint: ErrorText) -> Self {
         Self::Told(complaint)
     }
 }
@@ -274,13 +278,13 @@ impl Talking<'_> {
                     self.say(event);
                 }
                 let words = "the agent kept starting messages before the previous one had ended";
-                return Err(Complaint::of_kind(CUT_OFF, words).into());
+                return Err(ErrorText::of_kind(CUT_OFF, words).into());
             }
         };
         let result = result.map_err(|error| self.failed(&error))?;
         if self.spoke.is_garbled() {
             let words = "the agent wrote a message that is not UTF-8";
-            return Err(Complaint::of_kind(UNREADABLE, words).into());
+            return Err(ErrorText::of_kind(UNREADABLE, words).into());
         }
         let mut session = self.session();
         session.end(&result).map_err(|complaint| {
@@ -310,7 +314,7 @@ impl Talking<'_> {
                         names.join(", ")
                     ),
                 };
-                return Err(Complaint::of_kind(WRITES_UNASKED, &words).into());
+                return Err(ErrorText::of_kind(WRITES_UNASKED, &words).into());
             }
         };
         let request = SetSessionModeRequest::new(session.clone(), mode.clone());
@@ -321,7 +325,7 @@ impl Talking<'_> {
             }
             let why = said(&error).words;
             let words = format!("the agent did not accept the mode `{mode}`: {why}");
-            Complaint::of_kind(WRITES_UNASKED, &words).into()
+            ErrorText::of_kind(WRITES_UNASKED, &words).into()
         })
     }
 
@@ -351,7 +355,7 @@ impl Talking<'_> {
     fn not_begun(&self, error: &Error) -> Failure {
         match self.failed(error) {
             Failure::Told(complaint) if error.code == ErrorCode::INVALID_REQUEST => {
-                Complaint::of_kind(UNREADABLE, &complaint.words).into()
+                ErrorText::of_kind(UNREADABLE, &complaint.words).into()
             }
             failure => failure,
         }
@@ -376,7 +380,7 @@ impl Talking<'_> {
 ///
 /// Its code is that of JSON-RPC, or the status of a server that the agent asked; others have the status
 /// beside it.
-fn said(error: &Error) -> Complaint {
+fn said(error: &Error) -> ErrorText {
     let message = match error.message.as_str() {
         "" => "an error without a message",
         message => message,
@@ -400,14 +404,14 @@ fn said(error: &Error) -> Complaint {
     let named = places.iter().find_map(named);
     let is_login =
         error.code == ErrorCode::AUTH_REQUIRED && message.to_lowercase().contains("auth");
-    Complaint {
+    ErrorText {
         words: without_stack(&words),
         status: told.or(beside),
         kind: is_login
             .then_some("authentication_error")
             .or(named)
             .map(str::to_lowercase),
-        ..Complaint::default()
+        ..ErrorText::default()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Start with [`Client::keys`]. That a key is there, or the name of the variable that holds it, is all that
 //! leaves this file: nothing of a key itself is kept or told. Deliberately not here: logins
-//! ([`Standing`](super::Standing)), and whether a variable is set and passed on, which the program knows.
+//! ([`LoginStatus`](super::Standing)), and whether a variable is set and passed on, which the program knows.
 
 use std::path::{Path, PathBuf};
 

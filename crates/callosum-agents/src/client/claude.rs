@@ -1,7 +1,7 @@
 //! Claude Code.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Rewriting, Telling,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, MessageTargets, Rewriting,
     TimeUnit, ToolServers, Version,
 };
 
@@ -106,7 +106,7 @@ pub(super) const CLIENT: Client = Client {
         denying: Denying::ByPermission,
         allowing: Allowing::BeforeTool,
         rewriting: Rewriting::ByUpdatedInput,
-        telling: Telling {
+        telling: MessageTargets {
             person: true,
             model: true,
         },

@@ -1,8 +1,8 @@
 //! Codex.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, InnerSandbox, KeysIn, Login, Rewriting,
-    Telling, TimeUnit, ToolServers, Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, InnerSandbox, KeysIn, Login,
+    MessageTargets, Rewriting, TimeUnit, ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -90,7 +90,7 @@ pub(super) const CLIENT: Client = Client {
         denying: Denying::ByExitCode,
         allowing: Allowing::AtPrompt("PermissionRequest"),
         rewriting: Rewriting::ByUpdatedInput,
-        telling: Telling {
+        telling: MessageTargets {
             person: false,
             model: true,
         },

@@ -1,7 +1,7 @@
 //! Gemini CLI.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Rewriting, Telling,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, MessageTargets, Rewriting,
     TimeUnit, ToolServers, Version,
 };
 
@@ -106,7 +106,7 @@ pub(super) const CLIENT: Client = Client {
         denying: Denying::ByDecision,
         allowing: Allowing::Never,
         rewriting: Rewriting::ByToolInput,
-        telling: Telling {
+        telling: MessageTargets {
             person: true,
             model: false,
         },

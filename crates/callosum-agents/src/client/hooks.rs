@@ -48,7 +48,7 @@ pub struct Hooks {
     /// How it takes another command in place of the one that its model asked for.
     pub rewriting: Rewriting,
     /// Who is told what an answer says that lets a tool run.
-    pub telling: Telling,
+    pub telling: MessageTargets,
     /// What a hook prints that only watches.
     pub silence: &'static str,
     /// The version whose hooks were seen to fire, and to stop a tool.
@@ -111,7 +111,7 @@ pub enum Rewriting {
 
 /// Who is told what an answer says that lets a tool run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Telling {
+pub struct MessageTargets {
     /// The person before it, of what stands in `systemMessage`.
     pub person: bool,
     /// Its model, of what stands in `additionalContext`.

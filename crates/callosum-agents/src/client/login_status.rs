@@ -1,4 +1,4 @@
-//! [`Standing`]: what a client's own folder says of it, without opening what is secret.
+//! [`LoginStatus`]: what a client's own folder says of it, without opening what is secret.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ const TRUSTED_MARK: &[u8] = b"trusted_hash";
 
 /// What a client's own folder says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct LoginStatus {
     /// Whether one of the files that a login leaves is there. What is in it nobody looks at, so it
     /// may have run out.
     pub logged_in: bool,
@@ -31,7 +31,7 @@ impl Client {
     }
 
     /// Looks at its own folder. A file that cannot be looked at is an error.
-    pub fn standing(&self, disk: &Disk, folder: &Path) -> Result<Standing, DiskError> {
+    pub fn standing(&self, disk: &Disk, folder: &Path) -> Result<LoginStatus, DiskError> {
         let mut logged_in = false;
         for file in self.login.files {
             logged_in |= disk.exists(&folder.join(file))?;
@@ -43,7 +43,7 @@ impl Client {
             }
             _ => None,
         };
-        Ok(Standing {
+        Ok(LoginStatus {
             logged_in,
             untrusted_hooks,
         })

@@ -23,8 +23,8 @@ mod version;
 
 pub use self::{
     api_key::{Key, KeysIn},
-    hooks::{Allowing, Asking, Denying, Hooks, Rewriting, Telling, TimeUnit},
-    login_status::Standing,
+    hooks::{Allowing, Asking, Denying, Hooks, MessageTargets, Rewriting, TimeUnit},
+    login_status::LoginStatus,
     tool_servers::ToolServers,
     version::Version,
 };

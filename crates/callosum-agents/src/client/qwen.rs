@@ -1,7 +1,7 @@
 //! Qwen Code.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Rewriting, Telling,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, MessageTargets, Rewriting,
     TimeUnit, ToolServers, Version,
 };
 
@@ -103,7 +103,7 @@ pub(super) const CLIENT: Client = Client {
         denying: Denying::ByExitCode,
         allowing: Allowing::Never,
         rewriting: Rewriting::Never,
-        telling: Telling {
+        telling: MessageTargets {
             person: false,
             model: false,
         },

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{
     Disk, DiskError,
-    confine::{Access, Place},
+    confine::{Access, MountPoint},
     disk::{EntryKind, Scratch},
 };
 use jiff::Timestamp;
@@ -91,8 +91,8 @@ impl OwnFolder {
     }
 
     /// How it is shown.
-    pub(super) fn place(&self) -> Place {
-        Place {
+    pub(super) fn place(&self) -> MountPoint {
+        MountPoint {
             source: self.scratch.path().to_owned(),
             path: self.path.clone(),
             access: Access::Write,

@@ -12,7 +12,7 @@ use std::{
 
 use callosum_host::Disk;
 
-use super::mounts::{Wishes, wished};
+use super::mounts::{RequestedPaths, wished};
 
 /// Most links that one path may follow, as the kernel has it.
 const MOST_LINKS: usize = 40;
@@ -67,7 +67,7 @@ pub(super) fn resolve(
 
 /// Returns the first place that leads outside the project though its entry names none there.
 pub fn leads_outside(
-    wishes: &Wishes,
+    wishes: &RequestedPaths,
     root: &Path,
     home: Option<&Path>,
     disk: &Disk,
@@ -81,7 +81,7 @@ pub fn leads_outside(
 ///
 /// A place that is not there yet, or is what its name says, is not among them.
 pub(crate) fn led_elsewhere(
-    wishes: &Wishes,
+    wishes: &RequestedPaths,
     root: &Path,
     home: Option<&Path>,
     disk: &Disk,
@@ -256,7 +256,7 @@ mod tests {
     fn where_links_of_the_project_lead_is_named() {
         let scene = scene();
         let all = ["src/", "inner/", "out/", "new/", "~/mine/", "~/p/inner"];
-        let wishes = Wishes {
+        let wishes = RequestedPaths {
             readable: vec!["~/p/inner".to_owned()],
             writable: all.map(str::to_owned).to_vec(),
         };

@@ -12,7 +12,7 @@ use std::{
 
 use callosum_host::{
     Disk, DiskError,
-    confine::{Access, ForkServer, Layers, Order, Outcome, Place, create_folder},
+    confine::{Access, ForkServer, Layers, MountPoint, Outcome, SandboxSpec, create_folder},
     disk::{EntryKind, FileStat, Scratch},
     process::{Ending, Launch, Run, SpawnError, Stream},
 };
@@ -22,7 +22,7 @@ use super::{
     client_requirements::{Needs, value},
     client_settings::for_an_analysis,
     grants::{leads_outside, resolve},
-    mounts::{Surface, SystemFolders, Wishes, places, wished},
+    mounts::{RequestedPaths, Surface, SystemFolders, places, wished},
     nested_repositories::nested,
     policy::{Policy, Whitelisted},
     policy_decision::{Reached, Refused, decide},
@@ -33,7 +33,7 @@ use super::{
 use crate::{
     client::{Client, OWN},
     registry::Executor,
-    runner::{RunError, Surroundings},
+    runner::{ExecutionEnvironment, RunError},
     template::Template,
     transport::Transport,
 };
@@ -65,7 +65,7 @@ pub struct Confiner {
 type Around = (Option<OsString>, Option<PathBuf>);
 
 /// What an executor is shown, and links that make other names lead there.
-type Shown = (Vec<Place>, Vec<(PathBuf, PathBuf)>);
+type Shown = (Vec<MountPoint>, Vec<(PathBuf, PathBuf)>);
 
 impl Confiner {
     /// One that has executors started by `server`.
@@ -131,7 +131,7 @@ impl Confiner {
         &self,
         executor: &Executor,
         launch: Launch,
-        surroundings: &Surroundings,
+        surroundings: &ExecutionEnvironment,
         temporary: &Path,
         heard: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<Run, RunError> {
@@ -231,7 +231,7 @@ impl Confiner {
             Shown::default()
         };
         // Nothing is mounted whose path has a link on it, and the machine's home may be behind one.
-        let real = |place: Place| Place {
+        let real = |place: MountPoint| MountPoint {
             source: disk.canonicalize(&place.source).unwrap_or(place.source),
             ..place
         };
@@ -298,7 +298,7 @@ impl Confiner {
                 environment.push((name.into(), value.into()));
             }
         }
-        let order = Order {
+        let order = SandboxSpec {
             layers,
             room,
             places,
@@ -388,7 +388,7 @@ impl Confiner {
     /// The folders of locks in the tree and in what an entry names.
     fn locks_in(
         &self,
-        wishes: &Wishes,
+        wishes: &RequestedPaths,
         root: &Path,
         home: Option<&Path>,
         disk: &Disk,
@@ -419,7 +419,7 @@ impl Confiner {
     }
 
     /// The folder that everybody's own file system is built in, which stays empty.
-    fn room(&self, surroundings: &Surroundings) -> Result<&Path, DiskError> {
+    fn room(&self, surroundings: &ExecutionEnvironment) -> Result<&Path, DiskError> {
         if self.room.get().is_none() {
             let made = surroundings.disk.scratch(&surroundings.temporary)?;
             // Where another thread was first, this one's is removed again.
@@ -438,7 +438,7 @@ fn copied_into(
     own: Option<&OwnFolder>,
     files: Vec<PathBuf>,
     variables: &[&str],
-) -> Result<Vec<Place>, DiskError> {
+) -> Result<Vec<MountPoint>, DiskError> {
     let mut places = Vec::new();
     for (number, path) in files.into_iter().enumerate() {
         let is_small_file =
@@ -460,7 +460,7 @@ fn copied_into(
         }
         let source = folder.join(number.to_string());
         disk.create(&source, &bytes, 0o600)?;
-        places.push(Place {
+        places.push(MountPoint {
             source,
             path,
             access: Access::Write,
@@ -481,7 +481,11 @@ fn under_real_folder(disk: &Disk, path: PathBuf) -> PathBuf {
 }
 
 /// The program of a server that the started one starts in its turn, where it is found.
-fn server(executor: &Executor, launch: &Launch, surroundings: &Surroundings) -> Option<PathBuf> {
+fn server(
+    executor: &Executor,
+    launch: &Launch,
+    surroundings: &ExecutionEnvironment,
+) -> Option<PathBuf> {
     if launch.program != surroundings.self_program {
         return None;
     }
@@ -517,7 +521,7 @@ fn hosts(executor: &Executor, needs: &Needs) -> Vec<Whitelisted> {
 }
 
 /// The program's file: what the system would find, looked for before anything is started.
-fn find(launch: &Launch, surroundings: &Surroundings) -> Result<PathBuf, SpawnError> {
+fn find(launch: &Launch, surroundings: &ExecutionEnvironment) -> Result<PathBuf, SpawnError> {
     let program = &launch.program;
     let is_there = |path: &PathBuf| {
         let stat = surroundings.disk.canonicalize(path);

@@ -1,7 +1,7 @@
 //! What an executor is held to while it runs.
 //!
 //! Start with [`decide`], which says from an entry's [`Policy`] and what this [`System`] can do
-//! how far an executor is confined, or why it may not run. [`Wishes`] is what the entry names, and
+//! how far an executor is confined, or why it may not run. [`RequestedPaths`] is what the entry names, and
 //! [`Confiner`] what a caller hands in to have executors confined at all. The way to the hosts that
 //! an entry names leads through a proxy of ours, which tells of each [`Connection`].
 //!
@@ -28,12 +28,12 @@ pub(crate) use self::grants::led_elsewhere;
 pub use self::{
     grants::{LeadsOutside, leads_outside},
     launcher::Confiner,
-    mounts::{Surface, SystemFolders, Wishes, places},
+    mounts::{RequestedPaths, Surface, SystemFolders, places},
     personal::personal,
     policy::{InvalidHost, Policy, Whitelisted},
     policy_decision::{Level, Reached, Refused, decide},
     probe::{Missing, System},
-    protected_paths::{Protected, Withheld},
+    protected_paths::{DeniedPath, Protected},
     proxy::{Connection, Connections, Names, Upstream, Verdict},
     transcript::LastTranscript,
 };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{
     Disk,
-    confine::{Access, Place},
+    confine::{Access, MountPoint},
     disk::EntryKind,
 };
 
@@ -34,7 +34,7 @@ const SYSTEM: [&str; 14] = [
 
 /// What an entry names beyond the project, the system and an empty home folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct RequestedPaths {
     /// May be read; from the home folder if it begins with `~/`, else seen from the project.
     pub readable: Vec<String>,
     /// May be written, likewise; a folder whose name ends with `/` is created if it is missing.
@@ -59,7 +59,7 @@ pub struct Surface<'a> {
 /// What every executor is shown that has the same `PATH` and home folder: the system.
 #[derive(Clone, Debug)]
 pub struct SystemFolders {
-    places: Vec<Place>,
+    places: Vec<MountPoint>,
     links: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -101,12 +101,12 @@ fn is_personal(path: &Path, home: Option<&Path>) -> bool {
 /// Looks at the disk to follow links and to list folders that are writable but for some of their
 /// entries. What is not there is left out.
 pub fn places(
-    wishes: &Wishes,
+    wishes: &RequestedPaths,
     surface: Surface<'_>,
     system: SystemFolders,
     protected: &Protected,
     disk: &Disk,
-) -> (Vec<Place>, Vec<(PathBuf, PathBuf)>) {
+) -> (Vec<MountPoint>, Vec<(PathBuf, PathBuf)>) {
     let mut shown = Shown {
         disk,
         protected,
@@ -151,9 +151,9 @@ pub fn places(
     // Programs that know no TMPDIR get the same folder by its usual name, unless that would make
     // something that is only to be read seem to be in it.
     let temporary = Path::new("/tmp");
-    let is_used = |place: &Place| place.path.starts_with(temporary);
+    let is_used = |place: &MountPoint| place.path.starts_with(temporary);
     if !shown.places.iter().any(is_used) {
-        shown.places.push(Place {
+        shown.places.push(MountPoint {
             source: own.unwrap_or_else(|| surface.temporary.to_owned()),
             path: temporary.to_owned(),
             access: Access::Bounded,
@@ -163,14 +163,14 @@ pub fn places(
 }
 
 /// Leaves out what is shown with the folder that it is in, and in the same way.
-fn without_repeated(places: Vec<Place>) -> Vec<Place> {
-    let nearest = |place: &Place| {
+fn without_repeated(places: Vec<MountPoint>) -> Vec<MountPoint> {
+    let nearest = |place: &MountPoint| {
         let above = places
             .iter()
             .filter(|other| other.path != place.path && place.path.starts_with(&other.path));
         above.max_by_key(|other| other.path.as_os_str().len())
     };
-    let is_repeated = |place: &&Place| {
+    let is_repeated = |place: &&MountPoint| {
         place.access == Access::Read
             && place.path == place.source
             && nearest(place)
@@ -204,7 +204,7 @@ struct Shown<'a> {
     protected: &'a Protected,
     /// What is obeyed below the folders that are to be written.
     nested: Vec<PathBuf>,
-    places: Vec<Place>,
+    places: Vec<MountPoint>,
     links: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -271,7 +271,7 @@ impl Shown<'_> {
             }
             match self.places.iter_mut().find(|place| place.path == path) {
                 Some(place) => place.access = Access::Read,
-                None => self.places.push(Place::here(path, Access::Read)),
+                None => self.places.push(MountPoint::here(path, Access::Read)),
             }
         }
     }
@@ -306,7 +306,7 @@ impl Shown<'_> {
                 .iter()
                 .any(|place| folder.starts_with(&place.path))
             {
-                self.places.push(Place::here(folder, Access::Hidden));
+                self.places.push(MountPoint::here(folder, Access::Hidden));
             }
         }
     }
@@ -321,7 +321,7 @@ impl Shown<'_> {
                 place.access = access;
             }
             Some(_) => {}
-            None => self.places.push(Place::here(path, access)),
+            None => self.places.push(MountPoint::here(path, access)),
         }
     }
 
@@ -388,7 +388,7 @@ mod tests {
     }
 
     impl Scene {
-        fn places(&self, program: &str, wishes: &Wishes) -> Vec<(String, Access)> {
+        fn places(&self, program: &str, wishes: &RequestedPaths) -> Vec<(String, Access)> {
             let root = self.home.join("p");
             let surface = Surface {
                 root: &root,
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn nothing_of_a_home_is_shown_that_nobody_named() {
         let scene = scene();
-        let none = Wishes::default();
+        let none = RequestedPaths::default();
         assert_eq!(
             scene.places("bin/agent", &none),
             named(&[("", F), ("bin", R), ("p", R), ("tmp", B)])
@@ -448,7 +448,7 @@ mod tests {
             scene.places("agent", &none),
             named(&[("", F), ("agent", R), ("p", R), ("tmp", B)])
         );
-        let wishes = Wishes {
+        let wishes = RequestedPaths {
             readable: vec!["~/bin".into(), "~/nowhere".into()],
             writable: vec!["~/.agent".into(), "src".into()],
         };
@@ -470,7 +470,7 @@ mod tests {
     #[test]
     fn a_writable_project_is_writable_but_for_the_ledger() {
         let scene = scene();
-        let wishes = Wishes {
+        let wishes = RequestedPaths {
             readable: Vec::new(),
             writable: vec![".".into(), ".git".into(), ".cal_audit".into()],
         };
@@ -486,7 +486,7 @@ mod tests {
                 ("tmp", B),
             ])
         );
-        let above = Wishes {
+        let above = RequestedPaths {
             readable: Vec::new(),
             writable: vec!["~/".into()],
         };
@@ -508,7 +508,7 @@ mod tests {
             disk.replace(&scene.home.join(path), b"x", 0o644).unwrap();
         }
         let writable = |wish: &str| {
-            let wishes = Wishes {
+            let wishes = RequestedPaths {
                 readable: Vec::new(),
                 writable: vec![wish.into()],
             };
@@ -560,7 +560,7 @@ mod tests {
             std::os::unix::fs::symlink(target, scene.home.join(path)).unwrap();
         }
         let places = |wish: &str| {
-            let wishes = Wishes {
+            let wishes = RequestedPaths {
                 readable: Vec::new(),
                 writable: vec![wish.into()],
             };
@@ -619,7 +619,7 @@ mod tests {
         for path in ["p/.cal_lock", "p/sub/.cal_lock", "state/deep"] {
             Disk::real().create_dir_all(&scene.home.join(path)).unwrap();
         }
-        let named_ones = Wishes {
+        let named_ones = RequestedPaths {
             readable: vec!["~/state/deep".into(), ".cal_lock".into()],
             writable: vec!["sub/".into(), ".cal_lock/".into()],
         };
@@ -641,8 +641,8 @@ mod tests {
     /// A mount and a rule each are saved, and nothing is shown otherwise than before.
     #[test]
     fn what_is_shown_with_its_folder_is_not_shown_again() {
-        let place = |path: &str, access| Place::here(path, access);
-        let elsewhere = Place {
+        let place = |path: &str, access| MountPoint::here(path, access);
+        let elsewhere = MountPoint {
             source: "/a/c".into(),
             path: "/b/c".into(),
             access: R,

@@ -4,8 +4,8 @@ use std::{io, path::Path};
 
 use callosum_host::{
     Disk,
-    confine::{Access, ForkServer, Layers, Order, Outcome, Place, Report, Step},
-    process::{Cancel, Limits, Pulse},
+    confine::{Access, ForkServer, Layers, MountPoint, Outcome, Report, SandboxSpec, Step},
+    process::{Cancel, Heartbeat, Limits},
 };
 
 use std::time::Duration;
@@ -152,21 +152,21 @@ fn trial(
     layers: Layers,
 ) -> Option<Report> {
     let room = disk.scratch(temporary).ok()?;
-    let mut places: Vec<Place> = ["/usr", "/lib", "/lib64", "/etc", "/nix", "/gnu"]
+    let mut places: Vec<MountPoint> = ["/usr", "/lib", "/lib64", "/etc", "/nix", "/gnu"]
         .iter()
         .filter_map(|path| disk.canonicalize(Path::new(path)).ok().zip(Some(path)))
-        .map(|(source, path)| Place {
+        .map(|(source, path)| MountPoint {
             source,
             path: path.into(),
             access: Access::Read,
         })
         .collect();
-    places.push(Place {
+    places.push(MountPoint {
         source: disk.canonicalize(program).ok()?,
         path: program.to_owned(),
         access: Access::Read,
     });
-    let order = Order {
+    let order = SandboxSpec {
         layers,
         room: room.path().to_owned(),
         places,
@@ -175,7 +175,7 @@ fn trial(
         gate: None,
         folder: "/".into(),
         program: program.to_owned(),
-        arguments: Order::nothing(),
+        arguments: SandboxSpec::nothing(),
         environment: Vec::new(),
     };
     let limits = Limits {
@@ -190,7 +190,7 @@ fn trial(
         &[],
         limits,
         &cancel,
-        &Pulse::default(),
+        &Heartbeat::default(),
         &mut |_, _| {},
     );
     ran.ok().map(|(_, report)| report)

@@ -24,7 +24,7 @@ pub struct Protected {
 
 /// How much of what an entry wishes to write is not granted, whatever it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Withheld {
+pub enum DeniedPath {
     /// All of it.
     All,
     /// What of it is protected; the rest is granted.
@@ -84,7 +84,7 @@ impl Protected {
         root: &Path,
         home: Option<&Path>,
         disk: &Disk,
-    ) -> Option<Withheld> {
+    ) -> Option<DeniedPath> {
         let path = wished(wish, root, home)?;
         let real = match resolve(wish, root, home, disk) {
             Ok(Some(real)) => real,
@@ -92,10 +92,10 @@ impl Protected {
             Err(outside) => outside.target,
         };
         if self.covers(&real) || self.covers(&plain(&path)) {
-            return Some(Withheld::All);
+            return Some(DeniedPath::All);
         }
         let has_some = self.is_within(&real) || !nested(&real, disk).obeyed.is_empty();
-        has_some.then_some(Withheld::Part)
+        has_some.then_some(DeniedPath::Part)
     }
 }
 
@@ -137,24 +137,24 @@ mod tests {
             hidden: Vec::new(),
         };
         for (wish, withheld) in [
-            (".git", Some(Withheld::All)),
-            (".git/hooks/", Some(Withheld::All)),
-            ("./src/../.git/config", Some(Withheld::All)),
-            ("link", Some(Withheld::All)),
-            (".cal_memory.json", Some(Withheld::All)),
-            ("cal_audit/", Some(Withheld::All)),
-            ("registry.json", Some(Withheld::All)),
-            (".husky/", Some(Withheld::All)),
-            ("docs/AGENTS.md", Some(Withheld::All)),
-            ("loa-grimoire/", Some(Withheld::All)),
-            (".envrc", Some(Withheld::All)),
-            ("~/.claude/", Some(Withheld::All)),
-            ("~/.claude/settings.json", Some(Withheld::All)),
-            ("~/", Some(Withheld::Part)),
-            ("~/other/", Some(Withheld::Part)),
-            ("sub/.claude/settings.json", Some(Withheld::All)),
-            ("./", Some(Withheld::Part)),
-            ("~/p/", Some(Withheld::Part)),
+            (".git", Some(DeniedPath::All)),
+            (".git/hooks/", Some(DeniedPath::All)),
+            ("./src/../.git/config", Some(DeniedPath::All)),
+            ("link", Some(DeniedPath::All)),
+            (".cal_memory.json", Some(DeniedPath::All)),
+            ("cal_audit/", Some(DeniedPath::All)),
+            ("registry.json", Some(DeniedPath::All)),
+            (".husky/", Some(DeniedPath::All)),
+            ("docs/AGENTS.md", Some(DeniedPath::All)),
+            ("loa-grimoire/", Some(DeniedPath::All)),
+            (".envrc", Some(DeniedPath::All)),
+            ("~/.claude/", Some(DeniedPath::All)),
+            ("~/.claude/settings.json", Some(DeniedPath::All)),
+            ("~/", Some(DeniedPath::Part)),
+            ("~/other/", Some(DeniedPath::Part)),
+            ("sub/.claude/settings.json", Some(DeniedPath::All)),
+            ("./", Some(DeniedPath::Part)),
+            ("~/p/", Some(DeniedPath::Part)),
             ("src/", None),
             ("target/", None),
             ("/tmp/else/", None),

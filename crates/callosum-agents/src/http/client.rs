@@ -11,7 +11,7 @@ use ureq::{
 
 use super::{endpoint::Endpoint, rate_limit};
 use crate::{
-    output_format::{Complaint, UNREACHABLE, UNREADABLE},
+    output_format::{ErrorText, UNREACHABLE, UNREADABLE},
     sanitize::with_causes,
     transport::Job,
 };
@@ -40,14 +40,14 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// Prepares to ask the server that a job names, with the key from the variable that it names.
-    pub(crate) fn new(job: &Job, environment: &[(OsString, OsString)]) -> Result<Self, Complaint> {
+    pub(crate) fn new(job: &Job, environment: &[(OsString, OsString)]) -> Result<Self, ErrorText> {
         let key = match &job.api_key_env {
             Some(variable) => Some(key(variable, environment)?),
             None => None,
         };
         let endpoint = job.endpoint.as_deref().unwrap_or_default();
         let endpoint = Endpoint::parse(endpoint, key.is_some())
-            .map_err(|error| Complaint::of_ours(&error.to_string()))?;
+            .map_err(|error| ErrorText::of_ours(&error.to_string()))?;
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -66,7 +66,7 @@ impl Caller {
     }
 
     /// Gets a JSON document.
-    pub(super) fn get(&self, usual: &str, request: &str) -> Result<Value, Complaint> {
+    pub(super) fn get(&self, usual: &str, request: &str) -> Result<Value, ErrorText> {
         let address = self.endpoint.address(usual, request);
         let mut get = self
             .agent
@@ -82,9 +82,9 @@ impl Caller {
         let mut text = Vec::new();
         body.take(LARGEST_LIST)
             .read_to_end(&mut text)
-            .map_err(|error| self.hidden(Complaint::words(&format!("{address}: {error}"))))?;
+            .map_err(|error| self.hidden(ErrorText::words(&format!("{address}: {error}"))))?;
         serde_json::from_slice(&text).map_err(|_| {
-            self.hidden(Complaint::unreadable(&format!(
+            self.hidden(ErrorText::unreadable(&format!(
                 "{address} says {}",
                 start_of(&String::from_utf8_lossy(&text))
             )))
@@ -97,7 +97,7 @@ impl Caller {
         usual: &str,
         request: &str,
         document: &Value,
-    ) -> Result<impl Read + use<>, Complaint> {
+    ) -> Result<impl Read + use<>, ErrorText> {
         let address = self.endpoint.address(usual, request);
         let mut post = self
             .agent
@@ -122,7 +122,7 @@ impl Caller {
         method: &Method,
         headers: &[(String, String)],
         body: &[u8],
-    ) -> Result<Response<Body>, Complaint> {
+    ) -> Result<Response<Body>, ErrorText> {
         let address = self.own_address();
         let mut request = Request::builder().method(method).uri(&address);
         for (name, value) in headers {
@@ -133,7 +133,7 @@ impl Caller {
         }
         let request = request
             .body(body)
-            .map_err(|error| Complaint::of_ours(&error.to_string()))?;
+            .map_err(|error| ErrorText::of_ours(&error.to_string()))?;
         self.agent
             .run(request)
             .map_err(|error| self.unreachable(&address, &error))
@@ -145,12 +145,12 @@ impl Caller {
     }
 
     /// A complaint in which the key, should the server have said it, does not stand.
-    pub(super) fn hidden(&self, complaint: Complaint) -> Complaint {
+    pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         hidden(self.key.as_deref(), complaint)
     }
 
-    fn unreachable(&self, address: &str, error: &ureq::Error) -> Complaint {
-        self.hidden(Complaint::of_kind(
+    fn unreachable(&self, address: &str, error: &ureq::Error) -> ErrorText {
+        self.hidden(ErrorText::of_kind(
             UNREACHABLE,
             &format!("{address}: {}", with_causes(error)),
         ))
@@ -161,7 +161,7 @@ impl Caller {
         &self,
         address: &str,
         response: Response<Body>,
-    ) -> Result<impl Read + use<>, Complaint> {
+    ) -> Result<impl Read + use<>, ErrorText> {
         let status = response.status().as_u16();
         let resets = rate_limit::reset(response.headers());
         let leads_to = header(response.headers(), "location");
@@ -171,7 +171,7 @@ impl Caller {
         }
         if (300..400).contains(&status) {
             let to = leads_to.unwrap_or_default();
-            return Err(self.hidden(Complaint::unreadable(&format!(
+            return Err(self.hidden(ErrorText::unreadable(&format!(
                 "{address} answers with status {status} and redirects to `{to}`, which is not \
                  followed"
             ))));
@@ -181,8 +181,8 @@ impl Caller {
         drop(body.take(LONGEST_ERROR).read_to_end(&mut bytes));
         let text = String::from_utf8_lossy(&bytes);
         let mut complaint = match serde_json::from_str::<Value>(&text) {
-            Ok(value) => complaint_in(&value).unwrap_or_else(|| Complaint::words(start_of(&text))),
-            Err(_) => Complaint::words(start_of(&text)),
+            Ok(value) => complaint_in(&value).unwrap_or_else(|| ErrorText::words(start_of(&text))),
+            Err(_) => ErrorText::words(start_of(&text)),
         };
         complaint.words = format!("status {status} from {address}: {}", complaint.words);
         complaint.resets = resets;
@@ -191,7 +191,7 @@ impl Caller {
     }
 }
 
-impl Complaint {
+impl ErrorText {
     /// A complaint about an answer that cannot be understood.
     pub(crate) fn unreadable(words: &str) -> Self {
         Self::of_kind(UNREADABLE, words)
@@ -199,7 +199,7 @@ impl Complaint {
 }
 
 /// A complaint in which a key does not stand.
-pub(super) fn hidden(key: Option<&str>, mut complaint: Complaint) -> Complaint {
+pub(super) fn hidden(key: Option<&str>, mut complaint: ErrorText) -> ErrorText {
     if let Some(key) = key {
         complaint.words = complaint.words.replace(key, "[key]");
     }
@@ -207,7 +207,7 @@ pub(super) fn hidden(key: Option<&str>, mut complaint: Complaint) -> Complaint {
 }
 
 /// What a service says that went wrong, wherever it says so.
-pub(super) fn complaint_in(value: &Value) -> Option<Complaint> {
+pub(super) fn complaint_in(value: &Value) -> Option<ErrorText> {
     // Gemini's compatible interface wraps the object in a list.
     let value = value.get(0).unwrap_or(value);
     let error = value.get("error").unwrap_or(value);
@@ -227,7 +227,7 @@ pub(super) fn complaint_in(value: &Value) -> Option<Complaint> {
         .into_iter()
         .flatten()
         .find_map(Value::as_u64);
-    Some(Complaint {
+    Some(ErrorText {
         words: start_of(words).to_owned(),
         status,
         kind: kind.map(str::to_lowercase),
@@ -239,18 +239,18 @@ pub(super) fn complaint_in(value: &Value) -> Option<Complaint> {
 pub(super) fn key(
     variable: &str,
     environment: &[(OsString, OsString)],
-) -> Result<String, Complaint> {
+) -> Result<String, ErrorText> {
     let value = environment.iter().find(|(name, _)| name == variable);
     let value = value.and_then(|(_, value)| value.to_str()).map(str::trim);
     match value {
         Some(key) if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()) => {
             Ok(key.to_owned())
         }
-        Some(key) if !key.is_empty() => Err(Complaint::of_kind(
+        Some(key) if !key.is_empty() => Err(ErrorText::of_kind(
             "authentication_error",
             &format!("the environment variable {variable} does not hold a valid key"),
         )),
-        _ => Err(Complaint::of_kind(
+        _ => Err(ErrorText::of_kind(
             "authentication_error",
             &format!("missing environment variable {variable}, which the entry names"),
         )),

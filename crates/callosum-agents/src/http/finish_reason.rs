@@ -3,7 +3,7 @@
 //! A reason that nobody knows is none of an answer: servers that fail in the middle of one say so here, in words
 //! of their own, after text that looks like any other.
 
-use crate::output_format::{CUT_OFF, Complaint};
+use crate::output_format::{CUT_OFF, ErrorText};
 
 /// What servers call an answer that the model ended itself.
 const WHOLE: [&str; 7] = [
@@ -23,7 +23,7 @@ const LONGEST: [&str; 4] = ["length", "max_tokens", "model_length", "incomplete"
 pub(super) const CALLS: [&str; 3] = ["tool_calls", "function_call", "tool_use"];
 
 /// Judges the reason that a server gives for the end, in its words.
-pub(super) fn judge(reason: &str) -> Result<(), Complaint> {
+pub(super) fn judge(reason: &str) -> Result<(), ErrorText> {
     let lower = reason.to_ascii_lowercase();
     let is_one_of = |names: &[&str]| names.contains(&lower.as_str());
     let (kind, words) = if is_one_of(&WHOLE) {
@@ -43,7 +43,7 @@ pub(super) fn judge(reason: &str) -> Result<(), Complaint> {
     } else {
         (CUT_OFF, format!("the server ended it for `{reason}`"))
     };
-    Err(Complaint::of_kind(kind, &words))
+    Err(ErrorText::of_kind(kind, &words))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use super::{
     wait,
 };
 use crate::{
-    output_format::{CUT_OFF, Complaint, UNREACHABLE},
+    output_format::{CUT_OFF, ErrorText, UNREACHABLE},
     transport::{Event, Job},
 };
 
@@ -46,12 +46,12 @@ pub(super) struct Provider {
 impl Provider {
     /// Prepares to ask the provider that a job's model names, with the key from the variable that
     /// the job names.
-    pub(super) fn new(job: &Job, environment: &[(OsString, OsString)]) -> Result<Self, Complaint> {
-        let ours = |words: String| Complaint::of_ours(&words);
+    pub(super) fn new(job: &Job, environment: &[(OsString, OsString)]) -> Result<Self, ErrorText> {
+        let ours = |words: String| ErrorText::of_ours(&words);
         let model = job.model.as_deref().unwrap_or_default();
         provider(model).map_err(ours)?;
         let variable = job.api_key_env.as_deref().ok_or_else(|| {
-            Complaint::of_ours("the entry names no variable for the provider's key")
+            ErrorText::of_ours("the entry names no variable for the provider's key")
         })?;
         let key = key(variable, environment)?;
         let elsewhere = match &job.endpoint {
@@ -108,7 +108,7 @@ impl Provider {
             .enable_io()
             .enable_time()
             .build()
-            .map_err(|error| Complaint::of_ours(&error.to_string()))?;
+            .map_err(|error| ErrorText::of_ours(&error.to_string()))?;
         runtime.block_on(self.converse(prompt, answering))
     }
 
@@ -139,11 +139,11 @@ impl Provider {
                 return Ok(());
             }
         }
-        Err(Complaint::of_kind(CUT_OFF, "the stream ended early").into())
+        Err(ErrorText::of_kind(CUT_OFF, "the stream ended early").into())
     }
 
     /// A complaint in which the key, should the provider have said it, does not stand.
-    pub(super) fn hidden(&self, complaint: Complaint) -> Complaint {
+    pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         hidden(Some(&self.key), complaint)
     }
 }
@@ -195,7 +195,7 @@ fn conclude(end: StreamEnd, answering: &mut Answering<'_>) -> Result<(), Broken>
         Some(StopReason::Other(reason)) => reason,
         None => {
             let words = "the stream ended early";
-            return Err(Complaint::of_kind(CUT_OFF, words).into());
+            return Err(ErrorText::of_kind(CUT_OFF, words).into());
         }
     };
     finish_reason::judge(&reason)?;
@@ -205,7 +205,7 @@ fn conclude(end: StreamEnd, answering: &mut Answering<'_>) -> Result<(), Broken>
 
 /// What an error says, in the words and with the status of the provider where it has some; `begun`
 /// says whether a part of the answer had come.
-fn complaint(error: &genai::Error, begun: bool) -> Complaint {
+fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
     if let genai::Error::WebStream {
         error: inner,
         cause,
@@ -222,7 +222,7 @@ fn complaint(error: &genai::Error, begun: bool) -> Complaint {
         let words = inner
             .source()
             .map_or_else(|| cause.clone(), |source| format!("{cause}: {source}"));
-        return Complaint::of_kind(kind, &words);
+        return ErrorText::of_kind(kind, &words);
     }
     if let genai::Error::ChatResponse { body, .. } = error {
         return said(&body.to_string(), body);
@@ -236,7 +236,7 @@ fn complaint(error: &genai::Error, begun: bool) -> Complaint {
         _ => None,
     };
     let Some(body) = body else {
-        return Complaint::words(&error.to_string());
+        return ErrorText::words(&error.to_string());
     };
     let value = serde_json::from_str(body).unwrap_or(Value::Null);
     let mut complaint = said(body, &value);
@@ -249,8 +249,8 @@ fn complaint(error: &genai::Error, begun: bool) -> Complaint {
     complaint
 }
 
-fn said(text: &str, value: &Value) -> Complaint {
-    complaint_in(value).unwrap_or_else(|| Complaint::words(start_of(text)))
+fn said(text: &str, value: &Value) -> ErrorText {
+    complaint_in(value).unwrap_or_else(|| ErrorText::words(start_of(text)))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{io::Read, ops::ControlFlow};
 
-use crate::output_format::{CUT_OFF, Complaint, LARGEST_STREAM};
+use crate::output_format::{CUT_OFF, ErrorText, LARGEST_STREAM};
 
 /// Longest line in bytes; a whole answer may stand on one.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
@@ -19,11 +19,11 @@ pub(crate) enum Broken {
     /// There was more than an answer may have.
     TooMuch,
     /// For this reason.
-    Because(Complaint),
+    Because(ErrorText),
 }
 
-impl From<Complaint> for Broken {
-    fn from(complaint: Complaint) -> Self {
+impl From<ErrorText> for Broken {
+    fn from(complaint: ErrorText) -> Self {
         Self::Because(complaint)
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn read_lines(
             Ok(count) => count,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                return Err(Broken::Because(Complaint::of_kind(
+                return Err(Broken::Because(ErrorText::of_kind(
                     CUT_OFF,
                     &error.to_string(),
                 )));
@@ -76,7 +76,7 @@ pub(crate) fn read_lines(
 
 fn hand_on(line: &[u8], each: &mut dyn FnMut(Option<&str>) -> Flow) -> Flow {
     let text =
-        std::str::from_utf8(line).map_err(|_| Complaint::unreadable("it is not UTF-8 text"))?;
+        std::str::from_utf8(line).map_err(|_| ErrorText::unreadable("it is not UTF-8 text"))?;
     each(Some(text.trim_end_matches(['\n', '\r'])))
 }
 

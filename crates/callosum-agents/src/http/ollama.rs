@@ -12,19 +12,19 @@ use super::{
     worker::Answering,
 };
 use crate::{
-    output_format::{CUT_OFF, Complaint},
+    output_format::{CUT_OFF, ErrorText},
     transport::Event,
 };
 
 /// Asks for the version and which models there are.
-pub(super) fn look(caller: &Caller) -> Result<Look, Complaint> {
+pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
     let said = caller.get("", "/api/version")?;
     let version = said.get("version").and_then(Value::as_str);
     let listed = caller.get("", "/api/tags")?;
     let models = listed
         .get("models")
         .and_then(Value::as_array)
-        .ok_or_else(|| Complaint::unreadable("its list of models is not a list"))?;
+        .ok_or_else(|| ErrorText::unreadable("its list of models is not a list"))?;
     let names = models
         .iter()
         .filter_map(|model| model.get("name")?.as_str());
@@ -61,7 +61,7 @@ pub(super) fn ask(
 }
 
 fn end(ended: Option<&str>, answering: &mut Answering<'_>) -> Result<(), Broken> {
-    let reason = ended.ok_or_else(|| Complaint::of_kind(CUT_OFF, "the stream ended early"))?;
+    let reason = ended.ok_or_else(|| ErrorText::of_kind(CUT_OFF, "the stream ended early"))?;
     finish_reason::judge(reason)?;
     answering.done();
     Ok(())
@@ -73,11 +73,11 @@ fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -
         return Ok(answering.alive());
     }
     let value: Value = serde_json::from_str(line)
-        .map_err(|_| Complaint::unreadable(&format!("an invalid line: {line}")))?;
+        .map_err(|_| ErrorText::unreadable(&format!("an invalid line: {line}")))?;
     if value.get("error").is_some() {
         let complaint = complaint_in(&value);
         return Err(complaint
-            .unwrap_or_else(|| Complaint::unreadable("an error without a message"))
+            .unwrap_or_else(|| ErrorText::unreadable("an error without a message"))
             .into());
     }
     let string = |way: &str| value.pointer(way).and_then(Value::as_str);

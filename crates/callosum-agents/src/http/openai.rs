@@ -12,7 +12,7 @@ use super::{
     worker::Answering,
 };
 use crate::{
-    output_format::{CUT_OFF, Complaint},
+    output_format::{CUT_OFF, ErrorText},
     transport::Event,
 };
 
@@ -23,12 +23,12 @@ const USUAL: &str = "/v1";
 const LONGEST_REFUSAL: usize = 1024;
 
 /// Asks which models there are.
-pub(super) fn look(caller: &Caller) -> Result<Look, Complaint> {
+pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
     let listed = caller.get(USUAL, "/models")?;
     let models = listed
         .get("data")
         .and_then(Value::as_array)
-        .ok_or_else(|| Complaint::unreadable("its list of models is not a list"))?;
+        .ok_or_else(|| ErrorText::unreadable("its list of models is not a list"))?;
     let ids = models.iter().filter_map(|model| model.get("id")?.as_str());
     Ok(Look {
         version: None,
@@ -70,7 +70,7 @@ pub(super) fn ask(
     stream.end(answering)
 }
 
-fn refuses_streams(complaint: &Complaint) -> bool {
+fn refuses_streams(complaint: &ErrorText) -> bool {
     matches!(complaint.status, Some(400 | 422)) && complaint.words.contains("stream")
 }
 
@@ -98,7 +98,7 @@ impl Stream {
                 return Ok(ControlFlow::Break(()));
             }
             let value: Value = serde_json::from_str(data)
-                .map_err(|_| Complaint::unreadable(&format!("an invalid event: {data}")))?;
+                .map_err(|_| ErrorText::unreadable(&format!("an invalid event: {data}")))?;
             return self.take(&value, answering);
         }
         let is_of_a_stream = line.is_empty()
@@ -117,7 +117,7 @@ impl Stream {
     fn end(mut self, answering: &mut Answering<'_>) -> Result<(), Broken> {
         if !self.document.is_empty() {
             let value: Value = serde_json::from_str(&self.document).map_err(|_| {
-                Complaint::unreadable(&format!(
+                ErrorText::unreadable(&format!(
                     "neither events nor JSON: {}",
                     self.document.trim()
                 ))
@@ -129,7 +129,7 @@ impl Stream {
             }
         }
         if !self.refusal.trim().is_empty() {
-            return Err(Complaint::of_kind("refusal", self.refusal.trim()).into());
+            return Err(ErrorText::of_kind("refusal", self.refusal.trim()).into());
         }
         let finish = self.finish.filter(|_| !self.called);
         match finish.as_deref().or(self.called.then_some(CALLS[0])) {
@@ -147,7 +147,7 @@ impl Stream {
         if value.get("error").is_some_and(|error| !error.is_null()) {
             let complaint = complaint_in(value);
             return Err(complaint
-                .unwrap_or_else(|| Complaint::unreadable("an error without a message"))
+                .unwrap_or_else(|| ErrorText::unreadable("an error without a message"))
                 .into());
         }
         if let Some(model) = value.get("model").and_then(Value::as_str) {
@@ -162,7 +162,7 @@ impl Stream {
         if choice.get("error").is_some_and(|error| !error.is_null()) {
             let complaint = complaint_in(choice);
             return Err(complaint
-                .unwrap_or_else(|| Complaint::unreadable("an error without a message"))
+                .unwrap_or_else(|| ErrorText::unreadable("an error without a message"))
                 .into());
         }
         let finish = choice.get("finish_reason").and_then(Value::as_str);
@@ -222,8 +222,8 @@ fn text_of(content: Option<&Value>) -> String {
     }
 }
 
-fn cut(words: &str) -> Complaint {
-    Complaint::of_kind(CUT_OFF, words)
+fn cut(words: &str) -> ErrorText {
+    ErrorText::of_kind(CUT_OFF, words)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use ureq::http::HeaderMap;
 
 use super::{client::header, worker::Answering};
 use crate::{
-    output_format::{Complaint, Reset},
+    output_format::{ErrorText, Reset},
     transport::{Event, Limits},
 };
 
@@ -106,7 +106,7 @@ impl Waits {
     }
 
     /// How long to wait before a server that refused is asked again, if that makes sense.
-    pub(super) fn before_again(&mut self, complaint: &Complaint) -> Option<Duration> {
+    pub(super) fn before_again(&mut self, complaint: &ErrorText) -> Option<Duration> {
         let refuses_for_now = matches!(complaint.status, Some(429 | 503 | 529));
         let after = complaint.resets.as_ref()?.after?.max(SHORTEST);
         let left = self
@@ -122,7 +122,7 @@ impl Waits {
     /// Waits, and tells so all the while; breaks where nobody listens any more.
     pub(super) fn wait(
         &self,
-        refusal: &Complaint,
+        refusal: &ErrorText,
         length: Duration,
         answering: &mut Answering<'_>,
     ) -> ControlFlow<()> {
@@ -237,14 +237,14 @@ mod tests {
         }
     }
 
-    fn refused(status: u64, seconds: u64) -> Complaint {
-        Complaint {
+    fn refused(status: u64, seconds: u64) -> ErrorText {
+        ErrorText {
             status: Some(status),
             resets: Some(Reset {
                 words: String::new(),
                 after: Some(Duration::from_secs(seconds)),
             }),
-            ..Complaint::default()
+            ..ErrorText::default()
         }
     }
 
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(minute().before_again(&refused(503, 0)), Some(SHORTEST));
         assert_eq!(minute().before_again(&refused(429, 31)), None);
         assert_eq!(minute().before_again(&refused(401, 1)), None);
-        assert_eq!(minute().before_again(&Complaint::default()), None);
+        assert_eq!(minute().before_again(&ErrorText::default()), None);
         let mut unbounded = Waits::new(limits(None));
         let day = refused(529, 86_400);
         for _ in 0..2 {
@@ -291,7 +291,7 @@ mod tests {
             told.push(event);
             true
         };
-        let refusal = Complaint {
+        let refusal = ErrorText {
             words: "slow down".to_owned(),
             ..refused(429, 1)
         };

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 #[cfg(feature = "hosted")]
 use super::hosted::Provider;
 use super::{client::Caller, lines::Broken, ollama, openai, worker::Answering};
-use crate::{output_format::Complaint, transport::Job};
+use crate::{output_format::ErrorText, transport::Job};
 
 /// What a server understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,19 +38,19 @@ impl Server {
         interface: Interface,
         job: &Job,
         environment: &[(OsString, OsString)],
-    ) -> Result<Self, Complaint> {
+    ) -> Result<Self, ErrorText> {
         Ok(match interface {
             Interface::OpenAi => Self::OpenAi(Caller::new(job, environment)?),
             Interface::Ollama => Self::Ollama(Caller::new(job, environment)?),
             #[cfg(feature = "hosted")]
             Interface::Hosted => Self::Hosted(Provider::new(job, environment)?),
             #[cfg(not(feature = "hosted"))]
-            Interface::Hosted => return Err(Complaint::of_ours("this build does not include it")),
+            Interface::Hosted => return Err(ErrorText::of_ours("this build does not include it")),
         })
     }
 
     /// Asks what it offers.
-    pub(super) fn look(&self) -> Result<Look, Complaint> {
+    pub(super) fn look(&self) -> Result<Look, ErrorText> {
         match self {
             Self::OpenAi(caller) => openai::look(caller),
             Self::Ollama(caller) => ollama::look(caller),
@@ -77,7 +77,7 @@ impl Server {
     }
 
     /// A complaint in which the key, should the server have said it, does not stand.
-    pub(super) fn hidden(&self, complaint: Complaint) -> Complaint {
+    pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         match self {
             Self::OpenAi(caller) | Self::Ollama(caller) => caller.hidden(complaint),
             #[cfg(feature = "hosted")]

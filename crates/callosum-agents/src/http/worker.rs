@@ -12,10 +12,10 @@ use super::{
     server::{Interface, Server},
 };
 use crate::{
-    output_format::{Complaint, LARGEST_STREAM},
+    output_format::{ErrorText, LARGEST_STREAM},
     protocol::Request,
     runner::LARGEST_ANSWER,
-    transport::{Event, Job, Means, Tell, Want},
+    transport::{Event, Job, Tell, Want, WorkerContext},
 };
 
 /// How many tokens a model takes whose entry says nothing else.
@@ -28,9 +28,9 @@ const FOR_THE_ANSWER: u64 = 4_096;
 pub(crate) fn answer(
     interface: Interface,
     job: &Job,
-    means: &Means<'_>,
+    means: &WorkerContext<'_>,
     tell: &mut Tell<'_>,
-) -> Result<(), Complaint> {
+) -> Result<(), ErrorText> {
     let server = Server::new(interface, job, means.environment)?;
     let mut waits = Waits::new(job.limits);
     match &job.want {
@@ -43,7 +43,7 @@ pub(crate) fn answer(
             });
             Ok(())
         }
-        Want::Call(_) => Err(Complaint::of_ours("a model has no tools to call")),
+        Want::Call(_) => Err(ErrorText::of_ours("a model has no tools to call")),
         Want::Answer(request) => {
             let window = job.context_tokens.unwrap_or(WINDOW);
             let prompt = prompt(request, job, window, means, tell)?;
@@ -77,9 +77,9 @@ fn prompt(
     request: &Request,
     job: &Job,
     window: u64,
-    means: &Means<'_>,
+    means: &WorkerContext<'_>,
     tell: &mut Tell<'_>,
-) -> Result<String, Complaint> {
+) -> Result<String, ErrorText> {
     tell(Event::Doing {
         what: "reads the tree for it".to_owned(),
     });
@@ -91,7 +91,7 @@ fn prompt(
         prompt_context::gather(means.disk, &job.root, request, room, &mut || {
             tell(Event::Life);
         })
-        .map_err(|error| Complaint::of_ours(&error))?;
+        .map_err(|error| ErrorText::of_ours(&error))?;
     let prompt = request.spoken_with(&material.text);
     tell(Event::Given {
         prompt_tokens: tokens::estimate(&prompt),

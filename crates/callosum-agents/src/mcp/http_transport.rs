@@ -29,7 +29,7 @@ use ureq::http::{HeaderName, HeaderValue, Method};
 
 use crate::{
     http::{Broken, Caller, read_lines},
-    output_format::Complaint,
+    output_format::ErrorText,
     transport::{Event, LONGEST_MESSAGE},
 };
 
@@ -49,7 +49,7 @@ struct Shared {
     caller: Caller,
     tell: UnboundedSender<Event>,
     /// Why the last request was refused.
-    refusal: Mutex<Option<Complaint>>,
+    refusal: Mutex<Option<ErrorText>>,
 }
 
 /// A request that was not answered; why stands apart, in [`Remote::refusal`].
@@ -69,7 +69,7 @@ impl Remote {
     }
 
     /// Why the last request was refused, if it was.
-    pub(super) fn refusal(&self) -> Option<Complaint> {
+    pub(super) fn refusal(&self) -> Option<ErrorText> {
         let refusal = self.0.refusal.lock();
         refusal.unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -181,7 +181,7 @@ impl Shared {
             Err(_) if !matches!(message, ClientJsonRpcMessage::Request(_)) => {
                 Ok(StreamableHttpPostResponse::Accepted)
             }
-            Err(error) => Err(self.refused(Complaint::unreadable(&error.to_string()))),
+            Err(error) => Err(self.refused(ErrorText::unreadable(&error.to_string()))),
         }
     }
 
@@ -217,7 +217,7 @@ impl Shared {
         Box::pin(UnboundedReceiverStream::new(receiver))
     }
 
-    fn refused(&self, complaint: Complaint) -> StreamableHttpError<Refused> {
+    fn refused(&self, complaint: ErrorText) -> StreamableHttpError<Refused> {
         let words = complaint.words.clone();
         let refusal = self.refusal.lock();
         *refusal.unwrap_or_else(PoisonError::into_inner) = Some(complaint);

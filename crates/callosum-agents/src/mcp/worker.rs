@@ -1,7 +1,7 @@
 //! [`answer`]: one job of the process that speaks to an MCP server for the controller.
 
 use callosum_evidence::tokens;
-use callosum_host::process::Talk;
+use callosum_host::process::InteractiveChild;
 use rmcp::{
     ClientHandler, Peer, RoleClient,
     model::{
@@ -33,26 +33,31 @@ use super::{
 };
 use crate::{
     http::Caller,
-    output_format::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
+    output_format::{CUT_OFF, ErrorText, UNREACHABLE, UNREADABLE},
     runner::LARGEST_ANSWER,
     sanitize::with_causes,
     server_tool::bounded,
     transport::{
-        Event, Heard, Job, LEAVE_WITHIN, LONGEST_MESSAGE, Means, Tell, Want, cancel, relay, say,
+        Event, Job, LEAVE_WITHIN, LONGEST_MESSAGE, ReadOutput, Tell, Want, WorkerContext, cancel,
+        relay, say,
     },
 };
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
-pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
+pub(crate) fn answer(
+    job: &Job,
+    means: &WorkerContext<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<(), ErrorText> {
     let is_last = |event: &Event| matches!(event, Event::TooMuch | Event::Done);
     relay(tell, is_last, |tell| converse(job, means, tell))
 }
 
 async fn converse(
     job: &Job,
-    means: &Means<'_>,
+    means: &WorkerContext<'_>,
     tell: UnboundedSender<Event>,
-) -> Result<(), Complaint> {
+) -> Result<(), ErrorText> {
     if job.endpoint.is_some() {
         let caller = Caller::new(job, means.environment)?;
         let config = StreamableHttpClientTransportConfig::with_uri(caller.own_address());
@@ -65,15 +70,15 @@ async fn converse(
     let (program, arguments) = job
         .command
         .as_ref()
-        .ok_or_else(|| Complaint::of_ours("the job has no command"))?;
-    let (_server, input, output) = Talk::start(program.as_ref(), arguments)
-        .map_err(|error| Complaint::of_kind(UNREACHABLE, &with_causes(&error)))?;
-    let failed = |error: std::io::Error| Complaint::of_ours(&error.to_string());
+        .ok_or_else(|| ErrorText::of_ours("the job has no command"))?;
+    let (_server, input, output) = InteractiveChild::start(program.as_ref(), arguments)
+        .map_err(|error| ErrorText::of_kind(UNREACHABLE, &with_causes(&error)))?;
+    let failed = |error: std::io::Error| ErrorText::of_ours(&error.to_string());
     let rest = output.try_clone().map_err(failed)?;
     let rest = pipe::Receiver::from_owned_fd(rest).map_err(failed)?;
     let output = pipe::Receiver::from_owned_fd(output).map_err(failed)?;
     let input = pipe::Sender::from_owned_fd(input).map_err(failed)?;
-    let transport = AsyncRwTransport::new(Heard::new(output, tell.clone()), input)
+    let transport = AsyncRwTransport::new(ReadOutput::new(output, tell.clone()), input)
         .with_max_line_length(LONGEST_MESSAGE);
     speak(job, transport, Some(rest), tell).await
 }
@@ -85,7 +90,7 @@ async fn speak<T, E, A>(
     transport: T,
     rest: Option<pipe::Receiver>,
     tell: UnboundedSender<Event>,
-) -> Result<(), Complaint>
+) -> Result<(), ErrorText>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
@@ -104,7 +109,7 @@ where
     let chosen = tools.iter().find(|one| one.told.name == wanted);
     let unfit = chosen.and_then(|one| one.told.unfit.as_deref());
     match (&job.want, chosen.and_then(|one| one.tool.as_ref())) {
-        _ if unfit.is_some() && !wanted.is_empty() => Err(Complaint::of_ours(&format!(
+        _ if unfit.is_some() && !wanted.is_empty() => Err(ErrorText::of_ours(&format!(
             "its server's tool `{wanted}` cannot be called: {}",
             unfit.unwrap_or_default()
         ))),
@@ -131,10 +136,10 @@ where
             );
             Ok(())
         }
-        (Want::Answer(_), _) if job.tool.is_none() => Err(Complaint::of_ours(
+        (Want::Answer(_), _) if job.tool.is_none() => Err(ErrorText::of_ours(
             "it is a server of tools, but none of them takes a task",
         )),
-        (Want::Answer(_) | Want::Call(_), None) => Err(Complaint::of_ours(&format!(
+        (Want::Answer(_) | Want::Call(_), None) => Err(ErrorText::of_ours(&format!(
             "its server no longer has the tool `{wanted}`"
         ))),
         (Want::Answer(request), Some(tool)) => {
@@ -155,7 +160,7 @@ where
             };
             let said = tool::said(&result);
             if result.is_error == Some(true) {
-                return Err(Complaint::words(&said));
+                return Err(ErrorText::words(&said));
             }
             say(&tell, Event::Text { text: said });
             say(&tell, Event::Done);
@@ -177,7 +182,7 @@ where
 
 /// All that a server lists as its tools. A list that is not as the protocol says is taken entry by entry, so that
 /// one that is no tool costs none of the others.
-async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, Complaint> {
+async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, ErrorText> {
     let mut listed: Vec<Listed> = Vec::new();
     let mut cursor = None;
     loop {
@@ -220,7 +225,7 @@ async fn called(
     call: CallToolRequestParams,
     leave: impl Future<Output = ()>,
     rest: Option<pipe::Receiver>,
-) -> Result<Option<CallToolResult>, Complaint> {
+) -> Result<Option<CallToolResult>, ErrorText> {
     let asked = service
         .peer()
         .send_cancellable_request(
@@ -280,27 +285,27 @@ async fn take_leave(
     drop(timeout(LEAVE_WITHIN, leave).await);
 }
 
-fn choose(tool: &Tool, job: &Job) -> Result<String, Complaint> {
+fn choose(tool: &Tool, job: &Job) -> Result<String, ErrorText> {
     tool::argument(tool, job.argument.as_deref())
-        .map_err(|error| Complaint::of_ours(&error.to_string()))
+        .map_err(|error| ErrorText::of_ours(&error.to_string()))
 }
 
-fn not_begun(error: &ClientInitializeError) -> Complaint {
+fn not_begun(error: &ClientInitializeError) -> ErrorText {
     let kind = match error {
         ClientInitializeError::ConnectionClosed(_)
         | ClientInitializeError::TransportError { .. } => UNREACHABLE,
         _ => UNREADABLE,
     };
-    Complaint::of_kind(kind, &with_causes(error))
+    ErrorText::of_kind(kind, &with_causes(error))
 }
 
-fn not_done(error: &ServiceError) -> Complaint {
+fn not_done(error: &ServiceError) -> ErrorText {
     match error {
-        ServiceError::McpError(said) => Complaint::words(&said.message),
+        ServiceError::McpError(said) => ErrorText::words(&said.message),
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
-            Complaint::of_kind(CUT_OFF, "its server ended")
+            ErrorText::of_kind(CUT_OFF, "its server ended")
         }
-        other => Complaint::of_kind(UNREADABLE, &with_causes(other)),
+        other => ErrorText::of_kind(UNREADABLE, &with_causes(other)),
     }
 }
 

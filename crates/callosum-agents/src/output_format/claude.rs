@@ -8,12 +8,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    error_text::{CUT_OFF, Complaint},
-    stream_state::{Hearing, Tokens, at, busiest, count, text},
+    error_text::{CUT_OFF, ErrorText},
+    stream_state::{StreamState, Tokens, at, busiest, count, text},
 };
 use crate::protocol::LONGEST_SUMMARY;
 
-pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     match text(event, &["type"]) {
         Some("system") => system(hearing, event),
         Some("stream_event") => part(hearing, event),
@@ -27,7 +27,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     }
 }
 
-pub(super) fn system(hearing: &mut Hearing, event: &Value) {
+pub(super) fn system(hearing: &mut StreamState, event: &Value) {
     match text(event, &["subtype"]) {
         Some("init") => {
             hearing.model = text(event, &["model"]).map(str::to_owned);
@@ -56,7 +56,7 @@ pub(super) fn system(hearing: &mut Hearing, event: &Value) {
 const FORM: &str = "StructuredOutput";
 
 /// A part of a message that is being written, which counts and is heard again as a whole.
-fn part(hearing: &mut Hearing, event: &Value) {
+fn part(hearing: &mut StreamState, event: &Value) {
     if text(event, &["parent_tool_use_id"]).is_some() {
         return;
     }
@@ -82,7 +82,7 @@ fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// What tools gave back, those of a sub-agent included.
-pub(super) fn tool_results(hearing: &mut Hearing, event: &Value) {
+pub(super) fn tool_results(hearing: &mut StreamState, event: &Value) {
     for block in blocks(event) {
         if text(block, &["type"]) == Some("tool_result") {
             let id = text(block, &["tool_use_id"]);
@@ -91,7 +91,7 @@ pub(super) fn tool_results(hearing: &mut Hearing, event: &Value) {
     }
 }
 
-pub(super) fn message(hearing: &mut Hearing, event: &Value) {
+pub(super) fn message(hearing: &mut StreamState, event: &Value) {
     for block in blocks(event) {
         hearing
             .tools
@@ -118,7 +118,7 @@ pub(super) fn message(hearing: &mut Hearing, event: &Value) {
 
 /// Keeps what a message said that no tool was used after: where it has not the form that was asked for, the client demands
 /// that by itself, and what comes then may be no more than `done`.
-fn keep_earlier(hearing: &mut Hearing, event: &Value) {
+fn keep_earlier(hearing: &mut StreamState, event: &Value) {
     if text(event, &["parent_tool_use_id"]).is_some() {
         return;
     }
@@ -140,7 +140,7 @@ fn keep_earlier(hearing: &mut Hearing, event: &Value) {
     }
 }
 
-fn result(hearing: &mut Hearing, event: &Value) {
+fn result(hearing: &mut StreamState, event: &Value) {
     end(hearing, event);
     let is_better =
         hearing.earlier.len() > hearing.text.len() && hearing.earlier.len() <= LONGEST_SUMMARY;
@@ -181,12 +181,12 @@ fn result(hearing: &mut Hearing, event: &Value) {
     }
     // A prompt that a hook refused reached no model, and the refusal stands where answers stand.
     if by_model.is_none() && hearing.text.contains("operation blocked by hook") {
-        hearing.failure = Some(Complaint::words(&hearing.text));
+        hearing.failure = Some(ErrorText::words(&hearing.text));
     }
 }
 
 /// How a run ended, as `result` says it.
-pub(super) fn end(hearing: &mut Hearing, event: &Value) {
+pub(super) fn end(hearing: &mut StreamState, event: &Value) {
     hearing.finished = true;
     let structured = event
         .get("structured_output")
@@ -205,7 +205,7 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
             .or_else(|| text(event, &["subtype"]).filter(|subtype| *subtype != "success"))
             .or(reason)
             .unwrap_or("it reports a failure without a reason");
-        hearing.failure = Some(Complaint {
+        hearing.failure = Some(ErrorText {
             words: words.to_owned(),
             status: at(event, &["api_error_status"]).and_then(Value::as_u64),
             kind: text(event, &["api_error_type"])

@@ -1,4 +1,4 @@
-//! [`ClientFault`]: why a client gave no answer, in one vocabulary for all of them.
+//! [`ClientError`]: why a client gave no answer, in one vocabulary for all of them.
 //!
 //! How one is told from what a client says is in [`complaint`](super::complaint).
 
@@ -15,7 +15,7 @@ use crate::{
 
 /// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ClientFault {
+pub enum ClientError {
     /// Nobody is logged in, or the login is not accepted.
     #[error("is not logged in: {words}")]
     NotLoggedIn {
@@ -129,7 +129,7 @@ pub enum ClientFault {
     },
 }
 
-impl ClientFault {
+impl ClientError {
     /// The seed's code that comes nearest.
     ///
     /// A limit and an overload are answers that did not come in time; a crash is what ends without
@@ -424,7 +424,7 @@ mod tests {
     /// CAL-EXE-2: a key that is set and not passed on is what helps, and names its variable and not the key.
     #[test]
     fn a_key_that_is_not_passed_on_is_named() {
-        let fault = ClientFault::NotLoggedIn {
+        let fault = ClientError::NotLoggedIn {
             words: String::new(),
         };
         let client = Client::of(Dialect::Gemini);
@@ -448,7 +448,7 @@ mod tests {
         );
         // A provider of one's own is given no other key than the one that its settings name.
         let codex = Known::named("codex-acp").unwrap().entry();
-        let missing = ClientFault::NotLoggedIn {
+        let missing = ClientError::NotLoggedIn {
             words: "Missing environment variable: `OWN_KEY`.".to_owned(),
         };
         let told = |of_own: &[(OsString, OsString)]| {
@@ -466,7 +466,7 @@ mod tests {
             told(&[other]),
             format!("OWN_KEY is neither set here nor passed to it: {pass}")
         );
-        let refused = ClientFault::NotLoggedIn {
+        let refused = ClientError::NotLoggedIn {
             words: "401 Incorrect API key provided".to_owned(),
         };
         let refused = refused.advice(&usual, client, &environment).unwrap();

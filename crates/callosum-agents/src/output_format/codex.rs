@@ -9,16 +9,16 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    client_error::ClientFault,
-    error_text::Complaint,
+    client_error::ClientError,
+    error_text::ErrorText,
     stall_detection::OFTEN,
-    stream_state::{Hearing, Tokens, at, count, text},
+    stream_state::{StreamState, Tokens, at, count, text},
 };
 
 /// The client's program.
 pub(super) const CLIENT: &str = "codex";
 
-pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     let said = |way: &[&str]| text(event, way).map(str::to_owned);
     match text(event, &["type"]) {
         Some("thread.started") => hearing.session = said(&["thread_id"]),
@@ -58,11 +58,11 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
         Some("error") => {
             hearing.warning = said(&["message"]);
             hearing.doing.clone_from(&hearing.warning);
-            let fault = Complaint::words(hearing.warning.as_deref().unwrap_or_default()).fault();
+            let fault = ErrorText::words(hearing.warning.as_deref().unwrap_or_default()).fault();
             hearing.in_vain = match fault {
-                ClientFault::NotLoggedIn { .. } => OFTEN,
-                ClientFault::Unreachable { .. } => hearing.in_vain.saturating_add(1),
-                ClientFault::RateLimited { words, .. } => {
+                ClientError::NotLoggedIn { .. } => OFTEN,
+                ClientError::Unreachable { .. } => hearing.in_vain.saturating_add(1),
+                ClientError::RateLimited { words, .. } => {
                     hearing.limit = Some((words, Duration::ZERO));
                     hearing.in_vain
                 }
@@ -79,7 +79,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
         }
         Some("turn.failed") => {
             let words = said(&["error", "message"]).or_else(|| hearing.warning.clone());
-            hearing.failure = Some(Complaint::words(&words.unwrap_or_default()));
+            hearing.failure = Some(ErrorText::words(&words.unwrap_or_default()));
         }
         _ => {}
     }
@@ -126,7 +126,7 @@ mod tests {
 
     /// What is left as the answer after a message and what came then.
     fn answer(then: &[Value]) -> String {
-        let mut hearing = Hearing::default();
+        let mut hearing = StreamState::default();
         let said =
             json!({"type": "item.completed", "item": {"type": "agent_message", "text": "I look."}});
         for event in std::iter::once(&said).chain(then) {

@@ -1,14 +1,14 @@
-//! [`Complaint`]: what a client, or the service behind it, says of itself when it gave no answer.
+//! [`ErrorText`]: what a client, or the service behind it, says of itself when it gave no answer.
 //!
 //! What clients say is for people and changes with every version, so a status and a kind decide
-//! where there are any, and words only where there are none. What it comes to is a [`ClientFault`].
+//! where there are any, and words only where there are none. What it comes to is a [`ClientError`].
 
 use std::time::Duration;
 
 use callosum_evidence::citation;
 use jiff::Timestamp;
 
-use super::client_error::ClientFault;
+use super::client_error::ClientError;
 use crate::sanitize::fit_shortly;
 
 /// Longest phrase that tells when a limit is lifted, in bytes.
@@ -16,7 +16,7 @@ const LONGEST_RESET: usize = 60;
 
 /// What a client complains about, before it is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Complaint {
+pub(crate) struct ErrorText {
     /// Its words, as they came.
     pub(crate) words: String,
     /// The status of the HTTP answer, where it says one.
@@ -36,7 +36,7 @@ pub(crate) struct Reset {
     pub(crate) after: Option<Duration>,
 }
 
-impl Complaint {
+impl ErrorText {
     /// A complaint that is words alone.
     pub(crate) fn words(words: &str) -> Self {
         Self {
@@ -67,50 +67,50 @@ impl Complaint {
     }
 
     /// Names it.
-    pub(crate) fn fault(&self) -> ClientFault {
+    pub(crate) fn fault(&self) -> ClientError {
         let lower = self.words.to_lowercase();
         let kind = self.kind.as_deref().unwrap_or_default();
         let words = fit_shortly(&self.words);
         let status = self.status.or_else(|| status_in(&lower));
         match kind {
-            UNREACHABLE => return ClientFault::Unreachable { words },
-            UNREADABLE => return ClientFault::Unreadable { words },
-            NOT_SPOKEN => return ClientFault::NotSpoken { words },
-            WRITES_UNASKED => return ClientFault::WritesUnasked { words },
-            TOOL_REFUSED => return ClientFault::ToolRefused { tool: words },
-            CUT_OFF => return ClientFault::CutStream { words },
+            UNREACHABLE => return ClientError::Unreachable { words },
+            UNREADABLE => return ClientError::Unreadable { words },
+            NOT_SPOKEN => return ClientError::NotSpoken { words },
+            WRITES_UNASKED => return ClientError::WritesUnasked { words },
+            TOOL_REFUSED => return ClientError::ToolRefused { tool: words },
+            CUT_OFF => return ClientError::CutStream { words },
             // What it says then is about the question, whatever words it has.
-            "refusal" if self.status.is_none() => return ClientFault::Refused { words },
+            "refusal" if self.status.is_none() => return ClientError::Refused { words },
             _ => {}
         }
         if says(&lower, &NOT_IN_FORM) {
-            return ClientFault::NotInForm { words };
+            return ClientError::NotInForm { words };
         }
         if kind == PROMPT_TOO_LONG || says(&lower, &TOO_LONG) {
-            return ClientFault::PromptTooLong { words };
+            return ClientError::PromptTooLong { words };
         }
         if lacks_model(&lower, kind, status) {
-            return ClientFault::ModelNotFound { words };
+            return ClientError::ModelNotFound { words };
         }
         let names_kind = |kinds: &[&str]| {
             let inside = |name: &&str| lower.contains(*name);
             kinds.contains(&kind) || kinds.iter().any(inside)
         };
         let apart = || self.resets.as_ref().map(|reset| fit_shortly(&reset.words));
-        let limited = |words| ClientFault::RateLimited {
+        let limited = |words| ClientError::RateLimited {
             words,
             resets: apart().or_else(|| reset_in(&self.words)),
         };
-        let overloaded = |words| ClientFault::Overloaded {
+        let overloaded = |words| ClientError::Overloaded {
             words,
             resets: apart(),
         };
         // What our own proxy answers where nobody is there, and what clients make of that.
         if says(&lower, &NOT_REACHED) {
-            return ClientFault::Unreachable { words };
+            return ClientError::Unreachable { words };
         }
         match status {
-            Some(401 | 403) => return ClientFault::NotLoggedIn { words },
+            Some(401 | 403) => return ClientError::NotLoggedIn { words },
             Some(402 | 429) => return limited(words),
             Some(500 | 502..=504 | 529) => return overloaded(words),
             _ => {}
@@ -122,7 +122,7 @@ impl Complaint {
             "unauthenticated",
         ]) || says(&lower, &LOGGED_OUT)
         {
-            ClientFault::NotLoggedIn { words }
+            ClientError::NotLoggedIn { words }
         } else if names_kind(&[
             "rate_limit",
             "ratelimit",
@@ -135,11 +135,11 @@ impl Complaint {
         } else if names_kind(&["overloaded_error"]) || says(&lower, &OVERLOADED) {
             overloaded(words)
         } else if matches!(kind, "hook_stopped" | "refusal") || says(&lower, &REFUSED) {
-            ClientFault::Refused { words }
+            ClientError::Refused { words }
         } else if says(&lower, &CUT) {
-            ClientFault::CutStream { words }
+            ClientError::CutStream { words }
         } else {
-            ClientFault::Other { words }
+            ClientError::Other { words }
         }
     }
 }
@@ -446,7 +446,7 @@ mod tests {
     use super::*;
 
     fn told(words: &str) -> String {
-        Complaint::words(words).fault().to_string()
+        ErrorText::words(words).fault().to_string()
     }
 
     /// LOA-SEC-1: what a client says is masked before anybody sees it.
@@ -515,7 +515,7 @@ mod tests {
                 Some("after 14h33m35s"),
             ),
         ] {
-            let ClientFault::RateLimited { resets, .. } = Complaint::words(words).fault() else {
+            let ClientError::RateLimited { resets, .. } = ErrorText::words(words).fault() else {
                 panic!("{words}");
             };
             assert_eq!(resets.as_deref(), reset, "{words}");
@@ -679,7 +679,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                Complaint::words(words).fault().may_pass(),
+                ErrorText::words(words).fault().may_pass(),
                 passes,
                 "{words}"
             );

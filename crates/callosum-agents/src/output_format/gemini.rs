@@ -6,15 +6,15 @@
 use serde_json::Value;
 
 use super::{
-    client_error::ClientFault,
-    error_text::{CUT_OFF, Complaint},
-    stream_state::{Hearing, Tokens, at, busiest, count, text},
+    client_error::ClientError,
+    error_text::{CUT_OFF, ErrorText},
+    stream_state::{StreamState, Tokens, at, busiest, count, text},
 };
 
 /// The client's program.
 pub(super) const CLIENT: &str = "gemini";
 
-pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     match text(event, &["type"]) {
         Some("init") => {
             hearing.model = text(event, &["model"]).map(str::to_owned);
@@ -57,7 +57,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     }
 }
 
-fn result(hearing: &mut Hearing, event: &Value) {
+fn result(hearing: &mut StreamState, event: &Value) {
     if text(event, &["status"]) == Some("success") {
         hearing.finished = true;
         hearing.failure = hearing.stopped.take();
@@ -81,7 +81,7 @@ fn result(hearing: &mut Hearing, event: &Value) {
     hearing.model = model.or(hearing.model.take());
 }
 
-fn document(hearing: &mut Hearing, event: &Value) {
+fn document(hearing: &mut StreamState, event: &Value) {
     hearing.session = text(event, &["session_id"]).map(str::to_owned);
     if let Some(words) = text(event, &["error", "message"]) {
         hearing.failure = Some(complaint(event, words.to_owned()));
@@ -136,17 +136,17 @@ fn stops(words: &str) -> bool {
 }
 
 /// Why an answer that it ended in the middle is none.
-fn in_the_middle(words: &str) -> Complaint {
-    match Complaint::words(words).fault() {
-        ClientFault::Other { .. } => Complaint::of_kind(CUT_OFF, words),
-        _ => Complaint::words(words),
+fn in_the_middle(words: &str) -> ErrorText {
+    match ErrorText::words(words).fault() {
+        ClientError::Other { .. } => ErrorText::of_kind(CUT_OFF, words),
+        _ => ErrorText::words(words),
     }
 }
 
 /// Why the records of Gemini CLI show that the answer broke off: a transcript, which counts tokens at the end of
 /// a model's stream, where the turn ends as usual though the stream broke off before; and its telemetry, which
 /// alone has the reasons for which its models' answers ended.
-pub(super) fn broke_off(records: &[u8]) -> Option<Complaint> {
+pub(super) fn broke_off(records: &[u8]) -> Option<ErrorText> {
     ended_early(records)
         .or_else(|| ended_otherwise(records))
         .or_else(|| uncounted(records))
@@ -161,7 +161,7 @@ pub(super) fn tells_reasons(records: &[u8]) -> bool {
 }
 
 /// Why telemetry shows that an answer ended before its end.
-pub(super) fn ended_early(records: &[u8]) -> Option<Complaint> {
+pub(super) fn ended_early(records: &[u8]) -> Option<ErrorText> {
     let text = String::from_utf8_lossy(records);
     let lists = text.split(REASONS).skip(1);
     let mut reasons = lists.flat_map(|list| {
@@ -176,7 +176,7 @@ pub(super) fn ended_early(records: &[u8]) -> Option<Complaint> {
         "refusal"
     };
     let words = format!("its telemetry gives `{reason}` as the reason for the end of an answer");
-    Some(Complaint::of_kind(kind, &words))
+    Some(ErrorText::of_kind(kind, &words))
 }
 
 /// How telemetry begins to tell whose call an answer is of, and what the server sent of it.
@@ -185,7 +185,7 @@ const SENT: &str = "\"response_text\": ";
 
 /// Why the last answer of the run's own model is none, as its server told it. The reasons of telemetry are made of
 /// these, and `OTHER`, like each that the client does not know, becomes `stop` there.
-fn ended_otherwise(records: &[u8]) -> Option<Complaint> {
+fn ended_otherwise(records: &[u8]) -> Option<ErrorText> {
     let log = String::from_utf8_lossy(records);
     let mut is_main = true;
     let mut last = None;
@@ -214,23 +214,23 @@ fn ended_otherwise(records: &[u8]) -> Option<Complaint> {
         Some(reason) => format!("its server ended its answer for the reason `{reason}`"),
         None => "its server gave no reason for the end of its answer".to_owned(),
     };
-    Some(Complaint::of_kind(CUT_OFF, &words))
+    Some(ErrorText::of_kind(CUT_OFF, &words))
 }
 
-fn uncounted(records: &[u8]) -> Option<Complaint> {
+fn uncounted(records: &[u8]) -> Option<ErrorText> {
     let lines = records.rsplit(|byte| *byte == b'\n');
     let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let last = said.find(|said| text(said, &["type"]) == Some("gemini"))?;
     let words = "its transcript has no token count for the end of its answer";
     let is_uncounted = last.get("tokens").is_some_and(Value::is_null);
-    is_uncounted.then(|| Complaint::of_kind(CUT_OFF, words))
+    is_uncounted.then(|| ErrorText::of_kind(CUT_OFF, words))
 }
 
-fn complaint(event: &Value, words: String) -> Complaint {
-    Complaint {
+fn complaint(event: &Value, words: String) -> ErrorText {
+    ErrorText {
         words,
         status: at(event, &["error", "code"]).and_then(Value::as_u64),
-        ..Complaint::default()
+        ..ErrorText::default()
     }
 }
 
@@ -252,11 +252,11 @@ mod tests {
         };
         assert!(matches!(
             told("length"),
-            Some(ClientFault::CutStream { .. })
+            Some(ClientError::CutStream { .. })
         ));
         assert!(matches!(
             told("content_filter"),
-            Some(ClientFault::Refused { .. })
+            Some(ClientError::Refused { .. })
         ));
         assert_eq!(told("stop"), None);
         let quoted = br#"{"text": "\"gen_ai.response.finish_reasons\": [\"length\"]"}"#;

@@ -11,11 +11,11 @@ use callosum_host::process::Ending;
 use super::name::Dialect;
 use crate::{
     client::{Client, Version},
-    handshake::{Fault, Handshake, steps},
+    handshake::{Handshake, HandshakeFault, steps},
     registry::{Capabilities, Executor},
     runner::{
-        Counting, Errand, Patience, RunError, Surroundings, cause_of, hear_out, last_words,
-        own_folder,
+        Counting, ExecutionEnvironment, RunError, SpawnSpec, Timeouts, cause_of, hear_out,
+        last_words, own_folder,
     },
     template::Template,
 };
@@ -27,7 +27,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) fn handshake(
     dialect: Dialect,
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
 ) -> Handshake {
     let client = Client::of(dialect);
     let mut version = None;
@@ -42,7 +42,7 @@ pub(crate) fn handshake(
         Some(client) if greeted => Some(
             has_options(client, version, executor, surroundings).map_err(
                 |fault| match recent_enough(Some(client), version) {
-                    Err(old @ Fault::TooOld { .. }) => old,
+                    Err(old @ HandshakeFault::TooOld { .. }) => old,
                     _ => fault,
                 },
             ),
@@ -65,14 +65,17 @@ pub(crate) fn handshake(
 }
 
 /// Asks a client for its version: the health check, which costs nothing. Says how long it took.
-pub(crate) fn ping(executor: &Executor, surroundings: &Surroundings) -> Result<Duration, Fault> {
+pub(crate) fn ping(
+    executor: &Executor,
+    surroundings: &ExecutionEnvironment,
+) -> Result<Duration, HandshakeFault> {
     greet(executor, surroundings).map(|(_, elapsed)| elapsed)
 }
 
 fn greet(
     executor: &Executor,
-    surroundings: &Surroundings,
-) -> Result<(Option<Version>, Duration), Fault> {
+    surroundings: &ExecutionEnvironment,
+) -> Result<(Option<Version>, Duration), HandshakeFault> {
     let (said, elapsed) = say(executor, surroundings, &["--version"])?;
     Ok((Version::find(&said), elapsed))
 }
@@ -82,8 +85,8 @@ fn has_options(
     client: &Client,
     version: Option<Version>,
     executor: &Executor,
-    surroundings: &Surroundings,
-) -> Result<(), Fault> {
+    surroundings: &ExecutionEnvironment,
+) -> Result<(), HandshakeFault> {
     let template =
         Template::parse_for_client(&executor.command_template).map_err(RunError::from)?;
     let (help, _) = say(executor, surroundings, client.help)?;
@@ -93,7 +96,7 @@ fn has_options(
         .find(|option| !mentions(&help, option));
     match missing {
         None => Ok(()),
-        Some(option) => Err(Fault::NoOption {
+        Some(option) => Err(HandshakeFault::NoOption {
             option: crate::sanitize::fit_shortly(option),
             version,
         }),
@@ -106,10 +109,10 @@ fn mentions(help: &str, option: &str) -> bool {
         .any(|word| word == option)
 }
 
-fn recent_enough(client: Option<&Client>, version: Option<Version>) -> Result<(), Fault> {
+fn recent_enough(client: Option<&Client>, version: Option<Version>) -> Result<(), HandshakeFault> {
     match (client, version) {
-        (Some(_), None) => Err(Fault::NoVersion),
-        (Some(client), Some(found)) if found < client.oldest => Err(Fault::TooOld {
+        (Some(_), None) => Err(HandshakeFault::NoVersion),
+        (Some(client), Some(found)) if found < client.oldest => Err(HandshakeFault::TooOld {
             found,
             oldest: client.oldest,
         }),
@@ -121,7 +124,7 @@ fn recent_enough(client: Option<&Client>, version: Option<Version>) -> Result<()
 /// either output.
 fn say(
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     arguments: &[&str],
 ) -> Result<(String, Duration), RunError> {
     let template = Template::parse_for_client(&executor.command_template)?;
@@ -130,14 +133,14 @@ fn say(
     let client = Client::behind(executor);
     let temporary = own_folder(executor, surroundings)?;
     let within = ANSWER_WITHIN.max(surroundings.slowest_handshake);
-    let patience = Patience {
+    let patience = Timeouts {
         quiet: within,
         total: Some(within),
     };
-    let errand = Errand {
+    let errand = SpawnSpec {
         passed: client.map_or(&[], |client| client.passed),
         set: client.map_or(&[], |client| client.set),
-        ..Errand::plain(command)
+        ..SpawnSpec::plain(command)
     };
     let ended = hear_out(
         executor,

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{client_error::ClientFault, error_text::Complaint, reset_time::length};
+use super::{client_error::ClientError, error_text::ErrorText, reset_time::length};
 
 /// The longest time that a client may wait for limits in one run, unless the caller waits longer itself.
 pub const LONGEST_CLIENT_WAIT: Duration = Duration::from_secs(90);
@@ -46,7 +46,7 @@ impl LimitWait {
     }
 
     /// Takes in a line of standard error. Returns the complaint once its waits exceed the bound.
-    pub(super) fn hear(&mut self, line: &str, now: Instant) -> Option<Complaint> {
+    pub(super) fn hear(&mut self, line: &str, now: Instant) -> Option<ErrorText> {
         let line = line.trim();
         let announced = announced(line);
         let names_limit = is_limit(line);
@@ -62,7 +62,7 @@ impl LimitWait {
         words: &str,
         announced: Duration,
         now: Instant,
-    ) -> Option<Complaint> {
+    ) -> Option<ErrorText> {
         self.is_refused = true;
         let since = *self.since.get_or_insert(now);
         let waited = self.past + now.saturating_duration_since(since) + announced;
@@ -70,7 +70,7 @@ impl LimitWait {
         is_over.then(|| {
             let bound = self.bound.as_secs();
             let words = format!("{words} (it may wait for {bound} s in all)");
-            Complaint::of_kind("rate_limit_error", &words)
+            ErrorText::of_kind("rate_limit_error", &words)
         })
     }
 
@@ -94,8 +94,8 @@ fn announced(line: &str) -> Option<Duration> {
 
 fn is_limit(line: &str) -> bool {
     matches!(
-        Complaint::words(line).fault(),
-        ClientFault::RateLimited { .. }
+        ErrorText::words(line).fault(),
+        ClientError::RateLimited { .. }
     )
 }
 
@@ -183,6 +183,6 @@ mod tests {
         let mut wait = LimitWait::new(Duration::from_mins(1));
         let complaint = wait.refuse("rate_limit 429", Duration::from_mins(4), Instant::now());
         let fault = complaint.unwrap().fault();
-        assert!(matches!(fault, ClientFault::RateLimited { .. }), "{fault}");
+        assert!(matches!(fault, ClientError::RateLimited { .. }), "{fault}");
     }
 }

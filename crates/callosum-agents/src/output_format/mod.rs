@@ -31,7 +31,7 @@ mod tool_result;
 pub(crate) mod wrapping;
 
 pub use self::{
-    client_error::ClientFault,
+    client_error::ClientError,
     limit_wait::LONGEST_CLIENT_WAIT,
     name::Dialect,
     reset_time::wait_until_reset,
@@ -39,7 +39,7 @@ pub use self::{
 };
 pub(crate) use self::{
     error_text::{
-        CUT_OFF, Complaint, NOT_SPOKEN, Reset, TOOL_REFUSED, UNREACHABLE, UNREADABLE,
+        CUT_OFF, ErrorText, NOT_SPOKEN, Reset, TOOL_REFUSED, UNREACHABLE, UNREADABLE,
         WRITES_UNASKED,
     },
     events::Events,
@@ -47,7 +47,7 @@ pub(crate) use self::{
     pending_tools::OpenTools,
     reason::named_in,
     run::{LONGEST_DOING, as_answer, ask},
-    stream_state::{Hearing, MOST_TOKENS, Tokens},
+    stream_state::{MOST_TOKENS, StreamState, Tokens},
 };
 
 #[cfg(test)]

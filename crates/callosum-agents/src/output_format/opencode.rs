@@ -7,15 +7,15 @@
 use serde_json::Value;
 
 use super::{
-    error_text::{CUT_OFF, Complaint, PROMPT_TOO_LONG},
+    error_text::{CUT_OFF, ErrorText, PROMPT_TOO_LONG},
     stall_detection::OFTEN,
-    stream_state::{Hearing, Tokens, at, count, text},
+    stream_state::{StreamState, Tokens, at, count, text},
 };
 
 /// The client's program.
 pub(super) const CLIENT: &str = "opencode";
 
-pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     if let Some(session) = text(event, &["sessionID"]) {
         hearing.session = Some(session.to_owned());
     }
@@ -43,7 +43,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             let words = text(event, &["error", "data", "message"])
                 .or_else(|| text(event, &["error", "message"]))
                 .or_else(|| text(event, &["error", "name"]));
-            hearing.failure = Some(Complaint {
+            hearing.failure = Some(ErrorText {
                 words: words.unwrap_or_default().to_owned(),
                 status: at(event, &["error", "data", "statusCode"]).and_then(Value::as_u64),
                 kind: text(event, &["error", "name"]).map(str::to_owned),
@@ -56,7 +56,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
 
 /// Why the database of opencode shows that the answer broke off: it has the reason for which each message
 /// ended, as JSON, in which what a model says stands in quotes that are escaped. By way of ACP it tells none.
-pub(super) fn broke_off(database: &[u8]) -> Option<Complaint> {
+pub(super) fn broke_off(database: &[u8]) -> Option<ErrorText> {
     let ended_for = |reason: &str| {
         let noted = format!("\"finish\":\"{reason}\"");
         holds(database, noted.as_bytes())
@@ -65,22 +65,22 @@ pub(super) fn broke_off(database: &[u8]) -> Option<Complaint> {
         .into_iter()
         .find(|(reason, _)| ended_for(reason))?;
     let words = format!("its database gives `{reason}` as the reason for the end of a message");
-    Some(Complaint::of_kind(kind, &words))
+    Some(ErrorText::of_kind(kind, &words))
 }
 
 /// That a prompt did not fit the model, where the database of opencode shows it: by way of ACP it sums the prompt up by
 /// itself then and goes on with that, in messages one right behind the other, and says nothing of it.
-pub(super) fn overflowed(database: &[u8]) -> Option<Complaint> {
+pub(super) fn overflowed(database: &[u8]) -> Option<ErrorText> {
     let words = "its database shows that the model's server rejected a prompt as too long, and \
                  that it continued with a summary of it";
-    holds(database, b"\"overflow\":true").then(|| Complaint::of_kind(PROMPT_TOO_LONG, words))
+    holds(database, b"\"overflow\":true").then(|| ErrorText::of_kind(PROMPT_TOO_LONG, words))
 }
 
 fn holds(bytes: &[u8], sought: &[u8]) -> bool {
     bytes.windows(sought.len()).any(|window| window == sought)
 }
 
-fn step_finish(hearing: &mut Hearing, event: &Value) {
+fn step_finish(hearing: &mut StreamState, event: &Value) {
     hearing.tools.none_is_used();
     let reason = text(event, &["part", "reason"]);
     hearing.finished = reason == Some("stop");
@@ -91,7 +91,7 @@ fn step_finish(hearing: &mut Hearing, event: &Value) {
             _ => CUT_OFF,
         };
         let words = format!("a step ended with the reason `{reason}`");
-        hearing.failure = Some(Complaint::of_kind(kind, &words));
+        hearing.failure = Some(ErrorText::of_kind(kind, &words));
         // Whatever comes of it now is no answer, and each further step is paid for.
         hearing.in_vain = OFTEN;
     }
@@ -115,7 +115,7 @@ fn step_finish(hearing: &mut Hearing, event: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output_format::ClientFault;
+    use crate::output_format::ClientError;
 
     /// CAL-ERR-3: only opencode's own word for an end counts, wherever in its database it stands.
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         let part = r#"{"type":"compaction","auto":true,"overflow":true}"#;
         assert!(matches!(
             refused(part),
-            Some(ClientFault::PromptTooLong { .. })
+            Some(ClientError::PromptTooLong { .. })
         ));
         assert_eq!(refused(r#"{"type":"compaction","auto":true}"#), None);
         assert_eq!(refused(r#"{"text":"\"overflow\":true"}"#), None);

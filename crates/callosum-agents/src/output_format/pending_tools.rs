@@ -5,19 +5,19 @@ use std::{
     time::Instant,
 };
 
-use callosum_host::process::Pulse;
+use callosum_host::process::Heartbeat;
 
 /// When the uses that are open were first heard of.
 #[derive(Debug, Default)]
 pub(crate) struct OpenTools {
     heard: BTreeMap<String, Instant>,
     /// Where it is told, where anybody wants to know.
-    pulse: Option<Pulse>,
+    pulse: Option<Heartbeat>,
 }
 
 impl OpenTools {
     /// One that tells it to whoever ends the client for its silence.
-    pub(crate) fn told_to(pulse: &Pulse) -> Self {
+    pub(crate) fn told_to(pulse: &Heartbeat) -> Self {
         Self {
             pulse: Some(pulse.clone()),
             ..Self::default()
@@ -54,7 +54,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::output_format::{Dialect, stream_state::Hearing};
+    use crate::output_format::{Dialect, stream_state::StreamState};
 
     /// CAL-ERR-2: of several tools the one counts that was begun first, until its own end.
     #[test]
@@ -97,7 +97,7 @@ mod tests {
                 json!({"type": "step_finish", "part": {"reason": "stop"}}),
             ),
         ] {
-            let mut hearing = Hearing::default();
+            let mut hearing = StreamState::default();
             let mut open = |event: &Value| {
                 hearing.take(dialect, event);
                 !hearing.tools.open().is_empty()

@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use super::{
     claude,
-    client_error::ClientFault,
-    error_text::{CUT_OFF, Complaint},
+    client_error::ClientError,
+    error_text::{CUT_OFF, ErrorText},
     gemini,
-    stream_state::{Hearing, Tokens, at, count, text},
+    stream_state::{StreamState, Tokens, at, count, text},
 };
 
 /// The client's program.
 pub(super) const CLIENT: &str = "qwen";
 
-pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     match text(event, &["type"]) {
         Some("system") => claude::system(hearing, event),
         Some("assistant") => {
@@ -45,11 +45,11 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
 ///
 /// It fails where its model answers in plain text rather than in the form that was asked for, and the text may be a
 /// part or a refusal. Where its telemetry shows that it is neither, it is the answer.
-pub(super) fn hold_against(hearing: &mut Hearing, records: &[u8]) {
+pub(super) fn hold_against(hearing: &mut StreamState, records: &[u8]) {
     let is_plain = hearing
         .failure
         .as_ref()
-        .is_some_and(|failure| matches!(failure.fault(), ClientFault::NotInForm { .. }));
+        .is_some_and(|failure| matches!(failure.fault(), ClientError::NotInForm { .. }));
     if hearing.structured.is_some() || (hearing.failure.is_some() && !is_plain) {
         return;
     }
@@ -62,14 +62,14 @@ pub(super) fn hold_against(hearing: &mut Hearing, records: &[u8]) {
     }
 }
 
-fn broke_off(records: &[u8]) -> Option<Complaint> {
+fn broke_off(records: &[u8]) -> Option<ErrorText> {
     gemini::ended_early(records).or_else(|| several_attempts(records))
 }
 
 /// Why a transcript of Qwen Code shows that the answer is none: where its model reaches its limit of length,
 /// it has the model begin anew or go on from there, and by way of ACP tells the text of each attempt, one
 /// behind the other, as one answer.
-fn several_attempts(transcript: &[u8]) -> Option<Complaint> {
+fn several_attempts(transcript: &[u8]) -> Option<ErrorText> {
     let lines = transcript.split(|byte| *byte == b'\n');
     let mut attempts = 0;
     for said in lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()) {
@@ -81,7 +81,7 @@ fn several_attempts(transcript: &[u8]) -> Option<Complaint> {
         }
     }
     let words = "its transcript contains several attempts at its answer, one after the other";
-    (attempts > 1).then(|| Complaint::of_kind(CUT_OFF, words))
+    (attempts > 1).then(|| ErrorText::of_kind(CUT_OFF, words))
 }
 
 fn uses_a_tool(said: &Value) -> bool {
@@ -102,7 +102,7 @@ mod tests {
     fn plain_text_is_an_answer_where_telemetry_shows_that_it_is_whole() {
         let ending = callosum_host::process::Ending::Exited(1);
         let concluded = |reasons: &[&str]| {
-            let mut hearing = Hearing::default();
+            let mut hearing = StreamState::default();
             let words = "Model produced plain text instead of calling the structured_output tool";
             let result = json!({"type": "result", "is_error": true, "error": {"message": words}});
             let message =
@@ -129,13 +129,13 @@ mod tests {
         assert_eq!(concluded(&["tool_calls", "stop"]).unwrap(), "It adds.");
         assert!(matches!(
             concluded(&["stop", "content_filter"]),
-            Err(ClientFault::Refused { .. })
+            Err(ClientError::Refused { .. })
         ));
         assert!(matches!(
             concluded(&["length"]),
-            Err(ClientFault::CutStream { .. })
+            Err(ClientError::CutStream { .. })
         ));
-        assert!(matches!(concluded(&[]), Err(ClientFault::NotInForm { .. })));
+        assert!(matches!(concluded(&[]), Err(ClientError::NotInForm { .. })));
     }
 
     /// CAL-ERR-3: what was written before a tool was used, and what the client notes between, is no attempt.

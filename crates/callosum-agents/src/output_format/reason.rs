@@ -5,7 +5,7 @@
 
 use callosum_evidence::citation;
 
-use super::{client_error::ClientFault, error_text::Complaint};
+use super::{client_error::ClientError, error_text::ErrorText};
 use crate::{
     sanitize::{fit_shortly, shows_nothing},
     stderr_summary::{self, without_everyday},
@@ -18,7 +18,7 @@ const LAST_LINES: usize = 40;
 ///
 /// `warning` is what the client complained of in its own format, `last_words` the end of its standard error, `unread`
 /// what it wrote on standard output that is no event.
-pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &str) -> ClientFault {
+pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &str) -> ClientError {
     let streams = [warning.unwrap_or_default(), last_words, unread];
     if let Some(fault) = streams.iter().find_map(|words| named_in(words)) {
         return fault;
@@ -27,7 +27,7 @@ pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &s
     let line = own_words()
         .or_else(|| stderr_summary::telling(last_words))
         .or_else(|| stderr_summary::telling(unread));
-    ClientFault::NoAnswer {
+    ClientError::NoAnswer {
         words: line.map(|line| fit_shortly(&line)).unwrap_or_default(),
     }
 }
@@ -35,14 +35,14 @@ pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &s
 /// Returns the fault that a stream names, as its last line that names one says it.
 ///
 /// Lines that only healthy runs print name none.
-pub(crate) fn named_in(words: &str) -> Option<ClientFault> {
+pub(crate) fn named_in(words: &str) -> Option<ClientError> {
     let kept = without_everyday(words);
     kept.lines()
         .rev()
         .filter(|line| !line.trim().is_empty())
         .take(LAST_LINES)
-        .map(|line| Complaint::words(line.trim()).fault())
-        .find(|fault| !matches!(fault, ClientFault::Other { .. }))
+        .map(|line| ErrorText::words(line.trim()).fault())
+        .find(|fault| !matches!(fault, ClientError::Other { .. }))
 }
 
 /// Longest plain text, in bytes, that is taken for a complaint if it names a fault and cites no place of the tree.

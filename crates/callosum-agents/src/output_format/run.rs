@@ -13,21 +13,23 @@ use callosum_host::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    client_error::ClientFault,
-    error_text::Complaint,
+    client_error::ClientError,
+    error_text::ErrorText,
     events::Events,
     inner_sandbox,
     limit_wait::{LONGEST_CLIENT_WAIT, LimitWait},
     name::Dialect,
     pending_tools::OpenTools,
     stall_detection::{OFTEN, until_in_vain},
-    stream_state::{Heard, Hearing},
+    stream_state::{ParsedOutput, StreamState},
 };
 use crate::{
     client::Client,
     protocol::{Answer, LONGEST_SUMMARY, Request, parse_answer},
     registry::{Capabilities, Executor},
-    runner::{Errand, Listener, Patience, RunError, Sign, Surroundings, hear_out, own_folder},
+    runner::{
+        ExecutionEnvironment, Listener, RunError, Sign, SpawnSpec, Timeouts, hear_out, own_folder,
+    },
     sanitize::{fit_line, fit_shortly},
     stderr_summary::without_everyday,
     template::{Filling, Template},
@@ -57,14 +59,14 @@ pub(crate) fn ask(
     dialect: Dialect,
     executor: &Executor,
     request: &Request,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Answer, RunError> {
     let prompt = request.spoken_plainly();
     let temporary = own_folder(executor, surroundings)?;
     let errand = errand(dialect, executor, &prompt, surroundings, &temporary)?;
     let patience = patience(executor, surroundings.patience);
-    let mut ear = Ear::new(dialect);
+    let mut ear = OutputListener::new(dialect);
     ear.limit_wait = LimitWait::new(surroundings.client_wait);
     ear.open_tools = OpenTools::told_to(surroundings.connections.pulse());
     let no_thread = |source| RunError::Thread {
@@ -104,7 +106,7 @@ pub(crate) fn ask(
     let partial = hearing.text.clone();
     let unread = hearing.unread.clone();
     let spent = hearing.spent();
-    let client_failed = |fault: ClientFault| RunError::Client {
+    let client_failed = |fault: ClientError| RunError::Client {
         executor: executor.id.clone(),
         advice: fault.advice(executor, Client::of(dialect), &surroundings.environment),
         complaint: complaint.clone(),
@@ -137,18 +139,18 @@ pub(crate) fn ask(
 }
 
 /// Whether what a client had said when it failed like this may be of an answer.
-fn is_of_an_answer(fault: &ClientFault) -> bool {
+fn is_of_an_answer(fault: &ClientError) -> bool {
     matches!(
         fault,
-        ClientFault::CutStream { .. } | ClientFault::NotInForm { .. }
+        ClientError::CutStream { .. } | ClientError::NotInForm { .. }
     )
 }
 
 /// Whether what a client wrote besides its events may be the answer that it paid for, when it failed like this.
-fn is_unread(fault: &ClientFault) -> bool {
+fn is_unread(fault: &ClientError) -> bool {
     matches!(
         fault,
-        ClientFault::NoAnswer { .. } | ClientFault::Ended { .. } | ClientFault::CutStream { .. }
+        ClientError::NoAnswer { .. } | ClientError::Ended { .. } | ClientError::CutStream { .. }
     )
 }
 
@@ -158,7 +160,7 @@ fn with_cause(
     dialect: Dialect,
     executor: &Executor,
     environment: &[(OsString, OsString)],
-    ear: Ear,
+    ear: OutputListener,
     error: RunError,
 ) -> RunError {
     let (complaint, partial) = match &error {
@@ -190,17 +192,17 @@ fn with_cause(
     let said = hearing.warning.iter().map(String::as_str);
     let faults = said
         .chain(kept.lines().rev())
-        .map(|words| Complaint::words(words).fault());
-    let named = |fault: &ClientFault| !matches!(fault, ClientFault::Other { .. });
+        .map(|words| ErrorText::words(words).fault());
+    let named = |fault: &ClientError| !matches!(fault, ClientError::Other { .. });
     let Some(fault) = faults.take(LAST_LINES).find(named) else {
         return error;
     };
     let waits_for_its_server = matches!(
         fault,
-        ClientFault::NotLoggedIn { .. }
-            | ClientFault::RateLimited { .. }
-            | ClientFault::Overloaded { .. }
-            | ClientFault::Unreachable { .. }
+        ClientError::NotLoggedIn { .. }
+            | ClientError::RateLimited { .. }
+            | ClientError::Overloaded { .. }
+            | ClientError::Unreachable { .. }
     );
     if !waits_for_its_server {
         return error;
@@ -217,8 +219,8 @@ fn with_cause(
 
 /// How long a client may take. The common quiet time holds where it is the longer one: it is made
 /// for programs that answer at once.
-fn patience(executor: &Executor, common: Patience) -> Patience {
-    Patience {
+fn patience(executor: &Executor, common: Timeouts) -> Timeouts {
+    Timeouts {
         quiet: executor.quiet().unwrap_or(common.quiet.max(DIALECT_QUIET)),
         total: executor.total().or(common.total).or(Some(DIALECT_TOTAL)),
     }
@@ -228,9 +230,9 @@ fn errand(
     dialect: Dialect,
     executor: &Executor,
     prompt: &str,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     temporary: &Scratch,
-) -> Result<Errand, RunError> {
+) -> Result<SpawnSpec, RunError> {
     let template = Template::parse_for_client(&executor.command_template)?;
     let schema = schema().to_string();
     let schema_file = temporary.path().join("answer.schema.json");
@@ -254,7 +256,7 @@ fn errand(
         let reached = surroundings.reach(executor);
         inner_sandbox::leave_to_us(client, reached.as_ref(), &mut command.arguments);
     }
-    Ok(Errand {
+    Ok(SpawnSpec {
         input: if template.takes_prompt() {
             Vec::new()
         } else {
@@ -263,7 +265,7 @@ fn errand(
         passed: client.map_or(&[], |client| client.passed),
         set: client.map_or(&[], |client| client.set),
         output_bytes: LARGEST_STREAM,
-        ..Errand::plain(command)
+        ..SpawnSpec::plain(command)
     })
 }
 
@@ -285,10 +287,10 @@ fn schema() -> Value {
 }
 
 /// Listens to a client's standard output.
-pub(super) struct Ear {
+pub(super) struct OutputListener {
     dialect: Dialect,
     events: Events,
-    hearing: Hearing,
+    hearing: StreamState,
     /// How many bytes of an answer were told last.
     told: usize,
     /// What was written, where it is the answer itself.
@@ -299,12 +301,12 @@ pub(super) struct Ear {
     limit_wait: LimitWait,
 }
 
-impl Ear {
+impl OutputListener {
     pub(super) fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
             events: Events::default(),
-            hearing: Hearing::default(),
+            hearing: StreamState::default(),
             told: 0,
             plain: Vec::new(),
             end: None,
@@ -322,7 +324,7 @@ impl Ear {
     }
 
     /// Has the client ended that waits too long for a limit.
-    fn give_up(&mut self, complaint: Option<Complaint>) {
+    fn give_up(&mut self, complaint: Option<ErrorText>) {
         if let Some(complaint) = complaint {
             self.hearing.failure = Some(complaint);
             self.hearing.in_vain = OFTEN;
@@ -335,7 +337,7 @@ impl Ear {
     }
 
     /// What was heard in all; some clients write their last word to standard error.
-    pub(super) fn finish(mut self, error: &[u8]) -> Hearing {
+    pub(super) fn finish(mut self, error: &[u8]) -> StreamState {
         let (dialect, hearing) = (self.dialect, &mut self.hearing);
         if dialect == Dialect::Text {
             hearing.text = String::from_utf8_lossy(&self.plain).into_owned();
@@ -354,7 +356,7 @@ impl Ear {
     }
 }
 
-impl Listener for Ear {
+impl Listener for OutputListener {
     fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
         if self.dialect == Dialect::Text {
             let room = LONGEST_TEXT.saturating_sub(self.plain.len());
@@ -411,7 +413,7 @@ impl Listener for Ear {
 pub(crate) fn as_answer(
     client: &str,
     asked: u64,
-    heard: Heard,
+    heard: ParsedOutput,
     mut metadata: Map<String, Value>,
 ) -> Vec<u8> {
     let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
@@ -454,7 +456,7 @@ mod tests {
     /// What is told as an answer is one, and not what a client writes around it.
     #[test]
     fn only_an_answer_is_counted_as_one() {
-        let mut ear = Ear::new(Dialect::Claude);
+        let mut ear = OutputListener::new(Dialect::Claude);
         let mut told = Vec::new();
         let part = |event: Value| json!({"type": "stream_event", "event": event, "parent_tool_use_id": null});
         let words = |words: &str| {
@@ -500,7 +502,7 @@ mod tests {
     fn a_silence_has_the_cause_that_was_told_before_it() {
         let executor = Executor::cli("codex", "codex exec");
         let after = |message: &str| {
-            let mut ear = Ear::new(Dialect::Codex);
+            let mut ear = OutputListener::new(Dialect::Codex);
             let event = json!({"type": "error", "message": message});
             ear.hear(format!("{event}\n").as_bytes(), &mut |_| {});
             let silence = RunError::Quiet {
@@ -528,11 +530,11 @@ mod tests {
             Dialect::Qwen,
             &executor,
             &[],
-            Ear::new(Dialect::Qwen),
+            OutputListener::new(Dialect::Qwen),
             silence,
         );
         assert!(told.to_string().contains("overloaded"), "{told}");
-        let mut ear = Ear::new(Dialect::Codex);
+        let mut ear = OutputListener::new(Dialect::Codex);
         for event in [
             json!({"type": "error", "message": "Reconnecting... 1/5 (429 Too Many Requests)"}),
             json!({"type": "item.started", "item": {"type": "command_execution", "command": "ls"}}),
@@ -542,7 +544,7 @@ mod tests {
         assert_eq!(ear.finish(&[]).warning, None);
         let refused = after("Reconnecting... 1/5 (unexpected status 401 Unauthorized: no key)");
         assert!(refused.contains("is not logged in"), "{refused}");
-        let mut ear = Ear::new(Dialect::Codex);
+        let mut ear = OutputListener::new(Dialect::Codex);
         let end = Cancel::new().unwrap();
         ear.end = Some(end.clone());
         let event = json!({"type": "error", "message": "Reconnecting... waiting for network (Connection failed)"});
@@ -558,7 +560,7 @@ mod tests {
         };
         let told = with_cause(Dialect::Codex, &executor, &[], ear, cancelled).to_string();
         assert!(told.contains("cannot reach its server"), "{told}");
-        let mut ear = Ear::new(Dialect::Opencode);
+        let mut ear = OutputListener::new(Dialect::Opencode);
         let end = Cancel::new().unwrap();
         ear.end = Some(end.clone());
         for event in [

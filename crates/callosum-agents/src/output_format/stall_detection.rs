@@ -8,7 +8,7 @@ use std::{io, thread};
 
 use callosum_host::process::Cancel;
 
-use crate::runner::{RunError, Surroundings};
+use crate::runner::{ExecutionEnvironment, RunError};
 
 /// How often a client may say in a row that it does not reach its server, before it is ended.
 pub(super) const OFTEN: u32 = 4;
@@ -18,14 +18,14 @@ pub(super) const OFTEN: u32 = 4;
 ///
 /// Fails if the system gives no thread for it: a client that no one can end must not be started.
 pub(super) fn until_in_vain<T>(
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     no_thread: impl FnOnce(io::Error) -> RunError,
-    run: impl FnOnce(&Surroundings, Cancel) -> Result<T, RunError>,
+    run: impl FnOnce(&ExecutionEnvironment, Cancel) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
     let (Ok(end), Ok(over)) = (Cancel::new(), Cancel::new()) else {
         return run(surroundings, surroundings.cancel.clone());
     };
-    let held = Surroundings {
+    let held = ExecutionEnvironment {
         cancel: end.clone(),
         ..surroundings.clone()
     };

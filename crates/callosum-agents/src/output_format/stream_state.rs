@@ -1,4 +1,4 @@
-//! [`Hearing`]: what is known of a client's answer while it is being written, and what it amounts to.
+//! [`StreamState`]: what is known of a client's answer while it is being written, and what it amounts to.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{
     claude,
-    client_error::ClientFault,
+    client_error::ClientError,
     codex,
-    error_text::{Complaint, is_only_an_error},
+    error_text::{ErrorText, is_only_an_error},
     gemini,
     name::Dialect,
     opencode, qwen,
@@ -25,7 +25,7 @@ use crate::{
 
 /// What was heard so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Hearing {
+pub(crate) struct StreamState {
     /// The text of the last message.
     pub(crate) text: String,
     /// The longest text of a whole message before it that no tool was used after, where a client may ask once more by itself.
@@ -37,7 +37,7 @@ pub(crate) struct Hearing {
     /// Whether the client said that it is done, and done well.
     pub(crate) finished: bool,
     /// Why it failed, where it said so.
-    pub(crate) failure: Option<Complaint>,
+    pub(crate) failure: Option<ErrorText>,
     /// Whether its exit code says no more than that an answer has not the form that was asked for.
     pub(super) excused: bool,
     /// What it complained about last without failing.
@@ -45,7 +45,7 @@ pub(crate) struct Hearing {
     /// How often in a row it said that it does not get through to its server.
     pub(super) in_vain: u32,
     /// Why it stopped in the middle, unless it goes on after all.
-    pub(super) stopped: Option<Complaint>,
+    pub(super) stopped: Option<ErrorText>,
     /// Tokens, where it counted.
     pub(crate) tokens: Option<Tokens>,
     /// The model that answered.
@@ -86,11 +86,11 @@ pub(crate) struct Tokens {
 
 /// A client's answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Heard {
+pub(crate) struct ParsedOutput {
     /// What it found out.
     pub(crate) summary: String,
     /// The rest of what was heard.
-    pub(crate) hearing: Hearing,
+    pub(crate) hearing: StreamState,
 }
 
 impl Tokens {
@@ -114,7 +114,7 @@ impl Tokens {
     }
 }
 
-impl Hearing {
+impl StreamState {
     /// What was counted so far.
     pub(crate) fn spent(&self) -> Spent {
         let tokens = self.tokens.filter(|tokens| tokens.can_be());
@@ -134,7 +134,7 @@ impl Hearing {
         }
         // What was summed up broke off nowhere, though it looks like it.
         if client.program == opencode::CLIENT
-            && self.failure.as_ref().is_none_or(Complaint::is_cut_off)
+            && self.failure.as_ref().is_none_or(ErrorText::is_cut_off)
             && let Some(complaint) = opencode::overflowed(&transcript)
         {
             self.failure = Some(complaint);
@@ -186,7 +186,7 @@ impl Hearing {
         mut self,
         ending: Ending,
         last_words: &str,
-    ) -> Result<Heard, ClientFault> {
+    ) -> Result<ParsedOutput, ClientError> {
         self.tokens = self.tokens.filter(|tokens| tokens.can_be());
         if let Some(complaint) = &self.failure {
             return Err(complaint.fault());
@@ -206,8 +206,8 @@ impl Hearing {
                 Some(_) => named_in(last_words).or_else(|| named_in(&self.unread)),
                 None => named_in(&self.unread),
             };
-            return Err(match Complaint::words(&words).fault() {
-                ClientFault::Other { .. } => elsewhere().unwrap_or_else(|| ClientFault::Ended {
+            return Err(match ErrorText::words(&words).fault() {
+                ClientError::Other { .. } => elsewhere().unwrap_or_else(|| ClientError::Ended {
                     ending,
                     words: explains()
                         .or_else(|| stderr_summary::telling(&self.unread))
@@ -218,12 +218,12 @@ impl Hearing {
         }
         let answer = self.answer()?;
         match answer {
-            Some(summary) if is_only_an_error(&summary) => Err(Complaint::words(&summary).fault()),
-            Some(summary) if self.finished => Ok(Heard {
+            Some(summary) if is_only_an_error(&summary) => Err(ErrorText::words(&summary).fault()),
+            Some(summary) if self.finished => Ok(ParsedOutput {
                 summary,
                 hearing: self,
             }),
-            Some(_) => Err(ClientFault::CutStream {
+            Some(_) => Err(ClientError::CutStream {
                 words: self.warning.as_deref().map(fit_shortly).unwrap_or_default(),
             }),
             None => Err(without_answer(
@@ -235,7 +235,7 @@ impl Hearing {
     }
 
     /// The summary: in the form that was asked for, or else the text as it is.
-    fn answer(&self) -> Result<Option<String>, ClientFault> {
+    fn answer(&self) -> Result<Option<String>, ClientError> {
         match self.structured.as_ref().map(summary_in) {
             Some(Form::Summary(summary)) => return Ok(Some(summary)),
             Some(Form::Empty) => return Ok(None),
@@ -251,7 +251,7 @@ impl Hearing {
         {
             if object.get("status").and_then(Value::as_str) == Some("error") {
                 let words = object.get("error").and_then(Value::as_str).unwrap_or(text);
-                return Err(ClientFault::Declined {
+                return Err(ClientError::Declined {
                     words: fit_shortly(words),
                 });
             }

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{
-    client_error::ClientFault,
+    client_error::ClientError,
     name::Dialect,
-    run::{Ear, LONGEST_DOING, as_answer},
-    stream_state::Heard,
+    run::{LONGEST_DOING, OutputListener, as_answer},
+    stream_state::ParsedOutput,
 };
 use crate::{
     protocol::parse_answer,
@@ -25,8 +25,13 @@ fn recorded(name: &str) -> Vec<u8> {
         .unwrap()
 }
 
-fn read(dialect: Dialect, output: &[u8], error: &[u8], code: i32) -> Result<Heard, ClientFault> {
-    let mut ear = Ear::new(dialect);
+fn read(
+    dialect: Dialect,
+    output: &[u8],
+    error: &[u8],
+    code: i32,
+) -> Result<ParsedOutput, ClientError> {
+    let mut ear = OutputListener::new(dialect);
     for piece in output.chunks(100) {
         ear.hear(piece, &mut |_| {});
     }
@@ -234,7 +239,7 @@ fn no_beginning_of_an_answer_is_an_answer() {
             assert!(
                 matches!(
                     fault,
-                    Err(ClientFault::NoAnswer { .. } | ClientFault::CutStream { .. })
+                    Err(ClientError::NoAnswer { .. } | ClientError::CutStream { .. })
                 ),
                 "{name} at {cut}: {fault:?}"
             );
@@ -244,7 +249,7 @@ fn no_beginning_of_an_answer_is_an_answer() {
 }
 
 /// What comes of these events, one a line, and a good end.
-fn told(dialect: Dialect, events: &[Value]) -> Result<String, ClientFault> {
+fn told(dialect: Dialect, events: &[Value]) -> Result<String, ClientError> {
     let lines: Vec<String> = events.iter().map(Value::to_string).collect();
     let heard = read(dialect, lines.join("\n").as_bytes(), b"", 0)?;
     Ok(heard.summary)
@@ -293,12 +298,12 @@ fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
             read(Dialect::Text, text.as_bytes(), b"", 0).map(|heard| heard.summary),
         ];
         for none in none {
-            assert!(matches!(none, Err(ClientFault::NoAnswer { .. })), "{text}");
+            assert!(matches!(none, Err(ClientError::NoAnswer { .. })), "{text}");
         }
     }
     let apart = json!({"type": "result", "subtype": "success", "result": "done", "structured_output": {"summary": ""}});
     let none = told(Dialect::Claude, &[apart]);
-    assert!(matches!(none, Err(ClientFault::NoAnswer { .. })));
+    assert!(matches!(none, Err(ClientError::NoAnswer { .. })));
 }
 
 /// CAL-ERR-1, CAL-ERR-2: a failure that stands where answers stand, and a good end, is told as what it is.
@@ -355,7 +360,7 @@ fn an_answer_that_gemini_stopped_is_none() {
     assert_eq!(told(Dialect::Gemini, &warned).unwrap(), "An answer.");
     let document = json!({"session_id": "s", "response": "Half an", "warnings": ["Loop detected, stopping execution"]});
     let fault = told(Dialect::Gemini, &[document]).unwrap_err();
-    assert!(matches!(fault, ClientFault::CutStream { .. }), "{fault}");
+    assert!(matches!(fault, ClientError::CutStream { .. }), "{fault}");
 }
 
 /// CAL-COM-1: what was said before the client asked for its form by itself is the answer, where nothing but a word came then;
@@ -399,7 +404,7 @@ fn an_answer_that_claude_ended_early_is_none() {
         for dialect in [Dialect::Claude, Dialect::Qwen] {
             let fault = told(dialect, &[said.clone(), end.clone()]).unwrap_err();
             assert!(
-                matches!(fault, ClientFault::CutStream { .. }),
+                matches!(fault, ClientError::CutStream { .. }),
                 "{end}: {fault}"
             );
         }
@@ -428,10 +433,10 @@ fn a_crash_is_told_with_its_last_words() {
         1,
     )
     .unwrap_err();
-    assert!(matches!(fault, ClientFault::NotLoggedIn { .. }));
+    assert!(matches!(fault, ClientError::NotLoggedIn { .. }));
     assert!(matches!(
         read(Dialect::Text, b" \n", b"", 0),
-        Err(ClientFault::NoAnswer { .. })
+        Err(ClientError::NoAnswer { .. })
     ));
 }
 
@@ -452,7 +457,7 @@ fn a_summary_in_json_is_taken_out_of_it() {
 #[test]
 fn what_a_client_does_is_told_on_one_harmless_line() {
     let mut told = Vec::new();
-    let mut ear = Ear::new(Dialect::Codex);
+    let mut ear = OutputListener::new(Dialect::Codex);
     let event = json!({"type": "item.started", "item": {"type": "command_execution",
         "command": format!("cat a\n\u{1b}[2Jb AKIAQWERTYUIOPASDFGH {}", "x".repeat(400))}});
     ear.hear(format!("{event}\n").as_bytes(), &mut |sign| {

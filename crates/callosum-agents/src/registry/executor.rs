@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     client::Client,
-    confinement::{Policy, Wishes},
+    confinement::{Policy, RequestedPaths},
     sanitize::fit_line,
 };
 
@@ -297,8 +297,8 @@ impl Executor {
     }
 
     /// What of the file system it is shown beyond the project and the system.
-    pub fn wishes(&self) -> Wishes {
-        Wishes {
+    pub fn wishes(&self) -> RequestedPaths {
+        RequestedPaths {
             readable: self.readable.clone(),
             writable: self.writable.clone(),
         }

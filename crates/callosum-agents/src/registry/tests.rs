@@ -29,12 +29,12 @@ const SEED_EXAMPLE: &str = r#"{
 }
 "#;
 
-struct Place {
+struct Fixture {
     folder: tempfile::TempDir,
     disk: Disk,
 }
 
-impl Place {
+impl Fixture {
     fn with(content: impl AsRef<[u8]>) -> Self {
         let place = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -63,7 +63,7 @@ impl Place {
 /// CAL-EXE-2: the seed's own file is read, and written back without losing anything.
 #[test]
 fn unknown_keys_and_the_order_of_keys_survive_a_change() {
-    let place = Place::with(SEED_EXAMPLE);
+    let place = Fixture::with(SEED_EXAMPLE);
     let mut registry = place.load();
     let mut executor = registry.get("ollama-code").unwrap().clone();
     assert_eq!(executor.kind, Kind::Cli);
@@ -127,7 +127,7 @@ fn executors_are_added_replaced_and_removed_in_their_place() {
     assert!(!registry.remove("a"));
     assert_eq!(ids(&registry), ["scout", "b"]);
 
-    let place = Place::with(registry.to_bytes());
+    let place = Fixture::with(registry.to_bytes());
     assert_eq!(place.load(), registry);
 }
 
@@ -143,12 +143,12 @@ fn a_corrupt_registry_is_placed_and_never_overwritten() {
         ("{\"executors\": {}}", "an object with an array `executors`"),
         (&too_large_a_number, "too large for a float at line 2"),
     ] {
-        let place = Place::with(content);
+        let place = Fixture::with(content);
         let error = Registry::load(&place.disk, &place.file()).unwrap_err();
         assert!(error.to_string().contains(says), "{content}: {error}");
         assert_eq!(place.text(), content);
     }
-    let place = Place::with(b"{\"executors\": [\"\xff\"]}");
+    let place = Fixture::with(b"{\"executors\": [\"\xff\"]}");
     assert!(Registry::load(&place.disk, &place.file()).is_err());
 }
 
@@ -156,9 +156,9 @@ fn a_corrupt_registry_is_placed_and_never_overwritten() {
 #[test]
 fn a_registry_that_is_too_large_is_refused() {
     let blanks = " ".repeat(LARGEST_REGISTRY - 16);
-    let fits = Place::with(format!("{{\"executors\":[]{blanks}}}"));
+    let fits = Fixture::with(format!("{{\"executors\":[]{blanks}}}"));
     assert_eq!(fits.load().executors(), []);
-    let place = Place::with(format!("{{\"executors\":[] {blanks}}}"));
+    let place = Fixture::with(format!("{{\"executors\":[] {blanks}}}"));
     let error = Registry::load(&place.disk, &place.file()).unwrap_err();
     assert!(matches!(error, LoadError::TooLarge { .. }), "{error}");
 }
@@ -192,7 +192,7 @@ fn entries_that_make_no_sense_are_problems_and_stay() {
         json!({"id": "b"}),
         good,
     ]});
-    let place = Place::with(document.to_string());
+    let place = Fixture::with(document.to_string());
     let mut registry = place.load();
     assert_eq!(registry.executors().len(), 1);
     let problems: Vec<String> = registry
@@ -225,7 +225,7 @@ fn entries_that_make_no_sense_are_problems_and_stay() {
 #[test]
 fn removing_an_executor_removes_every_entry_of_its_name() {
     let entry = json!({"id": "a", "type": "cli", "status": "active", "command_template": "a"});
-    let place = Place::with(json!({"executors": [entry, entry, {"id": "a"}]}).to_string());
+    let place = Fixture::with(json!({"executors": [entry, entry, {"id": "a"}]}).to_string());
     let mut registry = place.load();
     assert!(registry.remove("a"));
     assert_eq!(registry.problems(), []);
@@ -235,7 +235,7 @@ fn removing_an_executor_removes_every_entry_of_its_name() {
 /// The name of a broken entry can be registered again, and then nothing is wrong any more.
 #[test]
 fn registering_a_name_settles_the_problems_with_it() {
-    let place = Place::with(
+    let place = Fixture::with(
         json!({"executors": [
             {"id": "a", "type": "cli", "status": true, "command_template": "old", "note": 1},
             {"id": "b"},
@@ -259,7 +259,7 @@ fn a_new_standing_leaves_other_entries_of_the_name_alone() {
     let broken = json!({"id": "a", "type": "pigeon"});
     let used = json!({"id": "a", "type": "cli", "status": "inactive", "command_template": "a"});
     let twin = json!({"id": "a", "type": "cli", "status": "inactive", "command_template": "b"});
-    let place = Place::with(json!({"executors": [broken, used, twin]}).to_string());
+    let place = Fixture::with(json!({"executors": [broken, used, twin]}).to_string());
     let mut registry = place.load();
     let mut executor = registry.get("a").unwrap().clone();
     executor.status = Status::Active;

@@ -14,13 +14,15 @@ mod unread;
 
 pub use self::{
     environment::{environment, passes},
-    run::{LARGEST_ANSWER, Patience, QUIET, Reply, RunError, Sign, Surroundings, exchange, run},
+    run::{
+        ExecutionEnvironment, LARGEST_ANSWER, QUIET, Reply, RunError, Sign, Timeouts, exchange, run,
+    },
 };
 
 pub(crate) use self::{
     environment::is_secret,
     run::{HELPS, NOTHING_TELLING, cause_of},
-    spawn::{Errand, own_folder},
+    spawn::{SpawnSpec, own_folder},
     supervise::{Counting, Ended, Listener, hear_out, judge_ending, last_words, listen},
 };
 

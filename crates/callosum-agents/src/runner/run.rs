@@ -9,14 +9,14 @@ use callosum_host::{
 use callosum_ledger::ErrorCode;
 
 use super::{
-    spawn::{Errand, own_folder},
+    spawn::{SpawnSpec, own_folder},
     supervise::{Counting, Ended, hear_out},
     unread::{judge_output, refused, without_output},
 };
 use crate::{
     client::Client,
     confinement::{Confiner, Connections, LastTranscript, Reached},
-    output_format::{self, ClientFault, Dialect},
+    output_format::{self, ClientError, Dialect},
     protocol::{Answer, AnswerError, Request, Spent, parse_answer},
     registry::{Executor, Kind},
     sanitize::fit_shortly,
@@ -42,7 +42,7 @@ const LONGEST_QUOTED: usize = 200;
 
 /// What an executor is run in.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct ExecutionEnvironment {
     /// The folder that it starts in: the tree that it is asked about.
     pub root: PathBuf,
     /// This program, for `{self}`.
@@ -60,7 +60,7 @@ pub struct Surroundings {
     /// Ends the run when asked.
     pub cancel: Cancel,
     /// How long an executor may take whose entry says nothing else.
-    pub patience: Patience,
+    pub patience: Timeouts,
     /// What an answer to a handshake may take at least; zero where its own bounds hold.
     pub slowest_handshake: Duration,
     /// How often a server that refuses for now is waited for before its refusal is the answer.
@@ -73,7 +73,7 @@ pub struct Surroundings {
     pub clock: Clock,
 }
 
-impl Surroundings {
+impl ExecutionEnvironment {
     /// How far an executor that runs here is confined, as it is kept with what it answered.
     pub fn reach(&self, executor: &Executor) -> Option<Reached> {
         match &self.confiner {
@@ -87,14 +87,14 @@ impl Surroundings {
 
 /// How long an executor may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// Longest silence: no byte on either output, nor from a host by way of the proxy.
     pub quiet: Duration,
     /// Longest time in all, if there is a bound.
     pub total: Option<Duration>,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             quiet: QUIET,
@@ -241,7 +241,7 @@ pub enum RunError {
         /// The executor.
         executor: String,
         /// Why.
-        fault: Box<ClientFault>,
+        fault: Box<ClientError>,
         /// What a person can do about it.
         advice: Option<String>,
         /// What it said last on standard error; masked.
@@ -420,7 +420,7 @@ fn quoted(line: &str) -> String {
 pub fn run(
     executor: &Executor,
     request: &Request,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Answer, RunError> {
     if let Some(dialect) = Dialect::of(executor) {
@@ -442,22 +442,22 @@ pub fn run(
 pub fn exchange(
     executor: &Executor,
     request: &Request,
-    surroundings: &Surroundings,
-    patience: Patience,
+    surroundings: &ExecutionEnvironment,
+    patience: Timeouts,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Reply, RunError> {
     refuse_unsupported(executor)?;
     let template = Template::parse(&executor.command_template)?;
     let command = template.fill(&surroundings.self_program, &request.spoken())?;
     let temporary = own_folder(executor, surroundings)?;
-    let errand = Errand {
+    let errand = SpawnSpec {
         input: if template.takes_prompt() {
             Vec::new()
         } else {
             request.to_bytes()
         },
         output_bytes: LARGEST_ANSWER,
-        ..Errand::plain(command)
+        ..SpawnSpec::plain(command)
     };
     let ended = hear_out(
         executor,
@@ -483,8 +483,8 @@ fn refuse_unsupported(executor: &Executor) -> Result<(), RunError> {
     })
 }
 
-fn patience_with(executor: &Executor, common: Patience) -> Patience {
-    Patience {
+fn patience_with(executor: &Executor, common: Timeouts) -> Timeouts {
+    Timeouts {
         quiet: executor.quiet().unwrap_or(common.quiet),
         total: executor.total().or(common.total),
     }
@@ -508,7 +508,7 @@ fn judge_exit(
                 _ => ended.complaint,
             };
             // A limit lasts longer than the pauses between tries.
-            if let Some(limit @ ClientFault::RateLimited { .. }) = output_format::named_in(&said) {
+            if let Some(limit @ ClientError::RateLimited { .. }) = output_format::named_in(&said) {
                 return Err(refused(executor, environment, limit, &said));
             }
             Err(RunError::Crashed {

@@ -12,13 +12,13 @@ use callosum_host::{
 
 use super::{
     environment::environment,
-    run::{HEARD_COMPLAINT, Patience, RunError, Surroundings},
+    run::{ExecutionEnvironment, HEARD_COMPLAINT, RunError, Timeouts},
 };
 use crate::{registry::Executor, template::Command};
 
 /// What one start consists of, beyond the entry and the surroundings.
 #[derive(Debug)]
-pub(crate) struct Errand {
+pub(crate) struct SpawnSpec {
     /// The program and its arguments.
     pub(crate) command: Command,
     /// What it gets on standard input.
@@ -31,7 +31,7 @@ pub(crate) struct Errand {
     pub(crate) output_bytes: usize,
 }
 
-impl Errand {
+impl SpawnSpec {
     /// A start without input, with the short environment.
     pub(crate) fn plain(command: Command) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Errand {
 /// Makes the folder for the temporary files of one run, removed with everything in it when dropped.
 pub(crate) fn own_folder(
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
 ) -> Result<Scratch, RunError> {
     surroundings
         .disk
@@ -61,10 +61,10 @@ pub(crate) fn own_folder(
 /// Starts an executor's program and hears it out.
 pub(crate) fn start(
     executor: &Executor,
-    errand: Errand,
-    surroundings: &Surroundings,
+    errand: SpawnSpec,
+    surroundings: &ExecutionEnvironment,
     temporary: &Scratch,
-    patience: Patience,
+    patience: Timeouts,
     heard: &mut dyn FnMut(Stream, &[u8]),
 ) -> Result<Run, RunError> {
     let launch = Launch {
@@ -96,7 +96,7 @@ fn given(
     executor: &Executor,
     passed: &[&str],
     set: &[(&str, &str)],
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     temporary: &Scratch,
 ) -> Vec<(OsString, OsString)> {
     let mut listed = executor.pass_environment.clone();

@@ -11,8 +11,8 @@ use callosum_host::{
 };
 
 use super::{
-    run::{HEARD_COMPLAINT, Patience, RunError, Sign, Surroundings, cause_of},
-    spawn::{Errand, start},
+    run::{ExecutionEnvironment, HEARD_COMPLAINT, RunError, Sign, Timeouts, cause_of},
+    spawn::{SpawnSpec, start},
 };
 use crate::{
     registry::Executor,
@@ -77,10 +77,10 @@ pub(crate) struct Ended {
 /// Fails where it was we who ended it.
 pub(crate) fn hear_out(
     executor: &Executor,
-    errand: Errand,
-    surroundings: &Surroundings,
+    errand: SpawnSpec,
+    surroundings: &ExecutionEnvironment,
     temporary: &Scratch,
-    patience: Patience,
+    patience: Timeouts,
     listener: &mut dyn Listener,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Ended, RunError> {
@@ -99,10 +99,10 @@ pub(crate) fn hear_out(
 /// Starts an executor's program and listens until it ends, however that is.
 pub(crate) fn listen(
     executor: &Executor,
-    errand: Errand,
-    surroundings: &Surroundings,
+    errand: SpawnSpec,
+    surroundings: &ExecutionEnvironment,
     temporary: &Scratch,
-    patience: Patience,
+    patience: Timeouts,
     listener: &mut dyn Listener,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Run, RunError> {
@@ -130,7 +130,7 @@ pub(crate) fn listen(
 pub(crate) fn judge_ending(
     executor: &Executor,
     run: Run,
-    patience: Patience,
+    patience: Timeouts,
     listener: &dyn Listener,
 ) -> Result<Ended, RunError> {
     let mut complaint = last_words(&run.error);

@@ -24,14 +24,14 @@ const LONG_MS: u64 = 300_000;
 
 struct Scene {
     folder: tempfile::TempDir,
-    surroundings: Surroundings,
+    surroundings: ExecutionEnvironment,
 }
 
 fn scene() -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let root = Disk::real().canonicalize(folder.path()).unwrap();
     Scene {
-        surroundings: Surroundings {
+        surroundings: ExecutionEnvironment {
             root: root.clone(),
             self_program: fakes::program("fake-executor"),
             environment: [("PATH", "/usr/bin:/bin"), ("HOME", "/h"), ("CANARY", "1")]
@@ -42,7 +42,7 @@ fn scene() -> Scene {
             transcript: LastTranscript::default(),
             connections: Connections::default(),
             cancel: Cancel::new().unwrap(),
-            patience: Patience {
+            patience: Timeouts {
                 quiet: Duration::from_millis(LONG_MS),
                 total: Some(Duration::from_millis(LONG_MS)),
             },
@@ -231,7 +231,7 @@ fn silence_and_endless_talk_are_timeouts() {
         error.to_string(),
         "`fake` was silent for 100 ms and was stopped"
     );
-    scene.surroundings.patience = Patience {
+    scene.surroundings.patience = Timeouts {
         quiet: Duration::from_millis(LONG_MS),
         total: Some(Duration::from_millis(200)),
     };

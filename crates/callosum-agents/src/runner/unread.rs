@@ -9,7 +9,7 @@ use callosum_evidence::secrets;
 
 use super::run::{Reply, RunError};
 use crate::{
-    output_format::{self, ClientFault, wrapping::unwrapped},
+    output_format::{self, ClientError, wrapping::unwrapped},
     protocol::{Answer, AnswerError, parse_answer},
     registry::{Capabilities, Executor},
 };
@@ -81,7 +81,7 @@ pub(super) fn without_output(
 pub(super) fn refused(
     executor: &Executor,
     environment: &[(OsString, OsString)],
-    fault: ClientFault,
+    fault: ClientError,
     complaint: &str,
 ) -> RunError {
     RunError::Client {

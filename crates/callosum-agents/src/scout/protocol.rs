@@ -32,7 +32,7 @@ pub fn answer(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Value {
     let answered = match request.get("prompt").and_then(Value::as_str) {
-        None => Err(Refusal::NoPrompt),
+        None => Err(ProtocolError::NoPrompt),
         Some("ping") => Ok(success(
             "pong",
             0,
@@ -65,7 +65,7 @@ fn capabilities() -> Value {
 
 /// Why a request gets no digest.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum ProtocolError {
     #[error("the request has no `prompt`")]
     NoPrompt,
     #[error("`metadata.context.{field}` is not {expected}")]
@@ -81,7 +81,7 @@ enum Refusal {
     Survey(#[from] SurveyError),
 }
 
-impl Refusal {
+impl ProtocolError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Survey(SurveyError(WalkError::Disk(_))) => ErrorCode::DiskFailure,
@@ -99,18 +99,18 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn read(root: &Path, request: &Value) -> Result<Self, Refusal> {
+    fn read(root: &Path, request: &Value) -> Result<Self, ProtocolError> {
         let field = |name: &str| request.pointer(&format!("/metadata/context/{name}"));
         let text = |name: &'static str| match field(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.as_str())),
-            Some(_) => Err(Refusal::WrongType {
+            Some(_) => Err(ProtocolError::WrongType {
                 field: name,
                 expected: "a string",
             }),
         };
         let kind = text("kind")?.map_or(Ok(Kind::Scan), str::parse)?;
-        let not_paths = || Refusal::WrongType {
+        let not_paths = || ProtocolError::WrongType {
             field: "paths",
             expected: "a list of strings",
         };
@@ -140,7 +140,7 @@ fn explore(
     root: &Path,
     request: &Value,
     progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Value, Refusal> {
+) -> Result<Value, ProtocolError> {
     let wanted = Wanted::read(root, request)?;
     let survey = Survey::read_for(wanted.kind, disk, &wanted.root, &wanted.scope, progress)?;
     let files_read = survey.files_read();

@@ -20,11 +20,11 @@ use std::{
 
 use callosum_host::{
     named_pipe,
-    process::{Cancel, Ending, Pulse, Run},
+    process::{Cancel, Ending, Heartbeat, Run},
 };
 use tokio::{io::AsyncReadExt as _, net::unix::pipe::Receiver as Pipe};
 
-use crate::runner::{Patience, RunError, Sign, Surroundings};
+use crate::runner::{ExecutionEnvironment, RunError, Sign, Timeouts};
 
 /// How long the process may take over its farewell.
 const GRACE: Duration = Duration::from_millis(700);
@@ -37,7 +37,7 @@ const NAME: &str = "farewell";
 
 /// The controller's side.
 #[derive(Debug)]
-pub(super) struct Farewell {
+pub(super) struct CancelNotice {
     pipe: File,
     /// The path that the process opens.
     pub(super) path: PathBuf,
@@ -53,7 +53,7 @@ enum News {
     Over,
 }
 
-impl Farewell {
+impl CancelNotice {
     /// Creates the pipe in the folder of a run.
     pub(super) fn open(folder: &Path) -> Option<Self> {
         let path = folder.join(NAME);
@@ -65,22 +65,26 @@ impl Farewell {
     /// it was told to take its leave, if it was. Fails if the system gives no thread to watch it.
     pub(super) fn attend(
         self,
-        surroundings: &Surroundings,
-        patience: Patience,
+        surroundings: &ExecutionEnvironment,
+        patience: Timeouts,
         heard: &mut dyn FnMut(Sign<'_>),
         no_thread: impl Fn(io::Error) -> RunError,
-        run: impl FnOnce(&Surroundings, Patience, &mut dyn FnMut(Sign<'_>)) -> Result<Run, RunError>,
+        run: impl FnOnce(
+            &ExecutionEnvironment,
+            Timeouts,
+            &mut dyn FnMut(Sign<'_>),
+        ) -> Result<Run, RunError>,
     ) -> Result<(Run, Option<Ending>), RunError> {
         let (Ok(end), Ok(over)) = (Cancel::new(), Cancel::new()) else {
             return run(surroundings, patience, heard).map(|run| (run, None));
         };
-        let held = Surroundings {
+        let held = ExecutionEnvironment {
             cancel: end.clone(),
             ..surroundings.clone()
         };
         // It is the watch that ends the process.
         let more = 2 * GRACE;
-        let last_resort = Patience {
+        let last_resort = Timeouts {
             quiet: patience.quiet + more,
             total: patience.total.map(|total| total + more),
         };
@@ -115,8 +119,8 @@ impl Farewell {
     fn watch(
         self,
         news: &Receiver<News>,
-        patience: Patience,
-        pulse: &Pulse,
+        patience: Timeouts,
+        pulse: &Heartbeat,
         end: &Cancel,
     ) -> Option<Ending> {
         let started = Instant::now();
@@ -188,7 +192,7 @@ mod tests {
     #[test]
     fn a_process_that_waits_sees_the_pipe_close() {
         let folder = tempfile::tempdir().unwrap();
-        let farewell = Farewell::open(folder.path()).unwrap();
+        let farewell = CancelNotice::open(folder.path()).unwrap();
         let leaving = leaving(Some(&farewell.path));
         drop(farewell);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -199,8 +203,8 @@ mod tests {
         runtime.block_on(waited).unwrap();
     }
 
-    fn patience(quiet_ms: u64, total_ms: u64) -> Patience {
-        Patience {
+    fn patience(quiet_ms: u64, total_ms: u64) -> Timeouts {
+        Timeouts {
             quiet: Duration::from_millis(quiet_ms),
             total: Some(Duration::from_millis(total_ms)),
         }
@@ -211,15 +215,15 @@ mod tests {
     #[test]
     fn a_farewell_has_a_reason_and_an_end() {
         let folder = tempfile::tempdir().unwrap();
-        let watched = |patience: Patience, all: Vec<News>| {
+        let watched = |patience: Timeouts, all: Vec<News>| {
             let own = tempfile::tempdir_in(folder.path()).unwrap();
             let (tell, news) = channel();
             for one in all {
                 tell.send(one).unwrap();
             }
             let end = Cancel::new().unwrap();
-            let farewell = Farewell::open(own.path()).unwrap();
-            let why = farewell.watch(&news, patience, &Pulse::default(), &end);
+            let farewell = CancelNotice::open(own.path()).unwrap();
+            let why = farewell.watch(&news, patience, &Heartbeat::default(), &end);
             (why, end.is_cancelled())
         };
         let long = patience(60_000, 60_000);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{output_format::Complaint, server_tool::ServerTool};
+use crate::{output_format::ErrorText, server_tool::ServerTool};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,8 +107,8 @@ pub(crate) enum Event {
 /// Whom events are told to; the answer says whether anybody still listens.
 pub(crate) type Tell<'t> = dyn FnMut(Event) -> bool + Send + 't;
 
-impl From<Complaint> for Event {
-    fn from(complaint: Complaint) -> Self {
+impl From<ErrorText> for Event {
+    fn from(complaint: ErrorText) -> Self {
         Self::Failed {
             words: complaint.words,
             status: complaint.status,

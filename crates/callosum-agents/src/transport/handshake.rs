@@ -14,10 +14,10 @@ use super::{
     run_worker::{self, failed, have_asked},
 };
 use crate::{
-    handshake::{Fault, Handshake, steps},
+    handshake::{Handshake, HandshakeFault, steps},
     protocol::Spent,
     registry::{Capabilities, Executor},
-    runner::{Patience, RunError, Surroundings, cause_of},
+    runner::{ExecutionEnvironment, RunError, Timeouts, cause_of},
     sanitize::fit_shortly,
     server_tool::ServerTool,
 };
@@ -33,7 +33,7 @@ const START_WITHIN: Duration = Duration::from_secs(30);
 const MOST_LISTED: usize = 8;
 
 /// What was found.
-struct Found {
+struct HandshakeResult {
     version: Option<String>,
     offers: Vec<String>,
     tools: Vec<ServerTool>,
@@ -44,7 +44,7 @@ struct Found {
 pub(crate) fn handshake(
     transport: Transport,
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
 ) -> Handshake {
     let found = look(transport, executor, surroundings);
     let elapsed = found.as_ref().ok().map(|found| found.elapsed);
@@ -76,8 +76,8 @@ pub(crate) fn handshake(
 pub(crate) fn ping(
     transport: Transport,
     executor: &Executor,
-    surroundings: &Surroundings,
-) -> Result<Duration, Fault> {
+    surroundings: &ExecutionEnvironment,
+) -> Result<Duration, HandshakeFault> {
     look(transport, executor, surroundings).map(|found| found.elapsed)
 }
 
@@ -85,17 +85,17 @@ pub(crate) fn ping(
 pub(crate) fn offers(
     transport: Transport,
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     within: Duration,
-) -> Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, HandshakeFault> {
     look_within(transport, executor, surroundings, within).map(|found| found.offers)
 }
 
 fn look(
     transport: Transport,
     executor: &Executor,
-    surroundings: &Surroundings,
-) -> Result<Found, Fault> {
+    surroundings: &ExecutionEnvironment,
+) -> Result<HandshakeResult, HandshakeFault> {
     let within = if transport.speaker().is_some() {
         executor.quiet().unwrap_or(START_WITHIN).min(START_WITHIN)
     } else {
@@ -107,11 +107,11 @@ fn look(
 fn look_within(
     transport: Transport,
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     within: Duration,
-) -> Result<Found, Fault> {
+) -> Result<HandshakeResult, HandshakeFault> {
     let within = within.max(surroundings.slowest_handshake);
-    let patience = Patience {
+    let patience = Timeouts {
         quiet: within,
         total: Some(within),
     };
@@ -134,11 +134,11 @@ fn look_within(
         .into());
     }
     match told.found {
-        Some(run_worker::Found {
+        Some(run_worker::ServerOffer {
             version,
             offers,
             tools,
-        }) => Ok(Found {
+        }) => Ok(HandshakeResult {
             version,
             offers,
             tools,
@@ -159,7 +159,11 @@ fn look_within(
 }
 
 /// Whether what the entry names is among what the server offers.
-fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Result<(), Fault> {
+fn validate(
+    transport: Transport,
+    executor: &Executor,
+    offers: &[String],
+) -> Result<(), HandshakeFault> {
     let named = match transport {
         Transport::OpenAi | Transport::Ollama | Transport::Hosted => executor.model.as_deref(),
         // Its tools are called by what each is; nobody hands it a task.
@@ -184,7 +188,7 @@ fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Res
     if offers.len() > MOST_LISTED {
         offered.push("…".to_owned());
     }
-    Err(Fault::NotOffered {
+    Err(HandshakeFault::NotOffered {
         named: fit_shortly(named),
         offered,
     })

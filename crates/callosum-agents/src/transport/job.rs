@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::name::Transport;
-use crate::{client::Client, protocol::Request, registry::Executor, runner::Patience};
+use crate::{client::Client, protocol::Request, registry::Executor, runner::Timeouts};
 
 /// One thing to be asked of an executor.
 ///
@@ -56,7 +56,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// The bounds that an executor is held to.
-    pub(super) fn of(patience: Patience, waits: u32) -> Self {
+    pub(super) fn of(patience: Timeouts, waits: u32) -> Self {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             quiet_ms: millis(patience.quiet),

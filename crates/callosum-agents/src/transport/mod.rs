@@ -29,12 +29,12 @@ pub(crate) use self::{
     event::{Event, Tell},
     handshake::{handshake, offers, ping},
     job::{Job, Limits, Want},
-    output_reader::{Heard, LONGEST_MESSAGE},
+    output_reader::{LONGEST_MESSAGE, ReadOutput},
     run_worker::ask,
     runtime::{relay, say},
 };
 pub use self::{
     name::Transport,
     tool_call::{CallError, ToolAnswer, call_tool},
-    worker_main::{JobError, Means, speak},
+    worker_main::{JobError, WorkerContext, speak},
 };

@@ -1,4 +1,4 @@
-//! [`Heard`]: the output of whoever is spoken to, whose every byte is a sign of life, within bounds.
+//! [`ReadOutput`]: the output of whoever is spoken to, whose every byte is a sign of life, within bounds.
 //!
 //! Both protocols that are spoken over pipes have a JSON message on each line. What a program writes
 //! between them, such as warnings, is told once, and left to the reader of the messages to skip.
@@ -25,7 +25,7 @@ pub(crate) const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 const LONGEST_ODD: usize = 400;
 
 /// Reads from a program and tells that it lives, and what it wrote first that is no message.
-pub(crate) struct Heard<R> {
+pub(crate) struct ReadOutput<R> {
     from: R,
     tell: UnboundedSender<Event>,
     total: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Heard<R> {
     begun: Option<Vec<u8>>,
 }
 
-impl<R> Heard<R> {
+impl<R> ReadOutput<R> {
     pub(crate) fn new(from: R, tell: UnboundedSender<Event>) -> Self {
         Self {
             from,
@@ -87,7 +87,7 @@ fn may_be_message(line: &[u8]) -> bool {
         }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Heard<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for ReadOutput<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -132,7 +132,7 @@ mod tests {
             (long(r#"{"jsonrpc":""#), false),
         ] {
             let (tell, _told) = tokio::sync::mpsc::unbounded_channel();
-            let mut heard = Heard::new(tokio::io::empty(), tell);
+            let mut heard = ReadOutput::new(tokio::io::empty(), tell);
             let odd = heard.odd(format!("{line}\n").as_bytes());
             let begun = &line[..line.len().min(LONGEST_ODD)];
             assert_eq!(odd.as_deref(), is_odd.then_some(begun), "{line}");

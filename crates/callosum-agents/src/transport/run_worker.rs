@@ -4,7 +4,7 @@ use callosum_host::process::Ending;
 use serde_json::{Map, Value};
 
 use super::{
-    cancel::Farewell,
+    cancel::CancelNotice,
     event::Event,
     job::{Job, Limits, Want},
     name::Transport,
@@ -15,14 +15,14 @@ use crate::{
     client::Client,
     confinement::Level,
     output_format::{
-        self, CUT_OFF, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
-        LARGEST_STREAM, LONGEST_DOING, OpenTools, Reset, Tokens,
+        self, CUT_OFF, ClientError, DIALECT_QUIET, DIALECT_TOTAL, ErrorText, Events,
+        LARGEST_STREAM, LONGEST_DOING, OpenTools, Reset, StreamState, Tokens,
     },
     protocol::{Answer, Request, Spent, parse_answer},
     registry::{Capabilities, Executor},
     runner::{
-        Ended, Errand, LARGEST_ANSWER, Listener, NOTHING_TELLING, Patience, RunError, Sign,
-        Surroundings, cause_of, hear_out, judge_ending, listen, own_folder,
+        Ended, ExecutionEnvironment, LARGEST_ANSWER, Listener, NOTHING_TELLING, RunError, Sign,
+        SpawnSpec, Timeouts, cause_of, hear_out, judge_ending, listen, own_folder,
     },
     sanitize::fit_line,
     server_tool::ServerTool,
@@ -47,10 +47,10 @@ pub(crate) fn ask(
     transport: Transport,
     executor: &Executor,
     request: &Request,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Answer, RunError> {
-    let patience = Patience {
+    let patience = Timeouts {
         quiet: executor
             .quiet()
             .unwrap_or(surroundings.patience.quiet.max(DIALECT_QUIET)),
@@ -68,7 +68,7 @@ pub(crate) fn ask(
         let words = "it continued after its answer and never reported why it had stopped";
         hearing
             .failure
-            .get_or_insert_with(|| Complaint::of_kind(CUT_OFF, words));
+            .get_or_insert_with(|| ErrorText::of_kind(CUT_OFF, words));
     }
     hearing.hold_against(Client::behind(executor), transcript);
     let partial = told.partial;
@@ -80,13 +80,13 @@ pub(crate) fn ask(
         }
         None if hearing.finished => {
             let words = "its reasoning, which began with `<think>`, does not end";
-            let unended = || Complaint::of_kind(CUT_OFF, words);
+            let unended = || ErrorText::of_kind(CUT_OFF, words);
             hearing.failure.get_or_insert_with(unended);
         }
         None => hearing.text.clear(),
     }
     let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
-        let cut = matches!(fault, ClientFault::CutStream { .. });
+        let cut = matches!(fault, ClientError::CutStream { .. });
         let partial = partial.filter(|_| cut);
         failed(executor, surroundings, fault, &complaint, (partial, spent))
     })?;
@@ -105,7 +105,7 @@ pub(crate) fn ask(
 
 /// What was found where nobody was asked for an answer.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct ServerOffer {
     /// The server's version, where it says one.
     pub(super) version: Option<String>,
     /// The names of what it offers.
@@ -115,13 +115,13 @@ pub(super) struct Found {
 }
 
 /// What was told of one job.
-pub(super) struct Told {
+pub(super) struct JobResult {
     /// What is known of the answer.
-    pub(super) hearing: Hearing,
+    pub(super) hearing: StreamState,
     /// What has come of an answer, whole or not.
     partial: Option<String>,
     /// What was found where nobody was asked for an answer.
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<ServerOffer>,
     /// Whether a tool was being called.
     pub(super) begun: bool,
     /// What a tool that was called answered.
@@ -145,10 +145,10 @@ pub(super) fn have_asked(
     transport: Transport,
     want: Want,
     executor: &Executor,
-    surroundings: &Surroundings,
-    patience: Patience,
+    surroundings: &ExecutionEnvironment,
+    patience: Timeouts,
     heard: &mut dyn FnMut(Sign<'_>),
-) -> Result<Told, RunError> {
+) -> Result<JobResult, RunError> {
     if !transport.is_built_in() {
         return Err(RunError::NotBuilt {
             executor: executor.id.clone(),
@@ -175,15 +175,15 @@ pub(super) fn have_asked(
     // A connection is its own farewell: it closes with the process.
     let farewell = transport
         .speaker()
-        .and_then(|_| Farewell::open(temporary.path()));
+        .and_then(|_| CancelNotice::open(temporary.path()));
     job.farewell = farewell.as_ref().map(|farewell| farewell.path.clone());
     let client = Client::behind(executor);
-    let errand = Errand {
+    let errand = SpawnSpec {
         input: job.to_bytes(),
         passed: &CERTIFICATES,
         set: client.map_or(&[], |client| client.set),
         output_bytes: LARGEST_STREAM,
-        ..Errand::plain(command)
+        ..SpawnSpec::plain(command)
     };
     let mut given = executor.clone();
     given.pass_environment.extend(executor.api_key_env.clone());
@@ -191,9 +191,9 @@ pub(super) fn have_asked(
     given
         .pass_environment
         .extend(passed.map(ToString::to_string));
-    let mut ear = Ear {
+    let mut ear = WorkerListener {
         open_tools: OpenTools::told_to(surroundings.connections.pulse()),
-        ..Ear::default()
+        ..WorkerListener::default()
     };
     let Some(farewell) = farewell else {
         let ended = hear_out(
@@ -207,7 +207,7 @@ pub(super) fn have_asked(
         )?;
         return told(executor, ended, ear);
     };
-    let run = |held: &Surroundings, patience, heard: &mut dyn FnMut(Sign<'_>)| {
+    let run = |held: &ExecutionEnvironment, patience, heard: &mut dyn FnMut(Sign<'_>)| {
         listen(&given, errand, held, &temporary, patience, &mut ear, heard)
     };
     let no_thread = |source| RunError::Thread {
@@ -223,14 +223,14 @@ pub(super) fn have_asked(
     told(executor, ended, ear)
 }
 
-fn told(executor: &Executor, ended: Ended, mut ear: Ear) -> Result<Told, RunError> {
+fn told(executor: &Executor, ended: Ended, mut ear: WorkerListener) -> Result<JobResult, RunError> {
     ear.finish();
     if ear.too_much {
         return Err(RunError::TooMuchOutput {
             executor: executor.id.clone(),
         });
     }
-    Ok(Told {
+    Ok(JobResult {
         partial: ear.partial(),
         hearing: ear.hearing,
         found: ear.found,
@@ -248,18 +248,18 @@ fn told(executor: &Executor, ended: Ended, mut ear: Ear) -> Result<Told, RunErro
 /// The error that says why there is no answer.
 pub(super) fn failed(
     executor: &Executor,
-    surroundings: &Surroundings,
-    fault: ClientFault,
+    surroundings: &ExecutionEnvironment,
+    fault: ClientError,
     complaint: &str,
     (partial, spent): (Option<String>, Spent),
 ) -> RunError {
     let fault = explained(fault, executor, complaint);
     let advice = match (&fault, &executor.api_key_env, &executor.endpoint) {
-        (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
+        (ClientError::NotLoggedIn { .. }, Some(variable), _) => {
             Some(format!("set the variable {variable} to a valid key"))
         }
         // What it asks, and where, stays as its entry says.
-        (ClientFault::NotLoggedIn { .. }, None, Some(_)) => Some(format!(
+        (ClientError::NotLoggedIn { .. }, None, Some(_)) => Some(format!(
             "callosum executor register {} --api-key-env NAME",
             executor.id
         )),
@@ -280,18 +280,18 @@ pub(super) fn failed(
 }
 
 /// The fault of an agent that ended, with what it said last on standard error.
-fn explained(fault: ClientFault, executor: &Executor, complaint: &str) -> ClientFault {
+fn explained(fault: ClientError, executor: &Executor, complaint: &str) -> ClientError {
     match fault {
-        ClientFault::NotSpoken { words } if !complaint.trim().is_empty() => {
-            let named = Complaint::words(&without_everyday(complaint)).fault();
-            if matches!(named, ClientFault::NotLoggedIn { .. }) {
+        ClientError::NotSpoken { words } if !complaint.trim().is_empty() => {
+            let named = ErrorText::words(&without_everyday(complaint)).fault();
+            if matches!(named, ClientError::NotLoggedIn { .. }) {
                 return named;
             }
             let words = match cause_of(executor, complaint) {
                 Some(cause) => format!("{words}; its output: {}", fit_line(&cause, LONGEST_SAID)),
                 None => format!("{words}, and {NOTHING_TELLING}"),
             };
-            ClientFault::NotSpoken { words }
+            ClientError::NotSpoken { words }
         }
         fault => fault,
     }
@@ -299,10 +299,10 @@ fn explained(fault: ClientFault, executor: &Executor, complaint: &str) -> Client
 
 /// Listens to the process.
 #[derive(Default)]
-struct Ear {
+struct WorkerListener {
     events: Events,
-    hearing: Hearing,
-    found: Option<Found>,
+    hearing: StreamState,
+    found: Option<ServerOffer>,
     begun: bool,
     called: Option<ToolAnswer>,
     prompt_tokens: u64,
@@ -314,7 +314,7 @@ struct Ear {
     open_tools: OpenTools,
 }
 
-impl Listener for Ear {
+impl Listener for WorkerListener {
     fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
         let mut events = std::mem::take(&mut self.events);
         events.push(bytes, &mut |event| self.take(event));
@@ -347,7 +347,7 @@ impl Listener for Ear {
     }
 }
 
-impl Ear {
+impl WorkerListener {
     fn finish(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         events.finish(&mut |event| self.take(event));
@@ -402,7 +402,7 @@ impl Ear {
                 offers,
                 tools,
             } => {
-                self.found = Some(Found {
+                self.found = Some(ServerOffer {
                     version,
                     offers,
                     tools,
@@ -429,7 +429,7 @@ impl Ear {
                 kind,
                 resets,
             } => {
-                hearing.failure = Some(Complaint {
+                hearing.failure = Some(ErrorText {
                     words,
                     status,
                     kind,
@@ -446,8 +446,8 @@ mod tests {
 
     use super::*;
 
-    fn heard(lines: &[Value]) -> Ear {
-        let mut ear = Ear::default();
+    fn heard(lines: &[Value]) -> WorkerListener {
+        let mut ear = WorkerListener::default();
         for line in lines {
             let line = format!("{line}\n");
             for piece in line.as_bytes().chunks(7) {
@@ -468,7 +468,7 @@ mod tests {
             json!({"event": "usage", "input": 5, "cached": 1, "output": 2}),
         ];
         let cut = heard(&lines).hearing.conclude(Ending::Exited(0), "");
-        assert!(matches!(cut, Err(ClientFault::CutStream { .. })));
+        assert!(matches!(cut, Err(ClientError::CutStream { .. })));
         lines.push(json!({"event": "done"}));
         let whole = heard(&lines)
             .hearing

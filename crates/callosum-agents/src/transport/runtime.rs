@@ -8,7 +8,7 @@ use tokio::{
 };
 
 use super::event::{Event, Tell};
-use crate::output_format::Complaint;
+use crate::output_format::ErrorText;
 
 /// Does one job on this thread, and tells what happens; `tell` says whether anybody still listens.
 ///
@@ -17,15 +17,15 @@ pub(crate) fn relay<W>(
     tell: &mut Tell<'_>,
     is_last: impl Fn(&Event) -> bool,
     work: impl FnOnce(UnboundedSender<Event>) -> W,
-) -> Result<(), Complaint>
+) -> Result<(), ErrorText>
 where
-    W: Future<Output = Result<(), Complaint>>,
+    W: Future<Output = Result<(), ErrorText>>,
 {
     let runtime = runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| Complaint::of_ours(&error.to_string()))?;
+        .map_err(|error| ErrorText::of_ours(&error.to_string()))?;
     runtime.block_on(async {
         let (sender, mut events) = unbounded_channel();
         let mut work = pin!(work(sender));

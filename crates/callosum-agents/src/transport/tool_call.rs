@@ -12,7 +12,7 @@ use super::{job::Want, name::Transport, run_worker::have_asked};
 use crate::{
     output_format::{CUT_OFF, DIALECT_QUIET, DIALECT_TOTAL, UNREADABLE},
     registry::Executor,
-    runner::{Patience, RunError, Surroundings},
+    runner::{ExecutionEnvironment, RunError, Timeouts},
     sanitize::{fit, with_causes},
 };
 
@@ -47,12 +47,12 @@ pub fn call_tool(
     executor: &Executor,
     tool: &str,
     arguments: Map<String, Value>,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
     within: Duration,
 ) -> Result<ToolAnswer, CallError> {
     let quiet = executor.quiet();
     let total = executor.total().or(surroundings.patience.total);
-    let patience = Patience {
+    let patience = Timeouts {
         quiet: quiet.unwrap_or(surroundings.patience.quiet.max(DIALECT_QUIET)),
         total: Some(total.unwrap_or(DIALECT_TOTAL).min(within)),
     };

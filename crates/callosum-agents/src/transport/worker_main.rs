@@ -13,7 +13,7 @@ use crate::{
 
 /// What the process has at hand.
 #[derive(Debug)]
-pub struct Means<'m> {
+pub struct WorkerContext<'m> {
     /// The disk.
     pub disk: &'m Disk,
     /// Its environment, where a key may be.
@@ -34,7 +34,11 @@ pub enum JobError {
 /// Does one job, and tells its events as lines to `out`.
 ///
 /// A failure of whoever is asked is an event, not an error.
-pub fn speak(job: &[u8], means: &Means<'_>, out: &mut (dyn Write + Send)) -> Result<(), JobError> {
+pub fn speak(
+    job: &[u8],
+    means: &WorkerContext<'_>,
+    out: &mut (dyn Write + Send),
+) -> Result<(), JobError> {
     let job: Job = serde_json::from_slice(job)?;
     let mut unheard = None;
     let mut tell = |event: Event| {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use callosum_session::bead::{Bead, BeadId, BeadUpdate, NewBead, STATUSES, is_closed};
-use callosum_session::{Held, SessionError};
+use callosum_session::{LockedSession, SessionError};
 
 use crate::bd::{Bd, BdError, Issue};
 use crate::bead::diff::ForkOutput;
@@ -87,7 +87,7 @@ pub fn known(context: &Context, id: &BeadId) -> Option<Issue> {
 
 /// Makes our own file of a bead that `bd` alone has, before something is written into it: decisions and
 /// hand-offs stand in ours. Nothing where there is a file, or `bd` does not know it either.
-pub fn adopt(context: &Context, held: &Held<'_>, id: &BeadId) -> Result<(), CommandError> {
+pub fn adopt(context: &Context, held: &LockedSession<'_>, id: &BeadId) -> Result<(), CommandError> {
     let zones = zones(context);
     let session = session(context, &zones, nobody());
     if !matches!(session.bead(id), Err(SessionError::NoBead { .. })) {

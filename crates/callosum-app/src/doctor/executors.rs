@@ -1,7 +1,7 @@
 //! Who can be given tasks, what each lacks, and what executors can be held with.
 
 use callosum_agents::client::Client;
-use callosum_agents::confinement::{LeadsOutside, Policy, Withheld, decide};
+use callosum_agents::confinement::{DeniedPath, LeadsOutside, Policy, decide};
 use callosum_agents::discover::{Known, Speaks, find_in_path, undecided};
 use callosum_agents::registry::{Executor, Status};
 
@@ -119,7 +119,7 @@ fn withheld<'e>(context: &Context, executor: &'e Executor) -> Option<&'e String>
         .iter()
         .filter(|wish| !executor.keeps(wish));
     let is_held = executor.confinement != Some(Policy::Off);
-    wishes.find(|wish| is_held && context.withheld(wish) == Some(Withheld::All))
+    wishes.find(|wish| is_held && context.withheld(wish) == Some(DeniedPath::All))
 }
 
 /// What executors can be held with here. Nothing that is missing keeps the main job from working.

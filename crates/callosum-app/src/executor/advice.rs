@@ -6,9 +6,9 @@ use std::path::Path;
 
 use callosum_agents::client::Client;
 use callosum_agents::confinement::Policy;
-use callosum_agents::handshake::Fault;
+use callosum_agents::handshake::HandshakeFault;
 use callosum_agents::http::Endpoint;
-use callosum_agents::output_format::{ClientFault, Dialect};
+use callosum_agents::output_format::{ClientError, Dialect};
 use callosum_agents::protocol::{AnswerError, Unreadable};
 use callosum_agents::registry::{Executor, Kind};
 use callosum_agents::runner::RunError;
@@ -36,17 +36,17 @@ const SEEN: [&str; 9] = [
 ];
 
 /// What a person can do about a fault, where that is known better than to ask again.
-pub fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<String> {
+pub fn advice(context: &Context, executor: &Executor, fault: &HandshakeFault) -> Option<String> {
     match fault {
-        Fault::TooOld { .. } | Fault::NoOption { .. } | Fault::NoVersion => {
+        HandshakeFault::TooOld { .. }
+        | HandshakeFault::NoOption { .. }
+        | HandshakeFault::NoVersion => mending(executor, fault),
+        HandshakeFault::NotOffered { named, offered } => offering(executor, named, offered),
+        HandshakeFault::Run(RunError::Unconfined { advice, .. }) => advice.clone(),
+        HandshakeFault::Run(RunError::Spawn { .. }) if Client::behind(executor).is_some() => {
             mending(executor, fault)
         }
-        Fault::NotOffered { named, offered } => offering(executor, named, offered),
-        Fault::Run(RunError::Unconfined { advice, .. }) => advice.clone(),
-        Fault::Run(RunError::Spawn { .. }) if Client::behind(executor).is_some() => {
-            mending(executor, fault)
-        }
-        Fault::Run(RunError::Spawn {
+        HandshakeFault::Run(RunError::Spawn {
             source: SpawnError::NotFound { program },
             ..
         }) => Some(format!(
@@ -54,28 +54,30 @@ pub fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<S
             program.display(),
             executor.id
         )),
-        Fault::Run(
+        HandshakeFault::Run(
             RunError::Crashed { complaint, .. }
             | RunError::Quiet { complaint, .. }
             | RunError::Deadline { complaint, .. },
         ) => mending(executor, fault).or_else(|| showing(context, executor, complaint)),
-        Fault::Run(RunError::Client {
+        HandshakeFault::Run(RunError::Client {
             fault: of_client,
             complaint,
             ..
-        }) if matches!(**of_client, ClientFault::NotSpoken { .. }) => {
+        }) if matches!(**of_client, ClientError::NotSpoken { .. }) => {
             mending(executor, fault).or_else(|| showing(context, executor, complaint))
         }
-        Fault::Run(RunError::Client { advice, .. }) if Client::behind(executor).is_some() => {
+        HandshakeFault::Run(RunError::Client { advice, .. })
+            if Client::behind(executor).is_some() =>
+        {
             let named = mending(executor, fault).or_else(|| advice.clone());
             named.or_else(|| looking(executor))
         }
-        Fault::Run(RunError::Client { fault, .. })
-            if matches!(**fault, ClientFault::Unreachable { .. }) =>
+        HandshakeFault::Run(RunError::Client { fault, .. })
+            if matches!(**fault, ClientError::Unreachable { .. }) =>
         {
             reaching(executor)
         }
-        Fault::Run(RunError::Client { fault, .. })
+        HandshakeFault::Run(RunError::Client { fault, .. })
             if executor.tool.is_some() && fault.to_string().contains(ARGUMENT) =>
         {
             let unnamed = Executor {
@@ -85,7 +87,7 @@ pub fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<S
             Some(format!("{} {ARGUMENT} NAME", registration_line(&unnamed)))
         }
         // A server of tools waits for its own protocol, says nothing to a request of JSON, and ends.
-        Fault::Answer(AnswerError::Unreadable(Unreadable::Empty))
+        HandshakeFault::Answer(AnswerError::Unreadable(Unreadable::Empty))
             if executor.kind == Kind::Cli && Client::behind(executor).is_none() =>
         {
             let line = registration_line(executor);
@@ -95,10 +97,12 @@ pub fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<S
                  a prompt; otherwise {form}"
             ))
         }
-        Fault::Answer(_) if speaks_the_protocol(executor) => {
+        HandshakeFault::Answer(_) if speaks_the_protocol(executor) => {
             Some(answering(executor, "ping", PONG))
         }
-        Fault::Description(_) | Fault::Lacks { .. } | Fault::NoChecksum
+        HandshakeFault::Description(_)
+        | HandshakeFault::Lacks { .. }
+        | HandshakeFault::NoChecksum
             if speaks_the_protocol(executor) =>
         {
             Some(answering(executor, "capabilities", ABLE))
@@ -173,7 +177,7 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
 }
 
 /// What helps with a coding agent, where what it said names a cause.
-fn mending(executor: &Executor, fault: &Fault) -> Option<String> {
+fn mending(executor: &Executor, fault: &HandshakeFault) -> Option<String> {
     let said = CommandError::from_error(Exit::No, fault).one_line();
     Client::behind(executor)?.mending(executor, &said)
 }

@@ -1,7 +1,7 @@
 //! `callosum executor list`: the registry, with what the configuration says of each.
 
 use callosum_agents::registry::Executor;
-use callosum_agents::runner::Surroundings;
+use callosum_agents::runner::ExecutionEnvironment;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ pub struct ConfinementOutput {
 }
 
 impl ConfinementOutput {
-    fn of(executor: &Executor, surroundings: Option<&Surroundings>) -> Self {
+    fn of(executor: &Executor, surroundings: Option<&ExecutionEnvironment>) -> Self {
         let policy = executor.confinement.unwrap_or_default();
         let reached = surroundings.and_then(|surroundings| {
             let confiner = surroundings.confiner.as_ref()?;
@@ -89,7 +89,7 @@ impl ExecutorOutput {
     pub fn of(
         executor: &Executor,
         roster: &Roster<'_>,
-        surroundings: Option<&Surroundings>,
+        surroundings: Option<&ExecutionEnvironment>,
     ) -> Self {
         let preference = roster.preference(&executor.id);
         Self {

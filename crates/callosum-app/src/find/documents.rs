@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use callosum_host::Disk;
 use callosum_ledger::{Query, Reader};
-use callosum_search::find::{Document, Index, IndexError, Taken};
+use callosum_search::find::{Document, Index, IndexError, IndexProgress};
 use callosum_session::bead::{Bead, BeadId};
 use callosum_session::notes::Notes;
 use callosum_session::{Session, Zones};
@@ -69,12 +69,12 @@ fn update_answers(
         ..Query::default()
     };
     let reader = Reader::open(context.disk.clone(), context.ledger_paths());
-    let each = |add: &mut dyn FnMut(Document) -> Taken| {
-        let mut taken = Taken::More;
+    let each = |add: &mut dyn FnMut(Document) -> IndexProgress| {
+        let mut taken = IndexProgress::More;
         reader?.each(&query, |entry| {
             let place = entry.task_id.to_string();
             // The newest entry comes first.
-            if taken == Taken::Ended || !budget.takes(&place, entry.summary.len() as u64) {
+            if taken == IndexProgress::Ended || !budget.takes(&place, entry.summary.len() as u64) {
                 left_out += 1;
                 return;
             }

@@ -12,7 +12,9 @@ pub use self::ck::{CkOutput, find as configured_ck};
 use std::path::Path;
 
 use callosum_evidence::secrets;
-use callosum_search::find::{Ask, By, Found, Index, IndexError, Model, Search, TREE, Together};
+use callosum_search::find::{
+    By, Index, IndexError, Model, Proximity, Query, Search, SearchHit, TREE,
+};
 use callosum_search::walk::{RelativePath, Scope, SourceTree, WalkError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,7 +61,7 @@ pub struct FoundOutput {
 pub fn in_tree(
     context: &Context,
     query: &str,
-    (threshold, together): (f64, Together),
+    (threshold, together): (f64, Proximity),
     limit: usize,
 ) -> Result<Answer, CommandError> {
     let mut search = Search {
@@ -80,7 +82,7 @@ pub fn in_tree(
 /// What came of a search.
 pub struct Answer {
     /// The passages, the best first.
-    pub found: Vec<Found>,
+    pub found: Vec<SearchHit>,
     /// What `ck` had to say, where it was asked.
     pub ck: Option<CkOutput>,
 }
@@ -151,9 +153,9 @@ pub fn searched(context: &Context, search: &mut Search) -> Result<Answer, Comman
 }
 
 /// Masks secrets in what a passage shows; its lines keep their numbers.
-fn without_secrets(found: Found) -> Found {
+fn without_secrets(found: SearchHit) -> SearchHit {
     let mask = |text: String| secrets::mask_in_place(&text).text;
-    Found {
+    SearchHit {
         name: mask(found.name),
         container: found.container.map(mask),
         text: mask(found.text),
@@ -162,8 +164,8 @@ fn without_secrets(found: Found) -> Found {
 }
 
 /// What is looked for, in which there must be a word.
-pub fn asked(query: &str) -> Result<Ask, CommandError> {
-    let ask = Ask::read(query);
+pub fn asked(query: &str) -> Result<Query, CommandError> {
+    let ask = Query::read(query);
     if ask.units.is_empty() {
         let what = "the query contains no words";
         return Err(
@@ -237,7 +239,7 @@ fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
 }
 
 /// Brings the index in line, and asks it.
-fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
+fn look(context: &Context, search: &Search) -> Result<Vec<SearchHit>, IndexOrTree> {
     let progress = context.report.progress("scanning the tree");
     let read = |scope: &Scope| {
         SourceTree::read_for_search(&context.disk, context.tree(), scope, &context.cancel)
@@ -272,7 +274,7 @@ fn asked_of(
     tree: &SourceTree,
     index: Index,
     progress: &Progress,
-) -> Result<Vec<Found>, IndexOrTree> {
+) -> Result<Vec<SearchHit>, IndexOrTree> {
     let index = index.with_cancel(context.cancel.clone());
     let mut index = index.with_model(model(context, search.by)?)?;
     let updated = index.update_tree(&context.disk, tree, |done, all| {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use callosum_evidence::quote;
 use callosum_evidence::terminal_escape::on_one_line;
-use callosum_search::find::{Ask, Found, TREE};
+use callosum_search::find::{Query, SearchHit, TREE};
 
 use crate::find::FoundOutput;
 
@@ -15,7 +15,7 @@ const SHOWN_LINES: usize = 3;
 const SHOWN_WIDTH: usize = 160;
 
 /// Returns a passage as text for an agent: where it is, what it is, and its lines as a quote.
-pub fn passage(found: &Found, ask: &Ask, whole: bool) -> String {
+pub fn passage(found: &SearchHit, ask: &Query, whole: bool) -> String {
     let title = match title(found) {
         title if title.is_empty() => title,
         title => format!(" {}", quote::inline(&title)),
@@ -25,7 +25,7 @@ pub fn passage(found: &Found, ask: &Ask, whole: bool) -> String {
 }
 
 /// The lines of a passage, each with its number: all, or the most telling ones.
-pub fn lines(found: &Found, ask: &Ask, whole: bool) -> String {
+pub fn lines(found: &SearchHit, ask: &Query, whole: bool) -> String {
     if !whole {
         return telling_lines(found, ask);
     }
@@ -37,7 +37,7 @@ pub fn lines(found: &Found, ask: &Ask, whole: bool) -> String {
 }
 
 /// Where it stands, as a citation names it; what is beside the tree with its collection before it.
-pub fn place(found: &Found) -> String {
+pub fn place(found: &SearchHit) -> String {
     let place = on_one_line(&found.place);
     if found.collection != TREE {
         return format!("{} {place}", found.collection);
@@ -49,7 +49,7 @@ pub fn place(found: &Found) -> String {
 }
 
 /// Returns the line above a passage.
-pub fn title(found: &Found) -> String {
+pub fn title(found: &SearchHit) -> String {
     let shorten = |text: &str| -> String { on_one_line(text).chars().take(80).collect() };
     match &found.container {
         Some(container) if !found.name.is_empty() => {
@@ -60,7 +60,7 @@ pub fn title(found: &Found) -> String {
 }
 
 /// The lines that have most of what was asked for, in their order.
-fn telling_lines(found: &Found, ask: &Ask) -> String {
+fn telling_lines(found: &SearchHit, ask: &Query) -> String {
     let words: Vec<&str> = ask
         .units
         .iter()
@@ -87,8 +87,8 @@ fn telling_lines(found: &Found, ask: &Ask) -> String {
     all
 }
 
-impl From<Found> for FoundOutput {
-    fn from(found: Found) -> Self {
+impl From<SearchHit> for FoundOutput {
+    fn from(found: SearchHit) -> Self {
         Self {
             collection: found.collection,
             path: found.place,

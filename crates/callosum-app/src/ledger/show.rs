@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use callosum_ledger::{AuditQuery, AuditReader, Checksum, Entry, Event, Found, Reader, TaskId};
+use callosum_ledger::{
+    AuditQuery, AuditReader, Checksum, Entry, Event, LocatedEntry, Reader, TaskId,
+};
 
 use crate::context::Context;
 use crate::{CommandError, Exit, store};
@@ -40,7 +42,11 @@ pub fn refused_of(context: &Context, task: &TaskId) -> Result<Option<Checksum>, 
 }
 
 /// A task's entry, wherever it is.
-pub fn find(context: &Context, reader: &Reader, task: &TaskId) -> Result<Found, CommandError> {
+pub fn find(
+    context: &Context,
+    reader: &Reader,
+    task: &TaskId,
+) -> Result<LocatedEntry, CommandError> {
     let found = reader
         .find(task)
         .map_err(|error| store::unreadable(&error))?;

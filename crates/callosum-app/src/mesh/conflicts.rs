@@ -10,10 +10,12 @@ use callosum_client::conflict::{Choice, Known, Outcome, is_lost, resolve as deci
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::OpenHow;
 use callosum_host::disk::EntryKind;
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_mesh::addressee::Addressee;
-use callosum_mesh::board::{Order, Status};
-use callosum_mesh::conflict::{Conflict, ConflictStore, Place, Resolution, Side, StoreError};
+use callosum_mesh::board::{Command, Status};
+use callosum_mesh::conflict::{
+    Conflict, ConflictSide, ConflictStore, Resolution, Side, StoreError,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -172,8 +174,8 @@ pub fn version(context: &Context, id: &str, side: Option<&str>) -> Result<Vec<u8
     let found = match side {
         None => versions.base,
         Some(side) => match place_of(&conflict, side)? {
-            Place::First => versions.first,
-            Place::Second => versions.second,
+            ConflictSide::First => versions.first,
+            ConflictSide::Second => versions.second,
         },
     };
     found.ok_or_else(|| CommandError::new(Exit::No, "that version of the file was not recorded"))
@@ -199,7 +201,7 @@ pub enum Want {
 /// If there is no such conflict, the choice cannot be made, or the file changes meanwhile. Nothing is written then.
 pub fn resolve(
     context: &Context,
-    voice: &Voice,
+    voice: &Author,
     id: &str,
     want: &Want,
     reason: Option<&str>,
@@ -244,7 +246,7 @@ pub fn resolve(
         reason: reason.map(|reason| callosum_evidence::secrets::mask(reason).text),
         has_replaced,
     });
-    for place in Place::BOTH {
+    for place in ConflictSide::BOTH {
         resolved.side_mut(place).notice = None;
     }
     let done = store.resolve(&resolved);
@@ -256,7 +258,7 @@ pub fn resolve(
 }
 
 /// Completes the conflict's task, and sends its agents a message. A task or agent that is gone is no error.
-fn report(context: &Context, voice: &Voice, conflict: &Conflict) -> Result<(), CommandError> {
+fn report(context: &Context, voice: &Author, conflict: &Conflict) -> Result<(), CommandError> {
     let mut mesh = open::synced_anyway(context)?;
     let how = conflict
         .resolution
@@ -270,7 +272,7 @@ fn report(context: &Context, voice: &Voice, conflict: &Conflict) -> Result<(), C
             .task(task)
             .is_some_and(|task| task.status == Status::Cancelled);
         if is_open && !is_cancelled {
-            let order = Order::Complete {
+            let order = Command::Complete {
                 task: task.clone(),
                 result: Some(format!("resolved conflict {id}: {how}")),
                 anyway: true,
@@ -279,12 +281,12 @@ fn report(context: &Context, voice: &Voice, conflict: &Conflict) -> Result<(), C
             open::given_to(context, &mut mesh, order, voice)?;
         }
     }
-    for place in Place::BOTH {
+    for place in ConflictSide::BOTH {
         let side = conflict.side(place);
         if side.is(&voice.agent, voice.session_id.as_deref()) {
             continue;
         }
-        let order = Order::Send {
+        let order = Command::Send {
             id: format!("resolved-{id}-{}", place.as_str()),
             to: Addressee {
                 agent: side.agent.clone(),
@@ -358,8 +360,12 @@ impl Versions {
         };
         Ok(Self {
             base: store.base(conflict).map_err(failed)?,
-            first: store.version(conflict, Place::First).map_err(failed)?,
-            second: store.version(conflict, Place::Second).map_err(failed)?,
+            first: store
+                .version(conflict, ConflictSide::First)
+                .map_err(failed)?,
+            second: store
+                .version(conflict, ConflictSide::Second)
+                .map_err(failed)?,
             disk,
         })
     }
@@ -415,21 +421,21 @@ fn named(store: &ConflictStore, id: &str, is_any: bool) -> Result<Conflict, Comm
 }
 
 /// The side that a word means: `first`, `second`, an agent, or an agent with its session.
-fn place_of(conflict: &Conflict, word: &str) -> Result<Place, CommandError> {
-    let means = |place: &Place| {
+fn place_of(conflict: &Conflict, word: &str) -> Result<ConflictSide, CommandError> {
+    let means = |place: &ConflictSide| {
         let side = conflict.side(*place);
         word == place.as_str()
             || word == conflict.name(*place)
             || side.agent != conflict.side(place.other()).agent
                 && word.parse().is_ok_and(|agent| side.agent == agent)
     };
-    Place::BOTH.into_iter().find(means).ok_or_else(|| {
+    ConflictSide::BOTH.into_iter().find(means).ok_or_else(|| {
         let what = format!(
             "`{}` has no part in conflict {}: allowed are {}, {}, first and second",
             on_one_line(word),
             conflict.id,
-            conflict.name(Place::First),
-            conflict.name(Place::Second)
+            conflict.name(ConflictSide::First),
+            conflict.name(ConflictSide::Second)
         );
         CommandError::new(Exit::Usage, what)
     })
@@ -447,11 +453,11 @@ fn text_of(path: &Path) -> String {
 
 fn output(store: &ConflictStore, conflict: &Conflict, versions: &Versions) -> ConflictOutput {
     let folder = store.folder_of(conflict);
-    let version = |place: Place| -> Option<PathBuf> {
+    let version = |place: ConflictSide| -> Option<PathBuf> {
         let has_version = conflict.side(place).has_version;
         has_version.then(|| folder.join(place.as_str()))
     };
-    let side = |place: Place| {
+    let side = |place: ConflictSide| {
         let side: &Side = conflict.side(place);
         SideOutput {
             agent: side.agent.to_string(),
@@ -470,8 +476,8 @@ fn output(store: &ConflictStore, conflict: &Conflict, versions: &Versions) -> Co
         path: conflict.path.clone(),
         first_path: conflict.first_path.clone(),
         opened_at: conflict.opened_at.to_string(),
-        first: side(Place::First),
-        second: side(Place::Second),
+        first: side(ConflictSide::First),
+        second: side(ConflictSide::Second),
         owner: conflict.proposal.owner.as_str().to_owned(),
         owner_reason: conflict.proposal.reason.clone(),
         is_change_missing: match resolution {

@@ -6,8 +6,8 @@ use callosum_client::{digest_sources, sources};
 use callosum_config::MeshSettings;
 use callosum_host::process::Identity;
 use callosum_mesh::agent::AgentName;
-use callosum_mesh::digest::{Beside, Digest, Source};
-use callosum_mesh::{Mesh, Voice};
+use callosum_mesh::digest::{Digest, DigestContext, Source};
+use callosum_mesh::{Author, Mesh};
 use callosum_session::Session;
 use callosum_session::trajectory::Agent;
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ pub struct DigestOutput {
 /// Returns the digest for an agent.
 pub fn digest(
     context: &Context,
-    voice: &Voice,
+    voice: &Author,
     budget: u64,
 ) -> Result<(Mesh, Digest), CommandError> {
     let (mut mesh, is_writable, fault) = open::readable_anyway(context)?;
@@ -59,9 +59,9 @@ pub fn configured(context: &Context) -> String {
 pub fn beside(
     context: &Context,
     mesh: &Mesh,
-    voice: &Voice,
+    voice: &Author,
     is_writable: bool,
-) -> Result<Beside, CommandError> {
+) -> Result<DigestContext, CommandError> {
     let since = mesh.told_at(voice).map_err(|error| open::explain(&error))?;
     let agent = &voice.agent;
     let client = Dialect::ALL.into_iter().filter_map(Client::of);
@@ -84,7 +84,7 @@ pub fn beside(
     let mut found = vec![panes];
     found.extend(project(context, agent, since));
     found.extend(sources::left_alone(&context.disk, mesh));
-    Ok(Beside {
+    Ok(DigestContext {
         sources: found,
         is_sandboxed: !is_writable || sources::is_sandboxed(client),
     })

@@ -1,8 +1,8 @@
 //! `callosum mesh message`: what one agent says to another, and how far it has come.
 
 use callosum_arbiter::nearest::nearest;
-use callosum_mesh::Voice;
-use callosum_mesh::board::{Message, Order, Receipt};
+use callosum_mesh::Author;
+use callosum_mesh::board::{Command, Message, Receipt};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ pub fn undeliverable(context: &Context, id: &str) -> Result<Option<CommandError>
 }
 
 /// The messages for this agent that it has not acknowledged, oldest first.
-pub fn unread(context: &Context, voice: &Voice) -> Result<Vec<Message>, CommandError> {
+pub fn unread(context: &Context, voice: &Author) -> Result<Vec<Message>, CommandError> {
     let (mut mesh, _) = open::readable(context)?;
     let voice = open::with_session(context, &mut mesh, voice)?;
     let session = voice.session_id.as_deref();
@@ -94,7 +94,7 @@ pub fn unread(context: &Context, voice: &Voice) -> Result<Vec<Message>, CommandE
 pub fn acknowledge(
     context: &Context,
     read: Vec<Message>,
-    voice: &Voice,
+    voice: &Author,
     evidence: &str,
 ) -> Result<(), CommandError> {
     if read.is_empty() {
@@ -102,7 +102,7 @@ pub fn acknowledge(
     }
     let mut mesh = open::mesh_again(context)?;
     for message in read {
-        let order = Order::Move {
+        let order = Command::Move {
             message: message.id,
             receipt: Receipt::Acked,
             evidence: Some(evidence.to_owned()),

@@ -7,11 +7,11 @@ use callosum_client::presence::presence_source;
 use callosum_config::{MeshSettings, MeshSettingsError, OutputFolders};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_host::process::Identity;
-use callosum_mesh::board::{NewTask, Order, Refusal, Task};
+use callosum_mesh::board::{BoardError, Command, NewTask, Task};
 use callosum_mesh::bridge::{Bridge, Synced};
 use callosum_mesh::event::Event;
 use callosum_mesh::journal::JournalError;
-use callosum_mesh::{Mesh, MeshError, Voice, mesh_store};
+use callosum_mesh::{Author, Mesh, MeshError, mesh_store};
 
 use crate::context::Context;
 use crate::{CommandError, Exit, many};
@@ -219,9 +219,13 @@ pub fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
 }
 
 /// Does what somebody wants done, between two looks at the bridge file.
-pub fn given(context: &Context, order: Order, voice: &Voice) -> Result<Vec<Event>, CommandError> {
+pub fn given(
+    context: &Context,
+    order: Command,
+    voice: &Author,
+) -> Result<Vec<Event>, CommandError> {
     let mut mesh = match order {
-        Order::Add(_) | Order::Claim { .. } | Order::Change { .. } => synced(context),
+        Command::Add(_) | Command::Claim { .. } | Command::Change { .. } => synced(context),
         _ => synced_anyway(context),
     }?;
     given_to(context, &mut mesh, order, voice)
@@ -232,8 +236,8 @@ pub fn given(context: &Context, order: Order, voice: &Voice) -> Result<Vec<Event
 pub fn with_session(
     context: &Context,
     mesh: &mut Mesh,
-    voice: &Voice,
-) -> Result<Voice, CommandError> {
+    voice: &Author,
+) -> Result<Author, CommandError> {
     let mut voice = voice.clone();
     if voice.session_id.is_none() {
         let ancestors = Identity::ancestors();
@@ -252,8 +256,8 @@ pub fn with_session(
 pub fn given_to(
     context: &Context,
     mesh: &mut Mesh,
-    order: Order,
-    voice: &Voice,
+    order: Command,
+    voice: &Author,
 ) -> Result<Vec<Event>, CommandError> {
     let voice = with_session(context, mesh, voice)?;
     let verb = verb_of(&order);
@@ -273,7 +277,7 @@ pub fn left(
     mesh: &mut Mesh,
     task: NewTask,
     stands_for: impl Fn(&Task) -> bool,
-    voice: &Voice,
+    voice: &Author,
 ) -> Result<String, CommandError> {
     let voice = with_session(context, mesh, voice)?;
     let id = mesh.leave(task, stands_for, &voice);
@@ -283,15 +287,15 @@ pub fn left(
 }
 
 /// What is said to an agent of which another session is in the way; `None` where it is not that.
-fn own_other(error: &MeshError, voice: &Voice) -> Option<CommandError> {
+fn own_other(error: &MeshError, voice: &Author) -> Option<CommandError> {
     let MeshError::Refused(refusal) = error else {
         return None;
     };
     let what = match refusal {
-        Refusal::ClaimedBy { task, by, until } if *by == voice.agent => {
+        BoardError::ClaimedBy { task, by, until } if *by == voice.agent => {
             format!("task `{task}` is claimed by another session of {by}, until {until}")
         }
-        Refusal::LeasedBy {
+        BoardError::LeasedBy {
             path, by, until, ..
         } if *by == voice.agent => {
             format!("another session of {by} works on {path} until {until}")
@@ -311,9 +315,9 @@ pub fn explain(error: &MeshError) -> CommandError {
 }
 
 /// What somebody wants done to a task, as it is typed.
-fn verb_of(order: &Order) -> &'static str {
+fn verb_of(order: &Command) -> &'static str {
     match order {
-        Order::Complete { .. } => "done",
+        Command::Complete { .. } => "done",
         _ => "claim",
     }
 }
@@ -348,42 +352,46 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
     }
 }
 
-fn exit_of(refusal: &Refusal) -> Exit {
+fn exit_of(refusal: &BoardError) -> Exit {
     match refusal {
-        Refusal::NoId { .. }
-        | Refusal::SecretId { .. }
-        | Refusal::SaysNothing { .. }
-        | Refusal::TooLong { .. }
-        | Refusal::TooManyNeeds
-        | Refusal::NoTtl { .. }
-        | Refusal::NoValue { .. } => Exit::Usage,
+        BoardError::NoId { .. }
+        | BoardError::SecretId { .. }
+        | BoardError::SaysNothing { .. }
+        | BoardError::TooLong { .. }
+        | BoardError::TooManyNeeds
+        | BoardError::NoTtl { .. }
+        | BoardError::NoValue { .. } => Exit::Usage,
         _ => Exit::No,
     }
 }
 
-fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
+fn hint_of(refusal: &BoardError, verb: &str) -> Option<String> {
     Some(match refusal {
-        Refusal::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
-        Refusal::SaysOther { what, .. } if what.ends_with("discovery") => {
+        BoardError::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
+        BoardError::SaysOther { what, .. } if what.ends_with("discovery") => {
             "callosum mesh discovery list".to_owned()
         }
-        Refusal::NoSuchMessage { .. } | Refusal::SaysOther { .. } => {
+        BoardError::NoSuchMessage { .. } | BoardError::SaysOther { .. } => {
             "callosum mesh message list --all".to_owned()
         }
-        Refusal::MeantFor { task, .. } => format!("callosum mesh task {verb} {task} --force"),
-        Refusal::ClaimedBy { task, .. }
-        | Refusal::DoneBy { task, .. }
-        | Refusal::IsOver { task, .. }
-        | Refusal::Lost { task, .. } => format!("callosum mesh task show {task}"),
-        Refusal::NeedsWhatIsGone { task, .. } => format!("callosum mesh task cancel {task}"),
-        Refusal::WaitsFor { .. } | Refusal::NothingToDo => "callosum mesh task list".to_owned(),
-        Refusal::LeasedBy { .. } => "callosum mesh lease list".to_owned(),
-        Refusal::Full { what, .. } if what.starts_with("tasks") => {
+        BoardError::MeantFor { task, .. } => format!("callosum mesh task {verb} {task} --force"),
+        BoardError::ClaimedBy { task, .. }
+        | BoardError::DoneBy { task, .. }
+        | BoardError::IsOver { task, .. }
+        | BoardError::Lost { task, .. } => format!("callosum mesh task show {task}"),
+        BoardError::NeedsWhatIsGone { task, .. } => format!("callosum mesh task cancel {task}"),
+        BoardError::WaitsFor { .. } | BoardError::NothingToDo => {
             "callosum mesh task list".to_owned()
         }
-        Refusal::Full { .. } => "callosum mesh message list".to_owned(),
-        Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
-        Refusal::Unreachable { message, .. } => format!("callosum mesh message drop {message}"),
+        BoardError::LeasedBy { .. } => "callosum mesh lease list".to_owned(),
+        BoardError::Full { what, .. } if what.starts_with("tasks") => {
+            "callosum mesh task list".to_owned()
+        }
+        BoardError::Full { .. } => "callosum mesh message list".to_owned(),
+        BoardError::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
+        BoardError::Unreachable { message, .. } => {
+            format!("callosum mesh message drop {message}")
+        }
         _ => return None,
     })
 }

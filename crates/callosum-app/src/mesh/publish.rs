@@ -8,7 +8,7 @@ use callosum_host::{LockError, LockFile};
 use callosum_mesh::event::{Draft, Event, masked};
 use callosum_mesh::journal::{Cursor, Durability};
 use callosum_mesh::topic::Topic;
-use callosum_mesh::{Mesh, Voice, throttle};
+use callosum_mesh::{Author, Mesh, throttle};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub struct PublishOutput {
 /// agent may publish again. It is on disk when this returns.
 pub fn publish_once(
     context: &Context,
-    voice: &Voice,
+    voice: &Author,
     topic: &str,
     payload: Value,
     id: &str,
@@ -98,7 +98,7 @@ pub fn told(event: &Event, repeated: bool, durability: Option<Durability>) -> Pu
 }
 
 /// Returns the event as it would be published.
-pub fn dry(topic: &Topic, voice: &Voice, payload: Value) -> PublishOutput {
+pub fn dry(topic: &Topic, voice: &Author, payload: Value) -> PublishOutput {
     let payload = match payload {
         Value::Object(payload) => Value::Object(masked(payload)),
         other => other,

@@ -1,7 +1,7 @@
 //! Finds out which agent acts: by the environment that its client sets, or by the tool call ([`asking`]).
 
 use callosum_config::Environment;
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_mesh::agent::AgentName;
 use callosum_session::trajectory::Agent;
 
@@ -39,11 +39,11 @@ pub fn agent_in(environment: &Environment) -> Option<&'static str> {
 }
 
 /// Who speaks where a client asks by a tool of ours: as the client says of itself.
-pub fn asking(context: &Context) -> Voice {
+pub fn asking(context: &Context) -> Author {
     let asker = context.asker();
     let named = Some(asker.agent.as_str()).filter(|_| asker.agent != Agent::default());
     let agent = named.and_then(|name| AgentName::of_speaker(name).ok());
-    Voice {
+    Author {
         agent: agent.unwrap_or_else(|| UNNAMED.parse().expect("it is a name")),
         session_id: asker.session,
         pane_id: None,

@@ -1,9 +1,9 @@
 //! `callosum mesh task`: work that one agent leaves for another.
 
 use callosum_mesh::agent::{AgentName, US};
-use callosum_mesh::board::{NewTask, Order, Task};
+use callosum_mesh::board::{Command, NewTask, Task};
 use callosum_mesh::route::CATEGORY;
-use callosum_mesh::{Mesh, Voice, output_file};
+use callosum_mesh::{Author, Mesh, output_file};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -71,7 +71,7 @@ pub fn output_warning(context: &Context, path: &str) -> Option<String> {
 /// Writes the result of a complete task to its output file again, and returns the task.
 pub fn written(
     context: &Context,
-    voice: &Voice,
+    voice: &Author,
     task: &str,
     is_forced: bool,
 ) -> Result<MeshTaskOutput, CommandError> {
@@ -91,12 +91,12 @@ pub fn written(
 /// an event tells of.
 pub fn done(
     context: &Context,
-    voice: &Voice,
-    order: Order,
+    voice: &Author,
+    order: Command,
     task: Option<&str>,
 ) -> Result<Option<MeshTaskOutput>, CommandError> {
     let mut mesh = open::synced(context)?;
-    let is_new = matches!(order, Order::Add(_));
+    let is_new = matches!(order, Command::Add(_));
     let events = open::given_to(context, &mut mesh, order, voice)?;
     let is_there_already = is_new && events.is_empty();
     let told = events
@@ -118,7 +118,7 @@ pub fn done(
 /// adds it again was broken off before they heard of it. Gives the id of the one that is there then.
 pub fn add_once(
     context: &Context,
-    voice: &Voice,
+    voice: &Author,
     new: NewTask,
     stands_for: impl Fn(&Task) -> bool,
 ) -> Result<String, CommandError> {

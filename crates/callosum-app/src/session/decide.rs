@@ -3,7 +3,7 @@
 use callosum_evidence::terminal_escape::harmless;
 use callosum_session::bead::BeadId;
 use callosum_session::trajectory::Agent;
-use callosum_session::{Decided, Ground, NewDecision};
+use callosum_session::{Decided, EvidenceKind, NewDecision};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -152,7 +152,7 @@ pub fn decide(
             .warn(&harmless(&what), Some("callosum bead update ID --current"));
     }
     tell_bd_decided(context, &decided);
-    if new.places.is_empty() && new.ground == Ground::Nothing {
+    if new.places.is_empty() && new.ground == EvidenceKind::Nothing {
         let hint = format!("callosum session cite {} src/a.rs:12", decided.decision.ts);
         context
             .report

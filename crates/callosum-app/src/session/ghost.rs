@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_search::find::Together;
+use callosum_search::find::Proximity;
 use callosum_session::ghost::THRESHOLD;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,7 +35,7 @@ const NO_CODE_BY_NAME: [&str; 14] = [
 
 /// What stands together in a passage that counts: both words of two, three of four, within about three
 /// lines. Scattered over a passage they say nothing: most longer passages have "single" and "sign".
-const TOGETHER: Together = Together {
+const TOGETHER: Proximity = Proximity {
     share: 0.75,
     within: 24,
 };

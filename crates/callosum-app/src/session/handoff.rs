@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callosum_session::trajectory::Agent;
-use callosum_session::{Crossing, HandedOff, Held, NewHandoff, Zones};
+use callosum_session::{Crossing, HandedOff, LockedSession, NewHandoff, Zones};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub fn hold_other<'s>(
     context: &'s Context,
     other: &'s Zones,
     sender: &Agent,
-) -> Result<Held<'s>, CommandError> {
+) -> Result<LockedSession<'s>, CommandError> {
     let held = session(context, other, sender.clone()).hold();
     held.map_err(|error| {
         let what = format!("cannot hand off to `{}`", other.root.display());
@@ -74,7 +74,7 @@ pub fn hold_other<'s>(
 /// Tells the other project. What was handed off here stays so, whatever comes of it.
 pub fn deliver(
     context: &Context,
-    receiving: &Held<'_>,
+    receiving: &LockedSession<'_>,
     new: &NewHandoff,
     sender: &Agent,
     handed: &HandedOff,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use callosum_client::committed::Committed;
 use callosum_client::renames::Renames;
 use callosum_evidence::terminal_escape::harmless;
-use callosum_session::heal::{Healed, Healer};
+use callosum_session::heal::{Healed, RepairSource};
 use callosum_session::trajectory::{Agent, Pruned};
-use callosum_session::{Held, Session, Zones};
+use callosum_session::{LockedSession, Session, Zones};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,11 +60,11 @@ impl HealedOutput {
             .as_ref()
             .map(|aside| format!("; the broken file is now {aside}"));
         let aside = aside.unwrap_or_default();
-        let is_left = [Healer::Nobody, Healer::Denied].map(|healer| healer.to_string());
+        let is_left = [RepairSource::Nobody, RepairSource::Denied].map(|healer| healer.to_string());
         if is_left.contains(&self.from) {
             return format!("{}: {}, not repaired{aside}\n", self.file, self.was);
         }
-        let how = if self.from == Healer::Anew.to_string() {
+        let how = if self.from == RepairSource::Anew.to_string() {
             "recreated".to_owned()
         } else {
             format!("repaired from {}", self.from)
@@ -112,7 +112,10 @@ pub fn renames(context: &Context) -> Renames<'_> {
 }
 
 /// Tells who holds the session which merges git has not ended: a checkpoint blocks by them.
-pub fn look_for_merges(context: &Context, held: &mut Held<'_>) -> Result<(), CommandError> {
+pub fn look_for_merges(
+    context: &Context,
+    held: &mut LockedSession<'_>,
+) -> Result<(), CommandError> {
     let unfinished = held.look_for_merges(&committed(context));
     unfinished.map_err(|error| explain(&error))
 }
@@ -124,7 +127,7 @@ pub fn unfinished(context: &Context, session: &Session<'_>) -> Result<Vec<String
 }
 
 /// Makes good the current bead, before something is to be written to it, and says so.
-pub fn heal_current_bead(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
+pub fn heal_current_bead(context: &Context, held: &LockedSession<'_>) -> Result<(), CommandError> {
     let healed = held
         .heal_current_bead(&committed(context))
         .map_err(|error| explain(&error))?;
@@ -132,7 +135,7 @@ pub fn heal_current_bead(context: &Context, held: &Held<'_>) -> Result<(), Comma
 }
 
 /// Makes notes good that a torn write has left, before something is added to them, and says so.
-pub fn heal_torn_notes(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
+pub fn heal_torn_notes(context: &Context, held: &LockedSession<'_>) -> Result<(), CommandError> {
     let healed = held
         .heal_torn_notes(&committed(context))
         .map_err(|error| explain(&error))?;
@@ -140,7 +143,7 @@ pub fn heal_torn_notes(context: &Context, held: &Held<'_>) -> Result<(), Command
 }
 
 /// Makes good whatever is missing, where all that was committed is lost, and says so.
-pub fn heal_all(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
+pub fn heal_all(context: &Context, held: &LockedSession<'_>) -> Result<(), CommandError> {
     let healed = held
         .heal(&committed(context))
         .map_err(|error| explain(&error))?;
@@ -161,7 +164,7 @@ pub fn heal_other(context: &Context, zones: &Zones) -> Result<(), CommandError> 
 
 fn tell_healed(
     context: &Context,
-    held: &Held<'_>,
+    held: &LockedSession<'_>,
     mut healed: Vec<Healed>,
 ) -> Result<(), CommandError> {
     healed.retain(|healed| healed.from.has_healed());

@@ -34,7 +34,7 @@ use callosum_arbiter::excerpt::excerpt;
 use callosum_arbiter::nearest::nearest;
 use callosum_evidence::secrets::Kind;
 use callosum_evidence::terminal_escape::harmless;
-use callosum_session::evidence::{Evidence, QuoteError, ROOT_PREFIX, Relative, Standing};
+use callosum_session::evidence::{Evidence, EvidenceStatus, QuoteError, ROOT_PREFIX, Relative};
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, DecideError, FileMove, Session, SessionError, UnknownKey, Zones};
 
@@ -82,7 +82,7 @@ pub fn mend(context: &Context, session: &Session<'_>) {
 }
 
 /// Says what of a killed process's step was done or could not be.
-pub fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) {
+pub fn tell_mended(context: &Context, held: &callosum_session::LockedSession<'_>) {
     for aside in &held.aside {
         let told = format!(
             "another program replaced NOTES.md during the write; its version is in {aside}"
@@ -240,7 +240,7 @@ pub fn undecided(error: &DecideError) -> CommandError {
                 .hint("nothing was written; cite lines whose text occurs only there")
         }
         DecideError::Quote(QuoteError::Standing {
-            standing: Standing::MissingFile,
+            standing: EvidenceStatus::MissingFile,
             ..
         }) => CommandError::from_error(Exit::No, error).hint(
             "nothing was written; give a path from the project's root, such as src/main.rs:12",

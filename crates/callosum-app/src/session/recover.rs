@@ -2,7 +2,7 @@
 
 use callosum_evidence::terminal_escape::harmless;
 use callosum_evidence::{quote, tokens};
-use callosum_session::recovery::{Found, Recollection, level_1, level_2};
+use callosum_session::recovery::{DecisionHit, Recollection, level_1, level_2};
 use callosum_session::trajectory::Agent;
 use callosum_session::{Config, quoted_from};
 use schemars::JsonSchema;
@@ -106,7 +106,7 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
         2 => {
             let budget = options.budget.unwrap_or(config.level_2_tokens);
             if let Some(query) = options.query.as_deref() {
-                let found = Found::gather(&session, query, budget);
+                let found = DecisionHit::gather(&session, query, budget);
                 let found = found.map_err(|error| explain(&error))?;
                 if found.is_empty() {
                     let what = format!("no decision matches `{query}`");

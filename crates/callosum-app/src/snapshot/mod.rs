@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use callosum_config::GuardConfig;
-use callosum_guard::snapshot::{NotCovered, Retention, SnapshotError, Store, Surroundings};
+use callosum_guard::snapshot::{GitEnvironment, NotCovered, Retention, SnapshotError, Store};
 
 use crate::context::Context;
 use crate::store::disk_failed;
@@ -18,7 +18,7 @@ use crate::{CommandError, Exit, many, recall};
 /// The snapshots of the tree that the project stands in.
 pub fn store(context: &Context) -> Result<Store, CommandError> {
     let variables = context.environment.iter();
-    let surroundings = Surroundings {
+    let surroundings = GitEnvironment {
         disk: context.disk.clone(),
         clock: context.clock.clone(),
         ids: context.ids.clone(),

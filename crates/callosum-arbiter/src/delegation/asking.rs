@@ -9,10 +9,10 @@ use std::{
 use callosum_agents::{
     client::Client,
     confinement::{Connection, Connections, LastTranscript, Verdict},
-    handshake::Fault,
+    handshake::HandshakeFault,
     output_format::wait_until_reset,
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
-    runner::{self, RunError, Sign, Surroundings},
+    runner::{self, ExecutionEnvironment, RunError, Sign},
 };
 use callosum_evidence::{secrets, terminal_escape::on_one_line};
 use callosum_ledger::Checksum;
@@ -49,7 +49,7 @@ impl Workshop<'_> {
         request: &Request,
         denials: &mut Denials,
     ) -> Result<Asked, Stop> {
-        let surroundings = &Surroundings {
+        let surroundings = &ExecutionEnvironment {
             connections: Connections::default(),
             transcript: LastTranscript::default(),
             ..self.means.surroundings.clone()
@@ -129,12 +129,12 @@ impl Workshop<'_> {
         &self,
         job: &Job<'_>,
         request: &Request,
-        surroundings: &Surroundings,
+        surroundings: &ExecutionEnvironment,
         heard: &mut dyn FnMut(Sign<'_>),
     ) -> Result<Asked, Stop> {
         if let Err(error) = self.health.check(job.executor, surroundings) {
             // What lasts, such as a key that is not there, says itself what helps.
-            let lasts = matches!(&error, Fault::Run(error) if !error.may_pass());
+            let lasts = matches!(&error, HandshakeFault::Run(error) if !error.may_pass());
             let why = if lasts {
                 format!(": {}", one_line(&error))
             } else {

@@ -4,14 +4,14 @@ use callosum_agents::{
     client::Client,
     confinement::Policy,
     registry::{Executor, Kind},
-    runner::Surroundings,
+    runner::ExecutionEnvironment,
 };
 
 use crate::task::Task;
 
 /// Returns whether an executor, as its entry and its confinement stand, may change something. The embedded one does not,
 /// nor does one that is confined and has no place to write to but its own login.
-pub fn may_change(executor: &Executor, surroundings: &Surroundings) -> bool {
+pub fn may_change(executor: &Executor, surroundings: &ExecutionEnvironment) -> bool {
     let is_held = || {
         let reached = surroundings.reach(executor);
         reached.is_some_and(|reached| reached.layers.landlock)
@@ -30,7 +30,7 @@ pub fn may_change(executor: &Executor, surroundings: &Surroundings) -> bool {
 pub(super) fn leaves_only_its_answer(
     task: &Task,
     executor: &Executor,
-    surroundings: &Surroundings,
+    surroundings: &ExecutionEnvironment,
 ) -> bool {
     match executor.kind {
         // A model's server is asked by this program, which writes nothing.

@@ -230,7 +230,7 @@ fn is_short(told: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use callosum_agents::{protocol::parse_answer, registry::Capabilities};
-    use callosum_evidence::citation::{self, Standing, Why};
+    use callosum_evidence::citation::{self, CitationStatus, Why};
 
     use super::*;
 
@@ -281,8 +281,8 @@ mod tests {
     #[test]
     fn citations_below_the_demanded_share_are_an_objection() {
         let cited = citation::find(&"`abcd` [a.rs:1] ".repeat(30));
-        let mut standings = vec![Standing::Missing(Why::NoSuchFile); 30];
-        standings[0] = Standing::Verified;
+        let mut standings = vec![CitationStatus::Missing(Why::NoSuchFile); 30];
+        standings[0] = CitationStatus::Verified;
         let review = Review::of(&cited, &standings);
         let judged = |share: &str| {
             let demands = Demands {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use callosum_agents::{registry::Registry, runner::Surroundings};
+use callosum_agents::{registry::Registry, runner::ExecutionEnvironment};
 use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
@@ -18,7 +18,7 @@ pub struct Means<'a> {
     /// Who can be asked.
     pub registry: &'a Registry,
     /// Where and how executors run.
-    pub surroundings: &'a Surroundings,
+    pub surroundings: &'a ExecutionEnvironment,
     /// The tree that is read, and that citations are checked against.
     pub tree: &'a Path,
     /// Tells the time of day.

@@ -8,10 +8,12 @@ use std::{path::Path, time::Duration};
 
 use callosum_host::{Disk, DiskError, Ids};
 use callosum_mesh::{
-    Mesh, MeshError, Voice,
+    Author, Mesh, MeshError,
     agent::{AgentName, US},
     board::{Lease, NewTask},
-    conflict::{Conflict, ConflictStore, MOST_NOTICES, Place, Side, StoreError, id_of, propose},
+    conflict::{
+        Conflict, ConflictSide, ConflictStore, MOST_NOTICES, Side, StoreError, id_of, propose,
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -96,7 +98,7 @@ impl<'a> Observer<'a> {
     pub fn after_edit(
         &self,
         mesh: &mut Mesh,
-        voice: &Voice,
+        voice: &Author,
         held: &[Lease],
         edited: &[String],
         is_helper: bool,
@@ -129,7 +131,7 @@ impl<'a> Observer<'a> {
         let mut updated = Vec::new();
         for (path, lease) in &found {
             let known = self.store.open_on(path)?.into_iter().find(|conflict| {
-                let is_other = |place: Place| {
+                let is_other = |place: ConflictSide| {
                     let other = conflict.side(place.other());
                     other.is(&lease.by, lease.session_id.as_deref())
                 };
@@ -160,7 +162,7 @@ impl<'a> Observer<'a> {
     fn in_other_trees(
         &self,
         mesh: &mut Mesh,
-        voice: &Voice,
+        voice: &Author,
         edited: &[String],
     ) -> Result<Vec<(String, Lease)>, ObserverError> {
         let mut twins: Vec<(String, String)> = Vec::new();
@@ -199,7 +201,11 @@ impl<'a> Observer<'a> {
     }
 
     /// Takes the text that waits for this session off a conflict.
-    fn taken_notice(&self, mut conflict: Conflict, voice: &Voice) -> Result<String, ObserverError> {
+    fn taken_notice(
+        &self,
+        mut conflict: Conflict,
+        voice: &Author,
+    ) -> Result<String, ObserverError> {
         let place = conflict.place_of(&voice.agent, voice.session_id.as_deref());
         let notice = place.and_then(|place| conflict.side_mut(place).notice.take());
         let Some(notice) = notice else {
@@ -213,7 +219,7 @@ impl<'a> Observer<'a> {
     fn begin(
         &self,
         mesh: &mut Mesh,
-        voice: &Voice,
+        voice: &Author,
         path: &str,
         lease: &Lease,
     ) -> Result<(String, String), ObserverError> {
@@ -278,8 +284,8 @@ impl<'a> Observer<'a> {
             },
             second: side(me, second, current.is_some()),
             has_base: base.is_some(),
-            last: Place::Second,
-            dropped: (!found.is_sequential).then_some(Place::First),
+            last: ConflictSide::Second,
+            dropped: (!found.is_sequential).then_some(ConflictSide::First),
             proposal: propose(&first, &second),
             task: None,
             resolution: None,
@@ -288,7 +294,10 @@ impl<'a> Observer<'a> {
         if let Some(base) = &base {
             self.store.keep_base(&conflict, base)?;
         }
-        for (place, version) in [(Place::First, &theirs), (Place::Second, &current)] {
+        for (place, version) in [
+            (ConflictSide::First, &theirs),
+            (ConflictSide::Second, &current),
+        ] {
             if let Some(version) = version {
                 self.store.keep_version(&conflict, place, version)?;
             }
@@ -306,7 +315,7 @@ impl<'a> Observer<'a> {
             .and_then(|records| records.bytes(found.before_mine.as_ref()));
         let notice = for_other(
             &conflict,
-            Place::Second,
+            ConflictSide::Second,
             &hunks(mine.as_deref(), current.as_deref()),
             is_lost,
         );
@@ -317,12 +326,12 @@ impl<'a> Observer<'a> {
             self.store.write(&conflict)?;
         }
         let shown = hunks(base.as_deref(), theirs.as_deref());
-        let text = for_editor(&conflict, Place::Second, &shown, is_lost);
+        let text = for_editor(&conflict, ConflictSide::Second, &shown, is_lost);
         Ok((conflict.id, text))
     }
 
     /// Takes note of another edit of a contested file by one of its two agents.
-    fn update(&self, mut conflict: Conflict, voice: &Voice) -> Result<(), ObserverError> {
+    fn update(&self, mut conflict: Conflict, voice: &Author) -> Result<(), ObserverError> {
         let Some(place) = conflict.place_of(&voice.agent, voice.session_id.as_deref()) else {
             return Ok(());
         };
@@ -372,8 +381,8 @@ impl<'a> Observer<'a> {
 
     fn is_lost(&self, conflict: &Conflict, disk: Option<&[u8]>) -> Result<Option<bool>, DiskError> {
         let base = self.store.base(conflict)?;
-        let first = self.store.version(conflict, Place::First)?;
-        let second = self.store.version(conflict, Place::Second)?;
+        let first = self.store.version(conflict, ConflictSide::First)?;
+        let second = self.store.version(conflict, ConflictSide::Second)?;
         Ok(is_lost(&Known {
             base: base.as_deref(),
             first: first.as_deref(),
@@ -394,9 +403,9 @@ fn add_task(mesh: &mut Mesh, conflict: &Conflict) -> Result<String, ObserverErro
         ..NewTask::default()
     };
     let id = new.id.clone();
-    let voice = Voice {
+    let voice = Author {
         cwd: conflict.tree.clone(),
-        ..Voice::of(US.parse().expect("it is a name"))
+        ..Author::of(US.parse().expect("it is a name"))
     };
     Ok(mesh.leave(new, |task| task.id == id, &voice)?)
 }

@@ -1,6 +1,6 @@
 //! [`resolve`]: what a contested file becomes. Pure.
 
-use callosum_mesh::conflict::Place;
+use callosum_mesh::conflict::ConflictSide;
 use callosum_session::merge::merged_lines;
 
 /// The versions of a contested file.
@@ -13,7 +13,7 @@ pub struct Known<'a> {
     /// After the second agent's last edit.
     pub second: Option<&'a [u8]>,
     /// The side whose change an edit from an older version may have dropped. The file descends from the other side's version.
-    pub dropped: Option<Place>,
+    pub dropped: Option<ConflictSide>,
     /// On disk; `None` if there is no file.
     pub disk: Option<&'a [u8]>,
 }
@@ -26,7 +26,7 @@ pub enum Choice {
     /// Leave the file as it is.
     Keep,
     /// Write one side's version over it.
-    Take(Place),
+    Take(ConflictSide),
 }
 
 /// What the file becomes.
@@ -58,10 +58,10 @@ pub enum Refusal {
 }
 
 impl<'a> Known<'a> {
-    fn version(&self, place: Place) -> Option<&'a [u8]> {
+    fn version(&self, place: ConflictSide) -> Option<&'a [u8]> {
         match place {
-            Place::First => self.first,
-            Place::Second => self.second,
+            ConflictSide::First => self.first,
+            ConflictSide::Second => self.second,
         }
     }
 }
@@ -121,7 +121,7 @@ mod tests {
         first: &'a str,
         second: &'a str,
         disk: &'a str,
-        dropped: Option<Place>,
+        dropped: Option<ConflictSide>,
     ) -> Known<'a> {
         Known {
             base: Some(BASE.as_bytes()),
@@ -144,14 +144,19 @@ mod tests {
     fn a_dropped_change_comes_back_and_a_kept_one_stays() {
         let (first, second) = ("A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n");
         let both = "A\nb\nc\nd\nE\n";
-        let stale = known(first, second, second, Some(Place::First));
+        let stale = known(first, second, second, Some(ConflictSide::First));
         assert_eq!(merged(&stale).unwrap(), both);
         assert_eq!(is_lost(&stale), Some(true));
-        let fixed = known(first, second, both, Some(Place::First));
+        let fixed = known(first, second, both, Some(ConflictSide::First));
         assert_eq!(merged(&fixed).unwrap(), "kept");
         assert_eq!(is_lost(&fixed), Some(false));
         // Work after the conflict stays.
-        let later = known(first, second, "a\nb\nc\nd\nE\nf\n", Some(Place::First));
+        let later = known(
+            first,
+            second,
+            "a\nb\nc\nd\nE\nf\n",
+            Some(ConflictSide::First),
+        );
         assert_eq!(merged(&later).unwrap(), "A\nb\nc\nd\nE\nf\n");
         let aware = known(first, "x\nb\nc\nd\ne\n", "x\nb\nc\nd\ne\n", None);
         assert_eq!(merged(&aware).unwrap(), "kept");
@@ -160,7 +165,7 @@ mod tests {
     #[test]
     fn what_cannot_be_merged_is_refused() {
         let (first, second) = ("A\nb\nc\nd\ne\n", "X\nb\nc\nd\ne\n");
-        let same = known(first, second, second, Some(Place::First));
+        let same = known(first, second, second, Some(ConflictSide::First));
         assert_eq!(merged(&same), Err(Refusal::SameLines));
         assert_eq!(is_lost(&same), Some(true));
         let unknown = Known {
@@ -177,15 +182,15 @@ mod tests {
         };
         assert_eq!(merged(&binary), Err(Refusal::NotText));
         assert_eq!(
-            resolve(Choice::Take(Place::First), &binary),
+            resolve(Choice::Take(ConflictSide::First), &binary),
             Ok(Outcome::Taken(b"\xff".to_vec()))
         );
         assert_eq!(
-            resolve(Choice::Take(Place::First), &unknown),
+            resolve(Choice::Take(ConflictSide::First), &unknown),
             Err(Refusal::NotRecorded)
         );
         assert_eq!(
-            resolve(Choice::Take(Place::Second), &same),
+            resolve(Choice::Take(ConflictSide::Second), &same),
             Ok(Outcome::Kept)
         );
         assert_eq!(resolve(Choice::Keep, &unknown), Ok(Outcome::Kept));

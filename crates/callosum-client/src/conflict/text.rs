@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callosum_mesh::{
-    conflict::{Conflict, Place},
+    conflict::{Conflict, ConflictSide},
     quoted,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn shown_path(conflict: &Conflict) -> String {
 /// known. `is_lost` says whether the edit dropped that change.
 pub(super) fn for_editor(
     conflict: &Conflict,
-    editor: Place,
+    editor: ConflictSide,
     hunks: &str,
     is_lost: Option<bool>,
 ) -> String {
@@ -42,7 +42,7 @@ pub(super) fn for_editor(
 /// known. `is_lost` says whether the edit dropped this agent's change.
 pub(super) fn for_other(
     conflict: &Conflict,
-    editor: Place,
+    editor: ConflictSide,
     hunks: &str,
     is_lost: Option<bool>,
 ) -> String {
@@ -67,7 +67,7 @@ fn change_of(name: &str, hunks: &str) -> String {
     }
 }
 
-fn advice(conflict: &Conflict, reader: Place, is_lost: Option<bool>) -> String {
+fn advice(conflict: &Conflict, reader: ConflictSide, is_lost: Option<bool>) -> String {
     let id = &conflict.id;
     let owner = conflict.proposal.owner;
     let owner = if owner == reader {
@@ -96,8 +96,8 @@ pub(super) fn task(conflict: &Conflict) -> String {
         "{} and {} edited {path} at the same time. {} is the proposed owner ({}). Read both versions with \
          `callosum mesh conflicts show {id}`, make sure that the file has what you need of your change, and then run \
          `callosum mesh conflicts resolve {id}`.",
-        conflict.name(Place::First),
-        conflict.name(Place::Second),
+        conflict.name(ConflictSide::First),
+        conflict.name(ConflictSide::Second),
         conflict.name(owner),
         conflict.proposal.reason
     )

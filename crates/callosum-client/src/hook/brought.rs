@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_guard::{Bring, Brought, Facts, brought};
+use callosum_guard::{Facts, GitWrite, GitWriteSource, brought};
 use callosum_host::{
     Disk, OpenHow,
     process::{self, Cancel, Ending, Launch, Limits, git},
@@ -47,7 +47,7 @@ struct Tree {
     top: PathBuf,
     /// The repository's own folder.
     git: PathBuf,
-    brought: Brought,
+    brought: GitWrite,
 }
 
 /// Which files of a tree are written.
@@ -149,7 +149,7 @@ impl Tree {
     /// What the command would write.
     fn to_come(&self, asking: &mut Asking<'_>) -> Files {
         let found = match &self.brought.by {
-            Bring::Tree(to) => {
+            GitWriteSource::Tree(to) => {
                 let remote = format!("origin/{to}");
                 let differ = asking.differ(self, &["HEAD", to]);
                 let differ = differ.or_else(|| asking.differ(self, &["HEAD", &remote]));
@@ -164,15 +164,17 @@ impl Tree {
                     differ => differ,
                 }
             }
-            Bring::Lines(lines) => lines.iter().try_fold(BTreeSet::new(), |mut all, line| {
-                all.extend(asking.differ(self, &["--merge-base", "HEAD", line])?);
-                Some(all)
-            }),
-            Bring::Commits(commits) => asking.changed_by(self, commits),
-            Bring::Kept(entry) | Bring::Taken(entry) => {
+            GitWriteSource::Lines(lines) => {
+                lines.iter().try_fold(BTreeSet::new(), |mut all, line| {
+                    all.extend(asking.differ(self, &["--merge-base", "HEAD", line])?);
+                    Some(all)
+                })
+            }
+            GitWriteSource::Commits(commits) => asking.changed_by(self, commits),
+            GitWriteSource::Kept(entry) | GitWriteSource::Taken(entry) => {
                 asking.differ(self, &[&format!("{entry}^1"), entry])
             }
-            Bring::Unknown => None,
+            GitWriteSource::Unknown => None,
         };
         found.map_or(Files::Any, Files::These)
     }
@@ -190,22 +192,26 @@ impl Tree {
         let stands = |name: &str| asking.disk.exists(&self.git.join(name)).unwrap_or(true);
         let nothing = Files::These(BTreeSet::new());
         match &self.brought.by {
-            Bring::Tree(_) if log.is_some() => nothing,
-            Bring::Tree(_) => Files::Any,
+            GitWriteSource::Tree(_) if log.is_some() => nothing,
+            GitWriteSource::Tree(_) => Files::Any,
             // As far as it has come, and where nothing was committed.
-            Bring::Lines(_) | Bring::Commits(_) | Bring::Kept(_) => self.to_come(asking),
-            Bring::Taken(_) => match asking.uncommitted(self) {
+            GitWriteSource::Lines(_) | GitWriteSource::Commits(_) | GitWriteSource::Kept(_) => {
+                self.to_come(asking)
+            }
+            GitWriteSource::Taken(_) => match asking.uncommitted(self) {
                 // What is changed besides is among them, so that nobody can tell.
                 Some(changed) if changed.is_empty() => nothing,
                 _ => Files::Any,
             },
-            Bring::Unknown if step.is_empty() || log.is_none() => Files::Any,
-            Bring::Unknown if stands("MERGE_HEAD") => {
+            GitWriteSource::Unknown if step.is_empty() || log.is_none() => Files::Any,
+            GitWriteSource::Unknown if stands("MERGE_HEAD") => {
                 let differ = asking.differ(self, &["--merge-base", "HEAD", "MERGE_HEAD"]);
                 differ.map_or(Files::Any, Files::These)
             }
-            Bring::Unknown if stands("rebase-merge") || stands("rebase-apply") => Files::Any,
-            Bring::Unknown => nothing,
+            GitWriteSource::Unknown if stands("rebase-merge") || stands("rebase-apply") => {
+                Files::Any
+            }
+            GitWriteSource::Unknown => nothing,
         }
     }
 

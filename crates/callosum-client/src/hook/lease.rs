@@ -17,7 +17,7 @@ use std::{
 
 use callosum_agents::client::Client;
 use callosum_guard::{Decision, Verdict};
-use callosum_mesh::{Voice, board::Lease, warning};
+use callosum_mesh::{Author, board::Lease, warning};
 
 use super::{
     brought::When,
@@ -49,9 +49,9 @@ pub(super) fn judged(
         return judged;
     }
     let voice = client.and_then(|client| {
-        Some(Voice {
+        Some(Author {
             session_id: event.session.clone(),
-            ..Voice::of(client.program.parse().ok()?)
+            ..Author::of(client.program.parse().ok()?)
         })
     });
     let Some(voice) = voice else {
@@ -76,7 +76,7 @@ pub(super) fn judged(
 
 /// The leases of others on what is changed, where those are to block; with what is wrong with the configuration.
 fn held(
-    voice: &Voice,
+    voice: &Author,
     event: &Arc<Event>,
     place: &Arc<Place>,
 ) -> Option<(Vec<Lease>, Option<String>)> {
@@ -98,7 +98,7 @@ fn held(
 
 /// The leases of others on what a call changes; `None` where there is no mesh or it cannot be read. Where there is none,
 /// the agent takes its own before it edits, so that of two who are about to one is kept from it.
-fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Option<Vec<Lease>> {
+fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Author) -> Option<Vec<Lease>> {
     let (disk, environment) = (&place.disk, &place.environment);
     let changed = Changed::by(disk, &event.action, &place.facts);
     if changed.is_empty() || !mesh_store::is_begun(disk, folder).ok()? {

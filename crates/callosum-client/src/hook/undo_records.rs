@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_guard::snapshot::{Retention, Store, Surroundings, is_ours};
+use callosum_guard::snapshot::{GitEnvironment, Retention, Store, is_ours};
 use callosum_host::{Disk, OpenHow, disk::EntryKind, process::Cancel};
 
 use super::{
@@ -290,7 +290,7 @@ fn changed(
     open: &OpenCall,
     line: &mut AfterLine,
 ) -> Option<()> {
-    let surroundings = Surroundings {
+    let surroundings = GitEnvironment {
         disk: disk.clone(),
         clock: environment.clock().ok()?,
         ids: environment.ids().ok()?,

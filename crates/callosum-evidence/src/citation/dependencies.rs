@@ -11,7 +11,7 @@ use std::{
 use callosum_host::{Disk, OpenHow};
 use regex::Regex;
 
-use super::path_suffix::Tails;
+use super::path_suffix::PathSuffixes;
 
 /// Folders that package managers and toolchains fill.
 const FILLED_BY_OTHERS: [&str; 14] = [
@@ -86,7 +86,7 @@ impl<'a> Dependencies<'a> {
     /// there, or of a package that a manifest of the tree names.
     ///
     /// The first call that gets as far reads the manifests, each of another package looks through them.
-    pub(super) fn hold(&mut self, path: &str, tails: &mut Tails<'_>) -> bool {
+    pub(super) fn hold(&mut self, path: &str, tails: &mut PathSuffixes<'_>) -> bool {
         if path.starts_with(['~', '$', '%']) {
             return true;
         }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 use super::{
     code_span::{code_span, unpadded},
     leading::leading,
-    location::{Place, several},
+    location::{Location, several},
 };
 
 /// The longest quote and the longest place that are read, in bytes; what is longer is text.
@@ -195,7 +195,7 @@ fn take(
     let places = if let Some(places) = several(text, inner.clone()) {
         places
     } else {
-        let whole = Place::read(text, inner);
+        let whole = Location::read(text, inner);
         let is_near = quote.is_some_and(|quote| quote.is_near);
         vec![whole.filter(|place| is_near || place.speaks_for_itself())?]
     };

@@ -6,7 +6,7 @@
 use super::{
     code_span::{code_span, unpadded},
     grammar::{Citation, LONGEST, find, spanned},
-    location::Place,
+    location::Location,
 };
 
 /// Returns the citation that the line beginning at `start` opens with.
@@ -20,7 +20,7 @@ pub(super) fn leading(text: &str, start: usize) -> Option<Citation> {
     if !is_place || text[from..].starts_with('[') || text[from..end].contains('`') {
         return None;
     }
-    let place = Place::read(text, from..end)?;
+    let place = Location::read(text, from..end)?;
     if !place.speaks_for_itself() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! [`Place`]: what stands between brackets, a path and its lines in each form in which they are written.
+//! [`Location`]: what stands between brackets, a path and its lines in each form in which they are written.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ const ROOT_PREFIX: &str = "${PROJECT_ROOT}/";
 const SEPARATORS: [&str; 3] = [",", ";", " and "];
 
 /// One place between brackets.
-pub(super) struct Place<'t> {
+pub(super) struct Location<'t> {
     pub(super) path: &'t str,
     pub(super) first_line: u32,
     pub(super) last_line: u32,
     pub(super) at: Range<usize>,
 }
 
-impl<'t> Place<'t> {
+impl<'t> Location<'t> {
     /// Reads `path:lines`, and `path#L4` and `path, line 4` as models write it; with a line may stand its column,
     /// as compilers do.
     pub(super) fn read(text: &'t str, at: Range<usize>) -> Option<Self> {
@@ -55,14 +55,14 @@ impl<'t> Place<'t> {
 }
 
 /// The places of brackets in which several stand; none where any part could be something else.
-pub(super) fn several(text: &str, inner: Range<usize>) -> Option<Vec<Place<'_>>> {
-    let mut places: Vec<Place<'_>> = Vec::new();
+pub(super) fn several(text: &str, inner: Range<usize>) -> Option<Vec<Location<'_>>> {
+    let mut places: Vec<Location<'_>> = Vec::new();
     for at in parts(text, inner) {
-        let place = match (Place::read(text, at.clone()), places.last()) {
+        let place = match (Location::read(text, at.clone()), places.last()) {
             (Some(place), _) if place.speaks_for_itself() => place,
             (None, Some(before)) => {
                 let (first_line, last_line) = lines(&text[at.clone()])?;
-                Place {
+                Location {
                     path: before.path,
                     first_line,
                     last_line,

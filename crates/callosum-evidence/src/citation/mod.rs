@@ -22,5 +22,5 @@ pub use self::{
     mention::mentions,
     quote::says_enough,
     summary::Review,
-    verify::{LARGEST_FILE, MOST_LINES, Standing, Tally, Why, verify},
+    verify::{CitationStatus, LARGEST_FILE, MOST_LINES, Tally, Why, verify},
 };

@@ -1,4 +1,4 @@
-//! [`Tails`]: whether a path is short for a file that a tree has somewhere.
+//! [`PathSuffixes`]: whether a path is short for a file that a tree has somewhere.
 //!
 //! Whoever writes leaves folders out at the front of a path, or puts the root's own name or a letter of a diff there.
 //! Deliberately not here: names without a folder, which are short for anything.
@@ -14,13 +14,13 @@ const MOST_FOLDERS: usize = 4096;
 const PASSED_OVER: [&str; 3] = [".git", "node_modules", "target"];
 
 /// The folders of a tree, listed where they are first asked for.
-pub(super) struct Tails<'a> {
+pub(super) struct PathSuffixes<'a> {
     disk: &'a Disk,
     root: &'a Path,
     folders: Option<Vec<PathBuf>>,
 }
 
-impl<'a> Tails<'a> {
+impl<'a> PathSuffixes<'a> {
     /// Those of the tree at `root`, of which nothing was read yet.
     pub(super) fn of(disk: &'a Disk, root: &'a Path) -> Self {
         Self {

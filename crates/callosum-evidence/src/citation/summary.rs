@@ -8,8 +8,8 @@ use super::{
     dependencies::Dependencies,
     grammar::{Citation, find, quote_behind},
     mention::mentions,
-    path_suffix::Tails,
-    verify::{Standing, Tally, Why, verify},
+    path_suffix::PathSuffixes,
+    verify::{CitationStatus, Tally, Why, verify},
 };
 
 /// How the citations of a text stand, with those that do not hold one by one.
@@ -25,16 +25,16 @@ pub struct Review {
 
 impl Review {
     /// Puts citations and their standings, in the same order, together.
-    pub fn of(citations: &[Citation], standings: &[Standing]) -> Self {
+    pub fn of(citations: &[Citation], standings: &[CitationStatus]) -> Self {
         let mut review = Self {
             tally: Tally::of(standings),
             ..Self::default()
         };
         for (citation, standing) in citations.iter().zip(standings) {
             match standing {
-                Standing::Verified => {}
-                Standing::Moved { line } => review.moved.push((citation.place(), *line)),
-                Standing::Missing(why) => review.missing.push((citation.place(), *why)),
+                CitationStatus::Verified => {}
+                CitationStatus::Moved { line } => review.moved.push((citation.place(), *line)),
+                CitationStatus::Missing(why) => review.missing.push((citation.place(), *why)),
             }
         }
         review
@@ -46,7 +46,7 @@ impl Review {
         let mut cited = find(text);
         let mut standings = verify(disk, root, &cited);
         let mut mentioned = mentions(text, &cited);
-        let mut tails = Tails::of(disk, root);
+        let mut tails = PathSuffixes::of(disk, root);
         mentioned.retain(|mention| {
             let is_of_the_tree = |mention| begins_in(disk, root, mention);
             mention.quote.is_some()
@@ -64,17 +64,17 @@ impl Review {
         let mut dependencies = Dependencies::of(disk, root);
         let all = cited.iter().zip(&mut standings);
         for (citation, standing) in all.chain(mentioned.iter().zip(&mut of_mentions)) {
-            if *standing == Standing::Missing(Why::NoSuchFile)
+            if *standing == CitationStatus::Missing(Why::NoSuchFile)
                 && dependencies.hold(&citation.path, &mut tails)
             {
-                *standing = Standing::Missing(Why::OfADependency);
+                *standing = CitationStatus::Missing(Why::OfADependency);
             }
         }
         let mut told = HashSet::new();
         for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
             let is_invented = matches!(
                 standing,
-                Standing::Missing(Why::NoSuchFile | Why::NoSuchLine)
+                CitationStatus::Missing(Why::NoSuchFile | Why::NoSuchLine)
             );
             if mention.quote.is_some() || (is_invented && told.insert(mention.place())) {
                 cited.push(mention);
@@ -109,10 +109,10 @@ fn lend(
     text: &str,
     taken: &HashSet<usize>,
     cited: &mut [Citation],
-    standings: &mut [Standing],
+    standings: &mut [CitationStatus],
 ) {
     let lent = |(index, citation): (usize, &Citation)| {
-        if standings[index] != Standing::Missing(Why::NoQuote) || citation.quote.is_some() {
+        if standings[index] != CitationStatus::Missing(Why::NoQuote) || citation.quote.is_some() {
             return None;
         }
         let (from, words) = quote_behind(text, citation.at.end)?;
@@ -131,7 +131,7 @@ fn lend(
         cited.iter().enumerate().filter_map(lent).unzip();
     let of_lent = verify(disk, root, &lent);
     for ((index, citation), standing) in indices.into_iter().zip(lent).zip(of_lent) {
-        if standing == Standing::Verified {
+        if standing == CitationStatus::Verified {
             cited[index] = citation;
             standings[index] = standing;
         }
@@ -220,9 +220,9 @@ mod tests {
     fn a_review_counts_and_names_what_does_not_hold() {
         let cited = find("`abc d` [a.rs:1] `abc d` [a.rs:2-3] `abc d` [x.rs:900]");
         let standings = [
-            Standing::Verified,
-            Standing::Moved { line: 7 },
-            Standing::Missing(Why::NoSuchFile),
+            CitationStatus::Verified,
+            CitationStatus::Moved { line: 7 },
+            CitationStatus::Missing(Why::NoSuchFile),
         ];
         let review = Review::of(&cited, &standings);
         assert_eq!(
@@ -237,7 +237,7 @@ mod tests {
             ]
         );
         assert_eq!(review.complaints(0), [""; 0]);
-        let unquoted = Review::of(&cited[..1], &[Standing::Missing(Why::NoQuote)]);
+        let unquoted = Review::of(&cited[..1], &[CitationStatus::Missing(Why::NoQuote)]);
         let said = "0 of 1 citation valid; 1 without a quote";
         assert_eq!(unquoted.to_string(), said);
         assert_eq!(Review::default().to_string(), "no citations");

@@ -19,7 +19,7 @@ pub const MOST_LINES: u32 = 50;
 
 /// How a citation stands against the tree as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CitationStatus {
     /// The quote stands word for word within the cited lines.
     Verified,
     /// The quote stands in the file, but elsewhere, or more than [`MOST_LINES`] are cited; here
@@ -76,14 +76,14 @@ pub struct Tally {
 
 impl Tally {
     /// Counts standings.
-    pub fn of(standings: &[Standing]) -> Self {
+    pub fn of(standings: &[CitationStatus]) -> Self {
         let mut tally = Self::default();
         for standing in standings {
             tally.total += 1;
             *match standing {
-                Standing::Verified => &mut tally.verified,
-                Standing::Moved { .. } => &mut tally.moved,
-                Standing::Missing(_) => &mut tally.missing,
+                CitationStatus::Verified => &mut tally.verified,
+                CitationStatus::Moved { .. } => &mut tally.moved,
+                CitationStatus::Missing(_) => &mut tally.missing,
             } += 1;
         }
         tally
@@ -96,7 +96,7 @@ impl Tally {
 /// A file that cannot be read counts as one that is not there: whether a citation holds is the
 /// question, not why the disk gave no answer. Of several places in one pair of brackets the quote need
 /// stand at one only; of the others it is said that nothing of them is quoted.
-pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing> {
+pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<CitationStatus> {
     let mut by_path: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, citation) in citations.iter().enumerate() {
         by_path.entry(&citation.path).or_default().push(index);
@@ -104,7 +104,7 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
     let root = disk.canonicalize(root).ok();
     // What a place is where its quote stands at another one of the same brackets.
     let mut named_beside = vec![Why::NoSuchFile; citations.len()];
-    let mut standings = vec![Standing::Missing(Why::NoSuchFile); citations.len()];
+    let mut standings = vec![CitationStatus::Missing(Why::NoSuchFile); citations.len()];
     for (path, indices) in by_path {
         let file = match &root {
             Some(root) => CitedFile::below(disk, root, path),
@@ -116,7 +116,7 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
                     let citation = &citations[index];
                     (judge(file, citation), unquoted(file, citation))
                 }
-                Err(why) => (Standing::Missing(*why), *why),
+                Err(why) => (CitationStatus::Missing(*why), *why),
             };
         }
     }
@@ -124,10 +124,13 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
     for together in citations.chunk_by(|_, next| next.beside) {
         let end = start + together.len();
         let all = &mut standings[start..end];
-        if all.iter().any(|one| !matches!(one, Standing::Missing(_))) {
+        if all
+            .iter()
+            .any(|one| !matches!(one, CitationStatus::Missing(_)))
+        {
             for (standing, why) in all.iter_mut().zip(&named_beside[start..end]) {
-                if matches!(standing, Standing::Missing(_)) {
-                    *standing = Standing::Missing(*why);
+                if matches!(standing, CitationStatus::Missing(_)) {
+                    *standing = CitationStatus::Missing(*why);
                 }
             }
         }
@@ -136,16 +139,16 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
     standings
 }
 
-fn judge(file: &CitedFile, citation: &Citation) -> Standing {
+fn judge(file: &CitedFile, citation: &Citation) -> CitationStatus {
     let Some(quote) = citation.quote.as_deref().filter(|q| says_something(q)) else {
-        return Standing::Missing(unquoted(file, citation));
+        return CitationStatus::Missing(unquoted(file, citation));
     };
     let (first, last) = (citation.first_line, citation.last_line);
     let is_narrow = last.saturating_sub(first) < MOST_LINES;
     let mut nearest: Option<u32> = None;
     for lines in file.places(quote) {
         if is_narrow && *lines.start() >= first && *lines.end() <= last {
-            return Standing::Verified;
+            return CitationStatus::Verified;
         }
         let line = *lines.start();
         if nearest.is_none_or(|known| line.abs_diff(first) < known.abs_diff(first)) {
@@ -153,9 +156,9 @@ fn judge(file: &CitedFile, citation: &Citation) -> Standing {
         }
     }
     match nearest {
-        Some(line) => Standing::Moved { line },
-        None if is_short(quote) => Standing::Missing(unquoted(file, citation)),
-        None => Standing::Missing(Why::NotThere),
+        Some(line) => CitationStatus::Moved { line },
+        None if is_short(quote) => CitationStatus::Missing(unquoted(file, citation)),
+        None => CitationStatus::Missing(Why::NotThere),
     }
 }
 
@@ -198,7 +201,7 @@ mod tests {
         folder
     }
 
-    fn standings(text: &str) -> Vec<Standing> {
+    fn standings(text: &str) -> Vec<CitationStatus> {
         let folder = tree();
         verify(&Disk::real(), &folder.path().join("root"), &find(text))
     }
@@ -212,11 +215,11 @@ mod tests {
                  `run()` [src/a.rs:3] `fn start()` [src/a.rs:6] `fn stop()` [src/a.rs:3]"
             ),
             [
-                Standing::Verified,
-                Standing::Verified,
-                Standing::Moved { line: 4 },
-                Standing::Moved { line: 7 },
-                Standing::Missing(Why::NotThere),
+                CitationStatus::Verified,
+                CitationStatus::Verified,
+                CitationStatus::Moved { line: 4 },
+                CitationStatus::Moved { line: 7 },
+                CitationStatus::Missing(Why::NotThere),
             ]
         );
     }
@@ -228,11 +231,11 @@ mod tests {
         assert_eq!(
             standings,
             [
-                Standing::Missing(Why::NoQuote),
-                Standing::Missing(Why::NoQuote),
-                Standing::Missing(Why::NoSuchFile),
-                Standing::Missing(Why::NoSuchLine),
-                Standing::Missing(Why::NoSuchLine),
+                CitationStatus::Missing(Why::NoQuote),
+                CitationStatus::Missing(Why::NoQuote),
+                CitationStatus::Missing(Why::NoSuchFile),
+                CitationStatus::Missing(Why::NoSuchLine),
+                CitationStatus::Missing(Why::NoSuchLine),
             ]
         );
         assert_eq!(
@@ -254,9 +257,9 @@ mod tests {
                  `fn start()` [src/a.rs:3-52]"
             ),
             [
-                Standing::Moved { line: 3 },
-                Standing::Moved { line: 3 },
-                Standing::Verified,
+                CitationStatus::Moved { line: 3 },
+                CitationStatus::Moved { line: 3 },
+                CitationStatus::Verified,
             ]
         );
     }
@@ -267,10 +270,10 @@ mod tests {
         assert_eq!(
             standings("`fn` [src/a.rs:3] `z` [src/a.rs:3] `}` [src/a.rs:5] `a1` [short.txt:2]"),
             [
-                Standing::Missing(Why::NoQuote),
-                Standing::Missing(Why::NoQuote),
-                Standing::Missing(Why::NoQuote),
-                Standing::Verified,
+                CitationStatus::Missing(Why::NoQuote),
+                CitationStatus::Missing(Why::NoQuote),
+                CitationStatus::Missing(Why::NoQuote),
+                CitationStatus::Verified,
             ]
         );
     }
@@ -285,11 +288,11 @@ mod tests {
                  `use std::fmt;` [way-in:1]"
             ),
             [
-                Standing::Missing(Why::OutsideRoot),
-                Standing::Missing(Why::OutsideRoot),
-                Standing::Missing(Why::OutsideRoot),
-                Standing::Missing(Why::OutsideRoot),
-                Standing::Verified,
+                CitationStatus::Missing(Why::OutsideRoot),
+                CitationStatus::Missing(Why::OutsideRoot),
+                CitationStatus::Missing(Why::OutsideRoot),
+                CitationStatus::Missing(Why::OutsideRoot),
+                CitationStatus::Verified,
             ]
         );
     }
@@ -299,7 +302,7 @@ mod tests {
     fn a_path_may_go_up_where_it_stays_inside() {
         assert_eq!(
             standings("`use std::fmt;` [src/../src/./a.rs:1] `use std::fmt;` [src/a.rs:1:5]"),
-            [Standing::Verified, Standing::Verified]
+            [CitationStatus::Verified, CitationStatus::Verified]
         );
     }
 
@@ -307,22 +310,22 @@ mod tests {
     /// or not.
     #[test]
     fn a_quote_before_several_places_stands_at_one() {
-        let unquoted = Standing::Missing(Why::NoQuote);
+        let unquoted = CitationStatus::Missing(Why::NoQuote);
         assert_eq!(
             standings(
                 "`use std::fmt;` [src/a.rs:1, short.txt:2] `a1 b2` [src/a.rs:3, short.txt:1] \
                  `a1 b2` [short.txt:1, 9, src/gone.rs:1] `nowhere` [src/a.rs:1, short.txt:2]"
             ),
             [
-                Standing::Verified,
+                CitationStatus::Verified,
                 unquoted,
                 unquoted,
-                Standing::Verified,
-                Standing::Verified,
-                Standing::Moved { line: 1 },
-                Standing::Missing(Why::NoSuchFile),
-                Standing::Missing(Why::NotThere),
-                Standing::Missing(Why::NotThere),
+                CitationStatus::Verified,
+                CitationStatus::Verified,
+                CitationStatus::Moved { line: 1 },
+                CitationStatus::Missing(Why::NoSuchFile),
+                CitationStatus::Missing(Why::NotThere),
+                CitationStatus::Missing(Why::NotThere),
             ]
         );
     }
@@ -335,11 +338,11 @@ mod tests {
                  `int x;` [latin1.c:1] `a` [src/a.rs/b:1]"
             ),
             [
-                Standing::Missing(Why::NotReadable),
-                Standing::Moved { line: 1 },
-                Standing::Moved { line: 1 },
-                Standing::Verified,
-                Standing::Missing(Why::NoSuchFile),
+                CitationStatus::Missing(Why::NotReadable),
+                CitationStatus::Moved { line: 1 },
+                CitationStatus::Moved { line: 1 },
+                CitationStatus::Verified,
+                CitationStatus::Missing(Why::NoSuchFile),
             ]
         );
     }

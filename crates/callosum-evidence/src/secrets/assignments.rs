@@ -8,7 +8,7 @@ use super::{
     entropy::{is_jumbled, is_jumbled_key, is_of_words as is_of_joined_words},
     kind::Kind,
     placeholder::is_placeholder,
-    prefilter::Parts,
+    prefilter::KeywordFilter,
 };
 
 /// A name whose last word says that its value is secret, a mark, and the value.
@@ -26,7 +26,7 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Parts of which one stands in each name that tells. Most texts hold none: what the names and their values compile to is
 /// a megabyte, made where one does.
-static NAMES: Parts = Parts::new(|| {
+static NAMES: KeywordFilter = KeywordFilter::new(|| {
     vec![
         "pass",
         "pwd",

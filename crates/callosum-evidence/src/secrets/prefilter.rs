@@ -1,4 +1,4 @@
-//! [`Parts`]: whether one of a few words stands anywhere in a text, which tells whether more of it is worth a look.
+//! [`KeywordFilter`]: whether one of a few words stands anywhere in a text, which tells whether more of it is worth a look.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -9,13 +9,13 @@ use regex::Regex;
 const SHORT: usize = 1024;
 
 /// Words in lower case; letters beyond ASCII stand as they are.
-pub(super) struct Parts {
+pub(super) struct KeywordFilter {
     words: LazyLock<Vec<&'static str>>,
     /// All of them, once a text was not short.
     expression: OnceLock<Regex>,
 }
 
-impl Parts {
+impl KeywordFilter {
     pub(super) const fn new(words: fn() -> Vec<&'static str>) -> Self {
         Self {
             words: LazyLock::new(words),
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    static WORDS: Parts = Parts::new(|| vec!["key", "sk-", "://"]);
+    static WORDS: KeywordFilter = KeywordFilter::new(|| vec!["key", "sk-", "://"]);
 
     proptest! {
         /// LOA-SEC-1: a short text is looked through as a long one is.

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// A command that puts a secret somewhere.
-struct Keeper {
+struct SecretCommand {
     /// The words by which it is known, in their order; of those in one string any.
     words: &'static [&'static str],
     /// Whether what is given as `NAME=VALUE` is one.
@@ -24,8 +24,8 @@ struct Keeper {
     last: bool,
 }
 
-const fn pairs(words: &'static [&'static str]) -> Keeper {
-    Keeper {
+const fn pairs(words: &'static [&'static str]) -> SecretCommand {
+    SecretCommand {
         words,
         pairs: true,
         options: &[],
@@ -33,8 +33,11 @@ const fn pairs(words: &'static [&'static str]) -> Keeper {
     }
 }
 
-const fn options(words: &'static [&'static str], options: &'static [&'static str]) -> Keeper {
-    Keeper {
+const fn options(
+    words: &'static [&'static str],
+    options: &'static [&'static str],
+) -> SecretCommand {
+    SecretCommand {
         words,
         pairs: false,
         options,
@@ -42,8 +45,8 @@ const fn options(words: &'static [&'static str], options: &'static [&'static str
     }
 }
 
-const fn last(words: &'static [&'static str]) -> Keeper {
-    Keeper {
+const fn last(words: &'static [&'static str]) -> SecretCommand {
+    SecretCommand {
         words,
         pairs: false,
         options: &[],
@@ -51,7 +54,7 @@ const fn last(words: &'static [&'static str]) -> Keeper {
     }
 }
 
-const KEEPERS: [Keeper; 20] = [
+const KEEPERS: [SecretCommand; 20] = [
     pairs(&["kubectl oc k k3s", "secret secrets"]),
     pairs(&["heroku dokku", "config:set config:add"]),
     pairs(&["firebase", "functions:config:set"]),

@@ -9,7 +9,7 @@ use super::{
     entropy::{is_a_name, is_jumbled, is_jumbled_key},
     kind::Kind,
     placeholder::is_placeholder,
-    prefilter::Parts,
+    prefilter::KeywordFilter,
 };
 
 /// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
@@ -333,7 +333,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
 
 /// The parts of all forms. Most texts hold none of them, and what each form compiles to is megabytes in all: it is made
 /// where a text holds its part.
-static PARTS: Parts = Parts::new(|| {
+static PARTS: KeywordFilter = KeywordFilter::new(|| {
     let of_each = FORMS.iter().map(|(_, parts, _)| parts);
     of_each.flat_map(|parts| parts.split(' ')).collect()
 });

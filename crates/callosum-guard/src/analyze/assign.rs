@@ -2,12 +2,12 @@
 
 use super::{
     call::Call,
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Value},
 };
 use crate::shell::tree::{Simple, Word};
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     pub(super) fn assign(&mut self, simple: &Simple) {
         for assignment in &simple.assignments {
             let values = match &assignment.list {

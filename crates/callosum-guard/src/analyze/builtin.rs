@@ -3,7 +3,7 @@
 use super::{
     call::Call,
     data_flow::from,
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, SOME, Source, Value, shown},
     wrapper_table::first_operand,
 };
@@ -42,7 +42,7 @@ const SAYS: [&str; 26] = [
     "du",
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Does what a builtin does; `None` where the name is none that is followed.
     pub(super) fn builtin(
         &mut self,

@@ -6,7 +6,7 @@ use super::{
     setting::Setting,
     value::{Arg, Value},
 };
-use crate::shell::Fault;
+use crate::shell::ParseError;
 
 /// A file that a command writes by a redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,9 +65,9 @@ impl Call {
 
 /// What a walk found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Analysis {
     pub(crate) calls: Vec<Call>,
-    pub(crate) faults: BTreeSet<Fault>,
+    pub(crate) faults: BTreeSet<ParseError>,
     /// Links that are made on the way, and where each leads.
     pub(crate) links: BTreeMap<String, String>,
     /// The folders that a shell goes to, but for those that may be made on the way.

@@ -1,11 +1,13 @@
 //! Several things moved or copied to one name, one after the other: `for f in *.csv; do mv "$f" archive; done`.
 //!
 //! If the name is no folder, each replaces the one before it and all but the last are lost. Start with
-//! [`Walker::collects`]. Whether the folder exists is a fact of the disk, which the rule looks up.
+//! [`Evaluator::collects`]. Whether the folder exists is a fact of the disk, which the rule looks up.
 
 use std::collections::BTreeSet;
 
-use super::{call::Found, evaluator::Walker, state::State, value::Arg, wrapper_table::takes_next};
+use super::{
+    call::Analysis, evaluator::Evaluator, state::State, value::Arg, wrapper_table::takes_next,
+};
 use crate::{
     path,
     path_class::is_temporary,
@@ -25,7 +27,7 @@ const SET: [&str; 9] = [
     "readarray",
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Walks a loop. What changes from round to round is one of several things in it.
     pub(super) fn repeating<T>(
         &mut self,
@@ -157,7 +159,7 @@ impl State {
     }
 }
 
-impl Found {
+impl Analysis {
     /// Forgets about a copy that other commands use between two rounds: `cp "$f" input; ./run input`.
     pub(super) fn drop_used_copies(&mut self) {
         let copies = self.calls.iter().enumerate();

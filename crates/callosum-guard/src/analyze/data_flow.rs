@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{
     call::{Call, Write},
     descriptor::Descriptors,
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, MAX_VALUE, Source, Value},
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) struct Plan {
 /// Where goes what is written to a descriptor of which it is not known that it leads elsewhere than to the network.
 const JOINED: &str = "/dev/tcp/joined";
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     pub(super) fn redirect(&mut self, redirects: &[Redirect], input: Option<&Value>) -> Plan {
         let mut plan = Plan {
             input: input.cloned(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{data_flow::Plan, evaluator::Walker, value::Value};
+use super::{data_flow::Plan, evaluator::Evaluator, value::Value};
 use crate::shell::tree::Redirect;
 
 /// The paths that descriptors lead to, by their number.
@@ -16,7 +16,7 @@ const FIRST_CHOSEN: usize = 10;
 /// Descriptors of which it is remembered where they lead.
 const MAX_DESCRIPTORS: usize = 64;
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Remembers what a redirection opens, unless that is what the command's own output goes to.
     pub(super) fn opened(&mut self, redirect: &Redirect, path: &str) {
         if self.state.descriptors.len() >= MAX_DESCRIPTORS {

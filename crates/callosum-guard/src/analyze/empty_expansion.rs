@@ -1,14 +1,14 @@
 //! Words of which a part may come to nothing: `git re${E}set --hard` is `git reset --hard` where nothing is in `E`.
 //!
-//! Start with [`Walker::with_parts_empty`]. Deliberately not here: words that are not known at all, which every rule has to bear, and
+//! Start with [`Evaluator::with_parts_empty`]. Deliberately not here: words that are not known at all, which every rule has to bear, and
 //! paths, whose unknown parts the place of a path takes account of.
 
 use super::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, MAYBE, Value},
 };
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Looks at a command also as it runs where the parts of its words that are not known come to nothing, as at a guess.
     pub(super) fn with_parts_empty(&mut self, words: &[Arg], input: Option<&Value>) {
         if self.guessed {

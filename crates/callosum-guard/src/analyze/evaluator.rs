@@ -7,10 +7,10 @@
 use std::rc::Rc;
 
 use super::{
-    call::{Call, Found},
+    call::{Analysis, Call},
     scope::Branches,
     state::State,
-    uncertain_cwd::{Whereabouts, ends, is_asked},
+    uncertain_cwd::{CwdState, ends, is_asked},
     value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     facts::Facts,
     link,
     shell::{
-        self, Budget, Fault,
+        self, Budget, ParseError,
         tree::{Command, Script, Simple},
     },
 };
@@ -33,11 +33,11 @@ const MAX_DEPTH: usize = 24;
 pub(super) const MAX_ROUNDS: usize = 16;
 
 /// Finds every command that a text would run.
-pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
-    let mut walker = Walker {
+pub(crate) fn unwrap(text: &str, facts: &Facts) -> Analysis {
+    let mut walker = Evaluator {
         facts,
         budget: Budget { bytes: MAX_BYTES },
-        found: Found::default(),
+        found: Analysis::default(),
         steps: 0,
         depth: 0,
         via: String::new(),
@@ -58,7 +58,7 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         reads_items: false,
     };
     if text.len() > MAX_COMMAND {
-        walker.found.faults.insert(Fault::TooMuch);
+        walker.found.faults.insert(ParseError::TooMuch);
         return walker.found;
     }
     walker.text(text, None);
@@ -70,10 +70,10 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
 pub(super) const INPUT: &str = "/dev/fd/0";
 
 /// Where the walk stands.
-pub(super) struct Walker<'a> {
+pub(super) struct Evaluator<'a> {
     pub(super) facts: &'a Facts,
     budget: Budget,
-    pub(super) found: Found,
+    pub(super) found: Analysis,
     pub(super) steps: usize,
     pub(super) depth: usize,
     pub(super) via: String,
@@ -96,14 +96,14 @@ pub(super) struct Walker<'a> {
     /// Whether nothing follows the command where it fails, since all ends there.
     pub(super) sure: bool,
     /// Where the shell was as such a command could not leave its folder, where it was to.
-    pub(super) left: Option<Whereabouts>,
+    pub(super) left: Option<CwdState>,
     /// The number of loops around the command.
     pub(super) rounds: usize,
     /// Whether what is read is one item of a loop: `while read file`.
     pub(super) reads_items: bool,
 }
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Walks through a text, and gives what it would write.
     pub(super) fn text(&mut self, text: &str, input: Option<&Value>) -> Value {
         // A shell leaves them out.
@@ -122,7 +122,7 @@ impl Walker<'_> {
     /// Does something one level down, said to come by way of `via`.
     pub(super) fn under(&mut self, via: &str, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         if self.depth >= MAX_DEPTH {
-            self.found.faults.insert(Fault::TooDeep);
+            self.found.faults.insert(ParseError::TooDeep);
             return Value::unknown();
         }
         self.depth += 1;
@@ -209,7 +209,7 @@ impl Walker<'_> {
         &mut self,
         commands: &[Command],
         input: Option<&Value>,
-        stood: Option<Whereabouts>,
+        stood: Option<CwdState>,
     ) -> Value {
         let outer = self.left.take();
         let cloned = self.state.cloned.clone();

@@ -5,13 +5,13 @@
 
 use super::{
     brace::braces,
-    evaluator::Walker,
+    evaluator::Evaluator,
     pattern,
     state::State,
     value::{Arg, MAX_VALUES, SOME, Source, Value, is_known, push},
 };
 use crate::shell::{
-    Fault,
+    ParseError,
     tree::{Change, Parameter, Part, Word},
 };
 
@@ -20,14 +20,14 @@ const MAX_EXPANDED: usize = 1024 * 1024;
 /// How many words a command may come to; more are said to be too much.
 const MAX_WORDS: usize = 8 * MAX_VALUES;
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// The words that these come to.
     pub(super) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
         let mut all = Vec::with_capacity(words.len());
         for word in words {
             self.expand(word, &mut all);
             if all.len() > MAX_WORDS {
-                self.found.faults.insert(Fault::TooMuch);
+                self.found.faults.insert(ParseError::TooMuch);
                 break;
             }
         }
@@ -213,7 +213,7 @@ impl Walker<'_> {
     /// The values of a parameter; several for `$@` and whole arrays.
     fn parameter(&mut self, parameter: &Parameter) -> Vec<Value> {
         if self.expanded > MAX_EXPANDED {
-            self.found.faults.insert(Fault::TooMuch);
+            self.found.faults.insert(ParseError::TooMuch);
             return vec![Value::unknown()];
         }
         let values = self.lookup(&parameter.name);
@@ -395,7 +395,7 @@ impl Walker<'_> {
     }
 }
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// What the variable holds by which a list is looked into.
     fn index(&self, written: &str) -> Option<&str> {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -1,23 +1,23 @@
 //! A command of which the words are known: it is recorded, and whoever it runs is followed.
 //!
-//! Start with [`Walker::invoke`]. What is special to a program is in `carrier`.
+//! Start with [`Evaluator::invoke`]. What is special to a program is in `carrier`.
 
 use super::{
     call::{Call, Write},
-    evaluator::Walker,
+    evaluator::Evaluator,
     renamed_binaries::named,
     setting,
     value::{Arg, Value},
 };
 use crate::{
     path,
-    shell::{Fault, tree::Command},
+    shell::{ParseError, tree::Command},
 };
 
 /// Commands that are looked at in one decision.
 const MAX_STEPS: usize = 2_000;
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Runs a command of which the words are known, and gives what it would write.
     pub(super) fn invoke(
         &mut self,
@@ -29,7 +29,7 @@ impl Walker<'_> {
         let bytes: usize = words.iter().map(|word| word.text.len()).sum();
         self.steps += 1 + words.len() / 32 + bytes / 2048;
         if self.steps > MAX_STEPS {
-            self.found.faults.insert(Fault::TooMuch);
+            self.found.faults.insert(ParseError::TooMuch);
             return Value::unknown();
         }
         // What comes to nothing in front leaves the next word to be the command.

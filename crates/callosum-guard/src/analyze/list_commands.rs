@@ -5,12 +5,12 @@
 //! sorted or had lines taken out is still everything but something.
 
 use super::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     pid_sources::wanted_by_awk,
     value::{Arg, SOME, Source, Value},
     wrapper_table::first_operand,
 };
-use crate::path_class::{self, Place};
+use crate::path_class::{self, PathClass};
 
 /// A list of files of the tree as it is, or as git sees it.
 pub(super) const LISTED: Source = Source {
@@ -37,20 +37,20 @@ pub(super) const LISTED: Source = Source {
     within: false,
 };
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Whether what stands in a folder is the project, or more than that.
     pub(super) fn is_tree(&self, folder: &str) -> bool {
         let place = path_class::place(folder, self.state.cwd.as_deref(), self.facts);
         matches!(
             place,
-            Place::Project | Place::Vital | Place::MaybeVital | Place::Everything
+            PathClass::Project | PathClass::Vital | PathClass::MaybeVital | PathClass::Everything
         )
     }
 
     /// Whether a folder is the project or stands in it.
     pub(super) fn is_inside(&self, folder: &str) -> bool {
         let place = path_class::place(folder, self.state.cwd.as_deref(), self.facts);
-        matches!(place, Place::Project | Place::Inside)
+        matches!(place, PathClass::Project | PathClass::Inside)
     }
 
     /// What `rg --files`, `fd` and `tree` print, where it is a list of all there is.

@@ -40,6 +40,6 @@ pub(crate) mod value;
 pub(crate) mod wrapper_table;
 mod wrappers;
 
-pub(crate) use call::{Call, Found, Write};
+pub(crate) use call::{Analysis, Call, Write};
 pub(crate) use evaluator::unwrap;
 pub(crate) use wrappers::SHELLS;

@@ -4,7 +4,7 @@
 //! Of all others it is only known where their output comes from.
 
 use super::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     list_commands::{LISTED, picks_out},
     parents,
     pid_sources::{of_kind, tells_all},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{fetch, generated_sql, shell::ansi};
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// What a command that runs no other would write.
     pub(super) fn output_of(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
         let all = words.get(1..).unwrap_or_default();

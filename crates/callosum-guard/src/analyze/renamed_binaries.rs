@@ -2,7 +2,7 @@
 
 use super::{
     SHELLS,
-    evaluator::{MAX_ROUNDS, Walker},
+    evaluator::{Evaluator, MAX_ROUNDS},
     pattern,
     value::{Arg, Value},
 };
@@ -11,7 +11,7 @@ use crate::path;
 /// Programs that are remembered at other places.
 const MAX_PROGRAMS: usize = 256;
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// The name of the program that was copied or linked to this path before.
     pub(super) fn put_there(&self, text: &str) -> Option<String> {
         let path = text.contains('/').then(|| self.state.absolute(text))?;

@@ -1,13 +1,13 @@
 //! Variables in functions, and behind branches that do not all run.
 //!
 //! `local` in a function ends with it. Behind `A && X=a || X=b` a variable holds one of two values, and each command that
-//! uses it is looked at with both. Start with [`Walker::with_alternatives`].
+//! uses it is looked at with both. Start with [`Evaluator::with_alternatives`].
 
 use std::collections::BTreeSet;
 
 use super::{
     collect::{set_by, set_in},
-    evaluator::Walker,
+    evaluator::Evaluator,
     state::State,
     value::{Arg, Value},
 };
@@ -100,7 +100,7 @@ impl Branches {
     }
 }
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Walks a command again with each value that a variable in it may hold instead.
     pub(super) fn with_alternatives(&mut self, simple: &Simple, input: Option<&Value>) {
         if self.state.alternatives.is_empty() {

@@ -8,7 +8,7 @@ use super::{
 use crate::protect::keeps_secrets;
 
 /// A program that prints secrets.
-struct Telling {
+struct SecretPrinter {
     programs: &'static [&'static str],
     /// Words that all stand behind it, in any order; `a|b` for either, `*` for others, `!` where none may stand.
     words: &'static str,
@@ -16,23 +16,23 @@ struct Telling {
     entire: bool,
 }
 
-const fn all_by(programs: &'static [&'static str], words: &'static str) -> Telling {
-    Telling {
+const fn all_by(programs: &'static [&'static str], words: &'static str) -> SecretPrinter {
+    SecretPrinter {
         programs,
         words,
         entire: true,
     }
 }
 
-const fn one_by(programs: &'static [&'static str], words: &'static str) -> Telling {
-    Telling {
+const fn one_by(programs: &'static [&'static str], words: &'static str) -> SecretPrinter {
+    SecretPrinter {
         programs,
         words,
         entire: false,
     }
 }
 
-const TELLINGS: &[Telling] = &[
+const TELLINGS: &[SecretPrinter] = &[
     all_by(&["gpg", "gpg2"], "--export-secret-*"),
     one_by(
         &["security"],

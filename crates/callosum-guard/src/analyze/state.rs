@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     descriptor::Descriptors,
-    uncertain_cwd::Whereabouts,
+    uncertain_cwd::CwdState,
     value::{Arg, MAX_VALUE, MAX_VALUES, MAYBE, Value},
 };
 use crate::{
@@ -32,7 +32,7 @@ pub(crate) struct State {
     /// Folders that the shell may be in instead of it.
     pub(crate) others: Vec<Option<String>>,
     /// Where rounds of loops and calls of functions were left that are still to be walked to their end.
-    pub(super) left: Vec<Whereabouts>,
+    pub(super) left: Vec<CwdState>,
     /// What is known of files that were written before, by their path.
     pub(crate) files: BTreeMap<String, Value>,
     /// Working trees that git was told to make.

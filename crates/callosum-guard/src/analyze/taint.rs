@@ -3,7 +3,7 @@
 
 use super::{
     call::Call,
-    evaluator::Walker,
+    evaluator::Evaluator,
     list_commands::picks_out,
     secret_managers::kept_by,
     value::{Arg, Source, Value},
@@ -48,7 +48,7 @@ const MEASURES: [&str; 9] = [
     "md5",
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// What a program prints of secrets by the files that it is given, or of those that it keeps itself.
     pub(super) fn secrets_printed(&self, name: &str, words: &[Arg]) -> Source {
         if READERS.contains(&name) {

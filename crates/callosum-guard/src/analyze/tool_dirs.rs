@@ -5,11 +5,11 @@
 //! [`named`](super::value::Source::named).
 
 use super::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, MAYBE, SOME, Source, Value},
     wrapper_table::first_operand,
 };
-use crate::path_class::{self, Place};
+use crate::path_class::{self, PathClass};
 
 /// A program that names a folder.
 struct Naming {
@@ -135,7 +135,7 @@ const LISTS: [&str; 33] = [
     "awk", "gawk", "tree", "eza", "exa", "lsd", "compgen", "dirs", "git", "true",
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// The folder that a program names, where that is known.
     pub(super) fn folder_named_by(&self, name: &str, words: &[Arg]) -> Option<Value> {
         let says = |group: &&'static str| {
@@ -166,7 +166,7 @@ impl Walker<'_> {
     }
 }
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// The path of what `mktemp` makes: in the system's temporary folder, in the one that it is told, or here.
     pub(super) fn made_by_mktemp(&self, words: &[Arg]) -> String {
         const TAKES: &str = "-p --suffix";
@@ -235,7 +235,10 @@ impl Walker<'_> {
         // What has a part that is not empty was made before: `$(mktemp -d)/x`.
         let stands_here = !text.trim_start_matches("./").contains('/') || text.contains(SOME);
         let leads = path_class::place(text, self.state.cwd.as_deref(), self.facts);
-        let is_inner = matches!(leads, Place::Inside | Place::Free | Place::Unknown);
+        let is_inner = matches!(
+            leads,
+            PathClass::Inside | PathClass::Free | PathClass::Unknown
+        );
         is_inner && !(is_followed && stands_here)
     }
 }

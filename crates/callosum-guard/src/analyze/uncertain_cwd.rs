@@ -1,9 +1,9 @@
 //! Folders that a command may have gone to, or not: `[ -d build ] && cd build; rm -rf *`.
 //!
 //! What runs behind a `cd` that stands under a condition is looked at where it leads, and where the shell was before. Start with
-//! [`Walker::perhaps`]. Deliberately not here: a `cd` under no condition, which goes wherever its folder is there.
+//! [`Evaluator::perhaps`]. Deliberately not here: a `cd` under no condition, which goes wherever its folder is there.
 
-use super::{evaluator::Walker, state::State, value::Value};
+use super::{evaluator::Evaluator, state::State, value::Value};
 use crate::{
     path,
     shell::tree::{Command, Script, Word},
@@ -20,29 +20,29 @@ const ASKED: [&str; 16] = [
 
 /// Where a shell may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Whereabouts {
+pub(super) struct CwdState {
     /// The folder that is gone by.
     folder: Option<String>,
     /// Those that it may be in instead.
     others: Vec<Option<String>>,
 }
 
-impl Walker<'_> {
-    pub(super) fn whereabouts(&self) -> Whereabouts {
-        Whereabouts {
+impl Evaluator<'_> {
+    pub(super) fn whereabouts(&self) -> CwdState {
+        CwdState {
             folder: self.state.cwd.clone(),
             others: self.state.others.clone(),
         }
     }
 
     /// Has the shell be there.
-    pub(super) fn stand(&mut self, at: Whereabouts) {
+    pub(super) fn stand(&mut self, at: CwdState) {
         self.state.cwd = at.folder;
         self.state.others = at.others;
     }
 
     /// Has the shell be at any of these, of which nobody knows which; where there is none, nothing follows.
-    pub(super) fn stand_in_any(&mut self, stands: Vec<Whereabouts>) {
+    pub(super) fn stand_in_any(&mut self, stands: Vec<CwdState>) {
         let mut stands = stands.into_iter();
         let Some(first) = stands.next() else { return };
         self.stand(first);
@@ -51,7 +51,7 @@ impl Walker<'_> {
         }
     }
 
-    fn stand_in_another(&mut self, at: Whereabouts) {
+    fn stand_in_another(&mut self, at: CwdState) {
         for folder in [at.folder].into_iter().chain(at.others) {
             let others = &mut self.state.others;
             if folder != self.state.cwd && !others.contains(&folder) && others.len() < MOST_OTHERS {
@@ -61,7 +61,7 @@ impl Walker<'_> {
     }
 
     /// Notes where the shell is behind a branch, among the others' `stands` where what comes next follows it.
-    pub(super) fn leave(&mut self, branch: &Script, stands: &mut Vec<Whereabouts>) {
+    pub(super) fn leave(&mut self, branch: &Script, stands: &mut Vec<CwdState>) {
         match end_of(branch) {
             None => stands.push(self.whereabouts()),
             Some(End::Turn) => self.state.left.push(self.whereabouts()),
@@ -78,7 +78,7 @@ impl Walker<'_> {
     }
 
     /// Notes that what was walked through since may not have run: the shell may be where it was before as well.
-    pub(super) fn perhaps(&mut self, before: Whereabouts) {
+    pub(super) fn perhaps(&mut self, before: CwdState) {
         if self.sure || self.whereabouts() == before {
             return;
         }

@@ -3,7 +3,7 @@
 //! git runs programs that its settings name: for the state of files, for differences, for what is shown. Those of the
 //! project's own repository are looked at, and a folder that may be another repository is left to the client's prompt.
 
-use super::{Kind, Line, Refusal, path, refused_word, table};
+use super::{AllowRefusal, Kind, Line, path, refused_word, table};
 
 /// What `log`, `show` and `diff` take, but for what writes (`--output`) or runs (`--ext-diff`, `--textconv`).
 const LOG: [&str; 4] = [
@@ -104,7 +104,7 @@ const NAMES_ONLY: [&str; 9] = [
 
 impl Line<'_> {
     /// Checks a command of git's.
-    pub(super) fn git(&self, words: &[String], folders: &[String]) -> Result<(), Refusal> {
+    pub(super) fn git(&self, words: &[String], folders: &[String]) -> Result<(), AllowRefusal> {
         let mut folders = folders.to_vec();
         let mut at = 1;
         loop {
@@ -164,11 +164,11 @@ impl Line<'_> {
     }
 
     /// Checks a word that git takes for a revision or for a path.
-    fn revision_or_path(&self, word: &str, folder: &str) -> Result<(), Refusal> {
+    fn revision_or_path(&self, word: &str, folder: &str) -> Result<(), AllowRefusal> {
         let path = word.rsplit(':').next().unwrap_or(word);
         let path = path.rsplit(')').next().unwrap_or(path);
         if path::is_secret(path) || path::is_secret(word) {
-            return Err(Refusal::Path {
+            return Err(AllowRefusal::Path {
                 path: word.to_owned(),
                 reason: "may contain secrets",
             });
@@ -182,8 +182,8 @@ impl Line<'_> {
     }
 
     /// Checks that git finds the project's own repository in a folder, and that its settings run nothing for a look.
-    fn repository(&self, folder: &str) -> Result<(), Refusal> {
-        let refused = |reason: &'static str| Refusal::Path {
+    fn repository(&self, folder: &str) -> Result<(), AllowRefusal> {
+        let refused = |reason: &'static str| AllowRefusal::Path {
             path: folder.to_owned(),
             reason,
         };

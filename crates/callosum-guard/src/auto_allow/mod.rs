@@ -67,7 +67,7 @@ pub enum Kind {
 
 /// Why a command line goes to the client's own prompt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum AllowRefusal {
     /// The guard asks or blocks.
     #[error("the guard does not allow it")]
     Verdict,
@@ -115,23 +115,23 @@ pub fn auto_allow(
     policy: &Policy,
     listed: &[Permission],
     tree: &dyn Tree,
-) -> Result<(), Refusal> {
+) -> Result<(), AllowRefusal> {
     // bash and fish disagree on where a quote with `\'` in it ends, and the reader passes `coproc` over.
     let is_read_alike = !command.contains("\\'") && !command.contains("coproc");
     if command.len() > LONGEST || !command.chars().all(is_plain) || !is_read_alike {
-        return Err(Refusal::NotUnderstood);
+        return Err(AllowRefusal::NotUnderstood);
     }
     let (Some(root), Some(cwd)) = (facts.root.as_deref(), facts.cwd.as_deref()) else {
-        return Err(Refusal::NoProject);
+        return Err(AllowRefusal::NoProject);
     };
     let home = facts.home.as_deref().unwrap_or("/");
     if crate::path::is_within(home, root) {
-        return Err(Refusal::NoProject);
+        return Err(AllowRefusal::NoProject);
     }
     let mut budget = Budget { bytes: LONGEST * 4 };
     let (script, faults) = shell::read(command, 0, &mut budget);
     if !faults.is_empty() {
-        return Err(Refusal::NotUnderstood);
+        return Err(AllowRefusal::NotUnderstood);
     }
     let line = Line {
         facts,
@@ -151,7 +151,7 @@ pub fn auto_allow(
     // Last, since it costs the most.
     let verdict = decide(command, facts, policy);
     if verdict.decision != Decision::Allow || verdict.rule.is_some() {
-        return Err(Refusal::Verdict);
+        return Err(AllowRefusal::Verdict);
     }
     let found = analyze::unwrap(command, facts);
     // A listed program may run a file that the guard has not read; that is what its user trusts.
@@ -164,7 +164,7 @@ pub fn auto_allow(
         call.elsewhere || call.contained || !is_trusted && (call.guessed || is_opaque())
     };
     if !found.faults.is_empty() || found.calls.iter().any(&mut is_strange) {
-        return Err(Refusal::NotUnderstood);
+        return Err(AllowRefusal::NotUnderstood);
     }
     Ok(())
 }
@@ -220,7 +220,7 @@ impl Line<'_> {
         command: &Command,
         around: Around,
         folders: &mut Vec<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AllowRefusal> {
         match command {
             Command::Simple(simple) => self.simple(simple, around, folders),
             Command::Pipeline(commands) => {
@@ -245,13 +245,13 @@ impl Line<'_> {
                 }
                 Ok(())
             }
-            Command::Group { .. } => Err(Refusal::Syntax("a group or a background command")),
+            Command::Group { .. } => Err(AllowRefusal::Syntax("a group or a background command")),
             Command::Parts(_) | Command::Loop(_) | Command::For { .. } | Command::Case { .. } => {
-                Err(Refusal::Syntax("a compound command"))
+                Err(AllowRefusal::Syntax("a compound command"))
             }
-            Command::Function { .. } => Err(Refusal::Syntax("a function")),
-            Command::Test(_) => Err(Refusal::Syntax("a test in double brackets")),
-            Command::Redirected { .. } => Err(Refusal::Syntax("a compound command")),
+            Command::Function { .. } => Err(AllowRefusal::Syntax("a function")),
+            Command::Test(_) => Err(AllowRefusal::Syntax("a test in double brackets")),
+            Command::Redirected { .. } => Err(AllowRefusal::Syntax("a compound command")),
         }
     }
 
@@ -261,7 +261,7 @@ impl Line<'_> {
         script: &Script,
         around: Around,
         folders: &mut Vec<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AllowRefusal> {
         let mut after: Vec<String> = Vec::new();
         for command in &script.commands {
             self.command(command, around, folders)?;
@@ -274,7 +274,7 @@ impl Line<'_> {
         folders.sort_unstable();
         folders.dedup();
         if folders.len() > MOST_FOLDERS {
-            return Err(Refusal::NotUnderstood);
+            return Err(AllowRefusal::NotUnderstood);
         }
         Ok(())
     }
@@ -284,13 +284,13 @@ impl Line<'_> {
         simple: &Simple,
         around: Around,
         folders: &mut Vec<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AllowRefusal> {
         for assignment in &simple.assignments {
             let is_literal = assignment.list.is_none()
                 && !assignment.adds
                 && words::text(&assignment.value).is_ok();
             if !is_literal || !words::is_harmless(&assignment.name) {
-                return Err(Refusal::Variable(assignment.name.clone()));
+                return Err(AllowRefusal::Variable(assignment.name.clone()));
             }
         }
         let mut is_fed = around.is_fed;
@@ -315,11 +315,11 @@ impl Line<'_> {
         }
         let words = self.expand(&simple.words, folders)?;
         let Some(name) = words.first().cloned() else {
-            return Err(Refusal::NotUnderstood);
+            return Err(AllowRefusal::NotUnderstood);
         };
         let is_bare = simple.words.first().is_some_and(words::is_bare);
         let built_in = if !is_bare {
-            Err(Refusal::Program(name.clone()))
+            Err(AllowRefusal::Program(name.clone()))
         } else if name == "cd" {
             self.enter(&words, around, folders)
         } else {
@@ -355,7 +355,7 @@ impl Line<'_> {
         words: &[String],
         around: Around,
         folders: &mut Vec<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AllowRefusal> {
         let [_, folder] = words else {
             return Err(refused_word(words, words.get(1)));
         };
@@ -365,7 +365,7 @@ impl Line<'_> {
         for from in folders.iter_mut() {
             let real = path::inside(self, folder, from)?;
             if self.tree.kind(&real) != Some(Kind::Folder) {
-                return Err(Refusal::Path {
+                return Err(AllowRefusal::Path {
                     path: folder.clone(),
                     reason: "is not a folder",
                 });
@@ -377,9 +377,9 @@ impl Line<'_> {
     }
 
     /// Checks a redirection; whether it feeds something to the command.
-    fn redirect(&self, redirect: &Redirect, folders: &[String]) -> Result<bool, Refusal> {
+    fn redirect(&self, redirect: &Redirect, folders: &[String]) -> Result<bool, AllowRefusal> {
         if redirect.name.is_some() {
-            return Err(Refusal::Syntax("a named descriptor"));
+            return Err(AllowRefusal::Syntax("a named descriptor"));
         }
         let word = match &redirect.target {
             Target::Word(word) => word,
@@ -388,13 +388,15 @@ impl Line<'_> {
                 let literal = body.get().and_then(shell::tree::Word::literal);
                 return match literal {
                     Some(_) => Ok(true),
-                    None => Err(Refusal::Syntax("an expansion in a here-document")),
+                    None => Err(AllowRefusal::Syntax("an expansion in a here-document")),
                 };
             }
         };
         let text = words::text(word)?;
         if text.contains(['*', '?', '[']) {
-            return Err(Refusal::Syntax("a pattern as the target of a redirection"));
+            return Err(AllowRefusal::Syntax(
+                "a pattern as the target of a redirection",
+            ));
         }
         match redirect.kind {
             RedirectKind::Text => Ok(true),
@@ -403,7 +405,7 @@ impl Line<'_> {
                 if is_descriptor && !text.is_empty() {
                     Ok(false)
                 } else {
-                    Err(Refusal::Syntax("a redirection to an unknown target"))
+                    Err(AllowRefusal::Syntax("a redirection to an unknown target"))
                 }
             }
             RedirectKind::Read => {
@@ -419,7 +421,7 @@ impl Line<'_> {
                 }
                 Ok(false)
             }
-            RedirectKind::ReadWrite => Err(Refusal::Syntax("a file opened to read and write")),
+            RedirectKind::ReadWrite => Err(AllowRefusal::Syntax("a file opened to read and write")),
         }
     }
 }
@@ -457,8 +459,8 @@ fn echoed(words: &[shell::tree::Word]) -> Option<Vec<&Script>> {
 }
 
 /// The refusal of a command for one of its words.
-fn refused_word(words: &[String], word: Option<&String>) -> Refusal {
-    Refusal::Word {
+fn refused_word(words: &[String], word: Option<&String>) -> AllowRefusal {
+    AllowRefusal::Word {
         program: words.first().cloned().unwrap_or_default(),
         word: word.cloned().unwrap_or_default(),
     }

@@ -4,7 +4,7 @@
 //! that keeps secrets. Writing stays inside the project, and is for documents and data: nothing that a build, a test, an
 //! editor or an agent reads later as code, settings or instructions.
 
-use super::{Kind, Line, Refusal, Tree};
+use super::{AllowRefusal, Kind, Line, Tree};
 use crate::{
     decide_write,
     path::{is_within, name},
@@ -84,14 +84,14 @@ pub(super) fn joined(path: &str, folder: &str) -> String {
     }
 }
 
-fn refused(path: &str, reason: &'static str) -> Refusal {
-    Refusal::Path {
+fn refused(path: &str, reason: &'static str) -> AllowRefusal {
+    AllowRefusal::Path {
         path: path.to_owned(),
         reason,
     }
 }
 
-fn real(tree: &dyn Tree, path: &str, folder: &str) -> Result<String, Refusal> {
+fn real(tree: &dyn Tree, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = (!path.is_empty())
         .then(|| tree.real(&joined(path, folder)))
         .flatten();
@@ -99,7 +99,7 @@ fn real(tree: &dyn Tree, path: &str, folder: &str) -> Result<String, Refusal> {
 }
 
 /// Returns where a path leads, if that is the project or inside it.
-pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
+pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = real(line.tree, path, folder)?;
     if is_within(&real, line.root) {
         Ok(real)
@@ -109,7 +109,7 @@ pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String
 }
 
 /// Returns where a path leads, if its name and kind may be looked at.
-pub(super) fn names(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
+pub(super) fn names(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = real(line.tree, path, folder)?;
     let facts = line.facts;
     let given = facts.given.iter().map(String::as_str);
@@ -128,7 +128,7 @@ pub(super) fn names(line: &Line<'_>, path: &str, folder: &str) -> Result<String,
 }
 
 /// Checks that what is in a file may be shown.
-pub(super) fn read(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
+pub(super) fn read(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = names(line, path, folder)?;
     if is_secret(path) || is_secret(&real) {
         return Err(refused(path, "may contain secrets"));
@@ -146,7 +146,7 @@ pub(super) fn read_all(
     path: &str,
     folder: &str,
     sees_hidden: bool,
-) -> Result<(), Refusal> {
+) -> Result<(), AllowRefusal> {
     let top = read(line, path, folder)?;
     if line.tree.kind(&top) != Some(Kind::Folder) {
         return Ok(());
@@ -184,7 +184,7 @@ pub(super) fn read_all(
 }
 
 /// Checks that a file may be written: one that is not there yet, or a log.
-pub(super) fn write(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
+pub(super) fn write(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = data(line, path, folder)?;
     match line.tree.kind(&real) {
         None => Ok(real),
@@ -194,7 +194,7 @@ pub(super) fn write(line: &Line<'_>, path: &str, folder: &str) -> Result<String,
 }
 
 /// Checks that a path is one of a document or of data inside the project.
-pub(super) fn data(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
+pub(super) fn data(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = own(line, path, folder)?;
     let name = name(&real).to_ascii_lowercase();
     let is_list = name.contains("requirement") || name.contains("constraint");
@@ -224,7 +224,7 @@ fn has_ending(name: &str, endings: &[&str]) -> bool {
 
 /// Checks that something may be created or changed at a path, whatever is in it: it is inside the project, and neither
 /// hidden nor one of the files that the guard protects.
-pub(super) fn own(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
+pub(super) fn own(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = inside(line, path, folder)?;
     let inner = real[line.root.len()..].trim_start_matches('/');
     if inner.is_empty() {

@@ -1,7 +1,7 @@
 //! Checks a command by the [table of programs](super::table); a few have a form of their own.
 
 use super::{
-    Line, Refusal, path, refused_word,
+    AllowRefusal, Line, path, refused_word,
     script::{awk_is_plain, find_is_plain, jq_is_plain, sed_is_plain},
     table::{Arguments, Operands, PROGRAMS, Program, TYPES, VERSIONED, read},
 };
@@ -13,7 +13,7 @@ impl Line<'_> {
         words: &[String],
         is_fed: bool,
         folders: &[String],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AllowRefusal> {
         // `/bin/ls` and `/usr/bin/ls` are what they are called; any other path is a program of its own.
         let name = words[0].as_str();
         let system = ["/bin/", "/usr/bin/"].iter();
@@ -81,7 +81,7 @@ impl Line<'_> {
         let mut programs = PROGRAMS.iter();
         let is_it = |program: &&Program| program.names.split(' ').any(|one| one == name);
         let program = programs.find(is_it);
-        let program = program.ok_or_else(|| Refusal::Program(words[0].clone()))?;
+        let program = program.ok_or_else(|| AllowRefusal::Program(words[0].clone()))?;
         let known = [
             program.flags,
             program.values,
@@ -102,9 +102,9 @@ impl Line<'_> {
         (words, read): (&[String], &Arguments),
         is_fed: bool,
         folder: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AllowRefusal> {
         let operands = read.operands.as_slice();
-        let each = |operands: &[String], check: &dyn Fn(&str) -> Result<(), Refusal>| {
+        let each = |operands: &[String], check: &dyn Fn(&str) -> Result<(), AllowRefusal>| {
             let named = operands.iter().filter(|operand| *operand != "-");
             named.map(String::as_str).try_for_each(check)
         };
@@ -139,7 +139,7 @@ impl Line<'_> {
         (words, read): (&[String], &Arguments),
         is_fed: bool,
         folder: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AllowRefusal> {
         let lists_files = name == "rg" && read.has(&["files", "type-list"]);
         let given = match name {
             "sed" => read.has(&["e", "expression"]),
@@ -224,7 +224,7 @@ impl Line<'_> {
         files.into_iter().try_for_each(|file| check(file))
     }
 
-    fn find(&self, words: &[String], folders: &[String]) -> Result<(), Refusal> {
+    fn find(&self, words: &[String], folders: &[String]) -> Result<(), AllowRefusal> {
         let starts = find_is_plain(words)?;
         for folder in folders {
             if starts.is_empty() {
@@ -238,7 +238,7 @@ impl Line<'_> {
     }
 
     /// Checks `cp` and `mv` of files, not of folders.
-    fn copy(&self, words: &[String], folders: &[String]) -> Result<(), Refusal> {
+    fn copy(&self, words: &[String], folders: &[String]) -> Result<(), AllowRefusal> {
         let read = read(
             words,
             [
@@ -295,7 +295,7 @@ fn ends_as_code(pattern: &str) -> bool {
     path::is_code(end)
 }
 
-fn plain_if(words: &[String], is_plain: bool) -> Result<(), Refusal> {
+fn plain_if(words: &[String], is_plain: bool) -> Result<(), AllowRefusal> {
     if is_plain {
         Ok(())
     } else {

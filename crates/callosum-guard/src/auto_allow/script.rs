@@ -1,6 +1,6 @@
 //! Scripts of `sed`, `awk` and `jq`, and expressions of `find`, that only read.
 
-use super::{Refusal, refused_word};
+use super::{AllowRefusal, refused_word};
 
 /// Returns whether a script of `sed` prints, deletes, replaces or ends, and does nothing else: no `w`, `r` or `e`.
 pub(super) fn sed_is_plain(script: &str) -> bool {
@@ -187,7 +187,7 @@ const FIND_VALUES: [&str; 30] = [
 ];
 
 /// Returns the folders that a `find` starts in, if all it does is list.
-pub(super) fn find_is_plain(words: &[String]) -> Result<Vec<&str>, Refusal> {
+pub(super) fn find_is_plain(words: &[String]) -> Result<Vec<&str>, AllowRefusal> {
     let mut rest = words.iter().skip(1).peekable();
     let mut starts = Vec::new();
     while let Some(word) = rest.next_if(|word| !word.starts_with(['-', '(', '!', ','])) {

@@ -4,7 +4,7 @@
 //! To add a program, add a row. An option that is not in its row is refused, and so is one that a program would take as
 //! the beginning of a longer one.
 
-use super::{Refusal, refused_word};
+use super::{AllowRefusal, refused_word};
 
 /// Programs that run the words that follow, or text that they are given, and commands of the shell's that change what
 /// follows. None of them can be listed.
@@ -370,7 +370,7 @@ pub(super) fn read(
     words: &[String],
     [flags, values, long, long_values]: [&str; 4],
     numbers: bool,
-) -> Result<Arguments, Refusal> {
+) -> Result<Arguments, AllowRefusal> {
     let mut read = Arguments {
         options: Vec::new(),
         operands: Vec::new(),

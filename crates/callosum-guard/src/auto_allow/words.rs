@@ -1,6 +1,6 @@
 //! Words of a command as the shell would give them to a program: only what is certain without running anything.
 
-use super::{Line, Refusal};
+use super::{AllowRefusal, Line};
 use crate::{
     analyze::pattern,
     shell::tree::{Change, Parameter, Part, Word},
@@ -54,7 +54,7 @@ pub(super) fn is_bare(word: &Word) -> bool {
 }
 
 /// Returns the text of a word that the shell changes nothing in, patterns left as they are.
-pub(super) fn text(word: &Word) -> Result<String, Refusal> {
+pub(super) fn text(word: &Word) -> Result<String, AllowRefusal> {
     let mut whole = String::new();
     let mut bare = String::new();
     for (at, part) in word.parts.iter().enumerate() {
@@ -63,23 +63,23 @@ pub(super) fn text(word: &Word) -> Result<String, Refusal> {
             Part::Text { text, .. } => {
                 // `=ls` is a path in zsh.
                 if at == 0 && text.starts_with(['~', '=']) {
-                    return Err(Refusal::Syntax("an expansion at the start of a word"));
+                    return Err(AllowRefusal::Syntax("an expansion at the start of a word"));
                 }
                 if text.contains(['(', ')']) || text.contains("=~") || text.contains(":~") {
-                    return Err(Refusal::Syntax("an expansion within a word"));
+                    return Err(AllowRefusal::Syntax("an expansion within a word"));
                 }
                 bare.push_str(text);
                 whole.push_str(text);
             }
             Part::Parameter { parameter, .. } if is_status(parameter) => whole.push('0'),
-            Part::Parameter { .. } => return Err(Refusal::Syntax("a variable")),
-            Part::Substitution { .. } => return Err(Refusal::Syntax("a substitution")),
-            Part::Process { .. } => return Err(Refusal::Syntax("a process substitution")),
-            Part::Arithmetic(_) => return Err(Refusal::Syntax("an arithmetic expansion")),
+            Part::Parameter { .. } => return Err(AllowRefusal::Syntax("a variable")),
+            Part::Substitution { .. } => return Err(AllowRefusal::Syntax("a substitution")),
+            Part::Process { .. } => return Err(AllowRefusal::Syntax("a process substitution")),
+            Part::Arithmetic(_) => return Err(AllowRefusal::Syntax("an arithmetic expansion")),
         }
     }
     if has_braces(&bare) {
-        return Err(Refusal::Syntax("a brace expansion"));
+        return Err(AllowRefusal::Syntax("a brace expansion"));
     }
     Ok(whole)
 }
@@ -94,7 +94,7 @@ fn has_braces(bare: &str) -> bool {
 }
 
 /// Returns a word as a pattern in which quoted signs stand for themselves. `None` if it is none.
-fn glob(word: &Word) -> Result<Option<String>, Refusal> {
+fn glob(word: &Word) -> Result<Option<String>, AllowRefusal> {
     let mut whole = String::new();
     let mut is_glob = false;
     for part in &word.parts {
@@ -112,13 +112,13 @@ fn glob(word: &Word) -> Result<Option<String>, Refusal> {
             is_glob |= text.contains(['*', '?']);
             // What a range takes in depends on the locale.
             if text.contains('[') && text.contains(']') {
-                return Err(Refusal::Syntax("a pattern with brackets"));
+                return Err(AllowRefusal::Syntax("a pattern with brackets"));
             }
             whole.push_str(text);
         }
     }
     if whole.contains("**") {
-        return Err(Refusal::Syntax("a recursive pattern"));
+        return Err(AllowRefusal::Syntax("a recursive pattern"));
     }
     Ok(is_glob.then_some(whole))
 }
@@ -129,7 +129,7 @@ impl Line<'_> {
         &self,
         words: &[Word],
         folders: &[String],
-    ) -> Result<Vec<String>, Refusal> {
+    ) -> Result<Vec<String>, AllowRefusal> {
         let mut all = Vec::new();
         for word in words {
             let text = text(word)?;
@@ -138,7 +138,7 @@ impl Line<'_> {
                 continue;
             };
             let [folder] = folders else {
-                return Err(Refusal::Syntax("a pattern in an uncertain folder"));
+                return Err(AllowRefusal::Syntax("a pattern in an uncertain folder"));
             };
             let names = self.names(&pattern, folder, MOST_WORDS - all.len().min(MOST_WORDS))?;
             if names.is_empty() {
@@ -152,7 +152,7 @@ impl Line<'_> {
     }
 
     /// Returns the paths that a pattern fits, as the shell spells them.
-    fn names(&self, pattern: &str, folder: &str, most: usize) -> Result<Vec<String>, Refusal> {
+    fn names(&self, pattern: &str, folder: &str, most: usize) -> Result<Vec<String>, AllowRefusal> {
         let is_rooted = pattern.starts_with('/');
         let mut found = vec![if is_rooted { "/" } else { "" }.to_owned()];
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -185,7 +185,9 @@ impl Line<'_> {
                 next.extend(names.map(|name| joined(name)));
             }
             if next.len() > most {
-                return Err(Refusal::Syntax("a pattern that matches very many files"));
+                return Err(AllowRefusal::Syntax(
+                    "a pattern that matches very many files",
+                ));
             }
             found = next;
         }

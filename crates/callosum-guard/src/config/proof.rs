@@ -10,7 +10,7 @@ use crate::{
 
 /// What is wrong with a rule: the key within it, what stands there, and what is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ProofFault {
     pub(super) key: String,
     pub(super) value: String,
     pub(super) wanted: &'static str,
@@ -20,9 +20,9 @@ pub(super) struct Fault {
 const MOST: usize = 32;
 
 /// Everything in which a rule is not what it says.
-pub(super) fn faults(rule: &UserRule) -> Vec<Fault> {
+pub(super) fn faults(rule: &UserRule) -> Vec<ProofFault> {
     let mut faults = Vec::new();
-    let fault = |key: String, value: &str, wanted: &'static str| Fault {
+    let fault = |key: String, value: &str, wanted: &'static str| ProofFault {
         key,
         value: value.to_owned(),
         wanted,

@@ -16,7 +16,7 @@ mod tests;
 
 /// A kind of place, of which a path has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PathClass {
     /// Without it the machine or the person's work is gone: `/`, `/etc`, the home folder, the
     /// folders that the project stands in.
     Vital,
@@ -48,9 +48,9 @@ pub(crate) enum Place {
 const REPOSITORIES: [&str; 4] = [".git", ".jj", ".hg", ".sl"];
 
 /// Where a path leads.
-pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
+pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
     if text.is_empty() {
-        return Place::Unknown;
+        return PathClass::Unknown;
     }
     let windows =
         text.len() >= 2 && text.as_bytes()[1] == b':' && text.as_bytes()[0].is_ascii_alphabetic();
@@ -61,7 +61,11 @@ pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             .to_ascii_lowercase();
         let vital =
             rest.is_empty() || matches!(rest.as_str(), "windows" | "users" | "program files");
-        return if vital { Place::Vital } else { Place::Outside };
+        return if vital {
+            PathClass::Vital
+        } else {
+            PathClass::Outside
+        };
     }
     if text.contains([MAYBE, SOME]) {
         return unknown(text, cwd, facts);
@@ -69,7 +73,7 @@ pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     known(text, cwd, facts)
 }
 
-fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
+fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
     // What is certainly not empty stands for one name.
     let named = text.replace(SOME, "\u{2026}");
     if !named.contains(MAYBE) {
@@ -79,43 +83,43 @@ fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             let led = path::absolute(first, None);
             let is_above = led == "." || led.starts_with("..");
             return if is_above {
-                Place::MaybeVital
+                PathClass::MaybeVital
             } else {
-                Place::Unknown
+                PathClass::Unknown
             };
         }
         return match named.strip_prefix('/') {
-            Some(rest) if rest.trim_end_matches('/') == "\u{2026}" => Place::Vital,
+            Some(rest) if rest.trim_end_matches('/') == "\u{2026}" => PathClass::Vital,
             _ => known(&named, cwd, facts),
         };
     }
     let emptied: String = named.chars().filter(|c| *c != MAYBE).collect();
     if emptied.is_empty() {
-        return Place::Unknown;
+        return PathClass::Unknown;
     }
     // `$X*`: an empty value would leave a pattern for everything.
-    if known(&emptied, cwd, facts) == Place::Everything {
-        return Place::Everything;
+    if known(&emptied, cwd, facts) == PathClass::Everything {
+        return PathClass::Everything;
     }
     // `"$X"/…`: an empty value would leave a path from the root on.
     let rest = known(&emptied, cwd, facts);
-    if matches!(rest, Place::Vital | Place::Project) {
+    if matches!(rest, PathClass::Vital | PathClass::Project) {
         let whole = emptied.trim_matches(['/', '*', '.']).is_empty();
         if emptied.starts_with('/') && !whole && takes_in_no_folder(&emptied) {
-            return Place::Unknown;
+            return PathClass::Unknown;
         }
         // `build$X` in the project's folder is not the project.
         return if whole || emptied.starts_with('/') {
-            Place::MaybeVital
+            PathClass::MaybeVital
         } else {
-            Place::Unknown
+            PathClass::Unknown
         };
     }
     if named.starts_with(MAYBE) {
-        return Place::Unknown;
+        return PathClass::Unknown;
     }
     match known(&named.replace(MAYBE, "\u{2026}"), cwd, facts) {
-        Place::Vital | Place::Project => Place::MaybeVital,
+        PathClass::Vital | PathClass::Project => PathClass::MaybeVital,
         other => other,
     }
 }
@@ -127,7 +131,7 @@ fn takes_in_no_folder(pattern: &str) -> bool {
     first.contains('*') && !names.any(|name| glob::matches(first, name))
 }
 
-fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
+fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
     let mut cut = text;
     let mut pattern = false;
     // `x/*`, `x/.*`, `x/**`, `x/*/` and `x/{*,.*}` are everything in x.
@@ -160,18 +164,18 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     if !absolute.starts_with('/') {
         // The working folder is not known.
         return if absolute.starts_with("..") {
-            Place::Outside
+            PathClass::Outside
         } else if absolute == "." {
-            Place::MaybeVital
+            PathClass::MaybeVital
         } else if git(&absolute, facts) {
-            Place::Git
+            PathClass::Git
         } else {
-            Place::Inside
+            PathClass::Inside
         };
     }
     // What git leaves behind where it was killed. Others' work it keeps none of.
     if is_lock_of_git(&absolute) {
-        return Place::Inside;
+        return PathClass::Inside;
     }
     if git(&absolute, facts) && root.is_none_or(|root| path::is_within(&absolute, root))
         || facts
@@ -179,26 +183,26 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             .as_deref()
             .is_some_and(|folder| path::is_within(&absolute, shared(folder)))
     {
-        return Place::Git;
+        return PathClass::Git;
     }
     if let Some(root) = root.filter(|root| is_ground(root, facts)) {
         if absolute == root {
             return if pattern {
-                Place::Everything
+                PathClass::Everything
             } else {
-                Place::Project
+                PathClass::Project
             };
         }
         if path::is_within(&absolute, root) {
-            return Place::Inside;
+            return PathClass::Inside;
         }
     }
     if is_of_service(&absolute) && !pattern {
-        return Place::Free;
+        return PathClass::Free;
     }
     // What stands in it, as the other temporary folders; it is itself a file system.
     if pattern && absolute == "/dev/shm" {
-        return Place::Free;
+        return PathClass::Free;
     }
     if let Some(place) = device(&absolute).or_else(|| in_given(&absolute, pattern, facts)) {
         return place;
@@ -211,7 +215,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     let home = facts.home.as_deref().filter(|home| !home.is_empty());
     let holds = |inner: &str| path::is_within(inner, &absolute);
     if root.is_some_and(holds) || home.is_some_and(holds) || first.is_empty() {
-        return Place::Vital;
+        return PathClass::Vital;
     }
     let in_home = home.and_then(|home| {
         let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
@@ -225,47 +229,51 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         path::is_within(&absolute, free) && !(holds_home && in_home.is_some())
     };
     if facts.free.iter().any(is_free) {
-        return Place::Free;
+        return PathClass::Free;
     }
     if let Some(rest) = in_home {
         if rest == ".cache" || rest.starts_with(".cache/") {
-            return Place::Free;
+            return PathClass::Free;
         }
         let keeps = |own: &&str| own.starts_with('.') && path::is_within(rest, own);
         return if OWN.contains(&rest) {
-            Place::Vital
+            PathClass::Vital
         } else if is_home && !OWN.iter().any(keeps) {
-            Place::Inside
+            PathClass::Inside
         } else {
-            Place::Outside
+            PathClass::Outside
         };
     }
     if temporary && absolute != "/dev/shm" {
-        return Place::Free;
+        return PathClass::Free;
     }
     if first.contains(['*', '?']) {
-        return Place::Vital;
+        return PathClass::Vital;
     }
     if SYSTEM.contains(&first) {
         let shallow =
             deep == 0 || deep == 1 && matches!(first, "usr" | "var" | "System" | "Library" | "lib");
-        return if shallow { Place::Vital } else { Place::System };
+        return if shallow {
+            PathClass::Vital
+        } else {
+            PathClass::System
+        };
     }
     if deep == 0 && DATA.contains(&first) || deep == 1 && matches!(first, "home" | "Users") {
-        return Place::Vital;
+        return PathClass::Vital;
     }
-    Place::Outside
+    PathClass::Outside
 }
 
 /// Where a path leads in a folder that the client was given: that as a whole, and its repository, are as
 /// the project's own. What is deleted in it no snapshot holds.
-fn in_given(absolute: &str, pattern: bool, facts: &Facts) -> Option<Place> {
+fn in_given(absolute: &str, pattern: bool, facts: &Facts) -> Option<PathClass> {
     let folder = given(absolute, facts)?;
     Some(match absolute.get(folder.len()..) {
-        None | Some("") if pattern => Place::Everything,
-        None | Some("") => Place::Project,
-        Some(inner) if git(inner, facts) => Place::Git,
-        Some(_) => Place::Outside,
+        None | Some("") if pattern => PathClass::Everything,
+        None | Some("") => PathClass::Project,
+        Some(inner) if git(inner, facts) => PathClass::Git,
+        Some(_) => PathClass::Outside,
     })
 }
 
@@ -367,9 +375,9 @@ fn git(path: &str, _facts: &Facts) -> bool {
     path.split('/').any(is_repository)
 }
 
-fn device(path: &str) -> Option<Place> {
+fn device(path: &str) -> Option<PathClass> {
     if path::is_within(path, "/proc/self/fd") {
-        return Some(Place::Sink);
+        return Some(PathClass::Sink);
     }
     let name = path.strip_prefix("/dev/")?;
     let sink = matches!(
@@ -388,7 +396,7 @@ fn device(path: &str) -> Option<Place> {
         .iter()
         .any(|start| name.starts_with(start));
     if sink {
-        return (!name.starts_with("shm/")).then_some(Place::Sink);
+        return (!name.starts_with("shm/")).then_some(PathClass::Sink);
     }
-    (!name.is_empty()).then_some(Place::Device)
+    (!name.is_empty()).then_some(PathClass::Device)
 }

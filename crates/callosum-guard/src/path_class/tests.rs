@@ -1,9 +1,9 @@
 //! Paths, and the places that they lead to.
 
-use super::{Place, place};
+use super::{PathClass, place};
 use crate::{analyze::value::MAYBE, facts::Facts};
 
-fn of(text: &str) -> Place {
+fn of(text: &str) -> PathClass {
     let facts = Facts::of_a_project();
     place(text, facts.cwd.as_deref(), &facts)
 }
@@ -19,16 +19,16 @@ fn what_lies_among_temporary_folders_may_be_vital() {
         ..Facts::default()
     };
     for (text, expected) in [
-        ("/tmp", Place::Vital),
-        ("/tmp/*", Place::Vital),
-        ("..", Place::Vital),
-        ("/tmp/t/home/*", Place::Vital),
-        ("/tmp/t/home/.ssh", Place::Vital),
-        ("/tmp/t/home/notes", Place::Outside),
-        ("/tmp/t/home/scratch/x", Place::Free),
-        ("/tmp/t/home/.cache/x", Place::Free),
-        ("/tmp/t/home/p/target", Place::Inside),
-        ("/tmp/other", Place::Free),
+        ("/tmp", PathClass::Vital),
+        ("/tmp/*", PathClass::Vital),
+        ("..", PathClass::Vital),
+        ("/tmp/t/home/*", PathClass::Vital),
+        ("/tmp/t/home/.ssh", PathClass::Vital),
+        ("/tmp/t/home/notes", PathClass::Outside),
+        ("/tmp/t/home/scratch/x", PathClass::Free),
+        ("/tmp/t/home/.cache/x", PathClass::Free),
+        ("/tmp/t/home/p/target", PathClass::Inside),
+        ("/tmp/other", PathClass::Free),
     ] {
         assert_eq!(
             place(text, facts.cwd.as_deref(), &facts),
@@ -49,24 +49,24 @@ fn where_somebody_begins_is_not_always_a_project() {
         ..Facts::default()
     };
     for (root, text, expected) in [
-        ("/", "etc", Place::Vital),
-        ("/", "/etc/hosts", Place::System),
-        ("/", "*", Place::Vital),
-        ("/", "/home/u/.ssh", Place::Vital),
-        ("/", "/home/u/src", Place::Outside),
-        ("/etc", "hosts", Place::System),
-        ("/usr/local", "bin", Place::System),
-        ("/var/lib", "docker", Place::System),
-        ("/home/u", ".ssh", Place::Vital),
-        ("/home/u", ".ssh/id_ed25519", Place::Outside),
-        ("/home/u", "notes.txt", Place::Inside),
-        ("/home/u", "*", Place::Vital),
-        ("/home", "u/src", Place::Outside),
-        ("/usr/src/app", "a.rs", Place::Inside),
-        ("/opt/app", "a.rs", Place::Inside),
-        ("/var/www/html", "a.php", Place::Inside),
-        ("/srv/app", "a.rs", Place::Inside),
-        ("/home/u/p", "a.rs", Place::Inside),
+        ("/", "etc", PathClass::Vital),
+        ("/", "/etc/hosts", PathClass::System),
+        ("/", "*", PathClass::Vital),
+        ("/", "/home/u/.ssh", PathClass::Vital),
+        ("/", "/home/u/src", PathClass::Outside),
+        ("/etc", "hosts", PathClass::System),
+        ("/usr/local", "bin", PathClass::System),
+        ("/var/lib", "docker", PathClass::System),
+        ("/home/u", ".ssh", PathClass::Vital),
+        ("/home/u", ".ssh/id_ed25519", PathClass::Outside),
+        ("/home/u", "notes.txt", PathClass::Inside),
+        ("/home/u", "*", PathClass::Vital),
+        ("/home", "u/src", PathClass::Outside),
+        ("/usr/src/app", "a.rs", PathClass::Inside),
+        ("/opt/app", "a.rs", PathClass::Inside),
+        ("/var/www/html", "a.php", PathClass::Inside),
+        ("/srv/app", "a.rs", PathClass::Inside),
+        ("/home/u/p", "a.rs", PathClass::Inside),
     ] {
         let facts = within(root, None);
         assert_eq!(
@@ -76,7 +76,10 @@ fn where_somebody_begins_is_not_always_a_project() {
         );
     }
     let facts = within("/etc/nginx", Some("/etc/nginx/.git"));
-    assert_eq!(place("a.conf", facts.cwd.as_deref(), &facts), Place::Inside);
+    assert_eq!(
+        place("a.conf", facts.cwd.as_deref(), &facts),
+        PathClass::Inside
+    );
 }
 
 /// CAKE-SHIM-1: a folder that the client was given is as a whole what the project is; of what is deleted in
@@ -88,15 +91,15 @@ fn what_was_given_is_no_less_somebodys_work() {
         ..Facts::of_a_project()
     };
     for (text, expected) in [
-        ("/home/u/common", Place::Project),
-        ("../common/", Place::Project),
-        ("/home/u/common/*", Place::Everything),
-        ("/home/u/common/.git", Place::Git),
-        ("/home/u/common/.git/config", Place::Git),
-        ("/home/u/common/a", Place::Outside),
-        ("/home/u/common-2", Place::Outside),
-        ("/tmp/given", Place::Free),
-        ("/tmp/given/.git", Place::Free),
+        ("/home/u/common", PathClass::Project),
+        ("../common/", PathClass::Project),
+        ("/home/u/common/*", PathClass::Everything),
+        ("/home/u/common/.git", PathClass::Git),
+        ("/home/u/common/.git/config", PathClass::Git),
+        ("/home/u/common/a", PathClass::Outside),
+        ("/home/u/common-2", PathClass::Outside),
+        ("/tmp/given", PathClass::Free),
+        ("/tmp/given/.git", PathClass::Free),
     ] {
         let at = facts.cwd.as_deref();
         assert_eq!(place(text, at, &facts), expected, "{text}");
@@ -107,57 +110,57 @@ fn what_was_given_is_no_less_somebodys_work() {
 #[test]
 fn paths_are_told_apart_by_where_they_lead() {
     for (text, expected) in [
-        ("/", Place::Vital),
-        ("//", Place::Vital),
-        ("/*", Place::Vital),
-        ("/./", Place::Vital),
-        ("/usr/..", Place::Vital),
-        ("/etc", Place::Vital),
-        ("/etc/passwd", Place::System),
-        ("/home/u", Place::Vital),
-        ("/home/u/*", Place::Vital),
-        ("..", Place::Vital),
-        ("../..", Place::Vital),
-        (".", Place::Project),
-        ("*", Place::Everything),
-        ("./*", Place::Everything),
-        ("target", Place::Inside),
-        ("/home/u/p/target", Place::Inside),
-        ("target/*", Place::Inside),
-        ("../other", Place::Outside),
-        ("/home/u/.ssh", Place::Vital),
-        ("/tmp/x", Place::Free),
-        ("/tmp/../etc", Place::Vital),
-        ("!(keep|.git)", Place::Everything),
-        ("[a-z]*", Place::Everything),
-        ("./[!k]*", Place::Everything),
-        ("[[:alpha:]]*", Place::Everything),
-        ("*/", Place::Everything),
-        ("^src", Place::Everything),
-        ("dist/^keep", Place::Inside),
-        ("dist/!(keep)", Place::Inside),
-        ("[0-9]*", Place::Inside),
-        ("[ab]*", Place::Inside),
-        ("[a-z].rs", Place::Inside),
-        (".git", Place::Git),
-        (".git/config", Place::Git),
-        (".gitignore", Place::Inside),
-        (".jj/repo", Place::Git),
-        (".hg", Place::Git),
-        (".hgignore", Place::Inside),
-        ("/dev/sda", Place::Device),
-        ("/dev/null", Place::Sink),
-        ("/dev/shm/x", Place::Free),
+        ("/", PathClass::Vital),
+        ("//", PathClass::Vital),
+        ("/*", PathClass::Vital),
+        ("/./", PathClass::Vital),
+        ("/usr/..", PathClass::Vital),
+        ("/etc", PathClass::Vital),
+        ("/etc/passwd", PathClass::System),
+        ("/home/u", PathClass::Vital),
+        ("/home/u/*", PathClass::Vital),
+        ("..", PathClass::Vital),
+        ("../..", PathClass::Vital),
+        (".", PathClass::Project),
+        ("*", PathClass::Everything),
+        ("./*", PathClass::Everything),
+        ("target", PathClass::Inside),
+        ("/home/u/p/target", PathClass::Inside),
+        ("target/*", PathClass::Inside),
+        ("../other", PathClass::Outside),
+        ("/home/u/.ssh", PathClass::Vital),
+        ("/tmp/x", PathClass::Free),
+        ("/tmp/../etc", PathClass::Vital),
+        ("!(keep|.git)", PathClass::Everything),
+        ("[a-z]*", PathClass::Everything),
+        ("./[!k]*", PathClass::Everything),
+        ("[[:alpha:]]*", PathClass::Everything),
+        ("*/", PathClass::Everything),
+        ("^src", PathClass::Everything),
+        ("dist/^keep", PathClass::Inside),
+        ("dist/!(keep)", PathClass::Inside),
+        ("[0-9]*", PathClass::Inside),
+        ("[ab]*", PathClass::Inside),
+        ("[a-z].rs", PathClass::Inside),
+        (".git", PathClass::Git),
+        (".git/config", PathClass::Git),
+        (".gitignore", PathClass::Inside),
+        (".jj/repo", PathClass::Git),
+        (".hg", PathClass::Git),
+        (".hgignore", PathClass::Inside),
+        ("/dev/sda", PathClass::Device),
+        ("/dev/null", PathClass::Sink),
+        ("/dev/shm/x", PathClass::Free),
     ] {
         assert_eq!(of(text), expected, "{text}");
     }
-    assert_eq!(of(&format!("{MAYBE}*")), Place::Everything);
-    assert_eq!(of(&format!("{MAYBE}*.log")), Place::Unknown);
-    assert_eq!(of(&format!("{MAYBE}/")), Place::MaybeVital);
-    assert_eq!(of(&format!("{MAYBE}/*")), Place::MaybeVital);
-    assert_eq!(of(&format!("/home/u/{MAYBE}")), Place::MaybeVital);
-    assert_eq!(of(&format!("{MAYBE}")), Place::Unknown);
-    assert_eq!(of(&format!("{MAYBE}/node_modules")), Place::Unknown);
+    assert_eq!(of(&format!("{MAYBE}*")), PathClass::Everything);
+    assert_eq!(of(&format!("{MAYBE}*.log")), PathClass::Unknown);
+    assert_eq!(of(&format!("{MAYBE}/")), PathClass::MaybeVital);
+    assert_eq!(of(&format!("{MAYBE}/*")), PathClass::MaybeVital);
+    assert_eq!(of(&format!("/home/u/{MAYBE}")), PathClass::MaybeVital);
+    assert_eq!(of(&format!("{MAYBE}")), PathClass::Unknown);
+    assert_eq!(of(&format!("{MAYBE}/node_modules")), PathClass::Unknown);
 }
 
 /// CAKE-SHIM-1: a file that a service makes again at each start is free, and what the machine is reached by is not.
@@ -170,7 +173,7 @@ fn numbers_and_sockets_of_services_are_free() {
         "/run/user/1000/app.socket",
         "/var/run/app/app.lock",
     ] {
-        assert_eq!(of(path), Place::Free, "{path}");
+        assert_eq!(of(path), PathClass::Free, "{path}");
     }
     for path in [
         "/run/app",
@@ -182,7 +185,7 @@ fn numbers_and_sockets_of_services_are_free() {
         "/run/app/state.db",
         "/run/*/app.pid",
     ] {
-        assert_eq!(of(path), Place::System, "{path}");
+        assert_eq!(of(path), PathClass::System, "{path}");
     }
-    assert_eq!(of("/run/*.pid"), Place::System);
+    assert_eq!(of("/run/*.pid"), PathClass::System);
 }

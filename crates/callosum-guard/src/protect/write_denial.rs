@@ -6,7 +6,7 @@ use crate::{
     decide::CONFIRM,
     facts::Facts,
     glob, link, path,
-    path_class::{self, Place},
+    path_class::{self, PathClass},
     policy::Policy,
     rule::Severity,
     verdict::{Decision, Verdict},
@@ -212,23 +212,23 @@ pub(crate) fn objection_to(
         }
     }
     match path_class::place(text, cwd, facts) {
-        Place::Git => {
+        PathClass::Git => {
             let harmless = matches!(
                 name,
                 "COMMIT_EDITMSG" | "MERGE_MSG" | "exclude" | "SQUASH_MSG" | "description"
             );
             (!harmless).then_some(GIT)
         }
-        Place::Device => Some(DEVICE),
-        Place::System => Some(SYSTEM).filter(|_| reach != Reach::Guarded),
+        PathClass::Device => Some(DEVICE),
+        PathClass::System => Some(SYSTEM).filter(|_| reach != Reach::Guarded),
         // Files of any name, in the home or above the project.
-        Place::Vital if takes_all && is_root(folder, facts) => {
+        PathClass::Vital if takes_all && is_root(folder, facts) => {
             Some(OUTSIDE).filter(|_| reach == Reach::Anywhere)
         }
-        Place::Vital if !is_root(&absolute, facts) => {
+        PathClass::Vital if !is_root(&absolute, facts) => {
             Some(SYSTEM).filter(|_| reach == Reach::Anywhere)
         }
-        Place::Outside => Some(OUTSIDE).filter(|_| {
+        PathClass::Outside => Some(OUTSIDE).filter(|_| {
             let is_free = path_class::is_given(&absolute, facts) || is_of_client(&absolute, facts);
             reach == Reach::Anywhere && !is_free
         }),

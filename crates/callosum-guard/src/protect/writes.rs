@@ -9,7 +9,7 @@ use crate::{
     analyze::{Call, Write, value::is_known},
     facts::Facts,
     fetch, glob, patch, path,
-    path_class::{self, Place},
+    path_class::{self, PathClass},
     rule::Subject,
     sed::Sed,
     unpack::Unpacked,
@@ -402,7 +402,7 @@ fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
             let to = to.filter(|to| !to.contains(':')).map(str::to_owned);
             let in_system = |to: &String| {
                 let place = path_class::place(to, call.cwd.as_deref(), facts);
-                matches!(place, Place::System | Place::Vital)
+                matches!(place, PathClass::System | PathClass::Vital)
             };
             all.extend(to.filter(|to| !in_system(to)).map(|to| (to, Reach::Whole)));
         }

@@ -3,7 +3,7 @@
 use super::{Rule, Severity, Subject, Tool, network, record_keys, truncate};
 use crate::{
     analyze::{SHELLS, value::SOME},
-    path_class::Place,
+    path_class::PathClass,
 };
 
 /// The rules that look at each command.
@@ -52,7 +52,7 @@ pub(crate) const GENERAL: Tool = Tool {
                 && s.operands.iter().any(|(word, _)| {
                     matches!(
                         s.place(&word.text),
-                        Place::Vital | Place::System | Place::Device
+                        PathClass::Vital | PathClass::System | PathClass::Device
                     )
                 })
         }),

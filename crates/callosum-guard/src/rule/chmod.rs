@@ -1,7 +1,7 @@
 //! Permissions and owners.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::{analyze::value::SOME, path, path_class::Place};
+use crate::{analyze::value::SOME, path, path_class::PathClass};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -281,8 +281,8 @@ fn privileged(mode: &str) -> bool {
 fn taken_over(subject: &Subject<'_>) -> bool {
     let mut paths = subject.operands.iter().skip(1);
     paths.any(|(word, _)| match subject.place(&word.text) {
-        Place::System => !is_served(subject, &word.text),
-        Place::Vital => recursive(subject) && !is_served(subject, &word.text),
+        PathClass::System => !is_served(subject, &word.text),
+        PathClass::Vital => recursive(subject) && !is_served(subject, &word.text),
         _ => false,
     })
 }
@@ -302,7 +302,7 @@ fn is_served(subject: &Subject<'_>, written: &str) -> bool {
 /// Whether it is about files that were found anywhere in the system.
 fn gathered(subject: &Subject<'_>) -> bool {
     let mut words = subject.operands.iter().map(|(word, _)| word.text.as_str());
-    words.any(|word| word.contains(SOME) && subject.place(word) == Place::Vital)
+    words.any(|word| word.contains(SOME) && subject.place(word) == PathClass::Vital)
 }
 
 /// Whether it is about all that stands in a folder.

@@ -3,7 +3,7 @@
 use super::{Rule, Severity, Subject, Tool, database::says_scratch};
 use crate::{
     analyze::value::{Arg, SOME},
-    path_class::Place,
+    path_class::PathClass,
 };
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -424,8 +424,8 @@ fn mounts_vital(subject: &Subject<'_>) -> bool {
         let read_only =
             value.ends_with(":ro") || value.contains(",readonly") || value.contains(",ro");
         match subject.place(source) {
-            Place::Vital => !read_only || source == "/",
-            Place::System | Place::Device => !read_only,
+            PathClass::Vital => !read_only || source == "/",
+            PathClass::System | PathClass::Device => !read_only,
             _ => false,
         }
     })

@@ -2,7 +2,7 @@
 //! migrations do to one is in `migration`.
 
 use super::{Rule, Severity, Subject, Tool, emulator::is_loopback, statement::destroys_sql};
-use crate::{generated_sql, path_class::Place};
+use crate::{generated_sql, path_class::PathClass};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -144,9 +144,10 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[("stops", |s| {
             let mut words = s.operands.iter().map(|(word, _)| word.text.as_str());
-            let is_passing = ["-D", "--pgdata"]
-                .iter()
-                .any(|option| s.value(option).is_some_and(|at| s.place(at) == Place::Free));
+            let is_passing = ["-D", "--pgdata"].iter().any(|option| {
+                s.value(option)
+                    .is_some_and(|at| s.place(at) == PathClass::Free)
+            });
             words.any(|word| matches!(word, "stop" | "restart")) && !is_passing
         })],
         rules: &[Rule {
@@ -329,7 +330,7 @@ pub(super) fn texts(subject: &Subject<'_>) -> Vec<String> {
 fn is_scratch(subject: &Subject<'_>) -> bool {
     let file = subject.operand(0);
     if matches!(subject.call.name.as_str(), "sqlite3" | "sqlite" | "duckdb") {
-        return file == ":memory:" || subject.place(file) == Place::Free || says_scratch(file);
+        return file == ":memory:" || subject.place(file) == PathClass::Free || says_scratch(file);
     }
     if subject.call.name == "wrangler" {
         return subject.has("--local");

@@ -5,7 +5,7 @@ use super::{Rule, Severity, Subject, Tool};
 use crate::{
     analyze::value::{MAYBE, SOME},
     glob, link, path,
-    path_class::Place,
+    path_class::PathClass,
 };
 
 /// Programs that delete what they are given.
@@ -74,18 +74,18 @@ pub(super) const TOOLS: &[Tool] = &[
                     let at = link::resolve(&word.text, cwd, s.facts);
                     let mut repositories = s.facts.repositories.iter();
                     repositories.any(|folder| path::is_within(folder, &at))
-                        && s.place(&word.text) != Place::Free
+                        && s.place(&word.text) != PathClass::Free
                 })
             }),
             ("takes-repository", takes_repository),
             ("of-clone", |s| {
                 let mut operands = s.operands.iter();
-                operands.all(|(word, _)| word.source.made || s.place(&word.text) != Place::Git)
+                operands.all(|(word, _)| word.source.made || s.place(&word.text) != PathClass::Git)
             }),
             ("root", |s| s.has("--no-preserve-root") && recursive(s)),
             ("only-caches", |s| {
                 let mut outside = s.operands.iter().map(|(word, _)| word.text.as_str());
-                outside.all(|path| s.place(path) != Place::Outside || is_cache(s, path))
+                outside.all(|path| s.place(path) != PathClass::Outside || is_cache(s, path))
             }),
             ("temporary", |s| {
                 let mut operands = s.operands.iter();
@@ -497,7 +497,7 @@ fn takes_repository(subject: &Subject<'_>) -> bool {
             last.starts_with('.')
                 && last.contains(['*', '?', '['])
                 && glob::matches(last, ".git")
-                && subject.place(folder) == Place::Project
+                && subject.place(folder) == PathClass::Project
         })
 }
 

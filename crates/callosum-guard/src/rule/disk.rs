@@ -1,7 +1,7 @@
 //! Disks and file systems.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::path_class::Place;
+use crate::path_class::PathClass;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -12,7 +12,7 @@ pub(super) const TOOLS: &[Tool] = &[
             output(s).is_some_and(|to| {
                 matches!(
                     s.place(to),
-                    Place::Device | Place::Vital | Place::System | Place::Git
+                    PathClass::Device | PathClass::Vital | PathClass::System | PathClass::Git
                 )
             })
         })],
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[("file-system", |s| {
             s.operands.iter().any(|(word, _)| {
-                matches!(s.place(&word.text), Place::Device | Place::Unknown)
+                matches!(s.place(&word.text), PathClass::Device | PathClass::Unknown)
                     || word.text.starts_with("/dev")
             })
         })],
@@ -175,7 +175,7 @@ fn changes_disk(subject: &Subject<'_>) -> bool {
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     let device = words
         .iter()
-        .any(|word| subject.place(word) == Place::Device);
+        .any(|word| subject.place(word) == PathClass::Device);
     match subject.call.name.as_str() {
         "wipefs" => has(&["-a", "--all", "-af", "-fa"]) || subject.has("-o"),
         "blkdiscard" => device,

@@ -1,7 +1,7 @@
 //! Keys: what nothing is opened with any more once it is deleted.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::path_class::Place;
+use crate::path_class::PathClass;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -90,7 +90,7 @@ pub(super) const TOOLS: &[Tool] = &[
 /// Whether it is answered before it asks whether a key may be written over, but for one that is laid
 /// among what may be lost.
 fn says_yes(subject: &Subject<'_>) -> bool {
-    let is_free = |path: &str| subject.place(path) == Place::Free;
+    let is_free = |path: &str| subject.place(path) == PathClass::Free;
     let input = subject.call.input.as_ref();
     input.is_some_and(|input| input.text.trim_start().starts_with(['y', 'Y']))
         && !subject.value("-f").is_some_and(is_free)

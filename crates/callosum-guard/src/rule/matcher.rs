@@ -20,7 +20,7 @@ use crate::{
     docker,
     facts::Facts,
     link,
-    path_class::{self, Place},
+    path_class::{self, PathClass},
 };
 
 /// An option as given.
@@ -217,7 +217,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Where a path leads from the command's folder.
-    pub(crate) fn place(&self, path: &str) -> Place {
+    pub(crate) fn place(&self, path: &str) -> PathClass {
         let cwd = self.call.cwd.as_deref();
         let facts = link::facts_of_entry(&self.call.name, path, cwd, self.facts);
         path_class::place(path, cwd, &facts)
@@ -313,19 +313,19 @@ impl<'a> Subject<'a> {
 }
 
 /// The place that a pattern's class names.
-fn place_of(class: &str) -> Option<Place> {
+fn place_of(class: &str) -> Option<PathClass> {
     Some(match class {
-        "vital" => Place::Vital,
-        "maybe-vital" => Place::MaybeVital,
-        "project" => Place::Project,
-        "system" => Place::System,
-        "device" => Place::Device,
-        "git" => Place::Git,
-        "everything" => Place::Everything,
-        "outside" => Place::Outside,
-        "inside" => Place::Inside,
-        "free" => Place::Free,
-        "unknown" => Place::Unknown,
+        "vital" => PathClass::Vital,
+        "maybe-vital" => PathClass::MaybeVital,
+        "project" => PathClass::Project,
+        "system" => PathClass::System,
+        "device" => PathClass::Device,
+        "git" => PathClass::Git,
+        "everything" => PathClass::Everything,
+        "outside" => PathClass::Outside,
+        "inside" => PathClass::Inside,
+        "free" => PathClass::Free,
+        "unknown" => PathClass::Unknown,
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Displacing: what is moved from where it is needed, and what a mirror deletes.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::{path, path_class::Place};
+use crate::{path, path_class::PathClass};
 
 /// The reason of the rules `*.many-into-one`.
 const MANY_INTO_ONE_REASON: &str =
@@ -17,18 +17,21 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[
             ("moves-vital", |s| {
-                sources(s).any(|p| matches!(p, Place::Vital | Place::Project | Place::System))
+                sources(s)
+                    .any(|p| matches!(p, PathClass::Vital | PathClass::Project | PathClass::System))
             }),
-            ("moves-git", |s| sources(s).any(|p| p == Place::Git)),
+            ("moves-git", |s| sources(s).any(|p| p == PathClass::Git)),
             ("moves-all", |s| {
-                sources(s).any(|p| p == Place::Everything)
+                sources(s).any(|p| p == PathClass::Everything)
                     && s.operands
                         .last()
-                        .is_some_and(|(w, _)| !matches!(s.place(&w.text), Place::Inside))
+                        .is_some_and(|(w, _)| !matches!(s.place(&w.text), PathClass::Inside))
             }),
             ("moves-others", |s| {
                 let mut sources = source_words(s);
-                sources.any(|word| s.place(word) == Place::Outside && is_project_of_others(s, word))
+                sources.any(|word| {
+                    s.place(word) == PathClass::Outside && is_project_of_others(s, word)
+                })
             }),
             ("many-into-one", takes_many_into_one),
             ("to-null", |s| {
@@ -154,13 +157,16 @@ pub(super) const TOOLS: &[Tool] = &[
                 s.operands.last().is_some_and(|(word, _)| {
                     matches!(
                         s.place(&word.text),
-                        Place::Vital | Place::Project | Place::System | Place::Everything
+                        PathClass::Vital
+                            | PathClass::Project
+                            | PathClass::System
+                            | PathClass::Everything
                     )
                 })
             }),
             ("to-outside", |s| {
                 s.operands.last().is_some_and(|(word, _)| {
-                    matches!(s.place(&word.text), Place::Outside) || word.text.contains(':')
+                    matches!(s.place(&word.text), PathClass::Outside) || word.text.contains(':')
                 })
             }),
         ],
@@ -219,7 +225,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-fn sources(subject: &Subject<'_>) -> impl Iterator<Item = Place> {
+fn sources(subject: &Subject<'_>) -> impl Iterator<Item = PathClass> {
     source_words(subject).map(|word| subject.place(word))
 }
 

@@ -3,7 +3,7 @@
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
     path,
-    path_class::{self, Place},
+    path_class::{self, PathClass},
     unpack::Unpacked,
 };
 
@@ -190,7 +190,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[
             ("takes-all", takes_all),
             ("takes-others", |s| {
-                taken(s).any(|place| place == Place::Outside)
+                taken(s).any(|place| place == PathClass::Outside)
             }),
         ],
         rules: &[
@@ -245,7 +245,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[("over-system", |s| {
             s.operands.len() > 1
                 && s.operands.last().is_some_and(|(word, _)| {
-                    matches!(s.place(&word.text), crate::path_class::Place::System)
+                    matches!(s.place(&word.text), crate::path_class::PathClass::System)
                 })
         })],
         rules: &[Rule {
@@ -317,7 +317,7 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 /// Where that stands which an archive takes away as it is put into it.
-fn taken<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Place> + 's {
+fn taken<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = PathClass> + 's {
     let (goes, own) = match subject.call.name.as_str() {
         "zip" => (subject.has("-m") || subject.has("--move"), 1),
         "tar" | "gtar" | "bsdtar" => (subject.has("--remove-files"), 0),
@@ -338,7 +338,11 @@ fn takes_all(subject: &Subject<'_>) -> bool {
     taken(subject).any(|place| {
         matches!(
             place,
-            Place::Vital | Place::Project | Place::System | Place::Git | Place::Everything
+            PathClass::Vital
+                | PathClass::Project
+                | PathClass::System
+                | PathClass::Git
+                | PathClass::Everything
         )
     })
 }
@@ -347,7 +351,8 @@ fn takes_all(subject: &Subject<'_>) -> bool {
 /// temporary folder stays one where the project stands in it.
 fn is_of_system(subject: &Subject<'_>, to: &str) -> bool {
     let at = path::absolute(to, subject.call.cwd.as_deref());
-    matches!(subject.place(to), Place::Vital | Place::System) && !path_class::is_temporary(&at)
+    matches!(subject.place(to), PathClass::Vital | PathClass::System)
+        && !path_class::is_temporary(&at)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{
     migration,
     reset::base,
 };
-use crate::{analyze::Call, path_class::Place};
+use crate::{analyze::Call, path_class::PathClass};
 
 /// A program, the variables by which it picks a stage, those that say which database it is, and the options that do.
 struct Framework {
@@ -358,7 +358,8 @@ fn is_passing(subject: &Subject<'_>, address: &str) -> bool {
         let path = path.split('?').next().unwrap_or(path);
         let is_known = crate::analyze::value::is_known(path) && !path.is_empty();
         return in_memory
-            || is_known && (subject.place(path) == Place::Free || path.split('/').any(says_test));
+            || is_known
+                && (subject.place(path) == PathClass::Free || path.split('/').any(says_test));
     }
     let (_, rest) = address.split_once("://").unwrap_or(("", address));
     let (_, name) = rest.split_once('/').unwrap_or((rest, ""));

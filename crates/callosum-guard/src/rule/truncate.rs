@@ -9,7 +9,7 @@ use super::{Rule, Severity, Subject};
 use crate::{
     analyze::{Call, value::Arg},
     path,
-    path_class::Place,
+    path_class::PathClass,
     sed::Sed,
 };
 
@@ -107,9 +107,9 @@ pub(super) fn empties(subject: &Subject<'_>) -> bool {
     let many = ordinary.clone().any(|target| {
         let place = subject.place(target.path);
         match place {
-            Place::Project | Place::Everything => true,
-            Place::Free | Place::Sink => false,
-            _ => target.listed || place == Place::Inside && target.path.contains(['*', '?']),
+            PathClass::Project | PathClass::Everything => true,
+            PathClass::Free | PathClass::Sink => false,
+            _ => target.listed || place == PathClass::Inside && target.path.contains(['*', '?']),
         }
     });
     if many {
@@ -125,7 +125,7 @@ pub(super) fn empties(subject: &Subject<'_>) -> bool {
             .any(|target| end(target.path).is_some_and(|end| SOURCES.contains(&end.as_str())));
     }
     ordinary
-        .filter(|target| subject.place(target.path) == Place::Inside)
+        .filter(|target| subject.place(target.path) == PathClass::Inside)
         .count()
         > 1
 }

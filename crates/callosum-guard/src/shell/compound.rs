@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{
-    reader::{Fault, Reader},
+    reader::{ParseError, Reader},
     tree::{Command, Script},
 };
 
@@ -32,7 +32,7 @@ impl Reader<'_> {
                 self.at += 1;
                 let body = self.list();
                 if !self.eat_keyword("}") {
-                    self.fault(Fault::Unfinished);
+                    self.fault(ParseError::Unfinished);
                 }
                 Some(Command::Group {
                     body,
@@ -94,7 +94,7 @@ impl Reader<'_> {
     pub(super) fn close(&mut self, sign: &str) {
         self.blanks();
         if !self.eat(sign) {
-            self.fault(Fault::Unfinished);
+            self.fault(ParseError::Unfinished);
         }
     }
 
@@ -197,7 +197,7 @@ impl Reader<'_> {
             self.blanks();
             let _ended = self.eat(";;&") || self.eat(";;") || self.eat(";&");
             if self.at == before {
-                self.fault(Fault::Unexpected);
+                self.fault(ParseError::Unexpected);
                 self.skip_one();
             }
         }
@@ -222,7 +222,7 @@ impl Reader<'_> {
         loop {
             self.lines();
             if self.peek().is_none() {
-                self.fault(Fault::Unfinished);
+                self.fault(ParseError::Unfinished);
                 break;
             }
             if self.eat_keyword("]]") {

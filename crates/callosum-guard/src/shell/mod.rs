@@ -1,6 +1,6 @@
 //! Reading a text as the shell reads it.
 //!
-//! Start with [`read`], which gives a [`Script`](tree::Script) and the [`Fault`](reader::Fault)s
+//! Start with [`read`], which gives a [`Script`](tree::Script) and the [`ParseError`](reader::Fault)s
 //! that it met. It reads on behind a fault, so that what follows is seen, and says that there was
 //! one, so that nobody takes the whole for understood.
 //!
@@ -17,4 +17,4 @@ mod word;
 #[cfg(test)]
 mod comparison;
 
-pub(crate) use reader::{Budget, Fault, read};
+pub(crate) use reader::{Budget, ParseError, read};

@@ -5,7 +5,7 @@
 //! and passed over.
 
 use super::{
-    redirect::Waiting,
+    redirect::PendingHereDoc,
     tree::{Command, Script},
 };
 
@@ -14,7 +14,7 @@ pub(crate) const MAX_DEPTH: usize = 32;
 
 /// What could not be read, or not to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fault {
+pub(crate) enum ParseError {
     /// A quote, substitution or compound command has no end.
     Unfinished,
     /// Something stands where nothing of its kind may.
@@ -42,12 +42,12 @@ impl Budget {
 }
 
 /// Reads a text, and what was wrong with it.
-pub(crate) fn read(text: &str, depth: usize, budget: &mut Budget) -> (Script, Vec<Fault>) {
+pub(crate) fn read(text: &str, depth: usize, budget: &mut Budget) -> (Script, Vec<ParseError>) {
     if depth > MAX_DEPTH {
-        return (Script::default(), vec![Fault::TooDeep]);
+        return (Script::default(), vec![ParseError::TooDeep]);
     }
     if !budget.take(text.len()) {
-        return (Script::default(), vec![Fault::TooMuch]);
+        return (Script::default(), vec![ParseError::TooMuch]);
     }
     let mut reader = Reader {
         text,
@@ -64,7 +64,7 @@ pub(crate) fn read(text: &str, depth: usize, budget: &mut Budget) -> (Script, Ve
         if reader.at < text.len() {
             // A word or sign that closes what was never opened: what follows it still runs in
             // the shells that forgive it.
-            reader.fault(Fault::Unexpected);
+            reader.fault(ParseError::Unexpected);
             reader.skip_one();
         }
     }
@@ -77,8 +77,8 @@ pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     pub(super) depth: usize,
-    pub(super) waiting: Vec<Waiting>,
-    pub(super) faults: Vec<Fault>,
+    pub(super) waiting: Vec<PendingHereDoc>,
+    pub(super) faults: Vec<ParseError>,
     pub(super) budget: &'a mut Budget,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Reader<'a> {
 const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "else", "elif", "esac", "}"];
 
 impl Reader<'_> {
-    pub(super) fn fault(&mut self, fault: Fault) {
+    pub(super) fn fault(&mut self, fault: ParseError) {
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
@@ -123,7 +123,7 @@ impl Reader<'_> {
         self.depth += 1;
         let allowed = self.depth <= MAX_DEPTH;
         if !allowed {
-            self.fault(Fault::TooDeep);
+            self.fault(ParseError::TooDeep);
             self.at = self.text.len();
         }
         allowed
@@ -173,11 +173,11 @@ impl Reader<'_> {
         T: Default,
     {
         if self.depth >= MAX_DEPTH {
-            self.fault(Fault::TooDeep);
+            self.fault(ParseError::TooDeep);
             return T::default();
         }
         if !self.budget.take(text.len()) {
-            self.fault(Fault::TooMuch);
+            self.fault(ParseError::TooMuch);
             return T::default();
         }
         let mut inner = Reader {
@@ -222,7 +222,7 @@ impl Reader<'_> {
     pub(super) fn expect_keyword(&mut self, word: &str) {
         self.lines();
         if !self.eat_keyword(word) {
-            self.fault(Fault::Unfinished);
+            self.fault(ParseError::Unfinished);
         }
     }
 
@@ -269,7 +269,7 @@ impl Reader<'_> {
             if !is_joined && self.eat("&") {
                 script.put_aside(begun);
             } else if !is_joined && !self.eat(";") && self.at == before {
-                self.fault(Fault::Unexpected);
+                self.fault(ParseError::Unexpected);
                 self.skip_one();
             }
             chained = script.commands.len();
@@ -294,7 +294,7 @@ impl Reader<'_> {
             if let Some(command) = self.command() {
                 commands.push(command);
             } else if self.at == first && !commands.is_empty() {
-                self.fault(Fault::Unfinished);
+                self.fault(ParseError::Unfinished);
             }
             self.blanks();
             if self.starts("||") || !self.starts("|") {

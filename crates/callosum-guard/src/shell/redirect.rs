@@ -3,12 +3,12 @@
 use std::{cell::OnceCell, rc::Rc};
 
 use super::{
-    reader::{Fault, Reader},
+    reader::{ParseError, Reader},
     tree::{Redirect, RedirectKind, Target, Word},
 };
 
 /// A here-document whose body begins behind the end of the line.
-pub(super) struct Waiting {
+pub(super) struct PendingHereDoc {
     end: String,
     literal: bool,
     tabs: bool,
@@ -82,7 +82,7 @@ impl Reader<'_> {
         };
         self.blanks();
         let target = self.word().unwrap_or_else(|| {
-            self.fault(Fault::Unfinished);
+            self.fault(ParseError::Unfinished);
             Word::default()
         });
         Some(Redirect {
@@ -101,7 +101,7 @@ impl Reader<'_> {
         let raw = &self.text[before..self.at];
         let literal = raw.contains(['\'', '"', '\\']);
         let body = Rc::new(OnceCell::new());
-        self.waiting.push(Waiting {
+        self.waiting.push(PendingHereDoc {
             // The delimiter is never expanded.
             end: end
                 .literal()
@@ -153,7 +153,7 @@ impl Reader<'_> {
                 self.at += advance;
             }
             if !ended {
-                self.fault(Fault::Unfinished);
+                self.fault(ParseError::Unfinished);
             }
             let word = if waiting.literal {
                 Word::quoted(&body)

@@ -1,7 +1,7 @@
 //! Simple commands: assignments, words, redirections; and the function that one may turn out to be.
 
 use super::{
-    reader::{Fault, Reader},
+    reader::{ParseError, Reader},
     tree::{Assignment, Command, Part, Simple, Word},
 };
 
@@ -94,7 +94,7 @@ impl Reader<'_> {
         loop {
             self.lines();
             if self.peek().is_none() {
-                self.fault(Fault::Unfinished);
+                self.fault(ParseError::Unfinished);
                 break;
             }
             if self.eat(")") {
@@ -103,7 +103,7 @@ impl Reader<'_> {
             if let Some(word) = self.word() {
                 list.push(word);
             } else {
-                self.fault(Fault::Unexpected);
+                self.fault(ParseError::Unexpected);
                 self.skip_one();
             }
         }

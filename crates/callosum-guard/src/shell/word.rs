@@ -5,7 +5,7 @@
 
 use super::{
     ansi,
-    reader::{Fault, Reader},
+    reader::{ParseError, Reader},
     tree::{Change, Parameter, Part, Script, Word},
 };
 
@@ -80,7 +80,7 @@ impl Reader<'_> {
             '\'' if !in_quotes => {
                 self.at += 1;
                 let end = self.rest().find('\'').unwrap_or_else(|| {
-                    self.fault(Fault::Unfinished);
+                    self.fault(ParseError::Unfinished);
                     self.rest().len()
                 });
                 let text = self.text[self.at..self.at + end].to_owned();
@@ -129,7 +129,7 @@ impl Reader<'_> {
         loop {
             let Some(next) = self.peek() else {
                 if end.is_some() {
-                    self.fault(Fault::Unfinished);
+                    self.fault(ParseError::Unfinished);
                 }
                 break;
             };
@@ -156,12 +156,12 @@ impl Reader<'_> {
         }
         let mut script = self.list();
         while self.peek().is_some() && !self.starts(")") {
-            self.fault(Fault::Unexpected);
+            self.fault(ParseError::Unexpected);
             self.skip_one();
             script.commands.append(&mut self.list().commands);
         }
         if !self.eat(")") {
-            self.fault(Fault::Unfinished);
+            self.fault(ParseError::Unfinished);
         }
         self.depth = self.depth.saturating_sub(1);
         script
@@ -172,7 +172,7 @@ impl Reader<'_> {
         let mut text = String::new();
         loop {
             let Some(next) = self.peek() else {
-                self.fault(Fault::Unfinished);
+                self.fault(ParseError::Unfinished);
                 break;
             };
             self.skip_one();
@@ -193,7 +193,7 @@ impl Reader<'_> {
         self.within(&text, |reader| {
             let mut script = reader.list();
             while reader.peek().is_some() {
-                reader.fault(Fault::Unexpected);
+                reader.fault(ParseError::Unexpected);
                 reader.skip_one();
                 script.commands.append(&mut reader.list().commands);
             }
@@ -238,7 +238,7 @@ impl Reader<'_> {
             let text = ansi::decode(&self.text[start..self.at]);
             word.push_text(&text, true);
             if !self.eat("'") {
-                self.fault(Fault::Unfinished);
+                self.fault(ParseError::Unfinished);
             }
             return;
         }
@@ -317,7 +317,7 @@ impl Reader<'_> {
             self.part(&mut Word::default(), false);
         }
         if !self.eat("}") {
-            self.fault(Fault::Unfinished);
+            self.fault(ParseError::Unfinished);
         }
         Parameter { name, change }
     }

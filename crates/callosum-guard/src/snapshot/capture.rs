@@ -1,4 +1,4 @@
-//! [`Taken`]: the tree as it is now, or the files in it that are named, written as a tree of git's.
+//! [`CapturedTree`]: the tree as it is now, or the files in it that are named, written as a tree of git's.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -15,7 +15,7 @@ use callosum_host::{
 use crate::{glob::takes_in, rule::can_be_made_again};
 
 use super::{
-    git::{Git, Surroundings},
+    git::{Git, GitEnvironment},
     metadata::{NotCovered, TooLarge},
     repository::{Repository, is_ours},
     store::SnapshotError,
@@ -62,7 +62,7 @@ fn marked(line: &[u8]) -> Option<PathBuf> {
 
 /// A tree that was written, and what is not in it.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct CapturedTree {
     pub(super) tree: String,
     pub(super) bytes: u64,
     pub(super) not_covered: NotCovered,
@@ -79,11 +79,11 @@ pub(super) struct Scope<'w> {
     pub(super) also: &'w [String],
 }
 
-impl Taken {
+impl CapturedTree {
     /// Writes the tree as it is now, or what of it is in the scope. What stops git once may be our
     /// own index, which is begun anew.
     pub(super) fn now(
-        surroundings: &Surroundings,
+        surroundings: &GitEnvironment,
         repository: &Repository,
         scope: Scope<'_>,
     ) -> Result<Self, SnapshotError> {
@@ -132,13 +132,13 @@ fn is_about(name: &str, path: &str) -> bool {
 
 /// What is taken, and with what.
 struct Taking<'s> {
-    surroundings: &'s Surroundings,
+    surroundings: &'s GitEnvironment,
     repository: &'s Repository,
 }
 
 impl Taking<'_> {
     /// What differs from our index is put into it; of one that is new, what git converts as well.
-    fn whole(&self, is_new: bool) -> Result<Taken, SnapshotError> {
+    fn whole(&self, is_new: bool) -> Result<CapturedTree, SnapshotError> {
         let git = self.repository.of_files(self.surroundings);
         let excluded = self.repository.excluded(&self.surroundings.disk)?;
         let standard = || {
@@ -164,12 +164,12 @@ impl Taking<'_> {
         let listed = git.run(&asked.into_iter().chain(standard()).collect::<Vec<_>>())?;
         let mut listed: BTreeSet<PathBuf> = paths(&listed).collect();
         listed.extend(converted);
-        let mut taken = Taken {
+        let mut taken = CapturedTree {
             not_covered: NotCovered {
                 repositories: self.submodules()?,
                 ..NotCovered::default()
             },
-            ..Taken::default()
+            ..CapturedTree::default()
         };
         self.add(&git, listed, &mut taken)?;
         let asked = ["ls-files", "-z", "--others", "--ignored", "--directory"];
@@ -279,16 +279,16 @@ impl Taking<'_> {
     }
 
     /// What is named is put into an index that holds nothing else, whether it is ignored or not.
-    fn named(&self, only: &[String]) -> Result<Taken, SnapshotError> {
+    fn named(&self, only: &[String]) -> Result<CapturedTree, SnapshotError> {
         let git = self.with_empty_index(ONLY)?;
         let listed = Self::listed(&git, only)?;
         if listed.len() > MOST_FILES {
             let count = listed.len();
             return Err(SnapshotError::TooMany { count });
         }
-        let mut taken = Taken {
+        let mut taken = CapturedTree {
             is_missed: listed.is_empty(),
-            ..Taken::default()
+            ..CapturedTree::default()
         };
         self.add(&git, listed, &mut taken)?;
         taken.tree = git.line(&["write-tree"])?;
@@ -298,7 +298,7 @@ impl Taking<'_> {
 
     /// What is named and not in a tree is put into an index that holds the tree, each name with all
     /// that is there of it or not at all.
-    fn besides(&self, also: &[String], taken: &mut Taken) -> Result<(), SnapshotError> {
+    fn besides(&self, also: &[String], taken: &mut CapturedTree) -> Result<(), SnapshotError> {
         let git = self.with_empty_index(ALSO)?;
         git.run(&["read-tree", &taken.tree])?;
         let (mut files, mut bytes) = (MOST_BESIDES, LARGEST_BESIDES);
@@ -403,7 +403,7 @@ impl Taking<'_> {
         &self,
         git: &Git<'_>,
         listed: BTreeSet<PathBuf>,
-        taken: &mut Taken,
+        taken: &mut CapturedTree,
     ) -> Result<(), SnapshotError> {
         let mut added = BTreeSet::new();
         let mut removed = BTreeSet::new();

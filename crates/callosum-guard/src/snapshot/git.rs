@@ -29,7 +29,7 @@ pub(super) const SILENCE: &str = "no error message";
 
 /// What snapshots need of the machine.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct GitEnvironment {
     /// Files.
     pub disk: Disk,
     /// The time.
@@ -67,7 +67,7 @@ pub enum GitError {
 /// Git in one folder, with these variables.
 #[derive(Clone, Debug)]
 pub(super) struct Git<'s> {
-    pub(super) surroundings: &'s Surroundings,
+    pub(super) surroundings: &'s GitEnvironment,
     pub(super) folder: PathBuf,
     pub(super) variables: Vec<(&'static str, OsString)>,
     /// Settings that hold before those of every call.
@@ -75,7 +75,7 @@ pub(super) struct Git<'s> {
 }
 
 impl<'s> Git<'s> {
-    pub(super) fn in_folder(surroundings: &'s Surroundings, folder: &Path) -> Self {
+    pub(super) fn in_folder(surroundings: &'s GitEnvironment, folder: &Path) -> Self {
         Self {
             surroundings,
             folder: folder.to_owned(),

@@ -23,11 +23,11 @@ mod tests;
 
 pub use self::{
     changes::{Change, ChangeKind, Changes},
-    git::{GitError, Surroundings},
+    git::{GitEnvironment, GitError},
     metadata::{Made, NotCovered, Snapshot, TooLarge},
     prune::Cleaned,
     repository::is_ours,
     retention::Retention,
-    since::{Difference, Held},
+    since::{Difference, SnapshotFile},
     store::{Restored, SnapshotError, Store, Wanted},
 };

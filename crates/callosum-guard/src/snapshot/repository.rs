@@ -9,7 +9,7 @@ use std::{
 use callosum_host::{Disk, DiskError};
 
 use super::{
-    git::{Git, GitError, Surroundings},
+    git::{Git, GitEnvironment, GitError},
     store::SnapshotError,
 };
 
@@ -52,7 +52,7 @@ impl Repository {
     ///
     /// Where there is no repository, the tree is `root` itself.
     pub(super) fn find(
-        surroundings: &Surroundings,
+        surroundings: &GitEnvironment,
         root: &Path,
         folder: impl FnOnce(&Path) -> PathBuf,
     ) -> Result<Self, GitError> {
@@ -158,7 +158,7 @@ impl Repository {
     /// says whether it did. What it says of files that git converts is not their bytes, and some may be marked to be passed over.
     pub(super) fn begin_index(
         &self,
-        surroundings: &Surroundings,
+        surroundings: &GitEnvironment,
         anew: bool,
     ) -> Result<bool, SnapshotError> {
         let disk = &surroundings.disk;
@@ -191,7 +191,7 @@ impl Repository {
 
     /// Git that reads and writes the files of the tree as bytes: nothing that the tree or the user's
     /// settings say of filters, ends of lines or encodings holds, and nothing of it is run.
-    pub(super) fn of_files<'s>(&self, surroundings: &'s Surroundings) -> Git<'s> {
+    pub(super) fn of_files<'s>(&self, surroundings: &'s GitEnvironment) -> Git<'s> {
         let mut git = self.of_tree(surroundings);
         git.variables.retain(|(name, _)| *name != "GIT_DIR");
         let git = git.with("GIT_DIR", self.bare());
@@ -216,7 +216,7 @@ impl Repository {
     }
 
     /// Git that knows the user's repository, and writes to objects and index of ours.
-    pub(super) fn of_tree<'s>(&self, surroundings: &'s Surroundings) -> Git<'s> {
+    pub(super) fn of_tree<'s>(&self, surroundings: &'s GitEnvironment) -> Git<'s> {
         let git_dir = match &self.users {
             Some(users) => users.git_dir.clone(),
             None => self.bare(),
@@ -233,7 +233,7 @@ impl Repository {
     }
 
     /// Git in the bare repository alone.
-    pub(super) fn of_bare<'s>(&self, surroundings: &'s Surroundings) -> Git<'s> {
+    pub(super) fn of_bare<'s>(&self, surroundings: &'s GitEnvironment) -> Git<'s> {
         Git::in_folder(surroundings, &self.folder)
             .with("GIT_DIR", self.bare())
             .with("GIT_INDEX_FILE", self.index())

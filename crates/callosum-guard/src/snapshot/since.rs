@@ -21,7 +21,7 @@ use super::{
 
 /// A file or link as a snapshot holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct SnapshotFile {
     /// Git's name of the content.
     pub blob: String,
     /// Git's mode: `100644`, `100755`, or `120000` for a link.
@@ -34,7 +34,7 @@ pub struct Difference {
     /// The file, as seen from the top of the tree.
     pub path: PathBuf,
     /// How the snapshot holds it; `None` if it did not exist then.
-    pub before: Option<Held>,
+    pub before: Option<SnapshotFile>,
 }
 
 impl Store {
@@ -83,7 +83,7 @@ impl Store {
             {
                 continue;
             }
-            let before = (!is_new).then(|| Held {
+            let before = (!is_new).then(|| SnapshotFile {
                 blob: blob.to_owned(),
                 mode: mode.to_owned(),
             });

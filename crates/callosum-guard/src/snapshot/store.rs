@@ -10,9 +10,9 @@ use std::{
 use callosum_host::{DiskError, FileLock, LockError, disk::EntryKind};
 
 use super::{
-    capture::{Scope, Taken, paths, shown},
+    capture::{CapturedTree, Scope, paths, shown},
     changes::Changes,
-    git::{GitError, Surroundings},
+    git::{GitEnvironment, GitError},
     metadata::{FORMAT, Snapshot},
     repository::Repository,
 };
@@ -114,7 +114,7 @@ pub struct Restored {
 /// The snapshots of one tree.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub(super) surroundings: Surroundings,
+    pub(super) surroundings: GitEnvironment,
     pub(super) repository: Repository,
 }
 
@@ -122,7 +122,7 @@ impl Store {
     /// Finds the tree that `root` is in. `folder` names the folder of its snapshots from the tree's
     /// path. Creates nothing.
     pub fn find(
-        surroundings: Surroundings,
+        surroundings: GitEnvironment,
         root: &Path,
         folder: impl FnOnce(&Path) -> PathBuf,
     ) -> Result<Self, SnapshotError> {
@@ -158,8 +158,8 @@ impl Store {
         self.keep(wanted, taken)
     }
 
-    fn keep(&self, wanted: &Wanted, taken: Taken) -> Result<Snapshot, SnapshotError> {
-        let Surroundings {
+    fn keep(&self, wanted: &Wanted, taken: CapturedTree) -> Result<Snapshot, SnapshotError> {
+        let GitEnvironment {
             disk, clock, ids, ..
         } = &self.surroundings;
         let now = clock.now();
@@ -391,9 +391,13 @@ impl Store {
         Ok(FileLock::acquire(disk, &path, patience)?)
     }
 
-    pub(super) fn take(&self, only: &[String], also: &[String]) -> Result<Taken, SnapshotError> {
+    pub(super) fn take(
+        &self,
+        only: &[String],
+        also: &[String],
+    ) -> Result<CapturedTree, SnapshotError> {
         let scope = Scope { only, also };
-        Taken::now(&self.surroundings, &self.repository, scope)
+        CapturedTree::now(&self.surroundings, &self.repository, scope)
     }
 
     fn changes_from(&self, now: &str, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {

@@ -19,7 +19,7 @@ use signal_hook::{consts::SIGCHLD, low_level::pipe};
 
 use super::{
     report::{Failed, Line, Outcome, Step},
-    spec::Order,
+    spec::SandboxSpec,
 };
 use crate::process::supervise::wait_until;
 
@@ -41,7 +41,7 @@ pub(super) struct Started<'c> {
 
 /// Starts the program in a group of its own; who starts it keeps nothing open of what it is given.
 pub(super) fn start<'c>(
-    order: &Order,
+    order: &SandboxSpec,
     stdio: Stdio,
     children: &'c Children,
 ) -> Result<Started<'c>, Outcome> {
@@ -58,7 +58,7 @@ pub(super) fn start<'c>(
     clippy::disallowed_methods,
     reason = "pipes and environment are those that the controller's order brought"
 )]
-fn spawn(order: &Order, stdio: Stdio) -> io::Result<Child> {
+fn spawn(order: &SandboxSpec, stdio: Stdio) -> io::Result<Child> {
     let environment = order.environment.iter();
     Command::new(&order.program)
         .args(&order.arguments)

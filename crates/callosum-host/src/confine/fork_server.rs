@@ -23,10 +23,10 @@ use super::{
     fork_server_process::SERVER,
     reap,
     report::{Outcome, Report},
-    spec::Order,
+    spec::SandboxSpec,
 };
 use crate::process::{
-    Cancel, Ending, Limits, Pulse, Run, SpawnError, Stream,
+    Cancel, Ending, Heartbeat, Limits, Run, SpawnError, Stream,
     supervise::{EXIT_CHECK, Ends, Leader, Terms, follow, wait_until},
 };
 
@@ -84,11 +84,11 @@ impl ForkServer {
     /// why a program was not started is in the report.
     pub fn run(
         &self,
-        order: &Order,
+        order: &SandboxSpec,
         input: &[u8],
         limits: Limits,
         cancel: &Cancel,
-        pulse: &Pulse,
+        pulse: &Heartbeat,
         heard: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<(Run, Report), SpawnError> {
         let started = Instant::now();
@@ -115,7 +115,7 @@ impl ForkServer {
     }
 
     /// Ends what was started for an order whose guard was ended, or did not answer and was.
-    fn end_what_is_left(&self, order: &Order, report: &Report) {
+    fn end_what_is_left(&self, order: &SandboxSpec, report: &Report) {
         if let Some(group) = report.program.and_then(Pid::from_raw) {
             // It fails only where nobody is left in it.
             let _ = kill_process_group(group, Signal::KILL);
@@ -143,7 +143,7 @@ impl ForkServer {
     }
 
     /// Hands an order in; what comes back is the line to its guard, and the program's pipes.
-    fn submit(&self, order: &Order) -> io::Result<(Line, Ends)> {
+    fn submit(&self, order: &SandboxSpec) -> io::Result<(Line, Ends)> {
         let (input, to_input) = io::pipe()?;
         let (from_output, output) = io::pipe()?;
         let (from_error, error) = io::pipe()?;
@@ -170,7 +170,7 @@ impl ForkServer {
     /// Hands an order to a guard that waits for one, if there is any.
     fn hand_to_a_guard(
         &self,
-        order: &Order,
+        order: &SandboxSpec,
         program_ends: &[BorrowedFd<'_>],
     ) -> io::Result<Option<UnixStream>> {
         loop {
@@ -192,7 +192,7 @@ impl ForkServer {
     /// Hands an order to the server, which forks a guard for it.
     fn hand_to_the_server(
         &self,
-        order: &Order,
+        order: &SandboxSpec,
         [input, output, error]: [BorrowedFd<'_>; 3],
     ) -> io::Result<UnixStream> {
         let (mut ours, theirs) = UnixStream::pair()?;
@@ -220,7 +220,7 @@ impl ForkServer {
 }
 
 /// Whether nobody has said that all of an order is ended.
-fn is_left_alone(order: &Order, report: &Report) -> bool {
+fn is_left_alone(order: &SandboxSpec, report: &Report) -> bool {
     let is_said = report.outcome.is_some() || report.swept;
     // With the first process of a namespace the system ends all that is inside.
     let is_the_systems = order.layers.namespaces && report.guard.is_some();

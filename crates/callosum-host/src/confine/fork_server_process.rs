@@ -24,7 +24,7 @@ use super::{
     exec::{Children, Stdio, has_children, reap},
     fd_passing::receive,
     report::{Failed, Line, Step},
-    spec::Order,
+    spec::SandboxSpec,
     subreaper::{self, adopt_orphans},
 };
 use crate::disk::Disk;
@@ -50,8 +50,8 @@ pub fn run(words: &[OsString]) -> Option<u8> {
     }
 }
 
-impl Order {
-    /// Words for [`Order::program`] set to this program, which then does nothing and ends well.
+impl SandboxSpec {
+    /// Words for [`SandboxSpec::program`] set to this program, which then does nothing and ends well.
     pub fn nothing() -> Vec<OsString> {
         vec![NOTHING.into()]
     }
@@ -61,7 +61,7 @@ impl Order {
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What the controller asks for.
-enum Asked {
+enum ServerRequest {
     /// A fork.
     Fork(Request),
     /// The end of what a guard left; who asks sees that it came when this is closed.
@@ -85,10 +85,10 @@ fn serve() -> io::Result<()> {
     rustix::stdio::dup2_stdin(&nothing)?;
     adopt_orphans()?;
     let mut guards = BTreeSet::new();
-    while let Some(asked) = Asked::receive(&socket)? {
+    while let Some(asked) = ServerRequest::receive(&socket)? {
         let request = match asked {
-            Asked::Fork(request) => request,
-            Asked::Sweep(asking) => {
+            ServerRequest::Fork(request) => request,
+            ServerRequest::Sweep(asking) => {
                 // Who asks waits no longer than it takes to see this close.
                 drop(sweep(asking, &mut guards));
                 continue;
@@ -211,7 +211,7 @@ fn most_open() -> RawFd {
     RawFd::try_from(most).unwrap_or(RawFd::MAX).min(1 << 20)
 }
 
-impl Asked {
+impl ServerRequest {
     /// Waits for something; `None` where no more will come.
     fn receive(socket: &UnixStream) -> io::Result<Option<Self>> {
         let passed = loop {
@@ -243,7 +243,7 @@ impl Asked {
 impl Request {
     fn carry_out(self) {
         let mut line = self.line;
-        let order = Order::receive(&mut line).map_err(Failed::at(Step::Order));
+        let order = SandboxSpec::receive(&mut line).map_err(Failed::at(Step::Order));
         let mut line = Line(line);
         let done = order.and_then(|order| {
             if order.gives_nothing_away() {
@@ -291,7 +291,7 @@ use super::linux::enter;
 
 #[cfg(not(target_os = "linux"))]
 fn enter(
-    _order: &Order,
+    _order: &SandboxSpec,
     _line: &Line,
     _stdio: Stdio,
 ) -> Result<Option<super::report::Outcome>, Failed> {

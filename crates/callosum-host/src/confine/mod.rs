@@ -1,6 +1,6 @@
 //! A program that gives away its rights before it starts another.
 //!
-//! Start with [`Order`], which says what is to be given away, and [`ForkServer`], which has it carried
+//! Start with [`SandboxSpec`], which says what is to be given away, and [`ForkServer`], which has it carried
 //! out. The controller starts this very program again as a fork server; [`run`] recognises that.
 //! Nothing is done between a fork and an exec of the controller: large parents would pay for their
 //! size. The server is small and has one thread, so it can be forked for each order: what an order
@@ -40,7 +40,7 @@ pub use self::{
     fork_server_process::run,
     linked::create_folder,
     report::{Outcome, Report, Step},
-    spec::{Access, Layers, Order, Place},
+    spec::{Access, Layers, MountPoint, SandboxSpec},
 };
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`Order`]: what to give away and what to start, and the bytes by which a fork server knows it.
+//! [`SandboxSpec`]: what to give away and what to start, and the bytes by which a fork server knows it.
 //!
 //! Words with a NUL after each and not JSON, because a path need not be text.
 
@@ -15,13 +15,13 @@ const LENGTH: usize = size_of::<u64>();
 
 /// What a program is started without.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct SandboxSpec {
     /// What is given away.
     pub layers: Layers,
     /// An empty folder that becomes the root of the file system; unused without namespaces.
     pub room: PathBuf,
     /// All that is to be seen of the file system, and how.
-    pub places: Vec<Place>,
+    pub places: Vec<MountPoint>,
     /// Links that are made where nothing else stands: their path and where they lead.
     pub links: Vec<(PathBuf, PathBuf)>,
     /// Where the inner loopback is listened on for the controller, whose
@@ -42,12 +42,12 @@ pub struct Order {
 /// What can be given away, each by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
-    /// User, PID, mount and IPC namespaces: only [`Order::places`] are to be seen, no other
+    /// User, PID, mount and IPC namespaces: only [`SandboxSpec::places`] are to be seen, no other
     /// process, no right of root's.
     pub namespaces: bool,
     /// A network namespace with nothing but a loopback; only with [`Layers::namespaces`].
     pub network: bool,
-    /// Landlock: only what [`Order::places`] say is read or written, whatever is to be seen.
+    /// Landlock: only what [`SandboxSpec::places`] say is read or written, whatever is to be seen.
     pub landlock: bool,
     /// System calls that no executor needs fail.
     pub system_calls: bool,
@@ -57,7 +57,7 @@ pub struct Layers {
 
 /// A part of the file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MountPoint {
     /// What is shown, its links resolved.
     pub source: PathBuf,
     /// Where it is shown.
@@ -84,7 +84,7 @@ pub enum Access {
     Hidden,
 }
 
-impl Place {
+impl MountPoint {
     /// A place that is shown where it is.
     pub fn here(path: impl Into<PathBuf>, access: Access) -> Self {
         let path = path.into();
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-impl Order {
+impl SandboxSpec {
     /// Whether the program is started with all that its guard has.
     pub(super) fn gives_nothing_away(&self) -> bool {
         self.layers == Layers::default()
@@ -195,7 +195,7 @@ impl Order {
                 "layer" => order.layers.set(value.to_str()?)?,
                 "room" => order.room = value.into(),
                 word @ ("read" | "write" | "fresh" | "bounded" | "hidden") => {
-                    order.places.push(Place {
+                    order.places.push(MountPoint {
                         source: value.into(),
                         path: words.next()?.into(),
                         access: match word {

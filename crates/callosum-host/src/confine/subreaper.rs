@@ -11,12 +11,12 @@ use super::{
     exec::{Children, Started, Stdio, has_children, reap, start},
     fd_passing,
     report::{Failed, Line, Outcome, Step},
-    spec::Order,
+    spec::SandboxSpec,
 };
 
 /// Carries out an order that gives nothing away, and those that come by the same line after it, until
 /// the controller closes the line, or is gone, or one of them is cut short.
-pub(super) fn serve(first: Order, line: &mut Line, stdio: Stdio) -> Result<(), Failed> {
+pub(super) fn serve(first: SandboxSpec, line: &mut Line, stdio: Stdio) -> Result<(), Failed> {
     let children = Children::listen().map_err(Failed::at(Step::Order))?;
     let mut next = Some((first, stdio));
     while let Some((order, stdio)) = next.take() {
@@ -33,7 +33,7 @@ pub(super) fn serve(first: Order, line: &mut Line, stdio: Stdio) -> Result<(), F
 }
 
 /// The next order and what its program is given; nothing where no more will come.
-fn another(line: &mut Line) -> io::Result<Option<(Order, Stdio)>> {
+fn another(line: &mut Line) -> io::Result<Option<(SandboxSpec, Stdio)>> {
     let passed = loop {
         match fd_passing::receive(&line.0) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -46,7 +46,7 @@ fn another(line: &mut Line) -> io::Result<Option<(Order, Stdio)>> {
     let [input, output, error]: [OwnedFd; 3] = passed
         .try_into()
         .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-    let order = Order::receive(&mut line.0)?;
+    let order = SandboxSpec::receive(&mut line.0)?;
     if !order.gives_nothing_away() {
         return Err(io::ErrorKind::InvalidData.into());
     }
@@ -61,13 +61,17 @@ fn another(line: &mut Line) -> io::Result<Option<(Order, Stdio)>> {
 /// Starts the program and waits for its end, or for the controller's word or death.
 ///
 /// Returns how the program ended, or `None` where it was not let end by itself.
-pub(super) fn run(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Outcome>, Failed> {
+pub(super) fn run(
+    order: &SandboxSpec,
+    line: &Line,
+    stdio: Stdio,
+) -> Result<Option<Outcome>, Failed> {
     let children = Children::listen().map_err(Failed::at(Step::Order))?;
     carry_out(order, line, stdio, &children)
 }
 
 fn carry_out(
-    order: &Order,
+    order: &SandboxSpec,
     line: &Line,
     stdio: Stdio,
     children: &Children,
@@ -100,7 +104,7 @@ use super::linux::restrict;
 
 /// Gives away what this system can without namespaces, which is nothing of these.
 #[cfg(not(target_os = "linux"))]
-fn restrict(_order: &Order, _line: &Line) -> Result<(), Failed> {
+fn restrict(_order: &SandboxSpec, _line: &Line) -> Result<(), Failed> {
     Err(super::fork_server_process::unsupported(Step::Landlock))
 }
 

@@ -9,9 +9,9 @@ use std::{
 
 use super::*;
 
-fn order() -> Order {
+fn order() -> SandboxSpec {
     let odd = PathBuf::from(OsString::from_vec(b"/odd\xff \n".to_vec()));
-    Order {
+    SandboxSpec {
         layers: Layers {
             namespaces: true,
             network: true,
@@ -21,15 +21,15 @@ fn order() -> Order {
         },
         room: "/room".into(),
         places: vec![
-            Place::here("/usr", Access::Read),
-            Place {
+            MountPoint::here("/usr", Access::Read),
+            MountPoint {
                 source: odd.clone(),
                 path: "/tmp".into(),
                 access: Access::Write,
             },
-            Place::here("/home/somebody", Access::Fresh),
-            Place::here("/scratch", Access::Bounded),
-            Place::here("/home/somebody/p/.cal_lock", Access::Hidden),
+            MountPoint::here("/home/somebody", Access::Fresh),
+            MountPoint::here("/scratch", Access::Bounded),
+            MountPoint::here("/home/somebody/p/.cal_lock", Access::Hidden),
         ],
         links: vec![("/bin".into(), "usr/bin".into())],
         listen: vec![([127, 0, 0, 1], 3128).into(), "[::1]:80".parse().unwrap()],
@@ -50,7 +50,7 @@ fn written() -> Vec<u8> {
 #[test]
 fn an_order_is_read_as_it_was_written() {
     let mut bytes = Cursor::new(written());
-    assert_eq!(Order::receive(&mut bytes).unwrap(), order());
+    assert_eq!(SandboxSpec::receive(&mut bytes).unwrap(), order());
 }
 
 /// What is cut off is no order: nothing is started with less given away than was meant.
@@ -58,13 +58,13 @@ fn an_order_is_read_as_it_was_written() {
 fn a_part_of_an_order_is_none() {
     let bytes = written();
     for end in 0..bytes.len() {
-        let cut = Order::receive(&mut &bytes[..end]).unwrap_err();
+        let cut = SandboxSpec::receive(&mut &bytes[..end]).unwrap_err();
         assert_eq!(cut.kind(), io::ErrorKind::UnexpectedEof, "{end}");
     }
     let words = b"layer\0wings\0run\0x\0";
     let mut unknown = (words.len() as u64).to_le_bytes().to_vec();
     unknown.extend_from_slice(words);
-    let error = Order::receive(&mut &unknown[..]).unwrap_err();
+    let error = SandboxSpec::receive(&mut &unknown[..]).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }
 

@@ -1,6 +1,6 @@
 //! [`Peer`]: whose program is at the other end of a connection over loopback.
 //!
-//! A socket with a path says so itself; one of TCP the system is asked for. Of whom it does not say that, [`Company`] knows whether they
+//! A socket with a path says so itself; one of TCP the system is asked for. Of whom it does not say that, [`OtherUsers`] knows whether they
 //! can be anybody else. What is deliberately not here: whether to answer.
 
 mod other_users;
@@ -13,7 +13,7 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-pub use self::other_users::Company;
+pub use self::other_users::OtherUsers;
 use crate::process::Cancel;
 
 /// Whose a program is.

@@ -1,7 +1,7 @@
-//! [`Company`]: whether another person is at work on this machine.
+//! [`OtherUsers`]: whether another person is at work on this machine.
 //!
 //! Of a connection that was let go of at once nobody can tell whose it was; where nobody else is there, it is known all the same.
-//! Start with [`Company::is_alone`]. Deliberately not here: what follows from it.
+//! Start with [`OtherUsers::is_alone`]. Deliberately not here: what follows from it.
 
 use std::{
     collections::BTreeSet,
@@ -26,12 +26,12 @@ const NO_SHELLS: [&str; 2] = ["nologin", "false"];
 
 /// Whether anybody else is at this machine, looked up now and then.
 #[derive(Debug, Default)]
-pub struct Company {
+pub struct OtherUsers {
     /// When it was looked at last, and whether nobody else was there.
     looked: Option<(Instant, bool)>,
 }
 
-impl Company {
+impl OtherUsers {
     /// Whether no process on this machine is another person's, who could have connected to its loopback, nobody else is logged in, and
     /// the machine's own table of accounts has nobody else who could have run one for a moment.
     ///
@@ -212,7 +212,7 @@ mod tests {
     /// CALC-SEC-1: who was seen once is counted on for a while, without a look.
     #[test]
     fn who_was_there_is_there_for_a_while() {
-        let mut company = Company::default();
+        let mut company = OtherUsers::default();
         company.is_joined();
         assert!(!company.is_alone());
         company.looked = Some((Instant::now(), true));

@@ -1,4 +1,4 @@
-//! [`Pulse`]: signs of life that a child gives elsewhere than at its pipes.
+//! [`Heartbeat`]: signs of life that a child gives elsewhere than at its pipes.
 
 use std::{
     sync::{
@@ -12,7 +12,7 @@ use super::descendants;
 
 /// A clock of the last sign of life, for whoever sees one that does not come through a pipe. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Pulse(Arc<Shared>);
+pub struct Heartbeat(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -39,7 +39,7 @@ const COMING: Duration = Duration::from_millis(500);
 /// How much earlier than the child told of it a program may have begun.
 const TOLD_LATE: Duration = Duration::from_millis(200);
 
-impl Pulse {
+impl Heartbeat {
     /// Notes a sign of life, now.
     pub fn beat(&self) {
         let elapsed = self.0.since.elapsed().as_micros();
@@ -113,7 +113,7 @@ impl Pulse {
     }
 }
 
-impl Default for Pulse {
+impl Default for Heartbeat {
     fn default() -> Self {
         Self(Arc::new(Shared {
             since: Instant::now(),

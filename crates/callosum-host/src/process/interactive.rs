@@ -1,4 +1,4 @@
-//! [`Talk`]: a child that is spoken to while it runs.
+//! [`InteractiveChild`]: a child that is spoken to while it runs.
 
 use std::{
     ffi::OsString,
@@ -15,11 +15,11 @@ use super::run::{Ending, SpawnError, ending_of};
 /// It is for a process that was itself started by [`run`](super::run()): the child is given what that
 /// one has, its environment, folder, standard error and process group, and ends with the group.
 #[derive(Debug)]
-pub struct Talk {
+pub struct InteractiveChild {
     child: Child,
 }
 
-impl Talk {
+impl InteractiveChild {
     /// Starts a program, and hands out the pipe to its standard input and the one from its
     /// standard output.
     #[expect(
@@ -54,7 +54,7 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for InteractiveChild {
     fn drop(&mut self) {
         // Either fails only where it has ended and was waited for.
         drop(self.child.kill());
@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn a_child_that_ended_says_how() {
         let arguments = ["-c", "read line; exit $line"].map(OsString::from);
-        let (mut talk, input, output) = Talk::start(Path::new("sh"), &arguments).unwrap();
+        let (mut talk, input, output) =
+            InteractiveChild::start(Path::new("sh"), &arguments).unwrap();
         assert_eq!(talk.ending(), None);
         File::from(input).write_all(b"3\n").unwrap();
         let mut rest = Vec::new();
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_child_hears_and_answers_and_is_gone_when_dropped() {
-        let (talk, input, output) = Talk::start(Path::new("cat"), &[]).unwrap();
+        let (talk, input, output) = InteractiveChild::start(Path::new("cat"), &[]).unwrap();
         let (mut input, mut output) = (File::from(input), File::from(output));
         input.write_all(b"one\n").unwrap();
         let mut heard = [0; 4];
@@ -114,9 +115,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_started_says_why() {
-        let missing = Talk::start(Path::new("no-such-program-anywhere"), &[]);
+        let missing = InteractiveChild::start(Path::new("no-such-program-anywhere"), &[]);
         assert!(matches!(missing, Err(SpawnError::NotFound { .. })));
-        let folder = Talk::start(Path::new("/"), &[]);
+        let folder = InteractiveChild::start(Path::new("/"), &[]);
         assert!(matches!(folder, Err(SpawnError::NotExecutable { .. })));
     }
 }

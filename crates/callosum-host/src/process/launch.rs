@@ -51,7 +51,7 @@ impl Launch {
 /// How long and how much a child may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest time without a sign of life, if any: a byte on either output, or a beat of a [`Pulse`](super::Pulse).
+    /// Longest time without a sign of life, if any: a byte on either output, or a beat of a [`Heartbeat`](super::Pulse).
     pub quiet: Option<Duration>,
     /// Longest time in all, if any.
     pub total: Option<Duration>,

@@ -2,7 +2,7 @@
 //!
 //! Start with [`run`]. A child gets exactly the arguments, environment and folder of its
 //! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
-//! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own;
+//! the caller's business. [`InteractiveChild`] is for a process that was started so, and speaks to one of its own;
 //! [`leave`] for what goes on by itself; [`page`] for a pager on this process's own terminal;
 //! [`spawn()`] for a command that a person asked this process to run. [`table`] lists what runs.
 
@@ -29,9 +29,9 @@ pub use self::{
     cancel::Cancel,
     detach::leave,
     file_size::survive_file_size_limit,
-    heartbeat::Pulse,
+    heartbeat::Heartbeat,
     identity::Identity,
-    interactive::Talk,
+    interactive::InteractiveChild,
     launch::{Launch, Limits},
     output::output_is_thrown_away,
     page::page,

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::{
     cancel::Cancel,
-    heartbeat::Pulse,
+    heartbeat::Heartbeat,
     launch::Launch,
     supervise::{Ends, Leader, Terms, follow},
 };
@@ -116,14 +116,14 @@ pub fn run(
     cancel: &Cancel,
     heard: &mut dyn FnMut(Stream, &[u8]),
 ) -> Result<Run, SpawnError> {
-    run_with(launch, cancel, &Pulse::default(), heard)
+    run_with(launch, cancel, &Heartbeat::default(), heard)
 }
 
 /// The same, where a beat of `pulse` counts as life, too, and programs that it says the child waits for.
 pub fn run_with(
     launch: &Launch,
     cancel: &Cancel,
-    pulse: &Pulse,
+    pulse: &Heartbeat,
     heard: &mut dyn FnMut(Stream, &[u8]),
 ) -> Result<Run, SpawnError> {
     let started = Instant::now();

@@ -18,7 +18,7 @@ use rustix::{
 
 use super::{
     cancel::Cancel,
-    heartbeat::Pulse,
+    heartbeat::Heartbeat,
     launch::Limits,
     run::{Ending, Run, Stream},
 };
@@ -62,7 +62,7 @@ pub(crate) struct Terms<'a> {
     /// Ends it when asked.
     pub(crate) cancel: &'a Cancel,
     /// Signs of life that are none of its pipes'.
-    pub(crate) pulse: &'a Pulse,
+    pub(crate) pulse: &'a Heartbeat,
 }
 
 /// Sends `input`, hears all that is said, and ends the child where it does not end in time.

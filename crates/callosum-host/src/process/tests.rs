@@ -173,7 +173,7 @@ fn a_program_that_is_waited_for_is_life() {
     let ended = |script: &str, waits: bool| {
         let mut launch = shell(script);
         launch.limits.quiet = Some(Duration::from_millis(700));
-        let pulse = Pulse::default();
+        let pulse = Heartbeat::default();
         let cancel = Cancel::new().unwrap();
         let run = run_with(&launch, &cancel, &pulse, &mut |_, bytes| {
             if bytes.starts_with(b"a tool") {

@@ -16,7 +16,7 @@ mod read;
 mod tests;
 mod value;
 
-pub use self::read::{CanonicalError, DuplicateKeys, Fault, MAX_DEPTH, Place};
+pub use self::read::{CanonicalError, CanonicalFault, DuplicateKeys, MAX_DEPTH, TextPosition};
 pub(crate) use self::{
     read::{array_items, object_members, read},
     value::CanonicalValue,

@@ -24,7 +24,7 @@ pub enum DuplicateKeys {
 
 /// Where in a text something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// The line, from 1.
     pub line: usize,
     /// The character in the line, from 1.
@@ -33,7 +33,7 @@ pub struct Place {
     pub offset: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
@@ -44,14 +44,14 @@ impl fmt::Display for Place {
 #[error("{fault} at {place}")]
 pub struct CanonicalError {
     /// Where.
-    pub place: Place,
+    pub place: TextPosition,
     /// Why.
-    pub fault: Fault,
+    pub fault: CanonicalFault,
 }
 
 /// Why a text has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum CanonicalFault {
     /// The text ends within a value.
     #[error("the text ends too early")]
     EndsEarly,
@@ -130,7 +130,7 @@ fn whole<T>(
 ) -> Result<T, CanonicalError> {
     let text = std::str::from_utf8(bytes).map_err(|error| CanonicalError {
         place: place_of(bytes, error.valid_up_to()),
-        fault: Fault::NotUtf8,
+        fault: CanonicalFault::NotUtf8,
     })?;
     let mut reader = Reader {
         text,
@@ -157,7 +157,7 @@ fn whole<T>(
 /// A fault and the byte that it stands at; lines and columns are counted only for the error.
 struct At {
     offset: usize,
-    fault: Fault,
+    fault: CanonicalFault,
 }
 
 struct Reader<'a> {
@@ -170,7 +170,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn value(&mut self, depth: usize) -> Result<CanonicalValue, At> {
         if depth >= MAX_DEPTH && matches!(self.peek(), Some(b'[' | b'{')) {
-            return Err(self.fault(Fault::TooDeep));
+            return Err(self.fault(CanonicalFault::TooDeep));
         }
         match self.peek() {
             Some(b'"') => Ok(CanonicalValue::String(self.string()?)),
@@ -190,7 +190,7 @@ impl Reader<'_> {
             Some(b'N') => Err(self.not_finite("NaN")),
             Some(b'I') => Err(self.not_finite("Infinity")),
             Some(_) => Err(self.expected("a value")),
-            None => Err(self.fault(Fault::EndsEarly)),
+            None => Err(self.fault(CanonicalFault::EndsEarly)),
         }
     }
 
@@ -215,7 +215,7 @@ impl Reader<'_> {
                     if reader.duplicates == DuplicateKeys::Refused {
                         return Err(At {
                             offset: key_at,
-                            fault: Fault::DuplicateKey(taken.key().clone()),
+                            fault: CanonicalFault::DuplicateKey(taken.key().clone()),
                         });
                     }
                     taken.insert(value);
@@ -273,7 +273,7 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 Some(_) => return Err(self.expected(further)),
-                None => return Err(self.fault(Fault::EndsEarly)),
+                None => return Err(self.fault(CanonicalFault::EndsEarly)),
             }
             self.skip_space();
         }
@@ -292,8 +292,8 @@ impl Reader<'_> {
                     return Ok(string);
                 }
                 Some(b'\\') => string.push(self.escape()?),
-                Some(control) => return Err(self.fault(Fault::ControlCharacter(control))),
-                None => return Err(self.fault(Fault::EndsEarly)),
+                Some(control) => return Err(self.fault(CanonicalFault::ControlCharacter(control))),
+                None => return Err(self.fault(CanonicalFault::EndsEarly)),
             }
         }
     }
@@ -312,10 +312,10 @@ impl Reader<'_> {
             Some(_) => {
                 return Err(At {
                     offset: from,
-                    fault: Fault::UnknownEscape,
+                    fault: CanonicalFault::UnknownEscape,
                 });
             }
-            None => return Err(self.fault(Fault::EndsEarly)),
+            None => return Err(self.fault(CanonicalFault::EndsEarly)),
         };
         self.at += 1;
         Ok(escaped)
@@ -340,7 +340,7 @@ impl Reader<'_> {
             Some(Ok(decoded)) => Ok(decoded),
             _ => Err(At {
                 offset: from,
-                fault: Fault::LoneSurrogate(first),
+                fault: CanonicalFault::LoneSurrogate(first),
             }),
         }
     }
@@ -350,7 +350,7 @@ impl Reader<'_> {
         for _ in 0..4 {
             let digit = match self.peek() {
                 Some(byte) => char::from(byte).to_digit(16),
-                None => return Err(self.fault(Fault::EndsEarly)),
+                None => return Err(self.fault(CanonicalFault::EndsEarly)),
             };
             let Some(digit) = digit else {
                 return Err(self.expected("four hexadecimal digits"));
@@ -368,7 +368,7 @@ impl Reader<'_> {
             if self.peek() == Some(b'I') {
                 return Err(At {
                     offset: from,
-                    fault: Fault::NotFinite("-Infinity"),
+                    fault: CanonicalFault::NotFinite("-Infinity"),
                 });
             }
         }
@@ -395,7 +395,7 @@ impl Reader<'_> {
             if text.trim_start_matches('-').len() > LONGEST_INTEGER {
                 return Err(At {
                     offset: from,
-                    fault: Fault::TooManyDigits,
+                    fault: CanonicalFault::TooManyDigits,
                 });
             }
             let digits = if text == "-0" { "0" } else { text };
@@ -405,7 +405,7 @@ impl Reader<'_> {
             Ok(float) if float.is_finite() => Ok(CanonicalValue::Float(float)),
             _ => Err(At {
                 offset: from,
-                fault: Fault::TooLarge,
+                fault: CanonicalFault::TooLarge,
             }),
         }
     }
@@ -419,7 +419,7 @@ impl Reader<'_> {
         match self.peek() {
             _ if self.at > from => Ok(()),
             Some(_) => Err(self.expected("a digit")),
-            None => Err(self.fault(Fault::EndsEarly)),
+            None => Err(self.fault(CanonicalFault::EndsEarly)),
         }
     }
 
@@ -434,7 +434,7 @@ impl Reader<'_> {
 
     fn not_finite(&self, word: &'static str) -> At {
         if self.bytes[self.at..].starts_with(word.as_bytes()) {
-            self.fault(Fault::NotFinite(word))
+            self.fault(CanonicalFault::NotFinite(word))
         } else {
             self.expected("a value")
         }
@@ -447,7 +447,7 @@ impl Reader<'_> {
                 Ok(())
             }
             Some(_) => Err(self.expected(name)),
-            None => Err(self.fault(Fault::EndsEarly)),
+            None => Err(self.fault(CanonicalFault::EndsEarly)),
         }
     }
 
@@ -462,10 +462,10 @@ impl Reader<'_> {
     }
 
     fn expected(&self, what: &'static str) -> At {
-        self.fault(Fault::Expected(what))
+        self.fault(CanonicalFault::Expected(what))
     }
 
-    fn fault(&self, fault: Fault) -> At {
+    fn fault(&self, fault: CanonicalFault) -> At {
         At {
             offset: self.at,
             fault,
@@ -485,13 +485,13 @@ fn plain_len(bytes: &[u8]) -> usize {
 }
 
 /// Counts the line and column of a byte.
-fn place_of(bytes: &[u8], offset: usize) -> Place {
+fn place_of(bytes: &[u8], offset: usize) -> TextPosition {
     let before = &bytes[..offset.min(bytes.len())];
     let line_from = before
         .iter()
         .rposition(|byte| *byte == b'\n')
         .map_or(0, |at| at + 1);
-    Place {
+    TextPosition {
         line: 1 + memchr::memchr_iter(b'\n', before).count(),
         column: 1 + String::from_utf8_lossy(&before[line_from..])
             .chars()

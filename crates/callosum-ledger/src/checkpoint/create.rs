@@ -9,7 +9,7 @@ use super::{
     hash_progress::{Edge, JournalWalk},
     key_ring::{KeyError, new_key},
     store::{self, SignedBy},
-    trust_store::{Begin, Witness, begin_of_journal, signer_among},
+    trust_store::{Begin, TrustStore, begin_of_journal, signer_among},
 };
 use crate::{
     event::{AuditEvent, Event},
@@ -113,7 +113,7 @@ struct Grown {
     told_of: u64,
 }
 
-impl Witness {
+impl TrustStore {
     /// Signs the journal as it is on disk, and keeps the note. `None` where nothing was recorded
     /// since the last but that checkpoint itself.
     ///

@@ -1,7 +1,7 @@
 //! Checkpoints: signed statements of what the journal was, kept outside the project.
 //!
-//! Start with [`Witness`], the machine's side of a project: [`Witness::make`] signs how the
-//! journal stands, [`Witness::read`] gives what was signed, for [`verify`](crate::verify()) to
+//! Start with [`TrustStore`], the machine's side of a project: [`TrustStore::make`] signs how the
+//! journal stands, [`TrustStore::read`] gives what was signed, for [`verify`](crate::verify()) to
 //! hold against what there is. The leaf `i` of the tree is the journal's line `i + 1` without its
 //! line feed, so every record is covered, and with a commit's its whole entry.
 //!
@@ -30,6 +30,6 @@ pub use self::{
     format::{Checkpoint, InvalidCheckpoint},
     key_ring::KeyError,
     machine_key::MachineKey,
-    store::{Kept, KeptCheckpoints, SignedBy},
-    trust_store::{Begin, Witness},
+    store::{KeptCheckpoints, SignedBy, StoredCheckpoint},
+    trust_store::{Begin, TrustStore},
 };

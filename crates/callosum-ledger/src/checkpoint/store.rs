@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use callosum_host::{Disk, DiskError, OpenHow};
 
 use super::format::Checkpoint;
-use crate::signed_note::{SignedNote, Standing, VerifierKey};
+use crate::signed_note::{NoteStatus, SignedNote, VerifierKey};
 
 /// A note takes less; its last ones are looked for in so many bytes at the end.
 const LAST_NOTES: u64 = 16 * 1024;
@@ -21,14 +21,14 @@ pub struct KeptCheckpoints {
     /// The file.
     pub path: PathBuf,
     /// Those that can be read.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<StoredCheckpoint>,
     /// The numbers, from 1, of those that cannot.
     pub unreadable: Vec<u64>,
 }
 
 /// A checkpoint and who signed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredCheckpoint {
     /// Its number in the file, from 1.
     pub number: u64,
     /// What was signed.
@@ -51,7 +51,7 @@ pub enum SignedBy {
     Nobody,
 }
 
-impl Kept {
+impl StoredCheckpoint {
     fn of(number: u64, note: &str, keys: &[VerifierKey]) -> Option<Self> {
         let (note, checkpoint) = read_note(note)?;
         let signed = signed_by(&note, &checkpoint.origin, keys);
@@ -70,10 +70,10 @@ pub(super) fn signed_by(note: &SignedNote, origin: &str, keys: &[VerifierKey]) -
         .filter_map(|key| key.named(origin).ok())
         .map(|key| note.standing(&key))
         .collect();
-    if standings.contains(&Standing::Wrong) {
+    if standings.contains(&NoteStatus::Wrong) {
         return SignedBy::Nobody;
     }
-    if standings.contains(&Standing::Signed) {
+    if standings.contains(&NoteStatus::Signed) {
         return SignedBy::Us;
     }
     let key = note
@@ -101,7 +101,7 @@ pub(super) fn read_all(
     let last = notes.len();
     for (index, note) in notes.into_iter().enumerate() {
         let number = index as u64 + 1;
-        match Kept::of(number, note, keys) {
+        match StoredCheckpoint::of(number, note, keys) {
             Some(kept) => found.kept.push(kept),
             // The last one may have been torn by a crash; nothing was promised of it yet.
             None if index + 1 == last && is_torn(note) => {}

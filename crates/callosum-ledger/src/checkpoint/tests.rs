@@ -8,14 +8,14 @@ use serde_json::Map;
 use super::*;
 use crate::{AuditEvent, Event, Ledger, LedgerPaths, Spawn, signed_note::SignedNote};
 
-struct Ground {
+struct Fixture {
     folder: tempfile::TempDir,
     disk: Disk,
     paths: LedgerPaths,
-    witness: Witness,
+    witness: TrustStore,
 }
 
-impl Ground {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
@@ -23,7 +23,7 @@ impl Ground {
         disk.create_dir_all(&paths.root).unwrap();
         let home = folder.path().join("home");
         let ground = Self {
-            witness: Witness::in_home(&home, &paths.root),
+            witness: TrustStore::in_home(&home, &paths.root),
             folder,
             disk,
             paths,
@@ -84,7 +84,7 @@ fn clock() -> Clock {
 /// CAL-GOV-4: each checkpoint goes on from the one before; what was signed says so of itself.
 #[test]
 fn checkpoints_are_made_of_what_is_new_and_kept_in_order() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let first = ground.made();
     assert_eq!(first.checkpoint.size, 1);
     assert_eq!(ground.make(Begin::GoOn).unwrap(), None);
@@ -100,7 +100,7 @@ fn checkpoints_are_made_of_what_is_new_and_kept_in_order() {
     let note = SignedNote::parse(&second.note.to_string()).unwrap();
     assert_eq!(
         note.standing(&second.key),
-        crate::signed_note::Standing::Signed
+        crate::signed_note::NoteStatus::Signed
     );
     assert_eq!(Checkpoint::parse(note.text()), Ok(second.checkpoint));
     assert_eq!(
@@ -112,7 +112,7 @@ fn checkpoints_are_made_of_what_is_new_and_kept_in_order() {
 /// CAL-GOV-4: the derived place is never believed, only found right.
 #[test]
 fn a_lost_or_forged_edge_costs_a_reading_and_no_more() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.write(5);
     ground.made();
     let edge = ground.witness.edge();
@@ -140,7 +140,7 @@ fn a_lost_or_forged_edge_costs_a_reading_and_no_more() {
 /// CAL-GOV-4: nothing is signed that does not go on from what was signed.
 #[test]
 fn a_journal_that_was_changed_is_not_signed_again() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.write(5);
     ground.made();
     let whole = ground.disk.read(&ground.journal()).unwrap();
@@ -172,7 +172,7 @@ fn a_journal_that_was_changed_is_not_signed_again() {
 /// CAL-GOV-4: a journal begun anew is another log, and is signed only when that is said.
 #[test]
 fn a_journal_that_was_begun_anew_is_signed_only_on_demand() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.write(2);
     let old = ground.made();
     for path in [
@@ -201,7 +201,7 @@ fn a_journal_that_was_begun_anew_is_signed_only_on_demand() {
 /// CAL-GOV-4: a new key is vouched for by the old one, and what the old one signed stays signed.
 #[test]
 fn a_new_key_is_signed_in_by_the_old_one() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let old = ground.made().key;
     let made = ground.make(Begin::NewKey).unwrap().unwrap();
     assert_eq!(made.previous_key, Some(old.clone()));
@@ -209,7 +209,7 @@ fn a_new_key_is_signed_in_by_the_old_one() {
     for key in [&old, &made.key] {
         assert_eq!(
             made.note.standing(key),
-            crate::signed_note::Standing::Signed
+            crate::signed_note::NoteStatus::Signed
         );
     }
     ground.write(1);
@@ -217,7 +217,7 @@ fn a_new_key_is_signed_in_by_the_old_one() {
     assert_eq!(next.key, made.key);
     assert_eq!(
         next.note.standing(&old),
-        crate::signed_note::Standing::NotNamed
+        crate::signed_note::NoteStatus::NotNamed
     );
     let signed: Vec<_> = ground.kept().into_iter().map(|(_, by)| by).collect();
     assert_eq!(signed, [SignedBy::Us, SignedBy::Us, SignedBy::Us]);
@@ -227,8 +227,8 @@ fn a_new_key_is_signed_in_by_the_old_one() {
 /// one's; the journal is told of the change by the first checkpoint that it signs.
 #[test]
 fn a_key_that_was_changed_elsewhere_signs_from_the_next_checkpoint_on() {
-    let (here, elsewhere) = (Ground::new(), Ground::new());
-    let witness = Witness::in_home(&here.folder.path().join("home"), &elsewhere.paths.root);
+    let (here, elsewhere) = (Fixture::new(), Fixture::new());
+    let witness = TrustStore::in_home(&here.folder.path().join("home"), &elsewhere.paths.root);
     let make = |begin| {
         let seed = random::secret_bytes().unwrap();
         let made = witness.make(&elsewhere.disk, &elsewhere.paths, begin, &seed);
@@ -260,9 +260,9 @@ fn a_key_that_was_changed_elsewhere_signs_from_the_next_checkpoint_on() {
 /// CAL-GOV-4: whoever changes the key at the same time as another has the other's key known.
 #[test]
 fn keys_that_are_changed_at_once_are_all_known() {
-    let grounds = [Ground::new(), Ground::new(), Ground::new()];
+    let grounds = [Fixture::new(), Fixture::new(), Fixture::new()];
     let home = grounds[0].folder.path().join("home");
-    let witness_of = |ground: &Ground| Witness::in_home(&home, &ground.paths.root);
+    let witness_of = |ground: &Fixture| TrustStore::in_home(&home, &ground.paths.root);
     std::thread::scope(|scope| {
         for ground in &grounds {
             scope.spawn(|| {
@@ -289,7 +289,7 @@ fn keys_that_are_changed_at_once_are_all_known() {
 /// CAL-GOV-4: what was signed is checked without the secret, and a new key takes a lost one's place.
 #[test]
 fn a_lost_secret_still_has_its_public_half() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let old = ground.made().key;
     let key = ground.folder.path().join("home/keys/ledger-ed25519");
     ground.disk.replace(&key, b"PRIVATE+KEY+x", 0o600).unwrap();
@@ -308,7 +308,7 @@ fn a_lost_secret_still_has_its_public_half() {
 /// CAL-GOV-4: a machine that lost what it signed says so when it signs again.
 #[test]
 fn checkpoints_that_were_forgotten_are_counted() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     for _ in 0..3 {
         let made = ground.made();
         assert_eq!(made.forgotten, 0);
@@ -325,7 +325,7 @@ fn checkpoints_that_were_forgotten_are_counted() {
 /// CAL-SEC-1: the key is its owner's alone, and one that others may read is not used.
 #[test]
 fn a_key_that_others_may_read_is_refused() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.made();
     let key = ground.folder.path().join("home/keys/ledger-ed25519");
     let mode = std::fs::metadata(&key).unwrap().permissions().mode();
@@ -348,7 +348,7 @@ fn a_key_that_others_may_read_is_refused() {
 /// CAL-GOV-4: without its key, a machine knows nobody's signature as its own.
 #[test]
 fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.made();
     let key = ground.folder.path().join("home/keys/ledger-ed25519");
     ground.disk.remove_file(&key).unwrap();
@@ -369,7 +369,7 @@ fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
 /// CAL-GOV-4: a note that a crash tore is cut off by the next; a damaged one is told.
 #[test]
 fn a_torn_note_is_written_over_and_a_damaged_one_is_counted() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.made();
     ground.write(1);
     ground.made();
@@ -392,7 +392,7 @@ fn a_torn_note_is_written_over_and_a_damaged_one_is_counted() {
 /// CAL-GOV-4: an executor that was reserved for but not synced is on disk before it is signed.
 #[test]
 fn what_nobody_synced_is_synced_before_it_is_signed() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     let ledger = ground.open();
     ledger
         .reserve(Spawn {

@@ -1,4 +1,4 @@
-//! [`Witness`]: the machine's side of a project, where its checkpoints and keys are.
+//! [`TrustStore`]: the machine's side of a project, where its checkpoints and keys are.
 
 use std::{
     os::unix::ffi::OsStrExt as _,
@@ -18,7 +18,7 @@ use crate::{
     checksum::Checksum,
     journal::{DayFile, Record, day_files},
     paths::LedgerPaths,
-    signed_note::{SignedNote, Standing, VerifierKey},
+    signed_note::{NoteStatus, SignedNote, VerifierKey},
 };
 
 /// What stands before the names of our logs; the name is never looked up.
@@ -26,7 +26,7 @@ const ORIGIN: &str = "callosum.invalid";
 
 /// Where a machine keeps what it signed of a project.
 #[derive(Clone, Debug)]
-pub struct Witness {
+pub struct TrustStore {
     /// The SHA-256 of the project's path, as trust decisions name it.
     pub(super) project: String,
     pub(super) folder: PathBuf,
@@ -45,7 +45,7 @@ pub enum Begin {
     Anew,
 }
 
-impl Witness {
+impl TrustStore {
     /// The one of the project at `root`, in the machine's home. Creates nothing.
     pub fn in_home(home: &Path, root: &Path) -> Self {
         let project = Checksum::of(root.as_os_str().as_bytes()).to_string();
@@ -148,11 +148,14 @@ pub(crate) struct LastSigned {
 /// The last of these keys that signed a note.
 pub(super) fn signer_among(note: &SignedNote, keys: Vec<VerifierKey>) -> Option<VerifierKey> {
     keys.into_iter()
-        .rfind(|key| note.standing(key) == Standing::Signed)
+        .rfind(|key| note.standing(key) == NoteStatus::Signed)
 }
 
 /// Reads the last checkpoint, and who signed it.
-pub(crate) fn last_signed(disk: &Disk, witness: &Witness) -> Result<Option<LastSigned>, KeyError> {
+pub(crate) fn last_signed(
+    disk: &Disk,
+    witness: &TrustStore,
+) -> Result<Option<LastSigned>, KeyError> {
     let (last, _) = store::read_last(disk, &witness.path())?;
     let Some((note, checkpoint)) = last else {
         return Ok(None);

@@ -5,7 +5,7 @@ use callosum_host::DiskError;
 use super::window::Window;
 use crate::{
     hashlog::ReadRange,
-    journal::{Begins, RecordPlace, Told, ToldEntry},
+    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry},
     position::View,
 };
 
@@ -79,7 +79,7 @@ impl<L: ReadRange, H: ReadRange> ComparedViews<L, H> {
     }
 }
 
-impl<L: ReadRange, H: ReadRange> Told for ComparedViews<L, H> {
+impl<L: ReadRange, H: ReadRange> ScanVisitor for ComparedViews<L, H> {
     fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         self.begin(begins.view())
     }

@@ -10,5 +10,5 @@ mod opened;
 pub(crate) use self::{
     index::{Row, complete, is_right, refresh},
     line::{HashlogLine, ReadRange, head_of, write_line},
-    opened::{Asked, Hashlog},
+    opened::{Hashlog, HashlogRequest},
 };

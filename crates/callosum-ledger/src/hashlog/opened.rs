@@ -32,7 +32,7 @@ pub(crate) struct Hashlog {
 
 /// Where a task's entry may stand.
 #[derive(Clone, Debug)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum HashlogRequest<'a> {
     /// As a line says.
     Line(HashlogLine<'a>),
     /// As a row of the index says.
@@ -152,14 +152,14 @@ impl Hashlog {
     ///
     /// Where the index turns out to be damaged, all lines are searched instead, and it is written
     /// anew.
-    pub(crate) fn places_of(&self, task_id: &TaskId) -> Result<Vec<Asked<'_>>, DiskError> {
+    pub(crate) fn places_of(&self, task_id: &TaskId) -> Result<Vec<HashlogRequest<'_>>, DiskError> {
         let Some(index) = &self.index else {
             return Ok(lines_of(&self.rest, task_id));
         };
         match index.rows_of(task_id.as_str()) {
             Ok(rows) => {
                 let mut places = lines_of(&self.rest, task_id);
-                places.extend(rows.into_iter().map(Asked::Row));
+                places.extend(rows.into_iter().map(HashlogRequest::Row));
                 Ok(places)
             }
             Err(IndexFault::Damaged) => {
@@ -223,12 +223,12 @@ impl Hashlog {
 }
 
 /// Those of these lines that are a task's, the latest first.
-fn lines_of<'a>(text: &'a [u8], task_id: &TaskId) -> Vec<Asked<'a>> {
+fn lines_of<'a>(text: &'a [u8], task_id: &TaskId) -> Vec<HashlogRequest<'a>> {
     let quoted = format!("\"{task_id}\"");
     memchr::memmem::rfind_iter(text, &quoted)
         .filter_map(|at| HashlogLine::read(line_around(text, at)))
         .filter(|line| line.task_id == task_id.as_str())
-        .map(Asked::Line)
+        .map(HashlogRequest::Line)
         .collect()
 }
 

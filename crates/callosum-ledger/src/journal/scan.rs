@@ -118,7 +118,7 @@ pub enum JournalError {
 }
 
 /// Who is told what the journal says, record by record.
-pub(crate) trait Told {
+pub(crate) trait ScanVisitor {
     /// A ledger is begun. `before` is the one that was active, which was archived where `begins`
     /// says so, and else replaced; before its first entry.
     fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
@@ -209,7 +209,7 @@ struct Collecting<'p> {
     pass: &'p mut dyn FnMut(Passed<'_>) -> Result<(), DiskError>,
 }
 
-impl Told for Collecting<'_> {
+impl ScanVisitor for Collecting<'_> {
     fn begins(&mut self, before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         if let (Some(archived), Some(begun)) = (&begins.archived, before) {
             (self.pass)(Passed {
@@ -239,16 +239,16 @@ pub(crate) fn walk(
     paths: &LedgerPaths,
     from: &Position,
     until: Until,
-    told: &mut dyn Told,
+    told: &mut dyn ScanVisitor,
 ) -> Result<Followed, JournalError> {
     let days = stock_of_days(disk, &paths.audit)?;
     walk_days(disk, paths, &days, from, until, told)
 }
 
 /// Who does not care for entries.
-pub(crate) struct Nobody;
+pub(crate) struct IgnoreEntries;
 
-impl Told for Nobody {
+impl ScanVisitor for IgnoreEntries {
     fn stores(&mut self, _entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         Ok(())
     }
@@ -256,7 +256,13 @@ impl Told for Nobody {
 
 /// Reads the whole journal, and tells nobody of its entries.
 pub(crate) fn walk_alone(disk: &Disk, paths: &LedgerPaths) -> Result<Followed, JournalError> {
-    walk(disk, paths, &Position::start(), Until::End, &mut Nobody)
+    walk(
+        disk,
+        paths,
+        &Position::start(),
+        Until::End,
+        &mut IgnoreEntries,
+    )
 }
 
 /// The journal's files and their sizes at this moment.
@@ -276,7 +282,7 @@ pub(crate) fn walk_days(
     days: &[(DayFile, u64)],
     from: &Position,
     until: Until,
-    told: &mut dyn Told,
+    told: &mut dyn ScanVisitor,
 ) -> Result<Followed, JournalError> {
     let files: Vec<_> = days
         .iter()
@@ -317,9 +323,9 @@ pub(crate) fn walk_days(
         let mut lines = Lines::new(&file, followed.position.offset, *size);
         while let Some(line) = lines.next()? {
             let read = if line.is_whole {
-                Record::read(line.bytes).map_err(Fault::Record)
+                Record::read(line.bytes).map_err(ScanFault::Record)
             } else {
-                Err(Fault::Unfinished)
+                Err(ScanFault::Unfinished)
             };
             let (offset, end) = (line.offset, line.end());
             let place = RecordPlace {
@@ -338,7 +344,7 @@ pub(crate) fn walk_days(
             };
             match taken {
                 Ok(()) => {}
-                Err(Fault::Newer(found)) => {
+                Err(ScanFault::Newer(found)) => {
                     return Err(JournalError::Newer {
                         found,
                         supported: JOURNAL_FORMAT,
@@ -385,7 +391,7 @@ fn was_promised(
 
 /// Why a line is not the journal's next record.
 #[derive(Debug, thiserror::Error)]
-enum Fault {
+enum ScanFault {
     #[error("the line is incomplete")]
     Unfinished,
     #[error(transparent)]
@@ -407,8 +413,8 @@ impl Followed {
         record: &Record<'_>,
         end: u64,
         place: RecordPlace,
-        told: &mut dyn Told,
-    ) -> Result<Result<(), Fault>, DiskError> {
+        told: &mut dyn ScanVisitor,
+    ) -> Result<Result<(), ScanFault>, DiskError> {
         let begins = match self.check(record) {
             Ok(begins) => begins,
             Err(fault) => return Ok(Err(fault)),
@@ -439,23 +445,25 @@ impl Followed {
     }
 
     /// Checks that a record is the next one; what it begins.
-    fn check(&self, record: &Record<'_>) -> Result<Option<Begins>, Fault> {
+    fn check(&self, record: &Record<'_>) -> Result<Option<Begins>, ScanFault> {
         let position = &self.position;
         if record.head.seq != position.seq + 1 {
-            return Err(Fault::Number {
+            return Err(ScanFault::Number {
                 expected: position.seq + 1,
                 found: record.head.seq,
             });
         }
         if record.prev != position.head {
-            return Err(Fault::Link {
+            return Err(ScanFault::Link {
                 expected: position.head,
                 found: record.prev,
             });
         }
-        let begins = record.begins().map_err(Fault::Content)?;
+        let begins = record.begins().map_err(ScanFault::Content)?;
         match begins {
-            Some(begins) if begins.journal > JOURNAL_FORMAT => Err(Fault::Newer(begins.journal)),
+            Some(begins) if begins.journal > JOURNAL_FORMAT => {
+                Err(ScanFault::Newer(begins.journal))
+            }
             begins => Ok(begins),
         }
     }
@@ -477,12 +485,12 @@ impl Followed {
     }
 }
 
-fn entry_of<'a>(record: &Record<'a>) -> Result<ToldEntry<'a>, Fault> {
+fn entry_of<'a>(record: &Record<'a>) -> Result<ToldEntry<'a>, ScanFault> {
     let entry = record
         .entry
-        .ok_or_else(|| Fault::Content("it stores an entry but contains none".to_owned()))?;
+        .ok_or_else(|| ScanFault::Content("it stores an entry but contains none".to_owned()))?;
     let checksum = checksum_at_head(entry.as_bytes())
-        .ok_or_else(|| Fault::Content("its entry is not in canonical form".to_owned()))?;
+        .ok_or_else(|| ScanFault::Content("its entry is not in canonical form".to_owned()))?;
     Ok(ToldEntry {
         json: entry,
         checksum,

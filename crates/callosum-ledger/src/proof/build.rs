@@ -6,7 +6,7 @@ use callosum_host::{Disk, DiskError, LockError};
 
 use super::format::Proof;
 use crate::{
-    checkpoint::{JournalWalk, KeyError, LastSigned, Witness, days_at_rest, last_signed},
+    checkpoint::{JournalWalk, KeyError, LastSigned, TrustStore, days_at_rest, last_signed},
     journal::Record,
     merkle::{hash_leaf, prove_inclusion, root_of_inclusion},
     paths::LedgerPaths,
@@ -57,7 +57,7 @@ pub enum ProveError {
 pub fn prove(
     disk: &Disk,
     paths: &LedgerPaths,
-    witness: &Witness,
+    witness: &TrustStore,
     task_id: &TaskId,
 ) -> Result<Proof, ProveError> {
     let days = days_at_rest(disk, paths)?;

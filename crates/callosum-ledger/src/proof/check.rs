@@ -5,7 +5,7 @@ use crate::{
     entry::Entry,
     journal::Record,
     merkle::{hash_leaf, root_of_inclusion},
-    signed_note::{Standing, VerifierKey},
+    signed_note::{NoteStatus, VerifierKey},
 };
 
 /// What a proof shows.
@@ -73,9 +73,9 @@ impl Proof {
     pub fn check(&self, trusted: Option<&VerifierKey>) -> Result<Checked, ProofError> {
         let key = trusted.unwrap_or(&self.key);
         match self.note.standing(key) {
-            Standing::Signed => {}
-            Standing::Wrong => return Err(ProofError::Signature),
-            Standing::NotNamed => {
+            NoteStatus::Signed => {}
+            NoteStatus::Wrong => return Err(ProofError::Signature),
+            NoteStatus::NotNamed => {
                 let key = Box::new(key.clone());
                 return Err(ProofError::OtherKey { key });
             }

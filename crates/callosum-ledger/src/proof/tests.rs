@@ -8,26 +8,26 @@ use serde_json::Map;
 use super::*;
 use crate::{
     Ledger, LedgerPaths, NewEntry, Spawn, TaskId,
-    checkpoint::{Begin, Witness},
+    checkpoint::{Begin, TrustStore},
     signed_note::{SignedNote, SigningKey},
 };
 
-struct Ground {
+struct Fixture {
     _folder: tempfile::TempDir,
     disk: Disk,
     paths: LedgerPaths,
-    witness: Witness,
+    witness: TrustStore,
     ids: Vec<TaskId>,
 }
 
-impl Ground {
+impl Fixture {
     /// A ledger of so many entries, all of them signed.
     fn new(entries: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let paths = LedgerPaths::in_root(folder.path().join("project"));
         disk.create_dir_all(&paths.root).unwrap();
-        let witness = Witness::in_home(&folder.path().join("home"), &paths.root);
+        let witness = TrustStore::in_home(&folder.path().join("home"), &paths.root);
         let start = "2026-11-02T10:00:00Z".parse().unwrap();
         let clock = Clock::fixed(start, Duration::from_millis(1));
         Ledger::create(&disk, &paths, &clock).unwrap();
@@ -83,7 +83,7 @@ impl Ground {
 #[test]
 fn every_entry_is_proved_by_its_bytes_alone() {
     for entries in [1, 2, 7] {
-        let ground = Ground::new(entries);
+        let ground = Fixture::new(entries);
         for (index, id) in ground.ids.iter().enumerate() {
             let text = ground.prove(id).unwrap().to_string();
             let proof = Proof::parse(&text).unwrap();
@@ -102,7 +102,7 @@ fn every_entry_is_proved_by_its_bytes_alone() {
 /// CAL-GOV-5: no byte of a proof can be changed without its failing or its saying another thing.
 #[test]
 fn a_proof_that_was_changed_anywhere_is_refused() {
-    let ground = Ground::new(3);
+    let ground = Fixture::new(3);
     let text = ground.prove(&ground.ids[1]).unwrap().to_string();
     let right = Proof::parse(&text).unwrap();
     let known = right.key.clone();
@@ -132,7 +132,7 @@ fn a_proof_that_was_changed_anywhere_is_refused() {
 /// CAL-GOV-5: what the key of somebody else signed is not what mine did.
 #[test]
 fn a_proof_of_another_key_is_told_apart() {
-    let ground = Ground::new(1);
+    let ground = Fixture::new(1);
     let proof = ground.prove(&ground.ids[0]).unwrap();
     let other = SigningKey::from_seed(proof.key.name(), &[9; 32]).unwrap();
     let other = other.verifier();
@@ -150,7 +150,7 @@ fn a_proof_of_another_key_is_told_apart() {
 /// CAL-GOV-5: the same key bytes under the name of another log vouch for nothing of this one.
 #[test]
 fn a_proof_of_another_log_of_the_same_key_is_refused() {
-    let ground = Ground::new(1);
+    let ground = Fixture::new(1);
     let proof = ground.prove(&ground.ids[0]).unwrap();
     let mine = SigningKey::from_seed("callosum.invalid/mine", &[7; 32]).unwrap();
     let text = proof.checkpoint.text();
@@ -170,7 +170,7 @@ fn a_proof_of_another_log_of_the_same_key_is_refused() {
 /// CAL-GOV-5: a record that is not covered, not there, or not what was signed has no proof.
 #[test]
 fn what_was_not_signed_is_not_proved() {
-    let ground = Ground::new(2);
+    let ground = Fixture::new(2);
     let unknown = "cal_2026_11_02_0009".parse().unwrap();
     let refused = ground.prove(&unknown);
     assert!(matches!(refused, Err(ProveError::NoEntry { .. })));
@@ -190,7 +190,7 @@ fn what_was_not_signed_is_not_proved() {
 /// CAL-GOV-5: foreign bytes are refused with what is wrong with them.
 #[test]
 fn what_is_no_proof_is_refused_with_its_reason() {
-    let ground = Ground::new(2);
+    let ground = Fixture::new(2);
     let text = ground.prove(&ground.ids[0]).unwrap().to_string();
     let lines: Vec<_> = text.split('\n').collect();
     let check = |at: usize, line: &str, why: InvalidProof| {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{
     entry::read_timestamp,
-    hashlog::{Asked, HashlogLine, Row},
+    hashlog::{HashlogLine, HashlogRequest, Row},
 };
 
 /// What is known of an entry before it is read.
@@ -34,10 +34,10 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    pub(super) fn asked(asked: Asked<'s>) -> Self {
+    pub(super) fn asked(asked: HashlogRequest<'s>) -> Self {
         match asked {
-            Asked::Line(line) => Self::of(line),
-            Asked::Row(row) => Self {
+            HashlogRequest::Line(line) => Self::of(line),
+            HashlogRequest::Row(row) => Self {
                 number: row.number as usize,
                 place: CandidatePlace::Row(row),
             },

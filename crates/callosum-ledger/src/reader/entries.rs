@@ -9,7 +9,7 @@ use callosum_host::DiskError;
 
 use super::{
     candidate::{Candidate, CandidatePlace},
-    location::{Found, Place},
+    location::{EntryLocation, LocatedEntry},
     read_error::ReadError,
     source::Source,
 };
@@ -39,7 +39,7 @@ impl From<DiskError> for Unanswered {
 
 impl Source {
     /// Finds a task's last entry, and checks its checksum.
-    pub(super) fn find(&self, task_id: &TaskId) -> Result<Option<Found>, Unanswered> {
+    pub(super) fn find(&self, task_id: &TaskId) -> Result<Option<LocatedEntry>, Unanswered> {
         let Some(candidate) = self.candidate_of(task_id)? else {
             return Ok(None);
         };
@@ -171,11 +171,11 @@ impl Source {
         Ok(highest)
     }
 
-    fn found(&self, entry: Entry, candidate: &Candidate<'_>) -> Found {
+    fn found(&self, entry: Entry, candidate: &Candidate<'_>) -> LocatedEntry {
         let (offset, length) = candidate.extent();
-        Found {
+        LocatedEntry {
             entry,
-            place: Place {
+            place: EntryLocation {
                 path: self.path().to_owned(),
                 is_archived: matches!(
                     self,

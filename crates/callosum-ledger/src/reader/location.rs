@@ -1,4 +1,4 @@
-//! [`Found`]: an entry, and the [`Place`] where it stands.
+//! [`LocatedEntry`]: an entry, and the [`EntryLocation`] where it stands.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::entry::Entry;
 
 /// Where an entry was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EntryLocation {
     /// The ledger file.
     pub path: PathBuf,
     /// Whether that is an archive.
@@ -19,9 +19,9 @@ pub struct Place {
 
 /// An entry, and where it was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct LocatedEntry {
     /// The entry.
     pub entry: Entry,
     /// Where it stands.
-    pub place: Place,
+    pub place: EntryLocation,
 }

@@ -18,7 +18,7 @@ mod tests;
 
 pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_archives};
 pub use self::{
-    location::{Found, Place},
+    location::{EntryLocation, LocatedEntry},
     query::Query,
     read_error::ReadError,
     stats::{ExecutorStats, LedgerState, StateStats, Stats},
@@ -78,7 +78,7 @@ impl Reader {
     ///
     /// Fails with E004 where the entry is not what its checksum says, and where it is in none of
     /// the archives that can be read and not all of them can.
-    pub fn find(&self, task_id: &TaskId) -> Result<Option<Found>, ReadError> {
+    pub fn find(&self, task_id: &TaskId) -> Result<Option<LocatedEntry>, ReadError> {
         if let Some(found) = self.active.ask(|source| source.find(task_id))? {
             return Ok(Some(found));
         }

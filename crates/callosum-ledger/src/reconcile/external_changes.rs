@@ -13,7 +13,7 @@ use crate::{
     chain::HASHLOG,
     clock_skew::has_record,
     entry::{Entry, seal},
-    journal::{Begins, RecordPlace, Told, ToldEntry, Until, day_files, day_of, walk},
+    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry, Until, day_files, day_of, walk},
     ledger_file::{LedgerFile, LedgerVersion, NotToWrite, have_same_other_fields, refuse_to_write},
     lines::Lines,
     paths::LedgerPaths,
@@ -141,7 +141,7 @@ struct Judging<'a> {
     differs: Option<usize>,
 }
 
-impl Told for Judging<'_> {
+impl ScanVisitor for Judging<'_> {
     fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
         self.next = 0;
         self.differs = None;

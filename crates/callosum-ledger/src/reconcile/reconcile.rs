@@ -19,8 +19,8 @@ use crate::{
     archives,
     derived_files::{ComparedViews, NewViews},
     journal::{
-        Archived, Begins, DayFile, Followed, RecordPlace, StoredEntry, Told, ToldEntry, Until,
-        follow, path_of_day, stock_of_days, walk_days,
+        Archived, Begins, DayFile, Followed, RecordPlace, ScanVisitor, StoredEntry, ToldEntry,
+        Until, follow, path_of_day, stock_of_days, walk_days,
     },
     locks::ExclusiveLedger,
     open_files::OpenFiles,
@@ -311,7 +311,7 @@ pub(super) fn restore_hashlogs(
     Ok(repairs)
 }
 
-type Found = ComparedViews<DiskFile, DiskFile>;
+type FileState = ComparedViews<DiskFile, DiskFile>;
 
 /// Reads the whole journal, as far as its files went when these sizes were taken, and holds ledger
 /// file and hashlog against it.
@@ -319,7 +319,7 @@ pub(super) fn hold_against_journal(
     disk: &Disk,
     paths: &LedgerPaths,
     days: &[(DayFile, u64)],
-) -> Result<(Followed, Found), OpenError> {
+) -> Result<(Followed, FileState), OpenError> {
     let ledger = disk.open_if_there(&paths.ledger, OpenHow::READ)?;
     let hashlog = disk.open_if_there(&paths.hashlog, OpenHow::READ)?;
     let mut found = ComparedViews::new(ledger, hashlog);
@@ -353,7 +353,7 @@ struct Writing<'a> {
     new: Option<NewViews>,
 }
 
-impl Told for Writing<'_> {
+impl ScanVisitor for Writing<'_> {
     fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
         let paths = (&*self.paths.ledger, &*self.paths.hashlog);
         let modes = (

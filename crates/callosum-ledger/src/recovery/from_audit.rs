@@ -6,7 +6,7 @@ use super::{Project, RecoverError, Recovered, rollback_event};
 use crate::{
     archive_import,
     group_commit::Writer,
-    journal::{Nobody, Until, walk_days},
+    journal::{IgnoreEntries, Until, walk_days},
     position::Position,
     reconcile::{Rebuilding, rebuild_archives},
     rotation,
@@ -20,7 +20,8 @@ impl Project<'_> {
         self.recover(
             |found| {
                 let (days, start) = (&found.days, Position::start());
-                let followed = walk_days(disk, paths, days, &start, Until::End, &mut Nobody)?;
+                let followed =
+                    walk_days(disk, paths, days, &start, Until::End, &mut IgnoreEntries)?;
                 let signed = self.refuse_loss(&followed)?;
                 let made = rebuild_archives(disk, paths, days, &followed)?;
                 archives.borrow_mut().extend(made);

@@ -7,15 +7,15 @@ use std::{
 
 use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Project, RecoverError, RecoverFrom, Recovered, preconditions::Found};
+use super::{Project, RecoverError, RecoverFrom, Recovered, preconditions::Preconditions};
 use crate::{
     archive_import::Adopted,
     backup,
     checksum::Checksum,
     group_commit::Writer,
-    import_source::TakenLedger,
+    import_source::ImportSource,
     init::{Beginning, Start},
-    journal::{Begins, RecordPlace, Told, ToldEntry, Torn, Until, day_of, walk_days},
+    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry, Torn, Until, day_of, walk_days},
     position::{Position, View},
     quarantine,
     reader::archived_among,
@@ -61,9 +61,9 @@ impl Project<'_> {
     fn plan(
         &self,
         path: &Path,
-        taken: &TakenLedger,
+        taken: &ImportSource,
         must_be_known: bool,
-        found: &Found,
+        found: &Preconditions,
     ) -> Result<Plan, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
         if found.days.is_empty() && !disk.exists(&paths.ledger)? {
@@ -132,7 +132,11 @@ impl Project<'_> {
 impl Project<'_> {
     /// Writes what a journal is begun with where that is lost, and the ledger with it: the backup,
     /// without the entries that the archives have which are still there.
-    fn plan_without_journal(&self, path: &Path, taken: &TakenLedger) -> Result<Plan, RecoverError> {
+    fn plan_without_journal(
+        &self,
+        path: &Path,
+        taken: &ImportSource,
+    ) -> Result<Plan, RecoverError> {
         let (disk, paths, now) = (self.disk, self.paths, self.clock.now());
         let archives = Adopted::find(disk, paths, day_of(now))?;
         let ids = taken.by_task.keys().cloned().collect();
@@ -173,7 +177,7 @@ struct OfBackup<'a> {
     left_out: Vec<TaskId>,
 }
 
-impl Told for OfBackup<'_> {
+impl ScanVisitor for OfBackup<'_> {
     fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
         self.left_out.clear();
         Ok(())

@@ -5,13 +5,15 @@ use std::collections::HashSet;
 use callosum_host::{DiskError, OpenHow};
 use jiff::civil::Date;
 
-use super::{Project, RecoverError, Recovered, preconditions::Found, repair_event};
+use super::{Project, RecoverError, Recovered, preconditions::Preconditions, repair_event};
 use crate::{
     checksum::Checksum,
     group_commit::Writer,
-    import_source::{TakenEntry, TakenLedger},
+    import_source::{ImportSource, TakenEntry},
     init::CreateError,
-    journal::{Batch, Begins, Followed, RecordPlace, Told, ToldEntry, Until, day_of, walk_days},
+    journal::{
+        Batch, Begins, Followed, RecordPlace, ScanVisitor, ToldEntry, Until, day_of, walk_days,
+    },
     ledger_file::have_same_other_fields,
     open_files::OpenFiles,
     position::{Position, View},
@@ -61,9 +63,9 @@ impl Project<'_> {
     }
 
     /// Writes everything that is to be put in place.
-    fn plan_appended(&self, found: &Found) -> Result<Plan, RecoverError> {
+    fn plan_appended(&self, found: &Preconditions) -> Result<Plan, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
-        let taken = TakenLedger::open(disk.open(&paths.ledger, OpenHow::READ)?)?;
+        let taken = ImportSource::open(disk.open(&paths.ledger, OpenHow::READ)?)?;
         let mut in_line = InLine {
             checksums: &taken.checksums,
             count: 0,
@@ -122,7 +124,7 @@ struct InLine<'a> {
     differs: Option<usize>,
 }
 
-impl Told for InLine<'_> {
+impl ScanVisitor for InLine<'_> {
     fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
         self.count = 0;
         self.differs = None;
@@ -140,7 +142,7 @@ impl Told for InLine<'_> {
 
 /// What every entry must keep to that is stored.
 struct Rules<'a> {
-    taken: &'a TakenLedger,
+    taken: &'a ImportSource,
     /// The tasks that have an entry in an archive.
     archived: HashSet<TaskId>,
     last_id: Option<(Date, u16)>,
@@ -151,7 +153,7 @@ struct Rules<'a> {
 impl<'a> Rules<'a> {
     fn of(
         project: &Project<'_>,
-        taken: &'a TakenLedger,
+        taken: &'a ImportSource,
         told: usize,
         position: &Position,
         today: Date,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{Clock, Disk, DiskError};
 
-use self::preconditions::{Found, TRIES_WITHOUT_LOCK};
+use self::preconditions::{Preconditions, TRIES_WITHOUT_LOCK};
 use crate::{
     backup::BackupError,
     cleanup,
@@ -54,7 +54,7 @@ pub enum RecoverFrom<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoverOptions {
     /// How many records of the journal were signed, as
-    /// [`Witness::signed_records`](crate::checkpoint::Witness::signed_records) says it.
+    /// [`TrustStore::signed_records`](crate::checkpoint::Witness::signed_records) says it.
     pub signed: u64,
     /// Go on where entries or records would be lost to the ledger by it.
     pub force: bool,
@@ -312,14 +312,14 @@ impl Project<'_> {
     /// What is prepared for is how the files stood at a moment at which nobody wrote.
     fn recover<P>(
         &self,
-        mut prepare: impl FnMut(&Found) -> Result<P, RecoverError>,
+        mut prepare: impl FnMut(&Preconditions) -> Result<P, RecoverError>,
         carry_out: impl FnOnce(P) -> Result<Recovered, RecoverError>,
     ) -> Result<Recovered, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
         let mut tries = 0;
         loop {
             let locks = self.lock()?;
-            let found = Found::now(disk, paths)?;
+            let found = Preconditions::now(disk, paths)?;
             let held = (tries >= TRIES_WITHOUT_LOCK).then_some(locks);
             let prepared = prepare(&found);
             let _held = match held {
@@ -327,7 +327,7 @@ impl Project<'_> {
                 None => self.lock()?,
             };
             // What is read while others write may look wrong: it counts only if nobody did.
-            if Found::now(disk, paths)? == found {
+            if Preconditions::now(disk, paths)? == found {
                 return carry_out(prepared?);
             }
             tries += 1;

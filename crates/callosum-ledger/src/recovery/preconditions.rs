@@ -1,4 +1,4 @@
-//! [`Found`]: what must not change between reading a project's files and replacing them.
+//! [`Preconditions`]: what must not change between reading a project's files and replacing them.
 
 use callosum_host::{Disk, DiskError, disk::FileStat};
 
@@ -13,7 +13,7 @@ pub(super) const TRIES_WITHOUT_LOCK: usize = 2;
 
 /// The journal, the ledger file and the hashlog as they stand at a moment.
 #[derive(PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Preconditions {
     /// The journal's files and their sizes.
     pub(super) days: Vec<(DayFile, u64)>,
     last_day: Option<FileStat>,
@@ -21,7 +21,7 @@ pub(super) struct Found {
     hashlog: Option<FileStat>,
 }
 
-impl Found {
+impl Preconditions {
     pub(super) fn now(disk: &Disk, paths: &LedgerPaths) -> Result<Self, DiskError> {
         let days = stock_of_days(disk, &paths.audit)?;
         let last_day = match days.last() {

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use callosum_host::OpenHow;
 
-use super::{Project, RecoverError, Recovered, preconditions::Found};
+use super::{Project, RecoverError, Recovered, preconditions::Preconditions};
 use crate::{
     archive_import::Adopted,
     group_commit::Writer,
-    import_source::TakenLedger,
+    import_source::ImportSource,
     init::{Beginning, Start},
-    journal::{Nobody, Until, day_of, walk_days},
+    journal::{IgnoreEntries, Until, day_of, walk_days},
     ledger_file::begun_new,
     position::Position,
     quarantine,
@@ -47,10 +47,10 @@ impl Project<'_> {
     }
 
     /// Writes everything that is to be put in place.
-    fn plan_anew(&self, found: &Found) -> Result<Plan, RecoverError> {
+    fn plan_anew(&self, found: &Preconditions) -> Result<Plan, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
         let (days, start) = (&found.days, Position::start());
-        if let Ok(followed) = walk_days(disk, paths, days, &start, Until::End, &mut Nobody)
+        if let Ok(followed) = walk_days(disk, paths, days, &start, Until::End, &mut IgnoreEntries)
             && followed.position.view.is_some()
             && !self.options.force
         {
@@ -68,7 +68,7 @@ impl Project<'_> {
                 details.push(("recovered_from", self.shown(&paths.ledger)));
                 details.push(("kept", self.shown(&kept)));
                 set_aside.push(kept);
-                Some(TakenLedger::open(ledger)?)
+                Some(ImportSource::open(ledger)?)
             }
             // It is lost as well: what is left is taken over with an empty one.
             None if has_old || !archives.archives.is_empty() => {

@@ -9,7 +9,7 @@ use crate::{
     checksum::Checksum,
     entry::is_sealed,
     hashlog::HashlogLine,
-    journal::{RecordPlace, Told, ToldEntry, Until, walk},
+    journal::{RecordPlace, ScanVisitor, ToldEntry, Until, walk},
     lines::Lines,
     paths::LedgerPaths,
     position::Position,
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Default)]
 struct EverTold(HashSet<Checksum>);
 
-impl Told for EverTold {
+impl ScanVisitor for EverTold {
     fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.0.insert(entry.checksum);
         Ok(())

@@ -12,5 +12,5 @@ mod tests;
 
 pub use self::{
     key::{InvalidKey, SigningKey, VerifierKey},
-    note::{InvalidNote, NoteSignature, SignedNote, Standing},
+    note::{InvalidNote, NoteSignature, NoteStatus, SignedNote},
 };

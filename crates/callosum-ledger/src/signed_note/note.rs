@@ -32,7 +32,7 @@ pub struct NoteSignature {
 
 /// What a key has to do with a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum NoteStatus {
     /// It signed the text.
     Signed,
     /// A line says that it did, and the signature is wrong.
@@ -105,16 +105,16 @@ impl SignedNote {
     }
 
     /// Whether `key` signed it. Of several lines of one key, a wrong one makes all wrong.
-    pub fn standing(&self, key: &VerifierKey) -> Standing {
-        let mut standing = Standing::NotNamed;
+    pub fn standing(&self, key: &VerifierKey) -> NoteStatus {
+        let mut standing = NoteStatus::NotNamed;
         for signature in &self.signatures {
             if signature.name != key.name() || signature.key_id != key.id() {
                 continue;
             }
             if !key.has_signed(&self.text, signature) {
-                return Standing::Wrong;
+                return NoteStatus::Wrong;
             }
-            standing = Standing::Signed;
+            standing = NoteStatus::Signed;
         }
         standing
     }

@@ -21,7 +21,7 @@ fn a_note_of_another_program_is_read_checked_and_made_again() {
     assert_eq!(key.to_string(), GO_VERIFIER);
     let note = SignedNote::parse(GO_NOTE).unwrap();
     assert_eq!(note.text(), GO_TEXT);
-    assert_eq!(note.standing(&key), Standing::Signed);
+    assert_eq!(note.standing(&key), NoteStatus::Signed);
     let signing = SigningKey::from_private_text(GO_PRIVATE).unwrap();
     assert_eq!(signing.to_private_text(), GO_PRIVATE);
     assert_eq!(signing.verifier(), key);
@@ -39,21 +39,21 @@ fn a_changed_note_is_wrong_and_another_key_is_not_named() {
         bytes[at] ^= 1;
         let changed = String::from_utf8(bytes).unwrap();
         if let Ok(note) = SignedNote::parse(&changed) {
-            assert_eq!(note.standing(&key), Standing::Wrong, "{changed}");
+            assert_eq!(note.standing(&key), NoteStatus::Wrong, "{changed}");
         }
     }
     let other = SigningKey::from_seed("PeterNeumann", &[7; 32]).unwrap();
     let note = SignedNote::parse(GO_NOTE).unwrap();
-    assert_eq!(note.standing(&other.verifier()), Standing::NotNamed);
+    assert_eq!(note.standing(&other.verifier()), NoteStatus::NotNamed);
     let renamed = key.named("Peter").unwrap();
     assert!(renamed.is_same_bytes(&key));
-    assert_eq!(note.standing(&renamed), Standing::NotNamed);
+    assert_eq!(note.standing(&renamed), NoteStatus::NotNamed);
     // A right signature beside a wrong one of the same key does not count.
     let good = note.signatures()[0].clone();
     let mut bad = good.clone();
     bad.signature[10] ^= 1;
     let both = SignedNote::new(GO_TEXT.to_owned(), vec![good, bad]).unwrap();
-    assert_eq!(both.standing(&key), Standing::Wrong);
+    assert_eq!(both.standing(&key), NoteStatus::Wrong);
 }
 
 #[test]
@@ -107,7 +107,7 @@ proptest! {
         if let Ok(note) = SignedNote::new(text.clone(), vec![key.sign(&text)]) {
             let read = SignedNote::parse(&note.to_string()).unwrap();
             prop_assert_eq!(&read, &note);
-            prop_assert_eq!(read.standing(&key.verifier()), Standing::Signed);
+            prop_assert_eq!(read.standing(&key.verifier()), NoteStatus::Signed);
         }
         if let Ok(note) = SignedNote::parse(&text) {
             prop_assert_eq!(note.to_string(), text);

@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use callosum_host::{Disk, DiskError};
 
 use super::{
-    Fault, Problem, Verification,
+    Problem, Verification, VerifyFinding,
     journal::ArchivedCheck,
     ledger::{LedgerCheck, check_archive, check_index, of_archive, whole_file},
 };
 use crate::{
     archive_import,
     archive_name::ArchiveName,
-    duplicate_archive::{self, Twins},
+    duplicate_archive::{self, ArchiveCopies},
     paths::LedgerPaths,
     rotation::{self, PART},
 };
@@ -29,7 +29,7 @@ pub(super) fn check_archives(
         let path = paths.archive(&name);
         if !rotation::is_kept(disk, paths, &name)? {
             let detail = "the audit journal lists this archive, but it is missing";
-            let missing = whole_file(&path, Fault::Missing, detail);
+            let missing = whole_file(&path, VerifyFinding::Missing, detail);
             verification.problems.push(missing);
             if told.archived.is_adopted {
                 verification.not_in_journal.push(path);
@@ -44,17 +44,17 @@ pub(super) fn check_archives(
         let of_twins = duplicate_archive::compare(disk, paths, &told.archived)?;
         let is_ledger = |problem: &Problem| problem.path == path;
         if told.archived.is_adopted
-            && of_twins != Some(Twins::Compressed)
+            && of_twins != Some(ArchiveCopies::Compressed)
             && of_archive.problem.as_ref().is_some_and(is_ledger)
         {
             verification.not_in_journal.push(path.clone());
         }
         verification.archived_entries += of_archive.entries;
         verification.problems.extend(of_archive.problem);
-        if let Some(Twins::Plain | Twins::Neither) = of_twins {
+        if let Some(ArchiveCopies::Plain | ArchiveCopies::Neither) = of_twins {
             let compressed = paths.compressed_archive(&name);
             let detail = "it differs from the uncompressed archive beside it";
-            let unlike = whole_file(&compressed, Fault::Edited, detail);
+            let unlike = whole_file(&compressed, VerifyFinding::Edited, detail);
             verification.problems.push(unlike);
         }
         verification.bytes += of_archive.bytes;
@@ -78,11 +78,15 @@ fn check_adopted(
     let hashlog = paths.archived_hashlog(&archived.archive);
     let Some(lines) = archive_import::lines_of(disk, paths, archived)? else {
         let detail = "its entries are not the imported ones";
-        check.problem = Some(whole_file(&path, Fault::Edited, detail));
+        check.problem = Some(whole_file(&path, VerifyFinding::Edited, detail));
         return Ok(());
     };
     check.problem = match disk.read_if_there(&hashlog)? {
-        None => Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog")),
+        None => Some(whole_file(
+            &hashlog,
+            VerifyFinding::Missing,
+            "there is no hashlog",
+        )),
         Some(found) => match of_archive(&hashlog, &lines, &found) {
             Some(problem) => Some(problem),
             None => check_index(disk, &paths.archived_index(&archived.archive), &hashlog)?,
@@ -117,7 +121,7 @@ pub(super) fn strangers(
     strangers
         .map(|name| {
             let detail = "the audit journal does not list it; nothing reads it";
-            whole_file(&paths.history.join(name), Fault::Inserted, detail)
+            whole_file(&paths.history.join(name), VerifyFinding::Inserted, detail)
         })
         .collect()
 }

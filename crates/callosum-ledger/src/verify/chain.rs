@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Fault;
+use super::VerifyFinding;
 use crate::{checksum::Checksum, task_id::TaskId};
 
 /// What a line of the journal says, and whether it says so rightly.
@@ -24,7 +24,7 @@ pub(super) struct Link {
 /// The first thing that is wrong with a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Break {
-    pub(super) fault: Fault,
+    pub(super) fault: VerifyFinding,
     /// Which line, from 0.
     pub(super) index: usize,
     pub(super) detail: String,
@@ -32,7 +32,7 @@ pub(super) struct Break {
 
 /// What is known beside the chain.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct ChainContext {
     /// So many records from the first on are those that were signed.
     pub(super) proven: u64,
     /// Whether the journal begins with another record than the one that was signed.
@@ -42,7 +42,7 @@ pub(super) struct Beside {
 }
 
 /// Says what was done to a chain; `None` where it holds.
-pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
+pub(super) fn diagnose(links: &[Link], beside: &ChainContext) -> Option<Break> {
     let good = links
         .iter()
         .enumerate()
@@ -69,7 +69,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
     if by_hash.get(&hash).is_some_and(|first| *first < good) {
         let seq = here.seq.unwrap_or_default();
         let detail = format!("duplicate of record {seq}");
-        return found(Fault::Duplicated, good, detail);
+        return found(VerifyFinding::Duplicated, good, detail);
     }
     let follows_one_here = here.prev.is_some_and(|prev| by_hash.contains_key(&prev))
         || (here.prev == Some(Checksum::ZERO) && here.seq == Some(1));
@@ -77,7 +77,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
     if told.is_some() {
         return if follows_one_here {
             let detail = format!("record {expected} is further down");
-            found(Fault::Reordered, good, detail)
+            found(VerifyFinding::Reordered, good, detail)
         } else {
             Some(foreign(links, good))
         };
@@ -93,7 +93,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
         } else {
             format!("record {expected} is missing")
         };
-        return found(Fault::Deleted, good, gone);
+        return found(VerifyFinding::Deleted, good, gone);
     };
     if seq < expected {
         let rival = seq as usize - usize::from(seq > 0);
@@ -108,12 +108,12 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
             rival
         };
         let detail = format!("there are two records {seq} that follow the same one");
-        return found(Fault::Inserted, index, detail);
+        return found(VerifyFinding::Inserted, index, detail);
     }
     // It has the right number, and follows a record that is not there.
     if beside.has_other_begin && good > 1 {
         let detail = format!("it and the {} after it belong to another journal", good - 1);
-        return found(Fault::Spliced, 0, detail);
+        return found(VerifyFinding::Spliced, 0, detail);
     }
     let run = run_from(links, good);
     let is_to_the_end = run == links.len();
@@ -123,7 +123,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
         .any(|entry| beside.entries.contains(&entry));
     if good > 0 && is_to_the_end && has_known && beside.proven < good as u64 {
         let detail = "it was changed and rehashed: the next one follows its original".to_owned();
-        return found(Fault::Edited, good - 1, detail);
+        return found(VerifyFinding::Edited, good - 1, detail);
     }
     Some(foreign(links, good))
 }
@@ -148,7 +148,7 @@ fn head(links: &[Link], index: usize) -> Option<Checksum> {
 }
 
 /// What was done to a line that is not what its hash says.
-fn wrong_in_itself(links: &[Link], at: usize, beside: &Beside) -> Option<Break> {
+fn wrong_in_itself(links: &[Link], at: usize, beside: &ChainContext) -> Option<Break> {
     let here = &links[at];
     let found = |fault, detail: &str| {
         Some(Break {
@@ -158,7 +158,7 @@ fn wrong_in_itself(links: &[Link], at: usize, beside: &Beside) -> Option<Break> 
         })
     };
     if at + 1 == links.len() && !here.is_whole {
-        return found(Fault::Torn, "it is incomplete");
+        return found(VerifyFinding::Torn, "it is incomplete");
     }
     let expected = at as u64 + 1;
     let goes_on = links[at + 1..]
@@ -166,12 +166,15 @@ fn wrong_in_itself(links: &[Link], at: usize, beside: &Beside) -> Option<Break> 
         .any(|later| later.follows(expected, head(links, at)));
     let is_beyond = at + 1 == links.len() && beside.proven == at as u64 && here.seq.is_none();
     if goes_on || is_beyond {
-        return found(Fault::Inserted, "it is not a record of this journal");
+        return found(
+            VerifyFinding::Inserted,
+            "it is not a record of this journal",
+        );
     }
     if here.seq.is_none() && here.prev.is_none() {
-        return found(Fault::Unreadable, "it is not a record");
+        return found(VerifyFinding::Unreadable, "it is not a record");
     }
-    found(Fault::Edited, "its bytes do not match its hash")
+    found(VerifyFinding::Edited, "its bytes do not match its hash")
 }
 
 /// Records that are right in themselves, and belong to another journal.
@@ -182,7 +185,7 @@ fn foreign(links: &[Link], at: usize) -> Break {
         run => format!("it and the {} after it follow another journal", run - 1),
     };
     Break {
-        fault: Fault::Spliced,
+        fault: VerifyFinding::Spliced,
         index: at,
         detail,
     }
@@ -198,7 +201,7 @@ fn run_from(links: &[Link], at: usize) -> usize {
 }
 
 /// Whether none of the entries that these records store is known beside.
-fn is_of_another_log(links: &[Link], beside: &Beside) -> bool {
+fn is_of_another_log(links: &[Link], beside: &ChainContext) -> bool {
     let mut stored = links.iter().filter_map(|link| link.stores).peekable();
     stored.peek().is_some() && stored.all(|entry| !beside.entries.contains(&entry))
 }

@@ -9,11 +9,11 @@ use std::{
 
 use callosum_host::{Disk, DiskError};
 
-use super::{Fault, Problem};
+use super::{Problem, VerifyFinding};
 use crate::{
     checkpoint::{Checkpoint, JournalWalk, KeptCheckpoints, SignedBy, begin_of_journal},
     checksum::Checksum,
-    inventory::Stock,
+    inventory::FileInventory,
     merkle::{Frontier, hash_leaf},
     signed_note::VerifierKey,
 };
@@ -112,7 +112,7 @@ pub(super) struct Signed {
 /// Hashes the journal for the sizes that were signed.
 pub(super) fn roots(
     disk: &Disk,
-    stock: &Stock,
+    stock: &FileInventory,
     kept: &KeptCheckpoints,
 ) -> Result<Hashed, DiskError> {
     let sizes: HashSet<u64> = kept.kept.iter().map(|kept| kept.checkpoint.size).collect();
@@ -181,14 +181,18 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
         let size = checkpoint.size;
         if facts.hashed.lines == 0 {
             let detail = format!("a journal of {size} records was signed, but there is none");
-            signed.problems.push(problem(Fault::Missing, 0, detail));
+            signed
+                .problems
+                .push(problem(VerifyFinding::Missing, 0, detail));
             break;
         }
         let begin = facts.hashed.begin.map(|begin| begin.to_string());
         let said = checkpoint.origin.rsplit('/').next().unwrap_or_default();
         if begin.is_some_and(|begin| !begin.starts_with(said)) {
             let detail = format!("it is not the journal whose first {size} records were signed");
-            signed.problems.push(problem(Fault::Rewritten, 1, detail));
+            signed
+                .problems
+                .push(problem(VerifyFinding::Rewritten, 1, detail));
             signed.has_other_begin = true;
             break;
         }
@@ -200,7 +204,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
                 let detail = format!("records {first} to {size} differ from the signed ones");
                 signed
                     .problems
-                    .push(problem(Fault::Rewritten, first, detail));
+                    .push(problem(VerifyFinding::Rewritten, first, detail));
                 break;
             }
             None => {
@@ -212,7 +216,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
                 );
                 signed
                     .problems
-                    .push(problem(Fault::TailCut, number, detail));
+                    .push(problem(VerifyFinding::TailCut, number, detail));
                 break;
             }
         }
@@ -239,31 +243,31 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
             SignedBy::Us => {}
             SignedBy::Another { key } => {
                 let detail = format!("signed by `{key}`, which is not a key of this machine");
-                return problem(Fault::OtherKey, one.number, detail);
+                return problem(VerifyFinding::OtherKey, one.number, detail);
             }
             SignedBy::Nobody => {
                 let detail = "its text differs from the signed text".to_owned();
-                return problem(Fault::Edited, one.number, detail);
+                return problem(VerifyFinding::Edited, one.number, detail);
             }
         }
         if facts.is_of_another_log(&one.checkpoint) {
             let detail = format!("it is of another log, `{}`", one.checkpoint.origin);
-            return problem(Fault::Spliced, one.number, detail);
+            return problem(VerifyFinding::Spliced, one.number, detail);
         }
         let this = (one.checkpoint.size, one.checkpoint.root);
         if before == Some(this) {
             let detail = "it is there twice".to_owned();
-            return problem(Fault::Duplicated, one.number, detail);
+            return problem(VerifyFinding::Duplicated, one.number, detail);
         }
         if before.is_some_and(|(size, _)| size > this.0) {
             let detail = "the one before it covers more records".to_owned();
-            return problem(Fault::Reordered, one.number, detail);
+            return problem(VerifyFinding::Reordered, one.number, detail);
         }
         before = Some(this);
     }
     if unreadable < u64::MAX {
         let detail = "it is not a checkpoint".to_owned();
-        return problem(Fault::Unreadable, unreadable, detail);
+        return problem(VerifyFinding::Unreadable, unreadable, detail);
     }
     // Another user of the project keeps the ones that they signed.
     let recorded: Vec<&Recorded> = facts
@@ -284,10 +288,10 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
     if kept.kept.is_empty() {
         let many = recorded.len();
         let detail = format!("the journal lists {many}, but this machine has none of it");
-        return problem(Fault::CheckpointMissing, 0, detail);
+        return problem(VerifyFinding::CheckpointMissing, 0, detail);
     }
     let detail = format!("the journal lists the one of its first {size} records");
-    problem(Fault::CheckpointMissing, index as u64 + 1, detail)
+    problem(VerifyFinding::CheckpointMissing, index as u64 + 1, detail)
 }
 
 /// Returns how many checkpoints the journal tells of that others signed, and that are not kept here.

@@ -11,11 +11,11 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Fault, Problem, journal::JournalCheck, ledger::of_hashlog};
+use super::{Problem, VerifyFinding, journal::JournalCheck, ledger::of_hashlog};
 use crate::{
     archive_name::ArchiveName,
     chain::HASHLOG,
-    inventory::{Stock, StockFile},
+    inventory::{FileInventory, StockFile},
     journal::{Followed, JournalError, StoredEntry, Torn, follow_segments},
     lines::Lines,
     paths::LedgerPaths,
@@ -35,7 +35,7 @@ const SECTOR: usize = 512;
 pub(super) fn settle(
     disk: &Disk,
     paths: &LedgerPaths,
-    stock: &Stock,
+    stock: &FileInventory,
     of_journal: &JournalCheck,
     proven: Proven,
     problems: &mut Vec<Problem>,
@@ -69,7 +69,7 @@ pub(super) fn settle(
     // What was signed had been synced before, in all three files.
     let ledger_known = known.ledger.max(ledger.end_of(proven.entries));
     let hashlog_known = known.hashlog.max(hashlog.end_of(proven.entries));
-    let found = Found {
+    let found = CrashEvidence {
         ledger: read_all(stock.ledger.as_ref())?,
         hashlog: read_all(stock.hashlog.as_ref())?,
     };
@@ -105,7 +105,8 @@ fn settle_hashlog(
     problems: &mut Vec<Problem>,
 ) {
     let is_left_by_a_crash = |problem: &Problem| {
-        problem.path == paths.hashlog && matches!(problem.fault, Fault::Behind | Fault::Torn)
+        problem.path == paths.hashlog
+            && matches!(problem.fault, VerifyFinding::Behind | VerifyFinding::Torn)
     };
     let is_alike = |(one, other): &(&u8, &u8)| one == other;
     let alike = found.iter().zip(should).take_while(is_alike).count();
@@ -119,9 +120,9 @@ fn settle_hashlog(
     }
     let mut differing = of_hashlog(&paths.hashlog, should, found);
     if let Some(problem) = &mut differing
-        && matches!(problem.fault, Fault::Behind | Fault::Torn)
+        && matches!(problem.fault, VerifyFinding::Behind | VerifyFinding::Torn)
     {
-        problem.fault = Fault::TailCut;
+        problem.fault = VerifyFinding::TailCut;
         problem.detail = format!("{}, which were on disk", problem.detail);
     }
     problems.extend(differing);
@@ -132,7 +133,7 @@ fn settle_hashlog(
 pub(super) fn settle_recovery(
     disk: &Disk,
     paths: &LedgerPaths,
-    stock: &Stock,
+    stock: &FileInventory,
     is_like_ledger: bool,
     problems: &mut Vec<Problem>,
 ) -> Result<bool, DiskError> {
@@ -149,7 +150,7 @@ pub(super) fn settle_recovery(
             problems.retain(|problem| problem.path != path);
             problems.push(Problem {
                 path: path.to_owned(),
-                fault: Fault::Behind,
+                fault: VerifyFinding::Behind,
                 number: 0,
                 task_id: None,
                 detail: "a recovery was replacing it; the next open completes that".to_owned(),
@@ -172,7 +173,7 @@ fn read_all(file: Option<&StockFile>) -> Result<Option<Vec<u8>>, DiskError> {
     file.map(StockFile::read_all).transpose()
 }
 
-struct Found {
+struct CrashEvidence {
     ledger: Option<Vec<u8>>,
     hashlog: Option<Vec<u8>>,
 }
@@ -197,7 +198,7 @@ fn settle_journal(
         .iter_mut()
         .filter(|problem| problem.path == torn.path)
     {
-        problem.fault = Fault::Torn;
+        problem.fault = VerifyFinding::Torn;
         problem.number = followed.position.seq + 1;
         problem.task_id = None;
         "it is incomplete; the next open cuts it off".clone_into(&mut problem.detail);
@@ -210,7 +211,7 @@ fn settle_rotation(
     paths: &LedgerPaths,
     archive: &ArchiveName,
     (ledger, hashlog): &(Vec<u8>, Vec<u8>),
-    found: &Found,
+    found: &CrashEvidence,
     problems: &mut Vec<Problem>,
 ) {
     for (path, kept_at, is_still_there) in [
@@ -227,12 +228,13 @@ fn settle_rotation(
     ] {
         if is_still_there {
             // Whoever finishes the rotation gives it that name.
-            let is_missing =
-                |problem: &Problem| problem.path == kept_at && problem.fault == Fault::Missing;
+            let is_missing = |problem: &Problem| {
+                problem.path == kept_at && problem.fault == VerifyFinding::Missing
+            };
             problems.retain(|problem| problem.path != *path && !is_missing(problem));
             problems.push(Problem {
                 path: path.clone(),
-                fault: Fault::Behind,
+                fault: VerifyFinding::Behind,
                 number: 0,
                 task_id: None,
                 detail: "it was being archived; the next open completes that".to_owned(),
@@ -387,12 +389,12 @@ impl Left {
         let (fault, first, detail) = match self {
             Self::All => return None,
             Self::Earlier(has) => (
-                Fault::Behind,
+                VerifyFinding::Behind,
                 *has,
                 format!("it has {has} of {should} entries; the next open updates it"),
             ),
             Self::Torn(first) => (
-                Fault::Torn,
+                VerifyFinding::Torn,
                 *first,
                 "it is incomplete; the next open repairs it".to_owned(),
             ),

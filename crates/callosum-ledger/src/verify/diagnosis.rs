@@ -5,13 +5,13 @@ use std::path::Path;
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use jiff::Timestamp;
 
-use super::{Fault, Problem};
+use super::{Problem, VerifyFinding};
 use crate::{
     archive_name::ArchiveName,
     canonical::DuplicateKeys,
     checksum::Checksum,
     entry::{Entry, seal},
-    inventory::Stock,
+    inventory::FileInventory,
     journal::{follow_segments, stock_of_days},
     ledger_file::{LedgerFile, begun_like},
     open_ledger::OpenLedger,
@@ -37,7 +37,7 @@ struct Compared {
 pub(super) fn compare(
     disk: &Disk,
     paths: &LedgerPaths,
-    stock: &Stock,
+    stock: &FileInventory,
     on_disk: usize,
 ) -> Result<Option<Problem>, DiskError> {
     let problem = |fault, number: usize, task_id, detail: &str| {
@@ -50,16 +50,35 @@ pub(super) fn compare(
         })
     };
     let Some(ledger) = &stock.ledger else {
-        return Ok(problem(Fault::Missing, 0, None, "there is no ledger"));
+        return Ok(problem(
+            VerifyFinding::Missing,
+            0,
+            None,
+            "there is no ledger",
+        ));
     };
     let bytes = ledger.read_all()?;
     let file = match LedgerFile::parse(&bytes) {
         Ok(file) => file,
-        Err(error) => return Ok(problem(Fault::Unreadable, 0, None, &error.to_string())),
+        Err(error) => {
+            return Ok(problem(
+                VerifyFinding::Unreadable,
+                0,
+                None,
+                &error.to_string(),
+            ));
+        }
     };
     let told = match follow_segments(disk, paths, &stock.days, |_| Ok(())) {
         Ok(followed) => followed,
-        Err(error) => return Ok(problem(Fault::Unreadable, 0, None, &error.to_string())),
+        Err(error) => {
+            return Ok(problem(
+                VerifyFinding::Unreadable,
+                0,
+                None,
+                &error.to_string(),
+            ));
+        }
     };
     let expected: Vec<_> = told
         .entries
@@ -78,13 +97,18 @@ pub(super) fn compare(
     let head = told.position.view.map(|view| view.begun);
     Ok(if begun_like(&bytes).ok() == head {
         problem(
-            Fault::Layout,
+            VerifyFinding::Layout,
             0,
             None,
             "another program wrote it; the next open rewrites it",
         )
     } else {
-        problem(Fault::Edited, 0, None, "its fields beside `tasks` differ")
+        problem(
+            VerifyFinding::Edited,
+            0,
+            None,
+            "its fields beside `tasks` differ",
+        )
     })
 }
 
@@ -94,7 +118,7 @@ pub(super) fn not_a_file(disk: &Disk, path: &Path) -> Result<Option<Problem>, Di
     let is_another = stat.is_some_and(|stat| stat.kind != EntryKind::File);
     Ok(is_another.then(|| Problem {
         path: path.to_owned(),
-        fault: Fault::Unreadable,
+        fault: VerifyFinding::Unreadable,
         number: 0,
         task_id: None,
         detail: "it is not a regular file, but a link or something else".to_owned(),
@@ -141,19 +165,19 @@ fn named(
     let (index, fault) = first_difference(expected, found, on_disk)?;
     let (has, should) = (found.len(), expected.len());
     let detail = match fault {
-        Fault::Behind => {
+        VerifyFinding::Behind => {
             format!("it has {has} of {should} entries; the next open updates it")
         }
-        Fault::TailCut => {
+        VerifyFinding::TailCut => {
             format!(
                 "it has {has} of {should} entries; {on_disk} of them are known to have been on \
                  disk"
             )
         }
-        Fault::Rewritten => {
+        VerifyFinding::Rewritten => {
             format!("none of its {has} entries is among the {should} of the audit journal")
         }
-        Fault::Spliced => "it is an entry of another ledger".to_owned(),
+        VerifyFinding::Spliced => "it is an entry of another ledger".to_owned(),
         _ => "it differs from the audit journal".to_owned(),
     };
     let told = expected.get(index).and_then(|entry| entry.task_id.clone());
@@ -164,7 +188,7 @@ fn named(
         number: index as u64 + 1,
         task_id: match fault {
             // What is gone is what is asked for.
-            Fault::Deleted => told.or(here),
+            VerifyFinding::Deleted => told.or(here),
             _ => here.or(told),
         },
         detail,
@@ -201,7 +225,7 @@ fn first_difference(
     expected: &[Compared],
     found: &[Compared],
     on_disk: usize,
-) -> Option<(usize, Fault)> {
+) -> Option<(usize, VerifyFinding)> {
     let same = |a: Option<&Compared>, b: Option<&Compared>| match (a, b) {
         (Some(a), Some(b)) => a.hash == b.hash,
         (None, None) => true,
@@ -212,17 +236,17 @@ fn first_difference(
     let is_told = |entry: &Compared| expected.iter().any(|told| told.hash == entry.hash);
     let Some(here) = found.get(at) else {
         let fault = if at < on_disk {
-            Fault::TailCut
+            VerifyFinding::TailCut
         } else {
-            Fault::Behind
+            VerifyFinding::Behind
         };
         return Some((at, fault));
     };
     let Some(told) = expected.get(at) else {
         let fault = if is_told(here) {
-            Fault::Duplicated
+            VerifyFinding::Duplicated
         } else {
-            Fault::Inserted
+            VerifyFinding::Inserted
         };
         return Some((at, fault));
     };
@@ -230,13 +254,15 @@ fn first_difference(
     let here_before = expected[..at].iter().any(|entry| entry.hash == here.hash);
     let here_later = expected[at..].iter().any(|entry| entry.hash == here.hash);
     let fault = match (told_comes_later, here_before, here_later) {
-        (_, true, _) => Fault::Duplicated,
-        (true, _, true) => Fault::Reordered,
-        (true, _, false) => Fault::Inserted,
-        (false, _, true) => Fault::Deleted,
-        (false, _, false) if found.len() > 1 && !found.iter().any(is_told) => Fault::Rewritten,
-        (false, _, false) if is_foreign(&found[at..], expected) => Fault::Spliced,
-        (false, _, false) => Fault::Edited,
+        (_, true, _) => VerifyFinding::Duplicated,
+        (true, _, true) => VerifyFinding::Reordered,
+        (true, _, false) => VerifyFinding::Inserted,
+        (false, _, true) => VerifyFinding::Deleted,
+        (false, _, false) if found.len() > 1 && !found.iter().any(is_told) => {
+            VerifyFinding::Rewritten
+        }
+        (false, _, false) if is_foreign(&found[at..], expected) => VerifyFinding::Spliced,
+        (false, _, false) => VerifyFinding::Edited,
     };
     Some((at, fault))
 }

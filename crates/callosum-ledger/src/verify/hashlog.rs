@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use callosum_host::DiskError;
 
-use super::Fault;
+use super::VerifyFinding;
 use crate::{
     chain::HASHLOG,
     checksum::Checksum,
@@ -71,7 +71,7 @@ impl<'a> Compared<'a> {
 /// The first line at which a hashlog is not what it should be.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Differing {
-    pub(super) fault: Fault,
+    pub(super) fault: VerifyFinding,
     /// The line's number, from 1.
     pub(super) number: u64,
     pub(super) task_id: Option<TaskId>,
@@ -97,7 +97,7 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
     };
     let Some(line) = has.get(at) else {
         let detail = format!("it has {at} lines for {} entries", should.len());
-        return differing(Fault::Behind, told.as_ref(), &detail);
+        return differing(VerifyFinding::Behind, told.as_ref(), &detail);
     };
     // What was not written of it may be zeros.
     let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
@@ -105,7 +105,7 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
     let is_cut =
         !line.ends_with(b"\n") && should.get(at).is_some_and(|told| told.starts_with(written));
     if is_cut {
-        return differing(Fault::Torn, told.as_ref(), "the line is incomplete");
+        return differing(VerifyFinding::Torn, told.as_ref(), "the line is incomplete");
     }
     let places = |lines: &[&[u8]]| -> HashMap<Checksum, usize> {
         let said = lines.iter().enumerate().rev();
@@ -118,8 +118,8 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
     let of_here = Some(&here);
     let Some(told) = told else {
         return match place_told {
-            Some(_) => differing(Fault::Duplicated, of_here, AGAIN),
-            None => differing(Fault::Inserted, of_here, STRANGE),
+            Some(_) => differing(VerifyFinding::Duplicated, of_here, AGAIN),
+            None => differing(VerifyFinding::Inserted, of_here, STRANGE),
         };
     };
     let comes_later = told
@@ -132,18 +132,18 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
             } else {
                 "its bytes do not match its hash"
             };
-            differing(Fault::Edited, of_here, detail)
+            differing(VerifyFinding::Edited, of_here, detail)
         }
-        (Some(place), _) if *place < at => differing(Fault::Duplicated, of_here, AGAIN),
+        (Some(place), _) if *place < at => differing(VerifyFinding::Duplicated, of_here, AGAIN),
         (Some(_), true) => {
             let detail = format!("the line of entry {} is further down", at + 1);
-            differing(Fault::Reordered, of_here, &detail)
+            differing(VerifyFinding::Reordered, of_here, &detail)
         }
         (Some(_), false) => {
             let detail = format!("the line of entry {} is missing", at + 1);
-            differing(Fault::Deleted, Some(&told), &detail)
+            differing(VerifyFinding::Deleted, Some(&told), &detail)
         }
-        (None, true) => differing(Fault::Inserted, of_here, STRANGE),
+        (None, true) => differing(VerifyFinding::Inserted, of_here, STRANGE),
         (None, false) => {
             let is_known = |line: &&[u8]| {
                 let entry = Said::of(line).entry();
@@ -151,17 +151,23 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
             };
             if has.len() > 1 && here.hash.is_some() && !has.iter().any(is_known) {
                 let detail = "none of its lines belongs to any of the entries";
-                return differing(Fault::Rewritten, of_here, detail);
+                return differing(VerifyFinding::Rewritten, of_here, detail);
             }
             if here.is_of_another_log(&told) {
-                return differing(Fault::Spliced, of_here, "it is a line of another hashlog");
+                return differing(
+                    VerifyFinding::Spliced,
+                    of_here,
+                    "it is a line of another hashlog",
+                );
             }
             let detail = match (&here.read, here.hash) {
-                (None, _) => return differing(Fault::Unreadable, None, "it is not a hashlog line"),
+                (None, _) => {
+                    return differing(VerifyFinding::Unreadable, None, "it is not a hashlog line");
+                }
                 (Some(_), None) => "its bytes do not match its hash",
                 (Some(_), Some(_)) => "it does not match its entry",
             };
-            differing(Fault::Edited, of_here, detail)
+            differing(VerifyFinding::Edited, of_here, detail)
         }
     }
 }

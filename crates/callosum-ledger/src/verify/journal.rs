@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Fault, Problem,
-    chain::{self, Beside, Link},
+    Problem, VerifyFinding,
+    chain::{self, ChainContext, Link},
     checkpoint_check::{Recorded, Signed},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     entry::checksum_at_head,
     event::Event,
     hashlog::HashlogLine,
-    inventory::{Stock, StockFile},
+    inventory::{FileInventory, StockFile},
     journal::{Archived, Begins, DayFile, Record, RecordFault, day_of},
     lines::{Line, Lines},
     paths::LedgerPaths,
@@ -109,7 +109,7 @@ impl Tasks {
 pub(super) fn check(
     disk: &Disk,
     paths: &LedgerPaths,
-    stock: &Stock,
+    stock: &FileInventory,
 ) -> Result<JournalCheck, DiskError> {
     let mut walk = Walk {
         heads: Vec::new(),
@@ -140,7 +140,7 @@ pub(super) fn check(
     if walk.begun.is_none() && stock.ledger.is_some() {
         let problem = Problem {
             path: paths.audit.clone(),
-            fault: Fault::Missing,
+            fault: VerifyFinding::Missing,
             number: 0,
             task_id: None,
             detail: "no record shows that the ledger was started".to_owned(),
@@ -191,7 +191,13 @@ impl Walk<'_> {
             let end = line.end();
             let record = match Record::read(line.bytes) {
                 Ok(record) if line.is_whole => record,
-                Ok(_) => return Ok(Some(self.problem(day, Fault::Torn, "it is incomplete"))),
+                Ok(_) => {
+                    return Ok(Some(self.problem(
+                        day,
+                        VerifyFinding::Torn,
+                        "it is incomplete",
+                    )));
+                }
                 Err(fault) => {
                     let is_end = is_last && end == len;
                     return Ok(Some(self.bad_line(day, &fault, is_end && !line.is_whole)));
@@ -200,12 +206,12 @@ impl Walk<'_> {
             let head = self.heads.last().copied().unwrap_or(Checksum::ZERO);
             if record.head.seq != self.next_seq() || record.prev != head {
                 let detail = "it is not the next record";
-                return Ok(Some(self.problem(day, Fault::Inserted, detail)));
+                return Ok(Some(self.problem(day, VerifyFinding::Inserted, detail)));
             }
             self.heads.push(record.hash);
             self.recorded.extend(recorded(&record));
             if let Err(detail) = self.follow(&record)? {
-                return Ok(Some(self.problem(day, Fault::Unreadable, &detail)));
+                return Ok(Some(self.problem(day, VerifyFinding::Unreadable, &detail)));
             }
             self.note_task(day, &record);
             self.note_day(day, &record);
@@ -213,7 +219,7 @@ impl Walk<'_> {
             if mark.is_some_and(|mark| !self.bears_out(&mark, end)) {
                 self.beside.push(Problem {
                     path: paths.watermark(),
-                    fault: Fault::Edited,
+                    fault: VerifyFinding::Edited,
                     number: 0,
                     task_id: None,
                     detail: format!(
@@ -239,7 +245,7 @@ impl Walk<'_> {
         if record.stores() && !self.tasks.take(id) {
             self.beside.push(Problem {
                 path: day.path.clone(),
-                fault: Fault::Duplicated,
+                fault: VerifyFinding::Duplicated,
                 number: record.head.seq,
                 task_id,
                 detail: "it stores an entry of a task that already has one".to_owned(),
@@ -263,7 +269,7 @@ impl Walk<'_> {
         {
             self.beside.push(Problem {
                 path: day.path.clone(),
-                fault: Fault::Edited,
+                fault: VerifyFinding::Edited,
                 number: 0,
                 task_id: None,
                 detail: format!(
@@ -371,14 +377,16 @@ impl Walk<'_> {
 
     fn bad_line(&self, day: &DayFile, fault: &RecordFault, is_torn: bool) -> Problem {
         let kind = match fault {
-            _ if is_torn => Fault::Torn,
-            RecordFault::Chain(ChainFault::Edited { .. } | ChainFault::NotChained) => Fault::Edited,
-            RecordFault::Fields(_) | RecordFault::Prev => Fault::Unreadable,
+            _ if is_torn => VerifyFinding::Torn,
+            RecordFault::Chain(ChainFault::Edited { .. } | ChainFault::NotChained) => {
+                VerifyFinding::Edited
+            }
+            RecordFault::Fields(_) | RecordFault::Prev => VerifyFinding::Unreadable,
         };
         self.problem(day, kind, &fault.to_string())
     }
 
-    fn problem(&self, day: &DayFile, fault: Fault, detail: &str) -> Problem {
+    fn problem(&self, day: &DayFile, fault: VerifyFinding, detail: &str) -> Problem {
         Problem {
             path: day.path.clone(),
             fault,
@@ -413,7 +421,7 @@ fn recorded(record: &Record<'_>) -> Option<Recorded> {
 /// Names the first bad record of a journal whose chain does not hold, and what was done to it.
 pub(super) fn diagnose(
     disk: &Disk,
-    stock: &Stock,
+    stock: &FileInventory,
     signed: &Signed,
 ) -> Result<Option<Problem>, DiskError> {
     let (mut links, mut places) = (Vec::new(), Vec::new());
@@ -427,7 +435,7 @@ pub(super) fn diagnose(
             places.push((&day.path, number));
         }
     }
-    let beside = Beside {
+    let beside = ChainContext {
         proven: signed.proven,
         has_other_begin: signed.has_other_begin,
         entries: indexed(stock)?,
@@ -482,7 +490,7 @@ fn link(line: &Line<'_>) -> Link {
 }
 
 /// The checksums that the hashlog has.
-fn indexed(stock: &Stock) -> Result<HashSet<Checksum>, DiskError> {
+fn indexed(stock: &FileInventory) -> Result<HashSet<Checksum>, DiskError> {
     let mut entries = HashSet::new();
     if let Some(hashlog) = &stock.hashlog {
         let mut lines = Lines::new(hashlog.file(), 0, hashlog.len());

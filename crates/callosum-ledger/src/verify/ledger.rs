@@ -5,7 +5,7 @@ use std::path::Path;
 use callosum_host::{Disk, DiskError, OpenHow};
 
 use super::{
-    Fault, Problem,
+    Problem, VerifyFinding,
     diagnosis::compare_archive,
     hashlog::{self as hashlog_lines, Compared},
     journal::ArchivedCheck,
@@ -16,7 +16,7 @@ use crate::{
     checksum::Checksum,
     entry::{Entry, checksum_at_head, is_sealed},
     hashlog::{self, HashlogLine},
-    inventory::{Stock, StockFile},
+    inventory::{FileInventory, StockFile},
     ledger_file::{LedgerFile, OWN_TAIL, own_entry, own_head_len},
     lines::Lines,
     open_ledger::{OpenLedger, is_corrupt},
@@ -44,13 +44,16 @@ pub(super) struct LedgerCheck {
 }
 
 /// Checks the active ledger and its hashlog.
-pub(super) fn check_views(paths: &LedgerPaths, stock: &Stock) -> Result<ViewsCheck, DiskError> {
+pub(super) fn check_views(
+    paths: &LedgerPaths,
+    stock: &FileInventory,
+) -> Result<ViewsCheck, DiskError> {
     let mut views = ViewsCheck::default();
     let Some(ledger) = &stock.ledger else {
         if !stock.days.is_empty() {
             views.problems.push(whole_file(
                 &paths.ledger,
-                Fault::Missing,
+                VerifyFinding::Missing,
                 "the ledger is missing, but its journal exists",
             ));
         }
@@ -66,7 +69,7 @@ pub(super) fn check_views(paths: &LedgerPaths, stock: &Stock) -> Result<ViewsChe
     let Some(hashlog) = hashlog else {
         if !stock.days.is_empty() {
             let detail = "there is no hashlog; the next open writes it";
-            let missing = whole_file(&paths.hashlog, Fault::Missing, detail);
+            let missing = whole_file(&paths.hashlog, VerifyFinding::Missing, detail);
             views.problems.push(missing);
         }
         return Ok(views);
@@ -102,8 +105,8 @@ pub(super) fn of_hashlog(path: &Path, should: &[u8], found: &[u8]) -> Option<Pro
 /// was.
 pub(super) fn of_archive(path: &Path, should: &[u8], found: &[u8]) -> Option<Problem> {
     let mut problem = of_hashlog(path, should, found)?;
-    if let Fault::Behind | Fault::Torn = problem.fault {
-        problem.fault = Fault::TailCut;
+    if let VerifyFinding::Behind | VerifyFinding::Torn = problem.fault {
+        problem.fault = VerifyFinding::TailCut;
     }
     Some(problem)
 }
@@ -136,7 +139,7 @@ pub(super) fn check_archive(
         Err(error) if is_corrupt(&error) => {
             let text = error.source.to_string();
             return Ok(LedgerCheck {
-                problem: Some(whole_file(path, Fault::Unreadable, &text)),
+                problem: Some(whole_file(path, VerifyFinding::Unreadable, &text)),
                 ..LedgerCheck::default()
             });
         }
@@ -149,12 +152,16 @@ pub(super) fn check_archive(
         let difference = compare_archive(disk, paths, path, told.archived.archive)?;
         check.problem = difference.or(check.problem).or_else(|| {
             let detail = "its entries differ from the audit journal";
-            Some(whole_file(path, Fault::Edited, detail))
+            Some(whole_file(path, VerifyFinding::Edited, detail))
         });
         return Ok(check);
     }
     let Some(stocked) = stocked else {
-        check.problem = Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog"));
+        check.problem = Some(whole_file(
+            &hashlog,
+            VerifyFinding::Missing,
+            "there is no hashlog",
+        ));
         return Ok(check);
     };
     check.problem = if check.has_hashlog {
@@ -167,7 +174,7 @@ pub(super) fn check_archive(
             // Its entries are right and stand elsewhere; only the chain itself can be looked at.
             None => broken_chain(&hashlog, &found).or_else(|| {
                 let detail = "another program wrote it; its entries are correct";
-                Some(whole_file(path, Fault::Layout, detail))
+                Some(whole_file(path, VerifyFinding::Layout, detail))
             }),
         }
     };
@@ -183,7 +190,7 @@ pub(super) fn check_index(
     let is_right = hashlog::is_right(disk, index, hashlog)?;
     let detail =
         "it does not give the positions of the entries; you may delete it, and it is rebuilt";
-    Ok((!is_right).then(|| whole_file(index, Fault::Edited, detail)))
+    Ok((!is_right).then(|| whole_file(index, VerifyFinding::Edited, detail)))
 }
 
 /// Checks a ledger, and whether its hashlog, which should begin with what is beside it, is right.
@@ -254,7 +261,7 @@ fn check_any_layout(
         Ok(file) => file,
         Err(error) => {
             let text = error.to_string();
-            check.problem = Some(whole_file(path, Fault::Unreadable, &text));
+            check.problem = Some(whole_file(path, VerifyFinding::Unreadable, &text));
             return Ok(check);
         }
     };
@@ -263,7 +270,10 @@ fn check_any_layout(
         let stored = &bytes[at.clone()];
         let entry = Entry::read(stored);
         let wrong = match &entry {
-            Ok(entry) => entry.check().err().map(|error| (Fault::Edited, error)),
+            Ok(entry) => entry
+                .check()
+                .err()
+                .map(|error| (VerifyFinding::Edited, error)),
             Err(_) => None,
         };
         let (fault, detail, task_id) = match (entry, wrong) {
@@ -275,7 +285,7 @@ fn check_any_layout(
                 continue;
             }
             (Ok(entry), Some((fault, error))) => (fault, error.to_string(), Some(entry.task_id)),
-            (Err(error), _) => (Fault::Unreadable, error.to_string(), None),
+            (Err(error), _) => (VerifyFinding::Unreadable, error.to_string(), None),
         };
         check.problem.get_or_insert(Problem {
             path: path.to_owned(),
@@ -305,26 +315,26 @@ fn broken_chain(path: &Path, found: &[u8]) -> Option<Problem> {
             })
         };
         let Some(line) = line.strip_suffix(b"\n") else {
-            return problem(Fault::Torn, None, "the line is incomplete");
+            return problem(VerifyFinding::Torn, None, "the line is incomplete");
         };
         let Some(read) = HashlogLine::read(line) else {
-            return problem(Fault::Unreadable, None, "it is not a hashlog line");
+            return problem(VerifyFinding::Unreadable, None, "it is not a hashlog line");
         };
         let task_id: Option<TaskId> = read.task_id.parse().ok();
         let hash = match HASHLOG.check(line) {
             Ok(hash) => hash,
-            Err(fault) => return problem(Fault::Edited, task_id, &fault.to_string()),
+            Err(fault) => return problem(VerifyFinding::Edited, task_id, &fault.to_string()),
         };
         if read.seq != number || head.is_some_and(|head| read.prev != head) {
             let detail = "it does not continue from the line before";
-            return problem(Fault::Edited, task_id, detail);
+            return problem(VerifyFinding::Edited, task_id, detail);
         }
         head = Some(hash);
     }
     None
 }
 
-pub(super) fn whole_file(path: &Path, fault: Fault, detail: &str) -> Problem {
+pub(super) fn whole_file(path: &Path, fault: VerifyFinding, detail: &str) -> Problem {
     Problem {
         path: path.to_owned(),
         fault,

@@ -28,9 +28,9 @@ use callosum_host::{Disk, DiskError, LockError};
 
 use self::{checkpoint_check::Signed, crash_detection::Proven, journal::JournalCheck};
 use crate::{
-    checkpoint::{KeyError, Witness},
+    checkpoint::{KeyError, TrustStore},
     error_code::ErrorCode,
-    inventory::{Stock, StockFile},
+    inventory::{FileInventory, StockFile},
     ledger_file::LedgerFileError,
     paths::LedgerPaths,
     reconcile::{self, OpenError},
@@ -78,7 +78,7 @@ pub struct Problem {
     /// The file.
     pub path: PathBuf,
     /// What was done to it.
-    pub fault: Fault,
+    pub fault: VerifyFinding,
     /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
     pub number: u64,
     /// The task that it is about, where that is known.
@@ -89,7 +89,7 @@ pub struct Problem {
 
 /// What was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum VerifyFinding {
     /// Something in it was changed.
     Edited,
     /// It should be there, and is not.
@@ -123,7 +123,7 @@ pub enum Fault {
     Unreadable,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for VerifyFinding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             Self::Edited => "edited",
@@ -180,7 +180,7 @@ pub struct Scope<'a> {
     /// Whether archives are checked as well.
     pub archives: bool,
     /// Who keeps what was signed of the journal.
-    pub witness: Option<&'a Witness>,
+    pub witness: Option<&'a TrustStore>,
 }
 
 /// Checks the active ledger, the archives, the hashlog and the journal.
@@ -202,9 +202,9 @@ pub fn verify_within(
     paths: &LedgerPaths,
     scope: Scope<'_>,
 ) -> Result<Verification, VerifyError> {
-    let read = |witness: &Witness| witness.read(disk);
+    let read = |witness: &TrustStore| witness.read(disk);
     let signed_before = scope.witness.map(read).transpose()?;
-    let stock = Stock::take(disk, paths)?;
+    let stock = FileInventory::take(disk, paths)?;
     // One that the journal tells of by now was kept before.
     let mut kept = scope.witness.map(read).transpose()?;
     let mut verification = Verification::default();
@@ -255,20 +255,20 @@ pub fn verify_within(
     }
     if of_journal.problem.is_some() {
         let is_unlike = |problem: &Problem| !problem.path.starts_with(&paths.audit);
-        let is_cut = |problem: &&Problem| problem.fault == Fault::TailCut;
+        let is_cut = |problem: &&Problem| problem.fault == VerifyFinding::TailCut;
         let cut = signed.problems.iter().find(is_cut).cloned();
         // The chain names the record itself; the signature only the records it is among.
         signed.problems.retain(is_unlike);
         if let Some(found) = journal::diagnose(disk, &stock, &signed)? {
             // No crash takes a record that was signed, however the last line looks.
-            let is_torn = found.fault == Fault::Torn;
+            let is_torn = found.fault == VerifyFinding::Torn;
             of_journal.problem = Some(cut.filter(|_| is_torn).unwrap_or(found));
         }
     }
     let is_short = signed
         .problems
         .iter()
-        .any(|problem| problem.fault == Fault::TailCut);
+        .any(|problem| problem.fault == VerifyFinding::TailCut);
     verification.problems.extend(of_views.problems);
     if of_journal.problem.is_none()
         && of_views
@@ -276,7 +276,7 @@ pub fn verify_within(
             .is_some_and(|from| from != of_journal.hashlog_from)
     {
         let detail = "its first line does not follow the last of the archive before";
-        let broken = ledger::whole_file(&paths.hashlog, Fault::Edited, detail);
+        let broken = ledger::whole_file(&paths.hashlog, VerifyFinding::Edited, detail);
         verification.problems.push(broken);
     }
     if !verification.is_sound() || !of_journal.is_like_ledger {
@@ -353,7 +353,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
 
 /// A journal that ends before what ledger and hashlog were told by it.
 fn cut_journal(
-    stock: &Stock,
+    stock: &FileInventory,
     of_journal: &JournalCheck,
     paths: &LedgerPaths,
     task_id: Option<TaskId>,
@@ -361,7 +361,7 @@ fn cut_journal(
     let last = stock.days.last().map(|(day, _)| day.path.clone());
     Problem {
         path: last.unwrap_or_else(|| paths.audit.clone()),
-        fault: Fault::TailCut,
+        fault: VerifyFinding::TailCut,
         number: of_journal.records + 1,
         task_id,
         detail: format!(

@@ -80,7 +80,7 @@ impl Project {
     }
 
     /// The problem with one file.
-    fn problem(&self, path: &std::path::Path) -> Option<(Fault, u64)> {
+    fn problem(&self, path: &std::path::Path) -> Option<(VerifyFinding, u64)> {
         let found = verify(&self.disk, &self.paths).unwrap();
         let problem = found.problems.iter().find(|problem| problem.path == path);
         problem.map(|problem| (problem.fault, problem.number))
@@ -91,7 +91,7 @@ impl Project {
 fn tampered(
     choose: impl Fn(&Project) -> PathBuf,
     change: impl Fn(&mut Vec<String>),
-) -> Option<(Fault, u64)> {
+) -> Option<(VerifyFinding, u64)> {
     let project = project();
     let path = choose(&project);
     let mut lines = project.lines(&path);
@@ -116,7 +116,7 @@ fn an_edited_record_is_named() {
         let found = tampered(Project::journal, |lines| {
             lines[at] = lines[at].replace("2026", "2025");
         });
-        assert_eq!(found, Some((Fault::Edited, at as u64 + 1)));
+        assert_eq!(found, Some((VerifyFinding::Edited, at as u64 + 1)));
     }
 }
 
@@ -126,13 +126,25 @@ fn a_missing_moved_or_doubled_record_is_named() {
     for at in [0, 7, 14] {
         let number = at as u64 + 1;
         let found = tampered(Project::journal, |lines| drop(lines.remove(at)));
-        assert_eq!(found, Some((Fault::Deleted, number)), "deleted {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Deleted, number)),
+            "deleted {at}"
+        );
         let found = tampered(Project::journal, |lines| lines.swap(at, at + 1));
-        assert_eq!(found, Some((Fault::Reordered, number)), "moved {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Reordered, number)),
+            "moved {at}"
+        );
         let found = tampered(Project::journal, |lines| {
             lines.insert(at + 1, lines[at].clone());
         });
-        assert_eq!(found, Some((Fault::Duplicated, number + 1)), "doubled {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Duplicated, number + 1)),
+            "doubled {at}"
+        );
     }
 }
 
@@ -146,7 +158,7 @@ fn records_of_another_journal_are_named() {
             lines[at..].clone_from_slice(&others[at..]);
         });
         // From the first record on it is a whole journal, of another ledger.
-        let expected = (at > 0).then_some((Fault::Spliced, at as u64 + 1));
+        let expected = (at > 0).then_some((VerifyFinding::Spliced, at as u64 + 1));
         assert_eq!(found, expected, "spliced at {at}");
     }
 }
@@ -159,7 +171,7 @@ fn a_torn_end_is_told_from_tampering() {
     let mut bytes = project.disk.read(&path).unwrap();
     bytes.extend_from_slice(b"{\"timestamp\":\"2026");
     project.disk.replace(&path, &bytes, 0o644).unwrap();
-    assert_eq!(project.problem(&path), Some((Fault::Torn, 17)));
+    assert_eq!(project.problem(&path), Some((VerifyFinding::Torn, 17)));
 }
 
 /// CAL-SUM-1, REQ-SEC-002: entry lines stand from the fourth line of the ledger on.
@@ -175,30 +187,46 @@ fn every_change_to_an_entry_of_the_ledger_is_named() {
         let found = tampered(ledger, |lines| {
             lines[at] = lines[at].replace("summary ", "Summary ");
         });
-        assert_eq!(found, Some((Fault::Edited, number)), "edited {at}");
+        assert_eq!(found, Some((VerifyFinding::Edited, number)), "edited {at}");
     }
     for at in [3, 5, 6] {
         let number = at as u64 - 2;
         let found = tampered(ledger, |lines| drop(lines.remove(at)));
-        assert_eq!(found, Some((Fault::Deleted, number)), "deleted {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Deleted, number)),
+            "deleted {at}"
+        );
         let found = tampered(ledger, |lines| lines.insert(at, lines[at].clone()));
-        assert_eq!(found, Some((Fault::Duplicated, number + 1)), "doubled {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Duplicated, number + 1)),
+            "doubled {at}"
+        );
     }
     for at in [3, 5] {
         let found = tampered(ledger, |lines| lines.swap(at, at + 1));
-        assert_eq!(found, Some((Fault::Reordered, at as u64 - 2)), "moved {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Reordered, at as u64 - 2)),
+            "moved {at}"
+        );
     }
     let found = tampered(ledger, |lines| {
         lines.remove(7);
         lines[6].pop();
     });
-    assert_eq!(found, Some((Fault::Behind, 5)));
+    assert_eq!(found, Some((VerifyFinding::Behind, 5)));
     let found = tampered(ledger, |lines| lines[1] = lines[1].replace("1.2", "1.1"));
-    assert_eq!(found, Some((Fault::Layout, 0)));
+    assert_eq!(found, Some((VerifyFinding::Layout, 0)));
     let found = tampered(ledger, |lines| lines.truncate(5));
-    assert_eq!(found, Some((Fault::Torn, 3)), "a crash can leave that");
+    assert_eq!(
+        found,
+        Some((VerifyFinding::Torn, 3)),
+        "a crash can leave that"
+    );
     let found = tampered(ledger, |lines| lines.push("]".to_owned()));
-    assert_eq!(found.unwrap().0, Fault::Unreadable);
+    assert_eq!(found.unwrap().0, VerifyFinding::Unreadable);
 }
 
 /// CAL-SUM-1: an entry whose checksum fits its changed text still differs from the journal.
@@ -217,7 +245,7 @@ fn an_entry_that_was_forged_with_its_checksum_is_named() {
             lines[4] = format!("    {sealed},");
         },
     );
-    assert_eq!(found, Some((Fault::Edited, 2)));
+    assert_eq!(found, Some((VerifyFinding::Edited, 2)));
 }
 
 /// CAL-SUM-2: a changed hashlog is named.
@@ -229,15 +257,19 @@ fn every_change_to_the_hashlog_is_named() {
         let found = tampered(hashlog, |lines| {
             lines[at] = lines[at].replace("scout", "scOut");
         });
-        assert_eq!(found, Some((Fault::Edited, number)), "edited {at}");
+        assert_eq!(found, Some((VerifyFinding::Edited, number)), "edited {at}");
     }
     for at in [0, 2, 3] {
         let number = at as u64 + 1;
         let found = tampered(hashlog, |lines| drop(lines.remove(at)));
-        assert_eq!(found, Some((Fault::Deleted, number)), "deleted {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Deleted, number)),
+            "deleted {at}"
+        );
     }
     let found = tampered(hashlog, |lines| drop(lines.pop()));
-    assert_eq!(found, Some((Fault::Behind, 5)));
+    assert_eq!(found, Some((VerifyFinding::Behind, 5)));
 }
 
 #[test]
@@ -246,12 +278,12 @@ fn a_missing_file_is_named() {
     project.disk.remove_file(&project.paths.hashlog).unwrap();
     assert_eq!(
         project.problem(&project.paths.hashlog),
-        Some((Fault::Missing, 0))
+        Some((VerifyFinding::Missing, 0))
     );
     project.disk.remove_file(&project.paths.ledger).unwrap();
     assert_eq!(
         project.problem(&project.paths.ledger),
-        Some((Fault::Missing, 0))
+        Some((VerifyFinding::Missing, 0))
     );
     project.disk.remove_file(&project.journal()).unwrap();
     let found = verify(&project.disk, &project.paths).unwrap();
@@ -273,10 +305,18 @@ fn holes_that_a_crash_leaves_are_told_from_tampering() {
         assert_eq!(hashlog, None, "{from}..{until}");
         project.problem(ledger).unwrap().0
     };
-    assert_eq!(hole(1024, ledger.len()), Fault::Torn);
-    assert_eq!(hole(512, 1024), Fault::Torn);
-    assert_eq!(hole(0, 512), Fault::Unreadable, "its head was synced");
-    assert_eq!(hole(600, 700), Fault::Unreadable, "no disk writes that");
+    assert_eq!(hole(1024, ledger.len()), VerifyFinding::Torn);
+    assert_eq!(hole(512, 1024), VerifyFinding::Torn);
+    assert_eq!(
+        hole(0, 512),
+        VerifyFinding::Unreadable,
+        "its head was synced"
+    );
+    assert_eq!(
+        hole(600, 700),
+        VerifyFinding::Unreadable,
+        "no disk writes that"
+    );
 }
 
 /// CAL-SCH-2: a task that two entries are of is named, where everything else fits together.
@@ -302,7 +342,7 @@ fn a_second_entry_of_a_task_is_named() {
     };
     assert_eq!(
         (problem.fault, problem.number),
-        (Fault::Duplicated, seq + 1)
+        (VerifyFinding::Duplicated, seq + 1)
     );
     let id = problem.task_id.as_ref().unwrap();
     assert_eq!(id.as_str(), "cal_2026_11_02_0001");
@@ -315,7 +355,7 @@ fn a_day_file_with_another_name_is_named() {
     let project = project();
     let renamed = project.paths.audit.join("2026-10-30.jsonl");
     project.disk.rename(&project.journal(), &renamed).unwrap();
-    assert_eq!(project.problem(&renamed), Some((Fault::Edited, 0)));
+    assert_eq!(project.problem(&renamed), Some((VerifyFinding::Edited, 0)));
 }
 
 /// CAL-GOV-4: where the ledger was changed, its hashlog is not accused.
@@ -330,7 +370,7 @@ fn a_hashlog_that_says_where_entries_were_is_right() {
         .disk
         .replace(ledger, longer.as_bytes(), 0o644)
         .unwrap();
-    assert_eq!(project.problem(ledger), Some((Fault::Edited, 2)));
+    assert_eq!(project.problem(ledger), Some((VerifyFinding::Edited, 2)));
     assert_eq!(project.problem(&project.paths.hashlog), None);
 }
 

@@ -2,7 +2,7 @@
 
 use callosum_ledger::{
     Checksum, ErrorCode, GoneArchive, Ledger, Query, ReadError, RecoverFrom, RecoverOptions,
-    Verification, WriteError, verify, verify::Fault,
+    Verification, WriteError, verify, verify::VerifyFinding,
 };
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn found(project: &Project) -> Verification {
 }
 
 /// The faults with the files that they are in.
-fn faults(project: &Project) -> Vec<(Fault, String)> {
+fn faults(project: &Project) -> Vec<(VerifyFinding, String)> {
     let named = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     let problems = found(project).problems.into_iter();
     problems
@@ -72,7 +72,7 @@ fn what_the_journal_does_not_tell_of_is_no_archive() {
     );
     drop(ledger);
 
-    let inserted = names.map(|name| (Fault::Inserted, name.to_owned()));
+    let inserted = names.map(|name| (VerifyFinding::Inserted, name.to_owned()));
     let mut faults = faults(&project);
     faults.sort_by(|one, other| one.1.cmp(&other.1));
     assert_eq!(faults, inserted);
@@ -196,7 +196,7 @@ fn a_cut_hashlog_of_an_archive_is_not_believed() {
     ] {
         project.write(&path, cut);
         assert_eq!(summary(&project, "cal_2026_11_02_0003"), "summary 2");
-        assert_eq!(faults(&project), [(Fault::TailCut, name.clone())]);
+        assert_eq!(faults(&project), [(VerifyFinding::TailCut, name.clone())]);
     }
     project.disk.remove_file(&path).unwrap();
     assert_eq!(summary(&project, "cal_2026_11_02_0003"), "summary 2");
@@ -236,7 +236,7 @@ fn archives_without_a_journal_are_taken_over() {
         .to_str()
         .unwrap()
         .to_owned();
-    assert_eq!(faults(&project), [(Fault::Inserted, damaged)]);
+    assert_eq!(faults(&project), [(VerifyFinding::Inserted, damaged)]);
     project.disk.remove_file(&archives[1]).unwrap();
     assert_eq!(found(&project).archived_entries, 3);
     let ledger = project.open();
@@ -259,7 +259,7 @@ fn an_archive_that_was_taken_over_is_proven() {
     let lines = project.text(&hashlog);
     project.disk.remove_file(&hashlog).unwrap();
     assert_eq!(summary(&project, "cal_2026_11_02_0003"), "summary 2");
-    assert_eq!(faults(&project), [(Fault::Missing, name(&hashlog))]);
+    assert_eq!(faults(&project), [(VerifyFinding::Missing, name(&hashlog))]);
     project
         .disk
         .remove_file(&project.paths.watermark())
@@ -276,7 +276,10 @@ fn an_archive_that_was_taken_over_is_proven() {
         .find(&id("cal_2026_11_02_0002"))
         .unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::ChecksumMismatch), "{error}");
-    assert_eq!(faults(&project), [(Fault::Edited, name(&archives[0]))]);
+    assert_eq!(
+        faults(&project),
+        [(VerifyFinding::Edited, name(&archives[0]))]
+    );
 }
 
 /// CAL-LED-2, CAL-SUM-2: of an archive that was taken over the journal has the hash alone. Who misses
@@ -340,7 +343,10 @@ fn a_forged_watermark_has_no_id_given_out_twice() {
             &path,
             format!("{head}\"position\":{position},\"hash\":\"{hash}\"}}\n"),
         );
-        assert_eq!(faults(&project), [(Fault::Edited, "watermark".to_owned())]);
+        assert_eq!(
+            faults(&project),
+            [(VerifyFinding::Edited, "watermark".to_owned())]
+        );
         let ledger = project.open();
         let next = project.store(&ledger, "next");
         assert_eq!(next.task_id, id("cal_2026_11_02_0005"), "{forged}");
@@ -468,7 +474,10 @@ fn two_forms_of_an_archive_of_which_none_is_right_stay() {
     assert_eq!(project.open().repairs(), []);
     assert_eq!(compress(&project), 0);
     let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    let named = [(Fault::Edited, name(&plain)), (Fault::Edited, name(&gz))];
+    let named = [
+        (VerifyFinding::Edited, name(&plain)),
+        (VerifyFinding::Edited, name(&gz)),
+    ];
     assert_eq!(faults(&project), named);
     assert_eq!(found(&project).not_in_journal, std::slice::from_ref(&plain));
     let from = RecoverFrom::Audit;

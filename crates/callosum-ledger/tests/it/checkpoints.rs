@@ -9,7 +9,7 @@ use std::path::Path;
 use callosum_host::{Disk, LockError};
 use callosum_ledger::{
     Query, TaskId,
-    checkpoint::{Begin, CheckpointError, Kept, KeyError, SignedBy, Witness},
+    checkpoint::{Begin, CheckpointError, KeyError, SignedBy, StoredCheckpoint, TrustStore},
     verify::Scope,
     verify_within,
 };
@@ -29,8 +29,8 @@ struct Scene {
     stored: Vec<TaskId>,
 }
 
-fn witness() -> Witness {
-    Witness::in_home(Path::new("/machine"), Path::new(ROOT))
+fn witness() -> TrustStore {
+    TrustStore::in_home(Path::new("/machine"), Path::new(ROOT))
 }
 
 /// What became of signing.
@@ -67,7 +67,7 @@ fn is_of_the_disk(error: &CheckpointError) -> bool {
     )
 }
 
-fn is_ours(kept: &Kept) -> bool {
+fn is_ours(kept: &StoredCheckpoint) -> bool {
     kept.signed == SignedBy::Us
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use callosum_ledger::{
     AuditEvent, AuditQuery, AuditReader, Entry, ErrorCode, Event, Ledger, Query, Repair,
-    RepairKind, locks::ExclusiveLedger, replay, verify, verify::Fault,
+    RepairKind, locks::ExclusiveLedger, replay, verify, verify::VerifyFinding,
 };
 use callosum_testkit::disk::{Crash, Crashes, Image, MemoryDisk, Trace};
 use serde_json::Value;
@@ -242,9 +242,9 @@ fn check(crash: &Crash, expected: &Expected<'_>) -> (Vec<Repair>, Trace) {
     for problem in &found_before.problems {
         // Nobody is suspected of what the power did.
         let is_of_a_crash = match problem.fault {
-            Fault::Behind | Fault::Torn | Fault::Missing => true,
+            VerifyFinding::Behind | VerifyFinding::Torn | VerifyFinding::Missing => true,
             // The ledger of another program that is being taken over.
-            Fault::Layout => problem.path == project.paths.ledger,
+            VerifyFinding::Layout => problem.path == project.paths.ledger,
             _ => false,
         };
         assert!(is_of_a_crash, "{problem:?}\n{}", context());

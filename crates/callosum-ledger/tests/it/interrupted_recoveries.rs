@@ -16,9 +16,9 @@ use std::{
 use callosum_host::{Disk, FileLock};
 use callosum_ledger::{
     ErrorCode, Ledger, Query, RecoverError, RecoverFrom, RecoverOptions, TaskId,
-    checkpoint::{Begin, Witness},
+    checkpoint::{Begin, TrustStore},
     verify,
-    verify::Fault as Found,
+    verify::VerifyFinding,
 };
 use callosum_testkit::disk::{Crashes, Fault, FaultyDisk, Image, MemoryDisk, ObservedDisk};
 use serde_json::Value;
@@ -160,8 +160,10 @@ impl Scene {
         let found = verify(&project.disk, &project.paths).unwrap();
         if self.opens {
             for problem in &found.problems {
-                let is_of_a_crash =
-                    matches!(problem.fault, Found::Behind | Found::Torn | Found::Missing);
+                let is_of_a_crash = matches!(
+                    problem.fault,
+                    VerifyFinding::Behind | VerifyFinding::Torn | VerifyFinding::Missing
+                );
                 assert!(is_of_a_crash, "{context}: {problem:?}");
             }
         }
@@ -423,7 +425,7 @@ fn a_backup_survives_every_crash_and_every_failing_call() {
 #[test]
 fn a_checkpoint_survives_every_crash() {
     let (memory, project) = begun();
-    let witness = Witness::in_home(Path::new("/machine"), Path::new(ROOT));
+    let witness = TrustStore::in_home(Path::new("/machine"), Path::new(ROOT));
     let sign = |project: &Project| {
         let made = witness.make(&project.disk, &project.paths, Begin::GoOn, &[7; 32]);
         let made = made.unwrap().unwrap();

@@ -1,6 +1,6 @@
 //! Changing the key that signs, with every call of it failing once.
 
-use callosum_ledger::checkpoint::{Begin, SignedBy, Witness};
+use callosum_ledger::checkpoint::{Begin, SignedBy, TrustStore};
 use callosum_testkit::disk::{Fault, FaultyDisk, Image, MemoryDisk};
 
 use crate::project::{Project, ROOT};
@@ -9,7 +9,7 @@ use crate::project::{Project, ROOT};
 /// key, and the next checkpoint goes on.
 #[test]
 fn a_key_change_that_is_broken_off_loses_no_signature() {
-    let witness = Witness::in_home("/machine".as_ref(), ROOT.as_ref());
+    let witness = TrustStore::in_home("/machine".as_ref(), ROOT.as_ref());
     let (mut broken_off, mut signed_twice) = (0, 0);
     for calls in 0.. {
         let memory = MemoryDisk::with(&Image::with_folder(ROOT));
@@ -26,7 +26,8 @@ fn a_key_change_that_is_broken_off_loses_no_signature() {
         let faulty = FaultyDisk::new(memory.clone(), Fault::ForGood, calls);
         let made = make(&faulty.disk(), Begin::NewKey, 2);
         let kept = witness.read(&disk).unwrap().kept;
-        let is_ours = |kept: &callosum_ledger::checkpoint::Kept| kept.signed == SignedBy::Us;
+        let is_ours =
+            |kept: &callosum_ledger::checkpoint::StoredCheckpoint| kept.signed == SignedBy::Us;
         assert!(kept.iter().all(is_ours), "after {calls} calls: {kept:?}");
         project.store(&project.open(), "after");
         make(&disk, Begin::GoOn, 3).unwrap().unwrap();

@@ -3,7 +3,7 @@
 use callosum_host::Disk;
 use callosum_ledger::{
     CreateError, Ledger, OpenError, ReadError, Reader, RepairKind,
-    checkpoint::{Begin, Witness},
+    checkpoint::{Begin, TrustStore},
     verify,
     verify::VerifyError,
 };
@@ -174,7 +174,7 @@ fn a_removed_ledger_file_is_told_to_readers_and_written_anew_by_opening() {
 fn a_journal_that_was_put_back_to_an_earlier_state_is_not_opened() {
     let (mut project, _) = Project::with_entries(1);
     let home = tempfile::tempdir().unwrap();
-    let witness = Witness::in_home(home.path(), &project.paths.root);
+    let witness = TrustStore::in_home(home.path(), &project.paths.root);
     let sign = |project: &Project, begin| {
         let made = witness.make(&project.disk, &project.paths, begin, &[7; 32]);
         made.unwrap();

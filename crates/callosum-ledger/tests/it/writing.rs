@@ -11,7 +11,7 @@ use callosum_host::OpenHow;
 use callosum_ledger::{
     AuditEvent, AuditReader, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError,
     Query, TaskId, WriteError, canonical,
-    checkpoint::{Begin, Witness},
+    checkpoint::{Begin, TrustStore},
     locks::ExclusiveLedger,
     verify,
     verify::Scope,
@@ -511,7 +511,7 @@ fn a_linked_day_file_is_refused_by_name() {
 fn verifying_while_others_write_finds_nothing_wrong() {
     let (project, _) = Project::with_entries(1);
     let home = tempfile::tempdir().unwrap();
-    let witness = Witness::in_home(home.path(), &project.paths.root);
+    let witness = TrustStore::in_home(home.path(), &project.paths.root);
     let ledger = project.open();
     thread::scope(|scope| {
         let writer = scope.spawn(|| {

@@ -1,7 +1,7 @@
 //! `decide`: a decision, kept where it outlives the context.
 
 use callosum_evidence::quote::{self, NOTICE};
-use callosum_session::{Ground, NewDecision};
+use callosum_session::{EvidenceKind, NewDecision};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -58,14 +58,14 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         scenarios: arguments.acceptance,
         bead: arguments.bead.as_deref().map(bead_id).transpose()?,
         ground: match arguments.source {
-            Some(Source::User) => Ground::UserInput,
-            Some(Source::Assumption) => Ground::Assumption,
-            None => Ground::Nothing,
+            Some(Source::User) => EvidenceKind::UserInput,
+            Some(Source::Assumption) => EvidenceKind::Assumption,
+            None => EvidenceKind::Nothing,
         },
         session_id: asker.session,
         call: None,
     };
-    let is_shown = !new.places.is_empty() || new.ground != Ground::Nothing;
+    let is_shown = !new.places.is_empty() || new.ground != EvidenceKind::Nothing;
     let output = decide(context, asker.agent, &new)?;
     let mut text = format!("{}\n", quote::one_line(&output.name()));
     if !output.evidence.is_empty() {

@@ -1,7 +1,7 @@
 //! `discovery`: what one agent found out and tells all.
 
 use callosum_evidence::quote::{self, NOTICE};
-use callosum_mesh::board::Order;
+use callosum_mesh::board::Command;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -46,7 +46,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     if deed == Some(Deed::Share) || text.is_some() {
         let content = needed(text, "text", "what you found")?;
         let id = context.new_id();
-        let order = Order::Share {
+        let order = Command::Share {
             id: id.clone(),
             content,
         };

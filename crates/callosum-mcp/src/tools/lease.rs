@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callosum_evidence::quote::{self, NOTICE};
-use callosum_mesh::board::Order;
+use callosum_mesh::board::Command;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -61,7 +61,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         }
         Deed::Take => {
             let path = file()?;
-            let order = Order::Lease {
+            let order = Command::Lease {
                 path: path.clone(),
                 why,
                 anyway: false,
@@ -73,7 +73,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         }
         Deed::Release => {
             let path = file()?;
-            let order = Order::Unlease {
+            let order = Command::Unlease {
                 path: path.clone(),
                 anyway: false,
                 token: None,

@@ -4,7 +4,7 @@ use callosum_evidence::{
     quote::{self, NOTICE},
     tokens::estimate,
 };
-use callosum_mesh::board::{Message, Order};
+use callosum_mesh::board::{Command, Message};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         return usage("`to` is only for `send`");
     }
     let id = context.new_id();
-    let order = Order::Send {
+    let order = Command::Send {
         id: id.clone(),
         to: addressee(&to)?,
         content: needed(text, "text", "the text to send")?,

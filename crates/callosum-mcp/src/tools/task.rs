@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::quote::{self, NOTICE};
-use callosum_mesh::board::{NewTask, Order};
+use callosum_mesh::board::{Command, NewTask};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -78,7 +78,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
                 Some(to) => nobody_there(context, to)?,
                 None => None,
             };
-            let order = Order::Add(NewTask {
+            let order = Command::Add(NewTask {
                 id: id.clone(),
                 assigned_to,
                 priority,
@@ -91,17 +91,17 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             let unheard = unheard.map(|what| format!("; {what}"));
             return Ok(format!("{id} is added{}\n", unheard.unwrap_or_default()));
         }
-        Deed::Claim => Order::Claim {
+        Deed::Claim => Command::Claim {
             task: id.clone(),
             anyway: false,
         },
-        Deed::Done => Order::Complete {
+        Deed::Done => Command::Complete {
             task: needed(id.clone(), "id", "the task that is done")?,
             result: text,
             anyway: false,
             token: None,
         },
-        Deed::Release => Order::Release {
+        Deed::Release => Command::Release {
             task: needed(id.clone(), "id", "the task that goes back to the queue")?,
             reason: text.unwrap_or_else(|| "given back".to_owned()),
             anyway: false,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Board, Deed, Refusal, Status,
+    Board, BoardError, Effect, Status,
     command::{MOST_NEEDS, said},
 };
 use crate::agent::AgentName;
@@ -13,11 +13,11 @@ impl Board {
         &self,
         task: String,
         set: Map<String, Value>,
-    ) -> Result<Vec<Deed>, Refusal> {
+    ) -> Result<Vec<Effect>, BoardError> {
         let known = self.known(&task)?;
         if known.status == Status::Cancelled {
             let status = known.status;
-            return Err(Refusal::IsOver { task, status });
+            return Err(BoardError::IsOver { task, status });
         }
         for (key, value) in &set {
             let wanted = match key.as_str() {
@@ -39,7 +39,7 @@ impl Board {
                     let needs: Option<Vec<String>> = serde_json::from_value(value.clone()).ok();
                     let needs = needs.filter(|needs| needs.len() <= MOST_NEEDS);
                     let Some(needs) = needs else {
-                        return Err(Refusal::NoValue {
+                        return Err(BoardError::NoValue {
                             key: key.clone(),
                             wanted: "a list of at most 64 task ids",
                         });
@@ -48,7 +48,7 @@ impl Board {
                         self.known(need)?;
                         if let Some(mut circle) = self.way_between(need, &task) {
                             circle.insert(0, task.clone());
-                            return Err(Refusal::Circle { task, circle });
+                            return Err(BoardError::Circle { task, circle });
                         }
                     }
                     continue;
@@ -58,7 +58,7 @@ impl Board {
                 }
                 _ => continue,
             };
-            return Err(Refusal::NoValue {
+            return Err(BoardError::NoValue {
                 key: key.clone(),
                 wanted,
             });
@@ -68,7 +68,7 @@ impl Board {
             .filter(|(key, value)| known.value(key) != *value)
             .collect();
         let is_new = !set.is_empty();
-        let deed = Deed::TaskChanged { task, set };
+        let deed = Effect::TaskChanged { task, set };
         Ok(is_new.then_some(deed).into_iter().collect())
     }
 

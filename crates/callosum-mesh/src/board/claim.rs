@@ -4,16 +4,16 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Board, Deed, MESSAGE_TTL, Receipt, Refusal, Session, Status, Task, command::takes_back,
+    Board, BoardError, Effect, MESSAGE_TTL, Receipt, Session, Status, Task, command::takes_back,
 };
-use crate::{agent::AgentName, author::Voice, digest::is_near};
+use crate::{agent::AgentName, author::Author, digest::is_near};
 
 /// How long a claim holds that is not claimed anew.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
 
 impl Board {
     /// The claims that have run out by now, given back.
-    pub fn run_out(&self, now: Timestamp) -> Vec<Deed> {
+    pub fn run_out(&self, now: Timestamp) -> Vec<Effect> {
         let claimed = self
             .tasks
             .iter()
@@ -21,7 +21,7 @@ impl Board {
         claimed
             .filter_map(|task| {
                 let claim = task.claim.as_ref()?;
-                (claim.until <= now).then(|| Deed::TaskReleased {
+                (claim.until <= now).then(|| Effect::TaskReleased {
                     task: task.id.clone(),
                     reason: format!("the claim of {} expired", claim.by),
                 })
@@ -31,7 +31,7 @@ impl Board {
 
     /// What a session leaves behind that has ended: its claims and leases, given back, and what it was handed and
     /// has not seen, to be handed over again.
-    pub fn left_by(&self, session: &Session) -> Vec<Deed> {
+    pub fn left_by(&self, session: &Session) -> Vec<Effect> {
         let is_theirs = |agent: &AgentName, session_id: Option<&String>| {
             session_id.is_some_and(|id| session.is(agent, id))
         };
@@ -40,13 +40,13 @@ impl Board {
             task.status == Status::InProgress
                 && claim.is_some_and(|claim| is_theirs(&claim.by, claim.session_id.as_ref()))
         });
-        let claimed = claimed.map(|task| Deed::TaskReleased {
+        let claimed = claimed.map(|task| Effect::TaskReleased {
             task: task.id.clone(),
             reason: format!("the session of {} that had claimed it ended", session.agent),
         });
         let leases = self.leases.iter();
         let leases = leases.filter(|lease| is_theirs(&lease.by, lease.session_id.as_ref()));
-        let leases = leases.map(|lease| Deed::LeaseReleased {
+        let leases = leases.map(|lease| Effect::LeaseReleased {
             path: lease.path.clone(),
         });
         // What it was handed and never showed to have seen waits for another.
@@ -55,7 +55,7 @@ impl Board {
                 && message.to.session.is_none()
                 && is_theirs(&message.to.agent, message.session_id.as_ref())
         });
-        let unseen = unseen.map(|message| Deed::MessageRetried {
+        let unseen = unseen.map(|message| Effect::MessageRetried {
             message: message.id.clone(),
             expires: message.expires,
         });
@@ -66,7 +66,7 @@ impl Board {
                 .is_none_or(|receipt| receipt == Receipt::Delivered);
             is_on_its_way && is_theirs(&message.to.agent, message.to.session.as_ref())
         });
-        let own = own.map(|message| Deed::MessageMoved {
+        let own = own.map(|message| Effect::MessageMoved {
             message: message.id.clone(),
             receipt: if message.is_notice_to_session() {
                 Receipt::Dropped
@@ -84,14 +84,14 @@ impl Board {
         id: String,
         reason: String,
         holding: &Holding<'_>,
-    ) -> Result<Vec<Deed>, Refusal> {
+    ) -> Result<Vec<Effect>, BoardError> {
         let task = self.known(&id)?;
         if task.status.is_over() {
             return Err(is_over(task));
         }
         holding.allows(task)?;
         let is_claimed = task.status == Status::InProgress;
-        let deed = Deed::TaskReleased { task: id, reason };
+        let deed = Effect::TaskReleased { task: id, reason };
         Ok(is_claimed.then_some(deed).into_iter().collect())
     }
 
@@ -104,7 +104,7 @@ impl Board {
         id: String,
         result: Option<String>,
         holding: &Holding<'_>,
-    ) -> Result<Vec<Deed>, Refusal> {
+    ) -> Result<Vec<Effect>, BoardError> {
         let task = self.known(&id)?;
         let by = &holding.voice.agent;
         let claimant = task.claim.as_ref().map(|claim| &claim.by);
@@ -115,7 +115,7 @@ impl Board {
                 }
                 let done_by = task.completed_by.as_ref().or(claimant);
                 if done_by != Some(by) && !holding.anyway {
-                    return Err(Refusal::DoneBy {
+                    return Err(BoardError::DoneBy {
                         task: id,
                         by: done_by.cloned(),
                     });
@@ -131,7 +131,7 @@ impl Board {
                     && meant != by
                     && !holding.anyway
                 {
-                    return Err(Refusal::MeantFor {
+                    return Err(BoardError::MeantFor {
                         task: id,
                         agent: meant.clone(),
                     });
@@ -140,7 +140,7 @@ impl Board {
             Status::InProgress => holding.allows(task)?,
         }
         let by = by.clone();
-        Ok(vec![Deed::TaskCompleted {
+        Ok(vec![Effect::TaskCompleted {
             task: id,
             by,
             result,
@@ -152,9 +152,9 @@ impl Board {
         &self,
         id: String,
         reason: String,
-        voice: &Voice,
+        voice: &Author,
         now: Timestamp,
-    ) -> Result<Vec<Deed>, Refusal> {
+    ) -> Result<Vec<Effect>, BoardError> {
         let task = self.known(&id)?;
         match task.status {
             Status::Complete => return Err(is_over(task)),
@@ -173,7 +173,7 @@ impl Board {
         let claim = task.claim.as_ref().filter(|claim| {
             task.status == Status::InProgress && claim.until > now && claim.by != voice.agent
         });
-        let told = claim.map(|claim| Deed::MessageSent {
+        let told = claim.map(|claim| Effect::MessageSent {
             id: format!("cancelled-{}-{}", task.rev, claim.token),
             to: claim.by.clone().into(),
             content: format!(
@@ -184,7 +184,7 @@ impl Board {
             ttl_seconds: None,
             expires: Some(now + MESSAGE_TTL),
         });
-        let cancelled = Deed::TaskCancelled { task: id, reason };
+        let cancelled = Effect::TaskCancelled { task: id, reason };
         Ok(std::iter::once(cancelled).chain(told).collect())
     }
 
@@ -192,12 +192,12 @@ impl Board {
         &self,
         task: Option<&str>,
         anyway: bool,
-        voice: &Voice,
+        voice: &Author,
         now: Timestamp,
-    ) -> Result<Deed, Refusal> {
+    ) -> Result<Effect, BoardError> {
         let by = &voice.agent;
         let until = now + CLAIM;
-        let claimed = |task: &Task| Deed::TaskClaimed {
+        let claimed = |task: &Task| Effect::TaskClaimed {
             task: task.id.clone(),
             by: by.clone(),
             until,
@@ -206,7 +206,7 @@ impl Board {
             return self
                 .next_for(voice, now)
                 .map(claimed)
-                .ok_or(Refusal::NothingToDo);
+                .ok_or(BoardError::NothingToDo);
         };
         let task = self.known(id)?;
         if task.status.is_over() {
@@ -215,7 +215,7 @@ impl Board {
         if let Some(claim) = &task.claim
             && (claim.holds_against(voice, now) || claim.is_of_session_only(voice, now))
         {
-            return Err(Refusal::ClaimedBy {
+            return Err(BoardError::ClaimedBy {
                 task: id.to_owned(),
                 by: claim.by.clone(),
                 until: claim.until,
@@ -225,21 +225,21 @@ impl Board {
             && meant != by
             && !anyway
         {
-            return Err(Refusal::MeantFor {
+            return Err(BoardError::MeantFor {
                 task: id.to_owned(),
                 agent: meant.clone(),
             });
         }
         let gone: Vec<String> = self.gone_needs(task).map(str::to_owned).collect();
         if !gone.is_empty() {
-            return Err(Refusal::NeedsWhatIsGone {
+            return Err(BoardError::NeedsWhatIsGone {
                 task: id.to_owned(),
                 needs: gone,
             });
         }
         let needs: Vec<String> = self.waits_for(task).map(str::to_owned).collect();
         if !needs.is_empty() {
-            return Err(Refusal::WaitsFor {
+            return Err(BoardError::WaitsFor {
                 task: id.to_owned(),
                 needs,
             });
@@ -249,7 +249,7 @@ impl Board {
 
     /// The most urgent task that an agent may begin now: those of the project that it is in first, then by the smallest
     /// priority, then the oldest.
-    pub fn next_for(&self, voice: &Voice, now: Timestamp) -> Option<&Task> {
+    pub fn next_for(&self, voice: &Author, now: Timestamp) -> Option<&Task> {
         let by = &voice.agent;
         let here = voice.cwd.as_deref();
         let is_free = |task: &&Task| {
@@ -264,7 +264,7 @@ impl Board {
 
 /// Who wants to finish a task or give it back, and what they say of it.
 pub(super) struct Holding<'a> {
-    pub(super) voice: &'a Voice,
+    pub(super) voice: &'a Author,
     /// Also where another agent has it.
     pub(super) anyway: bool,
     /// The number of the claim, where it is known.
@@ -274,12 +274,12 @@ pub(super) struct Holding<'a> {
 
 impl Holding<'_> {
     /// Fails where another has the task, or the claim that is named is not the one that holds.
-    fn allows(&self, task: &Task) -> Result<(), Refusal> {
+    fn allows(&self, task: &Task) -> Result<(), BoardError> {
         let claim = task.claim.as_ref();
         let Some(claim) = claim.filter(|_| task.status == Status::InProgress) else {
             return match self.token {
                 // Who names a claim that is gone has lost the task, whoever does it next.
-                Some(named) => Err(Refusal::Lost {
+                Some(named) => Err(BoardError::Lost {
                     task: task.id.clone(),
                     named,
                 }),
@@ -287,7 +287,7 @@ impl Holding<'_> {
             };
         };
         if claim.holds_against(self.voice, self.now) && !self.anyway {
-            return Err(Refusal::ClaimedBy {
+            return Err(BoardError::ClaimedBy {
                 task: task.id.clone(),
                 by: claim.by.clone(),
                 until: claim.until,
@@ -297,17 +297,17 @@ impl Holding<'_> {
     }
 }
 
-fn is_over(task: &Task) -> Refusal {
-    Refusal::IsOver {
+fn is_over(task: &Task) -> BoardError {
+    BoardError::IsOver {
         task: task.id.clone(),
         status: task.status,
     }
 }
 
 /// Fails where a number is named and is not the one that holds.
-pub(super) fn same(what: &str, named: Option<u64>, now: u64) -> Result<(), Refusal> {
+pub(super) fn same(what: &str, named: Option<u64>, now: u64) -> Result<(), BoardError> {
     match named {
-        Some(named) if named != now => Err(Refusal::Stale {
+        Some(named) if named != now => Err(BoardError::Stale {
             what: what.to_owned(),
             named,
             now,

@@ -1,4 +1,4 @@
-//! [`Order`]: what somebody wants done to the board; and whether it may be.
+//! [`Command`]: what somebody wants done to the board; and whether it may be.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{
-    Board, Deed, LEASE, Receipt, Refusal, Task,
+    Board, BoardError, Effect, LEASE, Receipt, Task,
     claim::{Holding, same},
 };
-use crate::{addressee::Addressee, agent::AgentName, author::Voice};
+use crate::{addressee::Addressee, agent::AgentName, author::Author};
 
 /// How long a message waits to be handed over that does not say how long.
 pub const MESSAGE_TTL: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -53,7 +53,7 @@ pub struct NewTask {
 
 /// What somebody wants done.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Order {
+pub enum Command {
     /// Leave a task.
     Add(NewTask),
     /// Work on a task. One that is named, or the most urgent that this agent may claim.
@@ -177,17 +177,17 @@ impl Board {
     /// orders are decided one after the other, each on what the last has left.
     pub fn decide(
         &self,
-        order: Order,
-        voice: &Voice,
+        order: Command,
+        voice: &Author,
         now: Timestamp,
-    ) -> Result<Vec<Deed>, Refusal> {
+    ) -> Result<Vec<Effect>, BoardError> {
         let by = &voice.agent;
         super::id::check(&order)?;
         Ok(match order {
-            Order::Add(task) => {
+            Command::Add(task) => {
                 let is_ours = task.created_by.as_ref().is_some_and(AgentName::is_us);
                 if is_ours && !by.is_us() {
-                    return Err(Refusal::OurName);
+                    return Err(BoardError::OurName);
                 }
                 // What we say ourselves is said of what somebody did: that has its own bounds.
                 if !by.is_us() && self.task(&task.id).is_none() {
@@ -195,10 +195,10 @@ impl Board {
                 }
                 self.add(task)?
             }
-            Order::Claim { task, anyway } => {
+            Command::Claim { task, anyway } => {
                 vec![self.claim(task.as_deref(), anyway, voice, now)?]
             }
-            Order::Release {
+            Command::Release {
                 task,
                 reason,
                 anyway,
@@ -213,7 +213,7 @@ impl Board {
                     now,
                 },
             )?,
-            Order::Complete {
+            Command::Complete {
                 task,
                 result,
                 anyway,
@@ -228,18 +228,18 @@ impl Board {
                     now,
                 },
             )?,
-            Order::SettleOutput { task } => return Err(Refusal::NotYourReceipt { task }),
-            Order::Cancel { task, reason } => self.cancelled(task, reason, voice, now)?,
-            Order::Change { task, set } => {
+            Command::SettleOutput { task } => return Err(BoardError::NotYourReceipt { task }),
+            Command::Cancel { task, reason } => self.cancelled(task, reason, voice, now)?,
+            Command::Change { task, set } => {
                 let deeds = self.change(task, set)?;
-                if let [Deed::TaskChanged { task, set }] = deeds.as_slice()
+                if let [Effect::TaskChanged { task, set }] = deeds.as_slice()
                     && !by.is_us()
                 {
                     self.room_for_change(self.known(task)?, set)?;
                 }
                 deeds
             }
-            Order::Send {
+            Command::Send {
                 id,
                 to,
                 content,
@@ -252,18 +252,18 @@ impl Board {
                         return Ok(Vec::new());
                     }
                     let what = "a message";
-                    return Err(Refusal::SaysOther { what, id });
+                    return Err(BoardError::SaysOther { what, id });
                 }
                 if !by.is_us() {
                     self.room_for_message(&content)?;
                 }
                 let nobody = self.nobody_there(&to, now).filter(|_| !by.is_us());
-                let dead = nobody.map(|why| Deed::MessageMoved {
+                let dead = nobody.map(|why| Effect::MessageMoved {
                     message: id.clone(),
                     receipt: Receipt::Dead,
                     evidence: Some(why),
                 });
-                let sent = Deed::MessageSent {
+                let sent = Effect::MessageSent {
                     id,
                     to,
                     content,
@@ -273,26 +273,26 @@ impl Board {
                 };
                 std::iter::once(sent).chain(dead).collect()
             }
-            Order::Move {
+            Command::Move {
                 message,
                 receipt,
                 evidence,
             } => self.further(message, receipt, evidence, voice)?,
-            Order::Retry { message } => {
+            Command::Retry { message } => {
                 let known = self.known_message(&message)?;
                 if known.receipt != Some(Receipt::Dead) {
-                    return Err(Refusal::NotDead { message });
+                    return Err(BoardError::NotDead { message });
                 }
                 if let Some(why) = self.nobody_there(&known.to, now) {
-                    return Err(Refusal::Unreachable { message, why });
+                    return Err(BoardError::Unreachable { message, why });
                 }
                 if !by.is_us() {
                     self.room_for_message(&known.content)?;
                 }
                 let expires = Some(expires(now, known.ttl_seconds)?);
-                vec![Deed::MessageRetried { message, expires }]
+                vec![Effect::MessageRetried { message, expires }]
             }
-            Order::Share { id, content } => {
+            Command::Share { id, content } => {
                 said("a discovery", &content)?;
                 let known = self.discoveries.iter().find(|known| known.id == id);
                 if let Some(known) = known {
@@ -300,25 +300,25 @@ impl Board {
                         return Ok(Vec::new());
                     }
                     let what = "a discovery";
-                    return Err(Refusal::SaysOther { what, id });
+                    return Err(BoardError::SaysOther { what, id });
                 }
                 let id = Some(id);
-                vec![Deed::Discovered { id, content }]
+                vec![Effect::Discovered { id, content }]
             }
-            Order::Forget { discovery } => {
+            Command::Forget { discovery } => {
                 let mut known = self.discoveries.iter();
                 let Some(known) = known.find(|known| known.id == discovery) else {
                     return Ok(Vec::new());
                 };
                 takes_back("discovery", &discovery, by, &[Some(&known.source)])?;
-                vec![Deed::DiscoveryRemoved { discovery }]
+                vec![Effect::DiscoveryRemoved { discovery }]
             }
-            Order::Lease { path, why, anyway } => {
+            Command::Lease { path, why, anyway } => {
                 self.leasable(&path, anyway, voice, now)?;
                 let until = now + LEASE;
-                vec![Deed::LeaseTaken { path, until, why }]
+                vec![Effect::LeaseTaken { path, until, why }]
             }
-            Order::Unlease {
+            Command::Unlease {
                 path,
                 anyway,
                 token,
@@ -328,31 +328,31 @@ impl Board {
                 if let Some(known) = known {
                     same(&path, token, known.token)?;
                 }
-                let deed = Deed::LeaseReleased { path };
+                let deed = Effect::LeaseReleased { path };
                 known.is_some().then_some(deed).into_iter().collect()
             }
-            Order::SetField { key, value } => {
+            Command::SetField { key, value } => {
                 let bytes = value.as_ref().map_or(0, |value| value.to_string().len());
                 if bytes > LONGEST {
                     let what = "a key of the bridge file";
-                    return Err(Refusal::TooLong { what, bytes });
+                    return Err(BoardError::TooLong { what, bytes });
                 }
                 if value.is_some() {
                     self.room_for_field(&key, bytes)?;
                 }
                 let is_new = self.fields.get(&key) != value.as_ref();
-                let deed = Deed::FieldSet { key, value };
+                let deed = Effect::FieldSet { key, value };
                 is_new.then_some(deed).into_iter().collect()
             }
         })
     }
 
     /// The messages that nobody was handed in time, as dead letters; notices of the program to one session are dropped.
-    pub fn expired(&self, now: Timestamp) -> Vec<Deed> {
+    pub fn expired(&self, now: Timestamp) -> Vec<Effect> {
         let waiting = self.messages.iter();
         let waiting = waiting.filter(|message| message.receipt.is_none());
         let late = waiting.filter(|message| message.expires.is_some_and(|expires| expires <= now));
-        late.map(|message| Deed::MessageMoved {
+        late.map(|message| Effect::MessageMoved {
             message: message.id.clone(),
             receipt: if message.is_notice_to_session() {
                 Receipt::Dropped
@@ -367,40 +367,40 @@ impl Board {
         .collect()
     }
 
-    pub(super) fn known(&self, id: &str) -> Result<&Task, Refusal> {
-        self.task(id).ok_or_else(|| Refusal::NoSuchTask {
+    pub(super) fn known(&self, id: &str) -> Result<&Task, BoardError> {
+        self.task(id).ok_or_else(|| BoardError::NoSuchTask {
             task: id.to_owned(),
         })
     }
 
-    fn known_message(&self, id: &str) -> Result<&super::Message, Refusal> {
-        self.message(id).ok_or_else(|| Refusal::NoSuchMessage {
+    fn known_message(&self, id: &str) -> Result<&super::Message, BoardError> {
+        self.message(id).ok_or_else(|| BoardError::NoSuchMessage {
             message: id.to_owned(),
         })
     }
 
-    fn add(&self, task: NewTask) -> Result<Vec<Deed>, Refusal> {
+    fn add(&self, task: NewTask) -> Result<Vec<Effect>, BoardError> {
         said("a task", &task.prompt)?;
         if let Some(known) = self.task(&task.id) {
             // Who leaves it once more, not knowing whether it was left, finds it left.
             if is_left(known, &task) {
                 return Ok(Vec::new());
             }
-            return Err(Refusal::Taken { task: task.id });
+            return Err(BoardError::Taken { task: task.id });
         }
         if task.needs.len() > MOST_NEEDS {
-            return Err(Refusal::TooManyNeeds);
+            return Err(BoardError::TooManyNeeds);
         }
         if task.needs.contains(&task.id) {
             let circle = vec![task.id.clone(), task.id.clone()];
             let task = task.id;
-            return Err(Refusal::Circle { task, circle });
+            return Err(BoardError::Circle { task, circle });
         }
         // Whatever else it needs is there already, so that no longer circle can arise here.
         for need in &task.needs {
             self.known(need)?;
         }
-        Ok(vec![Deed::TaskAdded {
+        Ok(vec![Effect::TaskAdded {
             id: task.id,
             assigned_to: task.assigned_to,
             priority: task.priority.unwrap_or(USUAL_PRIORITY),
@@ -417,8 +417,8 @@ impl Board {
         message: String,
         receipt: Receipt,
         evidence: Option<String>,
-        voice: &Voice,
-    ) -> Result<Vec<Deed>, Refusal> {
+        voice: &Author,
+    ) -> Result<Vec<Effect>, BoardError> {
         let known = self.known_message(&message)?;
         // Whose client does not say which session it is, is the agent all the same.
         let session = voice.session_id.as_ref().or(known.to.session.as_ref());
@@ -434,7 +434,7 @@ impl Board {
             }
         };
         if !is_for_them {
-            return Err(Refusal::NotTheirs {
+            return Err(BoardError::NotTheirs {
                 message,
                 to: known.to.clone(),
             });
@@ -442,7 +442,7 @@ impl Board {
         // It never goes back. A dead one is raised by trying again, or by whom it was for: that agent is there.
         let is_read = known.receipt == Some(Receipt::Dead) && receipt == Receipt::Acked;
         let is_further = is_read || known.receipt.is_none_or(|reached| reached < receipt);
-        let deed = Deed::MessageMoved {
+        let deed = Effect::MessageMoved {
             message,
             receipt,
             evidence,
@@ -458,14 +458,14 @@ pub(super) fn takes_back(
     id: &str,
     by: &AgentName,
     owners: &[Option<&AgentName>],
-) -> Result<(), Refusal> {
+) -> Result<(), BoardError> {
     let is_anybodys = by.is_us() || UNRULED.contains(&by.as_str());
     if is_anybodys || owners.contains(&Some(by)) {
         return Ok(());
     }
     let mut named: Vec<AgentName> = owners.iter().copied().flatten().cloned().collect();
     named.dedup();
-    Err(Refusal::NotTheirsToTake {
+    Err(BoardError::NotTheirsToTake {
         what,
         id: id.to_owned(),
         by: by.clone(),
@@ -474,12 +474,12 @@ pub(super) fn takes_back(
 }
 
 /// When a message becomes a dead letter.
-fn expires(now: Timestamp, ttl_seconds: Option<u64>) -> Result<Timestamp, Refusal> {
+fn expires(now: Timestamp, ttl_seconds: Option<u64>) -> Result<Timestamp, BoardError> {
     let Some(seconds) = ttl_seconds else {
         return Ok(now + MESSAGE_TTL);
     };
     if !(1..=LONGEST_TTL).contains(&seconds) {
-        return Err(Refusal::NoTtl { seconds });
+        return Err(BoardError::NoTtl { seconds });
     }
     Ok(now + Duration::from_secs(seconds))
 }
@@ -504,11 +504,11 @@ fn is_same(kept: &str, text: &str) -> bool {
     kept == text || kept == mask(text).text
 }
 
-pub(super) fn said(what: &'static str, text: &str) -> Result<(), Refusal> {
+pub(super) fn said(what: &'static str, text: &str) -> Result<(), BoardError> {
     if text.trim().is_empty() {
-        Err(Refusal::SaysNothing { what })
+        Err(BoardError::SaysNothing { what })
     } else if text.len() > LONGEST {
-        Err(Refusal::TooLong {
+        Err(BoardError::TooLong {
             what,
             bytes: text.len(),
         })

@@ -1,4 +1,4 @@
-//! [`Refusal`]: why an order is not followed.
+//! [`BoardError`]: why an order is not followed.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use crate::{
 
 /// Why an order is not followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum BoardError {
     /// There is no such task.
     #[error("task `{task}` does not exist")]
     NoSuchTask {

@@ -1,10 +1,10 @@
-//! [`Deed`]: what an event does to the board, as its type and payload say.
+//! [`Effect`]: what an event does to the board, as its type and payload say.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{NewTask, Order, OutputReceipt};
+use super::{Command, NewTask, OutputReceipt};
 use crate::{
     addressee::Addressee,
     agent::AgentName,
@@ -48,7 +48,7 @@ impl Receipt {
 /// What an event does to the board. Its name is the event's type, its fields the payload.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", content = "payload")]
-pub enum Deed {
+pub enum Effect {
     /// A task was left (Seed CALC §4, layer 2).
     #[serde(rename = "calc.task_handoff")]
     TaskAdded {
@@ -226,7 +226,7 @@ fn middle() -> i64 {
     5
 }
 
-impl Deed {
+impl Effect {
     /// What an event does; `None` where it is about something else, or its payload is not as the
     /// deed has it.
     pub fn of(event: &Event) -> Option<Self> {
@@ -237,7 +237,7 @@ impl Deed {
     }
 
     /// The order whose result it would be, for an event that came from elsewhere.
-    pub(crate) fn into_order(self) -> Order {
+    pub(crate) fn into_order(self) -> Command {
         match self {
             Self::TaskAdded {
                 id,
@@ -248,7 +248,7 @@ impl Deed {
                 needs,
                 created_by,
                 other,
-            } => Order::Add(NewTask {
+            } => Command::Add(NewTask {
                 id,
                 assigned_to,
                 priority: Some(priority),
@@ -258,25 +258,25 @@ impl Deed {
                 created_by,
                 other,
             }),
-            Self::TaskClaimed { task, .. } => Order::Claim {
+            Self::TaskClaimed { task, .. } => Command::Claim {
                 task: Some(task),
                 anyway: false,
             },
-            Self::TaskReleased { task, reason } => Order::Release {
+            Self::TaskReleased { task, reason } => Command::Release {
                 task,
                 reason,
                 anyway: false,
                 token: None,
             },
-            Self::TaskCompleted { task, result, .. } => Order::Complete {
+            Self::TaskCompleted { task, result, .. } => Command::Complete {
                 task,
                 result,
                 anyway: false,
                 token: None,
             },
-            Self::OutputSettled { task, .. } => Order::SettleOutput { task },
-            Self::TaskCancelled { task, reason } => Order::Cancel { task, reason },
-            Self::TaskChanged { task, set } => Order::Change { task, set },
+            Self::OutputSettled { task, .. } => Command::SettleOutput { task },
+            Self::TaskCancelled { task, reason } => Command::Cancel { task, reason },
+            Self::TaskChanged { task, set } => Command::Change { task, set },
             Self::MessageSent {
                 id,
                 to,
@@ -284,7 +284,7 @@ impl Deed {
                 reply_to,
                 ttl_seconds,
                 ..
-            } => Order::Send {
+            } => Command::Send {
                 id,
                 to,
                 content,
@@ -295,28 +295,28 @@ impl Deed {
                 message,
                 receipt,
                 evidence,
-            } => Order::Move {
+            } => Command::Move {
                 message,
                 receipt,
                 evidence,
             },
-            Self::MessageRetried { message, .. } => Order::Retry { message },
-            Self::Discovered { id, content } => Order::Share {
+            Self::MessageRetried { message, .. } => Command::Retry { message },
+            Self::Discovered { id, content } => Command::Share {
                 id: id.unwrap_or_default(),
                 content,
             },
-            Self::DiscoveryRemoved { discovery } => Order::Forget { discovery },
-            Self::LeaseTaken { path, why, .. } => Order::Lease {
+            Self::DiscoveryRemoved { discovery } => Command::Forget { discovery },
+            Self::LeaseTaken { path, why, .. } => Command::Lease {
                 path,
                 why,
                 anyway: false,
             },
-            Self::LeaseReleased { path } => Order::Unlease {
+            Self::LeaseReleased { path } => Command::Unlease {
                 path,
                 anyway: false,
                 token: None,
             },
-            Self::FieldSet { key, value } => Order::SetField { key, value },
+            Self::FieldSet { key, value } => Command::SetField { key, value },
         }
     }
 

@@ -5,7 +5,7 @@
 
 use callosum_evidence::secrets::mask;
 
-use super::{Deed, Order, Refusal};
+use super::{BoardError, Command, Effect};
 
 /// Most bytes of an id.
 const LONGEST: usize = 128;
@@ -20,32 +20,32 @@ pub(super) fn is_id(text: &str) -> bool {
 }
 
 /// Refuses an order that would name something by what is no id.
-pub(super) fn check(order: &Order) -> Result<(), Refusal> {
+pub(super) fn check(order: &Command) -> Result<(), BoardError> {
     let (what, id) = match order {
-        Order::Add(task) => ("a task", &task.id),
-        Order::Send { id, .. } => ("a message", id),
-        Order::Share { id, .. } => ("a discovery", id),
+        Command::Add(task) => ("a task", &task.id),
+        Command::Send { id, .. } => ("a message", id),
+        Command::Share { id, .. } => ("a discovery", id),
         _ => return Ok(()),
     };
     let masked = mask(id);
     if !masked.found.is_empty() {
         let found = masked.text;
-        return Err(Refusal::SecretId { what, found });
+        return Err(BoardError::SecretId { what, found });
     }
     if is_id(id) {
         return Ok(());
     }
-    Err(Refusal::NoId {
+    Err(BoardError::NoId {
         what,
         found: id.chars().take(LONGEST).collect(),
     })
 }
 
 /// Whether a deed that was read names what it makes by an id.
-pub(super) fn is_named(deed: &Deed) -> bool {
+pub(super) fn is_named(deed: &Effect) -> bool {
     match deed {
-        Deed::TaskAdded { id, .. } | Deed::MessageSent { id, .. } => is_id(id),
-        Deed::Discovered { id, .. } => id.as_deref().is_none_or(is_id),
+        Effect::TaskAdded { id, .. } | Effect::MessageSent { id, .. } => is_id(id),
+        Effect::Discovered { id, .. } => id.as_deref().is_none_or(is_id),
         _ => true,
     }
 }

@@ -4,8 +4,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Board, Refusal};
-use crate::{agent::AgentName, author::Voice};
+use super::{Board, BoardError};
+use crate::{agent::AgentName, author::Author};
 
 /// How long a lease holds that is not taken anew.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
@@ -67,16 +67,16 @@ impl Board {
         &self,
         path: &str,
         anyway: bool,
-        voice: &Voice,
+        voice: &Author,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), BoardError> {
         if !path.starts_with('/') || path.len() > 4096 {
-            return Err(Refusal::NoPath {
+            return Err(BoardError::NoPath {
                 path: path.chars().take(200).collect(),
             });
         }
         match self.holder(path, &voice.agent, voice.session_id.as_deref(), now) {
-            Some(lease) if !anyway => Err(Refusal::LeasedBy {
+            Some(lease) if !anyway => Err(BoardError::LeasedBy {
                 path: path.to_owned(),
                 by: lease.by.clone(),
                 until: lease.until,

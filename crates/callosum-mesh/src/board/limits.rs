@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Board, Message, NewTask, Receipt, Refusal, Status, Task};
+use super::{Board, BoardError, Message, NewTask, Receipt, Status, Task};
 
 /// Most tasks that stand, and messages that nobody has seen.
 const MOST: usize = 2000;
@@ -29,7 +29,7 @@ const MOST_BYTES_OF_FIELDS: usize = 256 * 1024;
 
 impl Board {
     /// Fails where one more task has no room.
-    pub(super) fn room_for_task(&self, task: &NewTask) -> Result<(), Refusal> {
+    pub(super) fn room_for_task(&self, task: &NewTask) -> Result<(), BoardError> {
         let (count, bytes) = self.standing_tasks();
         let more = task.prompt.len() + other_bytes(&task.other);
         room_for(TASKS, count, bytes, more)
@@ -40,7 +40,7 @@ impl Board {
         &self,
         task: &Task,
         set: &Map<String, Value>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), BoardError> {
         let mut changed = task.clone();
         changed.set(set.clone());
         let more = task_bytes(&changed).saturating_sub(task_bytes(task));
@@ -50,7 +50,7 @@ impl Board {
         let (count, bytes) = self.standing_tasks();
         if bytes + more > MOST_BYTES {
             let what = TASKS;
-            return Err(Refusal::Full { what, count, bytes });
+            return Err(BoardError::Full { what, count, bytes });
         }
         Ok(())
     }
@@ -70,14 +70,14 @@ impl Board {
     }
 
     /// Fails where one more message has no room.
-    pub(super) fn room_for_message(&self, content: &str) -> Result<(), Refusal> {
+    pub(super) fn room_for_message(&self, content: &str) -> Result<(), BoardError> {
         let standing = self.messages.iter().filter(|message| is_standing(message));
         let (count, bytes) = counted(standing.map(message_bytes));
         room_for("unseen messages", count, bytes, content.len())
     }
 
     /// Fails where this much of another key of the bridge file, beside those that stay, has no room. To make less of one always has.
-    pub(super) fn room_for_field(&self, key: &str, bytes: usize) -> Result<(), Refusal> {
+    pub(super) fn room_for_field(&self, key: &str, bytes: usize) -> Result<(), BoardError> {
         let length = |value: &Value| value.to_string().len();
         let before = self.fields.get(key).map_or(0, length);
         let others = self.fields.iter().filter(|(other, _)| *other != key);
@@ -85,7 +85,7 @@ impl Board {
         let is_more = bytes > before;
         let bytes = others + key.len() + bytes;
         if is_more && bytes > MOST_BYTES_OF_FIELDS {
-            return Err(Refusal::TooManyFields { bytes });
+            return Err(BoardError::TooManyFields { bytes });
         }
         Ok(())
     }
@@ -147,9 +147,9 @@ fn counted(bytes: impl Iterator<Item = usize>) -> (usize, usize) {
     bytes.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes))
 }
 
-fn room_for(what: &'static str, count: usize, bytes: usize, more: usize) -> Result<(), Refusal> {
+fn room_for(what: &'static str, count: usize, bytes: usize, more: usize) -> Result<(), BoardError> {
     if count >= MOST || bytes + more > MOST_BYTES {
-        return Err(Refusal::Full { what, count, bytes });
+        return Err(BoardError::Full { what, count, bytes });
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What follows from the events: tasks, messages, discoveries, and what else the bridge file shows.
 //!
-//! Start with [`Board`]. [`Deed`] is what an event does to it; [`Order`] is what somebody wants done, which
+//! Start with [`Board`]. [`Effect`] is what an event does to it; [`Command`] is what somebody wants done, which
 //! [`Board::decide`] turns into deeds or refuses.
 //!
 //! Deliberately not here: files, and what the bridge file looks like.
@@ -24,10 +24,10 @@ pub(crate) use self::change::way;
 
 pub use self::{
     claim::CLAIM,
-    command::{MESSAGE_TTL, NewTask, Order},
-    command_error::Refusal,
+    command::{Command, MESSAGE_TTL, NewTask},
+    command_error::BoardError,
     counts::Tally,
-    effect::{Deed, Receipt},
+    effect::{Effect, Receipt},
     lease::{LEASE, Lease},
     message::{Discovery, Message},
     output::{OutputOutcome, OutputReceipt},

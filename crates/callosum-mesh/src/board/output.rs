@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Board, Refusal, Status, Task, command::takes_back};
-use crate::author::Voice;
+use super::{Board, BoardError, Status, Task, command::takes_back};
+use crate::author::Author;
 
 /// The outcome of writing an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -75,10 +75,10 @@ impl Board {
     }
 
     /// Returns a task whose output file may be written again for this agent: its author, or a person.
-    pub(crate) fn output_to_write(&self, id: &str, voice: &Voice) -> Result<&Task, Refusal> {
+    pub(crate) fn output_to_write(&self, id: &str, voice: &Author) -> Result<&Task, BoardError> {
         let task = self.known(id)?;
         if !task.has_output() {
-            return Err(Refusal::NoOutput {
+            return Err(BoardError::NoOutput {
                 task: id.to_owned(),
                 why: match (&task.output_file, task.status) {
                     (None, _) => "names no output file",

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Claim, Deed, Discovery, ENDS, Lease, Message, Session, Status, Task, session};
+use super::{Claim, Discovery, ENDS, Effect, Lease, Message, Session, Status, Task, session};
 use crate::{
     addressee::Addressee,
     agent::{AgentName, US},
@@ -142,7 +142,7 @@ impl Board {
         if !self.heard.contains(&event.source) && self.heard.len() < MOST_HEARD {
             self.heard.insert(event.source.clone());
         }
-        if let Some(deed) = Deed::of(event) {
+        if let Some(deed) = Effect::of(event) {
             self.rev = event.seq;
             self.last_writer = Some(event.source.clone());
             self.last_updated = event.timestamp;
@@ -165,10 +165,10 @@ impl Board {
         }
     }
 
-    fn take(&mut self, deed: Deed, event: &Event) {
+    fn take(&mut self, deed: Effect, event: &Event) {
         let rev = event.seq;
         match deed {
-            Deed::TaskAdded {
+            Effect::TaskAdded {
                 id,
                 assigned_to,
                 priority,
@@ -206,7 +206,7 @@ impl Board {
                     });
                 }
             }
-            Deed::TaskClaimed { task, by, until } => self.with_task(&task, rev, |task| {
+            Effect::TaskClaimed { task, by, until } => self.with_task(&task, rev, |task| {
                 let session_id = event.session_id.clone();
                 let before = task.claim.take();
                 let renewed = before.filter(|before| {
@@ -224,12 +224,12 @@ impl Board {
                     token: renewed.map_or(rev, |renewed| renewed.token),
                 });
             }),
-            Deed::TaskReleased { task, .. } => self.with_task(&task, rev, |task| {
+            Effect::TaskReleased { task, .. } => self.with_task(&task, rev, |task| {
                 task.status = Status::Pending;
                 task.claim = None;
                 task.queued_at = Some(event.timestamp.to_string());
             }),
-            Deed::TaskCompleted { task, by, result } => {
+            Effect::TaskCompleted { task, by, result } => {
                 self.with_task(&task, rev, |task| {
                     task.completed_by = Some(by);
                     task.status = Status::Complete;
@@ -239,7 +239,7 @@ impl Board {
                 });
                 self.forget_tasks();
             }
-            Deed::OutputSettled { task, receipt } => {
+            Effect::OutputSettled { task, receipt } => {
                 // No part of the task changes, so that its author gets no second notice of its completion.
                 let task = self.tasks.iter_mut().find(|known| known.id == task);
                 if let Some(task) = task {
@@ -250,15 +250,15 @@ impl Board {
                     });
                 }
             }
-            Deed::TaskCancelled { task, .. } => {
+            Effect::TaskCancelled { task, .. } => {
                 self.with_task(&task, rev, |task| task.status = Status::Cancelled);
                 self.forget_tasks();
             }
-            Deed::TaskChanged { task, set } => {
+            Effect::TaskChanged { task, set } => {
                 self.with_task(&task, rev, |task| task.set(set));
                 self.forget_tasks();
             }
-            Deed::MessageSent {
+            Effect::MessageSent {
                 id,
                 to,
                 content,
@@ -285,7 +285,7 @@ impl Board {
                     });
                 }
             }
-            Deed::MessageMoved {
+            Effect::MessageMoved {
                 message,
                 receipt,
                 evidence,
@@ -299,7 +299,7 @@ impl Board {
                 }
                 self.forget_messages();
             }
-            Deed::MessageRetried { message, expires } => {
+            Effect::MessageRetried { message, expires } => {
                 let found = self.messages.iter_mut().find(|known| known.id == message);
                 if let Some(found) = found {
                     found.receipt = None;
@@ -308,7 +308,7 @@ impl Board {
                     found.rev = rev;
                 }
             }
-            Deed::Discovered { id, content } => {
+            Effect::Discovered { id, content } => {
                 let id = id.unwrap_or_else(|| event.id.clone());
                 if self.discoveries.iter().all(|known| known.id != id) {
                     self.discoveries.push(Discovery {
@@ -323,10 +323,10 @@ impl Board {
                 }
                 self.forget_discoveries();
             }
-            Deed::DiscoveryRemoved { discovery } => {
+            Effect::DiscoveryRemoved { discovery } => {
                 self.discoveries.retain(|known| known.id != discovery);
             }
-            Deed::LeaseTaken { path, until, why } => {
+            Effect::LeaseTaken { path, until, why } => {
                 let before = self.leases.iter().position(|lease| lease.path == path);
                 let before = before.map(|at| self.leases.remove(at));
                 let same = before.filter(|before| {
@@ -344,8 +344,8 @@ impl Board {
                     token: same.map_or(rev, |same| same.token),
                 });
             }
-            Deed::LeaseReleased { path } => self.leases.retain(|lease| lease.path != path),
-            Deed::FieldSet { key, value } => {
+            Effect::LeaseReleased { path } => self.leases.retain(|lease| lease.path != path),
+            Effect::FieldSet { key, value } => {
                 match value {
                     Some(value) => self.fields.insert(key, value),
                     None => self.fields.remove(&key),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::OutputReceipt;
-use crate::{agent::AgentName, author::Voice};
+use crate::{agent::AgentName, author::Author};
 
 /// How far a task is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -73,7 +73,7 @@ pub struct Claim {
 impl Claim {
     /// Whether it keeps somebody else from the task at this time: another agent, or another session of the same
     /// one where both are known.
-    pub fn holds_against(&self, voice: &Voice, now: Timestamp) -> bool {
+    pub fn holds_against(&self, voice: &Author, now: Timestamp) -> bool {
         let is_own_session = match (&self.session_id, &voice.session_id) {
             (Some(own), Some(session_id)) => own == session_id,
             _ => true,
@@ -83,7 +83,7 @@ impl Claim {
 
     /// Whether one of its agent's sessions holds it and this is none: who cannot say which session they are may finish what
     /// it has begun, but does not take it over.
-    pub fn is_of_session_only(&self, voice: &Voice, now: Timestamp) -> bool {
+    pub fn is_of_session_only(&self, voice: &Author, now: Timestamp) -> bool {
         self.until > now && self.session_id.is_some() && voice.session_id.is_none()
     }
 }

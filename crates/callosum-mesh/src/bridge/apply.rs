@@ -11,16 +11,16 @@ use super::{
     document::LISTS,
     edit::nobody,
     merge,
-    store::{Kept, hash},
+    store::{BridgeStore, hash},
 };
 use crate::{
     agent::AgentName,
-    author::Voice,
-    board::{Order, Refusal, way},
+    author::Author,
+    board::{BoardError, Command, way},
     event::Draft,
     journal::JournalError,
     mesh::{MeshError, us},
-    transaction::Orders,
+    transaction::Transaction,
 };
 
 /// So many conflicts of one file are told one by one; of the rest it is told how many there are.
@@ -28,11 +28,11 @@ const MOST_TOLD: usize = 20;
 
 /// Takes over what somebody made of a projection, or of what another had made of it that they found, and tells of what cannot be.
 pub(super) fn merge_in(
-    kept: &Kept,
+    kept: &BridgeStore,
     base: Option<&Document>,
     found: Option<&Document>,
     theirs: &Document,
-    orders: &mut Orders<'_, '_>,
+    orders: &mut Transaction<'_, '_>,
     synced: &mut Synced,
 ) -> Result<(), MeshError> {
     let merged = merge(base, found, theirs, orders.board());
@@ -43,13 +43,13 @@ pub(super) fn merge_in(
         let before = left.len();
         let mut waiting = Vec::new();
         for edit in left {
-            let voice = Voice::of(edit.by.clone());
+            let voice = Author::of(edit.by.clone());
             match orders.give(edit.order.clone(), &voice, edit.at) {
                 Ok(events) => {
                     synced.edits += usize::from(!events.is_empty());
                     conflicts.extend(of_no_category(&edit, orders));
                 }
-                Err(MeshError::Refused(refusal @ Refusal::NoSuchTask { .. })) => {
+                Err(MeshError::Refused(refusal @ BoardError::NoSuchTask { .. })) => {
                     waiting.push((edit, refusal));
                 }
                 Err(MeshError::Refused(refusal)) => conflicts.push(refused(edit, &refusal)),
@@ -60,7 +60,7 @@ pub(super) fn merge_in(
             }
         }
         if waiting.len() == before || waiting.is_empty() {
-            let circles: Vec<Option<Refusal>> = waiting
+            let circles: Vec<Option<BoardError>> = waiting
                 .iter()
                 .map(|(edit, _)| circle_of(edit, &waiting))
                 .collect();
@@ -83,7 +83,7 @@ pub(super) fn merge_in(
 
 /// What is told of a task that was taken over with a category that there is not: to its author the key may mean something
 /// else.
-fn of_no_category(edit: &Edit, orders: &Orders<'_, '_>) -> Option<Conflict> {
+fn of_no_category(edit: &Edit, orders: &Transaction<'_, '_>) -> Option<Conflict> {
     let refusal = orders.matrix.knows_category(&edit.order).err()?;
     Some(Conflict {
         by: edit.by.clone(),
@@ -95,14 +95,14 @@ fn of_no_category(edit: &Edit, orders: &Orders<'_, '_>) -> Option<Conflict> {
 }
 
 /// That a task which is to be left would wait for itself, over others that are to be left with it.
-fn circle_of(edit: &Edit, left: &[(Edit, Refusal)]) -> Option<Refusal> {
-    let Order::Add(task) = &edit.order else {
+fn circle_of(edit: &Edit, left: &[(Edit, BoardError)]) -> Option<BoardError> {
+    let Command::Add(task) = &edit.order else {
         return None;
     };
     let needs = |id: &str| -> &[String] {
         let mut orders = left.iter().map(|(edit, _)| &edit.order);
         let needs = orders.find_map(|order| match order {
-            Order::Add(task) if task.id == id => Some(task.needs.as_slice()),
+            Command::Add(task) if task.id == id => Some(task.needs.as_slice()),
             _ => None,
         });
         needs.unwrap_or(&[])
@@ -111,7 +111,7 @@ fn circle_of(edit: &Edit, left: &[(Edit, Refusal)]) -> Option<Refusal> {
     let mut circle = ways.find_map(|need| way(need, &task.id, needs))?;
     circle.insert(0, task.id.clone());
     let task = task.id.clone();
-    Some(Refusal::Circle { task, circle })
+    Some(BoardError::Circle { task, circle })
 }
 
 fn refused(edit: Edit, why: &dyn std::error::Error) -> Conflict {
@@ -125,7 +125,7 @@ fn refused(edit: Edit, why: &dyn std::error::Error) -> Conflict {
 }
 
 /// Keeps what was written and is not taken over, in the form of the bridge file: it can be mended and handed in anew.
-fn keep(kept: &Kept, conflicts: &mut [Conflict]) -> Result<(), DiskError> {
+fn keep(kept: &BridgeStore, conflicts: &mut [Conflict]) -> Result<(), DiskError> {
     let mut document = Map::new();
     let authors: HashSet<&AgentName> = conflicts.iter().map(|conflict| &conflict.by).collect();
     if let Some(author) = authors.into_iter().next()
@@ -168,7 +168,7 @@ fn keep(kept: &Kept, conflicts: &mut [Conflict]) -> Result<(), DiskError> {
 /// and whose it was nobody knows.
 pub(super) fn tell_of_overwritten(
     times: usize,
-    orders: &mut Orders<'_, '_>,
+    orders: &mut Transaction<'_, '_>,
     synced: &mut Synced,
 ) -> Result<(), MeshError> {
     let overwritten = Conflict {
@@ -185,7 +185,10 @@ pub(super) fn tell_of_overwritten(
     Ok(())
 }
 
-fn tell_of_conflicts(orders: &mut Orders<'_, '_>, conflicts: &[Conflict]) -> Result<(), MeshError> {
+fn tell_of_conflicts(
+    orders: &mut Transaction<'_, '_>,
+    conflicts: &[Conflict],
+) -> Result<(), MeshError> {
     for conflict in conflicts.iter().take(MOST_TOLD) {
         let kept = conflict.kept.as_ref().map(|kept| kept.to_string_lossy());
         let told = json!({
@@ -209,7 +212,7 @@ fn tell_of_conflicts(orders: &mut Orders<'_, '_>, conflicts: &[Conflict]) -> Res
 
 /// Tells of a file that is no document.
 pub(super) fn tell_of_rejected(
-    orders: &mut Orders<'_, '_>,
+    orders: &mut Transaction<'_, '_>,
     by: Option<&AgentName>,
     path: &Path,
     kept: &Path,
@@ -230,28 +233,30 @@ pub(super) fn tell_of_rejected(
 }
 
 /// What an order is about, as a conflict names it.
-pub(super) fn subject(order: &Order) -> String {
+pub(super) fn subject(order: &Command) -> String {
     match order {
-        Order::Add(task) => format!("task_queue `{}`", task.id),
-        Order::Claim { task, .. } => {
+        Command::Add(task) => format!("task_queue `{}`", task.id),
+        Command::Claim { task, .. } => {
             format!("task_queue `{}`", task.as_deref().unwrap_or_default())
         }
-        Order::Release { task, .. }
-        | Order::Complete { task, .. }
-        | Order::Cancel { task, .. }
-        | Order::SettleOutput { task }
-        | Order::Change { task, .. } => format!("task_queue `{task}`"),
-        Order::Send { id, .. } => format!("messages `{id}`"),
-        Order::Move { message, .. } | Order::Retry { message } => format!("messages `{message}`"),
-        Order::Share { id, .. } => format!("discoveries `{id}`"),
-        Order::Forget { discovery } => format!("discoveries `{discovery}`"),
-        Order::Lease { path, .. } | Order::Unlease { path, .. } => format!("lease of {path}"),
-        Order::SetField { key, .. } => key.clone(),
+        Command::Release { task, .. }
+        | Command::Complete { task, .. }
+        | Command::Cancel { task, .. }
+        | Command::SettleOutput { task }
+        | Command::Change { task, .. } => format!("task_queue `{task}`"),
+        Command::Send { id, .. } => format!("messages `{id}`"),
+        Command::Move { message, .. } | Command::Retry { message } => {
+            format!("messages `{message}`")
+        }
+        Command::Share { id, .. } => format!("discoveries `{id}`"),
+        Command::Forget { discovery } => format!("discoveries `{discovery}`"),
+        Command::Lease { path, .. } | Command::Unlease { path, .. } => format!("lease of {path}"),
+        Command::SetField { key, .. } => key.clone(),
     }
 }
 
 /// Appends an event of the bridge itself.
-fn tell(orders: &mut Orders<'_, '_>, topic: &str, payload: Value) -> Result<(), MeshError> {
+fn tell(orders: &mut Transaction<'_, '_>, topic: &str, payload: Value) -> Result<(), MeshError> {
     let topic = topic.parse().expect("it is a topic");
     let payload = match payload {
         Value::Object(payload) => payload,
@@ -262,19 +267,23 @@ fn tell(orders: &mut Orders<'_, '_>, topic: &str, payload: Value) -> Result<(), 
 }
 
 /// Tells an author, where it is known and not ourselves, what became of what it wrote.
-fn write_to(orders: &mut Orders<'_, '_>, to: &AgentName, content: String) -> Result<(), MeshError> {
+fn write_to(
+    orders: &mut Transaction<'_, '_>,
+    to: &AgentName,
+    content: String,
+) -> Result<(), MeshError> {
     if *to == nobody() || *to == us() {
         return Ok(());
     }
     let id = format!("bridge-{}", hash(format!("{to} {content}").as_bytes()));
-    let order = Order::Send {
+    let order = Command::Send {
         id,
         to: to.clone().into(),
         content,
         reply_to: None,
         ttl_seconds: None,
     };
-    orders.give(order, &Voice::of(us()), None)?;
+    orders.give(order, &Author::of(us()), None)?;
     Ok(())
 }
 

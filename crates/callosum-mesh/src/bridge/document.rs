@@ -9,7 +9,7 @@ use crate::{
     agent::AgentName,
     board::{Board, Discovery, Message, Receipt, Status, Task},
     mesh::us,
-    unique_keys::Strict,
+    unique_keys::UniqueKeys,
 };
 
 /// The version of the seed's schema (Seed CALC §4, layer 3).
@@ -80,7 +80,7 @@ impl Document {
             return Err(NoDocument::TooLong { bytes: bytes.len() });
         }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        match serde_json::from_slice(bytes).map(|Strict(value)| value) {
+        match serde_json::from_slice(bytes).map(|UniqueKeys(value)| value) {
             Ok(Value::Object(members)) => Ok(Self { members }),
             Ok(_) => Err(NoDocument::NoObject),
             Err(error) => Err(NoDocument::NoJson {
@@ -94,8 +94,8 @@ impl Document {
 
     /// The document that these bytes begin with, and go on after; `None` where they hold none, or no more than one.
     pub(super) fn beginning(bytes: &[u8]) -> Option<Self> {
-        let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Strict>();
-        let Strict(Value::Object(members)) = values.next()?.ok()? else {
+        let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<UniqueKeys>();
+        let UniqueKeys(Value::Object(members)) = values.next()?.ok()? else {
             return None;
         };
         let rest = bytes.get(values.byte_offset()..)?;

@@ -21,7 +21,7 @@ pub(super) const STILL_WRITTEN: Duration = Duration::from_secs(1);
 
 /// What is found in the folder, by name.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct DropIn {
     /// What is taken in: `*.json` in the folder and in those one below it.
     pub(super) files: Vec<PathBuf>,
     /// What is left alone.
@@ -39,8 +39,8 @@ pub struct Stray {
 
 /// Looks at what there is. Hidden ones are passed over: that is how somebody writes one who wants to rename it into its
 /// place.
-pub(super) fn found(disk: &Disk, folder: &Path) -> Result<Found, DiskError> {
-    let mut found = Found::default();
+pub(super) fn found(disk: &Disk, folder: &Path) -> Result<DropIn, DiskError> {
+    let mut found = DropIn::default();
     if is_no_folder(disk, folder)? {
         found.strays.push(Stray {
             path: folder.to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn found(disk: &Disk, folder: &Path) -> Result<Found, DiskError> {
     Ok(found)
 }
 
-fn look(disk: &Disk, folder: &Path, left: usize, found: &mut Found) -> Result<(), DiskError> {
+fn look(disk: &Disk, folder: &Path, left: usize, found: &mut DropIn) -> Result<(), DiskError> {
     for entry in disk.list_dir(folder)? {
         let path = folder.join(&entry.name);
         let is_hidden = entry.name.as_encoded_bytes().starts_with(b".");

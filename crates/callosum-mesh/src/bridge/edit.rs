@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::{agent::AgentName, board::Order};
+use crate::{agent::AgentName, board::Command};
 
 /// Something as it stands in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Wrote {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     /// What it comes to.
-    pub order: Order,
+    pub order: Command,
     /// Who did it, as far as the file says.
     pub by: AgentName,
     /// When, where the item says.

@@ -1,4 +1,4 @@
-//! [`Glimpse`]: what the files of the bridge look like, without reading them.
+//! [`FileStamp`]: what the files of the bridge look like, without reading them.
 
 use std::{path::PathBuf, time::SystemTime};
 
@@ -9,7 +9,7 @@ use super::Bridge;
 /// The names, sizes and times of everything that somebody may write to. Where two are equal, nobody wrote anything
 /// between them, as far as the file system tells times apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Glimpse(Vec<Seen>);
+pub struct FileStamp(Vec<Seen>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
@@ -22,7 +22,7 @@ struct Seen {
 impl Bridge {
     /// Looks at the file, at those that were exchanged away, and into the folder of additions. Costs a listing of
     /// each folder and a look at each file; nothing is locked, read or written.
-    pub fn glimpse(&self) -> Result<Glimpse, DiskError> {
+    pub fn glimpse(&self) -> Result<FileStamp, DiskError> {
         let mut seen = Vec::new();
         for path in self.watched()? {
             if let Some(stat) = self.disk.stat(&path)? {
@@ -34,6 +34,6 @@ impl Bridge {
                 });
             }
         }
-        Ok(Glimpse(seen))
+        Ok(FileStamp(seen))
     }
 }

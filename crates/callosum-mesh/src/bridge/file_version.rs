@@ -1,4 +1,4 @@
-//! [`Found`]: what stands in a file of the bridge, and whose it is.
+//! [`FileVersion`]: what stands in a file of the bridge, and whose it is.
 
 use std::{
     path::Path,
@@ -21,7 +21,7 @@ const SETTLING: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// What stands in the file.
-pub(super) enum Found {
+pub(super) enum FileVersion {
     /// Nothing: it was never written, or somebody removed it.
     Nothing,
     /// What we wrote.
@@ -34,7 +34,7 @@ pub(super) enum Found {
     Broken { error: NoDocument, bytes: Vec<u8> },
 }
 
-impl Found {
+impl FileVersion {
     pub(super) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Nothing => None,
@@ -58,18 +58,18 @@ impl Found {
 
 impl Bridge {
     /// What stands in a file once nobody writes it any more, or after a while in which somebody still did.
-    pub(super) fn settled(&self, path: &Path) -> Result<Found, DiskError> {
+    pub(super) fn settled(&self, path: &Path) -> Result<FileVersion, DiskError> {
         let started = Instant::now();
         loop {
             let found = self.read(path)?;
-            if !matches!(found, Found::Broken { .. }) {
+            if !matches!(found, FileVersion::Broken { .. }) {
                 return Ok(found);
             }
             // Not asked before: who opens the file at that moment has to wait. Read once more: who has closed it since has
             // written all that is read then.
             let is_open = self.disk.is_being_written(path)?;
             let found = self.read(path)?;
-            let Found::Broken { error, bytes } = found else {
+            let FileVersion::Broken { error, bytes } = found else {
                 return Ok(found);
             };
             let is_cut =
@@ -82,17 +82,17 @@ impl Bridge {
             let age = self.disk.stat(path)?.map(|stat| stat.modified.elapsed());
             let is_recent = matches!(age, Some(Ok(age)) if age < LATEST);
             return Ok(if is_open == Some(true) && is_recent {
-                Found::Unfinished { bytes }
+                FileVersion::Unfinished { bytes }
             } else {
-                Found::Broken { error, bytes }
+                FileVersion::Broken { error, bytes }
             });
         }
     }
 
-    pub(super) fn read(&self, path: &Path) -> Result<Found, DiskError> {
+    pub(super) fn read(&self, path: &Path) -> Result<FileVersion, DiskError> {
         match self.disk.read_if_there(path)? {
             Some(bytes) => self.told_apart(bytes),
-            None => Ok(Found::Nothing),
+            None => Ok(FileVersion::Nothing),
         }
     }
 
@@ -103,7 +103,7 @@ impl Bridge {
         before: &[Vec<u8>],
         now: Option<&[u8]>,
         late: &[Late],
-    ) -> Result<Vec<Found>, DiskError> {
+    ) -> Result<Vec<FileVersion>, DiskError> {
         let mut written = Vec::new();
         for bytes in before.iter().filter(|bytes| Some(bytes.as_slice()) != now) {
             let hash = hash(bytes);
@@ -112,9 +112,11 @@ impl Bridge {
             }
             let found = self.told_apart(bytes.clone())?;
             let is_whole = match &found {
-                Found::Nothing | Found::Ours { .. } | Found::Unfinished { .. } => false,
-                Found::Theirs { .. } => true,
-                Found::Broken { error, bytes } => {
+                FileVersion::Nothing
+                | FileVersion::Ours { .. }
+                | FileVersion::Unfinished { .. } => false,
+                FileVersion::Theirs { .. } => true,
+                FileVersion::Broken { error, bytes } => {
                     !bytes.is_empty() && !matches!(error, NoDocument::NoJson { is_cut: true, .. })
                 }
             };
@@ -126,14 +128,14 @@ impl Bridge {
     }
 
     /// Tells what somebody wrote from what we did.
-    fn told_apart(&self, bytes: Vec<u8>) -> Result<Found, DiskError> {
+    fn told_apart(&self, bytes: Vec<u8>) -> Result<FileVersion, DiskError> {
         // Most of what is looked at is ours, which need not be read as JSON.
         if let Some(revision) = self.kept.revision_of(&bytes)? {
-            return Ok(Found::Ours { revision, bytes });
+            return Ok(FileVersion::Ours { revision, bytes });
         }
         Ok(match Document::read(&bytes) {
-            Ok(document) => Found::Theirs { document, bytes },
-            Err(error) => Found::Broken { error, bytes },
+            Ok(document) => FileVersion::Theirs { document, bytes },
+            Err(error) => FileVersion::Broken { error, bytes },
         })
     }
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     addressee::Addressee,
     agent::AgentName,
-    board::{Board, Order, Receipt, Refusal},
+    board::{Board, BoardError, Command, Receipt},
     mesh::us,
 };
 
@@ -94,7 +94,7 @@ impl<'a> Merge<'a> {
         let (ours, rest): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(is_ours);
         for edit in ours {
             let item = subject(&edit.order);
-            self.refuse(item, Refusal::OurName.to_string(), edit.wrote);
+            self.refuse(item, BoardError::OurName.to_string(), edit.wrote);
         }
         self.merged.edits = rest;
         self.merged
@@ -218,7 +218,7 @@ impl<'a> Merge<'a> {
                             self.refuse(format!("{key} `{id}`"), reason.to_owned(), None);
                             continue;
                         }
-                        Order::Cancel {
+                        Command::Cancel {
                             task: id.to_owned(),
                             reason: "removed from the bridge file".to_owned(),
                         }
@@ -226,13 +226,13 @@ impl<'a> Merge<'a> {
                     // What is over may well be tidied away.
                     _ => continue,
                 },
-                DISCOVERIES => Order::Forget {
+                DISCOVERIES => Command::Forget {
                     discovery: id.to_owned(),
                 },
                 _ => match self.board.message(id) {
                     Some(message) if !message.receipt.is_some_and(Receipt::is_over) => {
                         // Who a message is for takes it away once it is read.
-                        Order::Move {
+                        Command::Move {
                             message: id.to_owned(),
                             receipt: if message.to.agent == by {
                                 Receipt::Acked
@@ -264,7 +264,7 @@ impl<'a> Merge<'a> {
         let Some(content) = item.text("content") else {
             return self.refuse_item(item, "has no `content`, which must be text");
         };
-        let order = Order::Share {
+        let order = Command::Share {
             id: item.id.clone(),
             content,
         };
@@ -284,7 +284,7 @@ impl<'a> Merge<'a> {
                 "needs `content` (text) and `to` (the name of an agent)",
             );
         };
-        let order = Order::Send {
+        let order = Command::Send {
             id: item.id.clone(),
             to,
             content,
@@ -314,7 +314,7 @@ impl<'a> Merge<'a> {
     }
 
     /// Takes over an item that is new, said by whom and when its own keys say.
-    pub(super) fn add(&mut self, item: &Item<'_>, order: Order, author: &str, moment: &str) {
+    pub(super) fn add(&mut self, item: &Item<'_>, order: Command, author: &str, moment: &str) {
         self.merged.edits.push(Edit {
             order,
             by: item.name(author).unwrap_or_else(|| self.writer.clone()),
@@ -359,7 +359,7 @@ impl<'a> Merge<'a> {
             value,
         });
         self.merged.edits.push(Edit {
-            order: Order::SetField { key, value },
+            order: Command::SetField { key, value },
             by: self.writer.clone(),
             at: None,
             wrote,

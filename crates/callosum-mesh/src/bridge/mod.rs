@@ -6,7 +6,7 @@
 //! item, and becomes events. What is not taken over is told of, and what was written kept.
 //!
 //! Deliberately not here: noticing at once that the file has changed. Whoever runs a verb looks, and the daemon
-//! watches, by comparing one [`Glimpse`] with the next, and parts those who write with a [`Spare`].
+//! watches, by comparing one [`FileStamp`] with the next, and parts those who write with a [`StandbyFile`].
 
 mod apply;
 mod document;
@@ -27,10 +27,10 @@ pub use self::{
     document::{Document, NoDocument},
     drop_ins::Stray,
     edit::{Conflict, Edit, Merged, Wrote},
-    file_stamp::Glimpse,
+    file_stamp::FileStamp,
     merge::merge,
-    standby_file::Spare,
+    standby_file::StandbyFile,
     store::NEXT,
     sync::{Bridge, DROP_INS, FILE, KEPT, Rejected, Synced},
-    write_delay::Resting,
+    write_delay::WriteDelay,
 };

@@ -1,4 +1,4 @@
-//! [`Spare`]: a copy of what the bridge file shows, which is put in its place when somebody begins to write it.
+//! [`StandbyFile`]: a copy of what the bridge file shows, which is put in its place when somebody begins to write it.
 //!
 //! Whoever opens the file next opens the copy, and overwrites nothing. What the first writes stands among the files that were exchanged away,
 //! where [`Bridge::sync`](super::Bridge::sync) takes it over, and once they have done goes back to where they wrote it, so that they read there
@@ -14,14 +14,14 @@ use callosum_host::{
     disk::{EntryKind, FileId},
 };
 
-use super::{FILE, store::Kept, sync::KEPT};
+use super::{FILE, store::BridgeStore, sync::KEPT};
 
 /// A copy that stands ready.
 #[derive(Debug)]
-pub struct Spare {
+pub struct StandbyFile {
     disk: Disk,
     file: PathBuf,
-    kept: Kept,
+    kept: BridgeStore,
     laid: Option<Laid>,
     put: Option<Put>,
     /// Whether the file system can exchange two files.
@@ -42,13 +42,13 @@ struct Put {
     away: PathBuf,
 }
 
-impl Spare {
+impl StandbyFile {
     /// None yet, for the bridge in the mesh's folder.
     pub fn of(disk: &Disk, folder: &Path) -> Self {
         Self {
             disk: disk.clone(),
             file: folder.join(FILE),
-            kept: Kept::new(disk, folder.join(KEPT)),
+            kept: BridgeStore::new(disk, folder.join(KEPT)),
             laid: None,
             put: None,
             is_supported: true,

@@ -1,4 +1,4 @@
-//! [`Kept`]: what the bridge keeps beside its file: projections, files that were exchanged away, and what
+//! [`BridgeStore`]: what the bridge keeps beside its file: projections, files that were exchanged away, and what
 //! could not be taken over. Each of them is bounded, the oldest goes first.
 
 use std::{
@@ -60,7 +60,7 @@ const CLEARLY_BEFORE: Duration = Duration::from_millis(100);
 
 /// The folder and what is in it.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct BridgeStore {
     disk: Disk,
     folder: PathBuf,
     /// Of files that were exchanged away and have not changed since they were read.
@@ -101,7 +101,7 @@ struct Bound {
     bytes: u64,
 }
 
-impl Kept {
+impl BridgeStore {
     pub(super) fn new(disk: &Disk, folder: PathBuf) -> Self {
         Self {
             disk: disk.clone(),

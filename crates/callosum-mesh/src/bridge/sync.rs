@@ -14,16 +14,16 @@ use super::{
     Conflict, Document, NoDocument, Stray,
     apply::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
     drop_ins,
-    file_version::{Found, is_fresh},
+    file_version::{FileVersion, is_fresh},
     merge_base::{changes_values, nearest},
-    store::{Kept, MODE},
-    write_delay::Resting,
+    store::{BridgeStore, MODE},
+    write_delay::WriteDelay,
 };
 use crate::{
     agent::AgentName,
     mesh::{Mesh, MeshError},
     quarantine::{displaced_in, is_lost_link},
-    transaction::Orders,
+    transaction::Transaction,
 };
 
 /// The file, in the mesh's folder (Seed CALC §4, layer 3).
@@ -97,17 +97,17 @@ pub struct Bridge {
     pub(super) disk: Disk,
     file: PathBuf,
     drop_ins: PathBuf,
-    pub(super) kept: Kept,
-    told: Told,
+    pub(super) kept: BridgeStore,
+    told: BeforeReplace,
 }
 
 /// Whoever is told of a file before it stands in the bridge file's place.
 #[derive(Clone, Default)]
-struct Told(Option<Arc<Tell>>);
+struct BeforeReplace(Option<Arc<Tell>>);
 
 type Tell = dyn Fn(&Path) + Send + Sync;
 
-impl fmt::Debug for Told {
+impl fmt::Debug for BeforeReplace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Told").field(&self.0.is_some()).finish()
     }
@@ -121,8 +121,8 @@ impl Bridge {
             disk: disk.clone(),
             file: folder.join(FILE),
             drop_ins: folder.join(DROP_INS),
-            kept: Kept::new(disk, folder.join(KEPT)),
-            told: Told::default(),
+            kept: BridgeStore::new(disk, folder.join(KEPT)),
+            told: BeforeReplace::default(),
         }
     }
 
@@ -130,7 +130,7 @@ impl Bridge {
     #[must_use]
     pub fn telling(self, tell: impl Fn(&Path) + Send + Sync + 'static) -> Self {
         Self {
-            told: Told(Some(Arc::new(tell))),
+            told: BeforeReplace(Some(Arc::new(tell))),
             ..self
         }
     }
@@ -174,7 +174,7 @@ impl Bridge {
         mesh: &mut Mesh,
         before: &[Vec<u8>],
         overwritten: usize,
-        resting: &mut Resting,
+        resting: &mut WriteDelay,
     ) -> Result<Synced, MeshError> {
         self.bring_in_line(mesh, before, overwritten, Some(resting))
     }
@@ -184,20 +184,20 @@ impl Bridge {
         mesh: &mut Mesh,
         before: &[Vec<u8>],
         overwritten: usize,
-        mut resting: Option<&mut Resting>,
+        mut resting: Option<&mut WriteDelay>,
     ) -> Result<Synced, MeshError> {
         let displaced = self.make_folders()?;
         let is_file = self.is_file()?;
         let found = if is_file {
             self.settled(&self.file)?
         } else {
-            Found::Nothing
+            FileVersion::Nothing
         };
         let late = self.kept.late()?;
         let before = self.written_before(before, found.bytes(), &late)?;
         let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?.files;
         let is_known = match (&found, &mut resting) {
-            (Found::Theirs { bytes, .. }, Some(resting)) => resting.knows(bytes),
+            (FileVersion::Theirs { bytes, .. }, Some(resting)) => resting.knows(bytes),
             (_, Some(resting)) => {
                 resting.end();
                 false
@@ -210,9 +210,9 @@ impl Bridge {
             resting.heard();
         }
         let is_shown = match &found {
-            Found::Theirs { .. } => is_left,
-            Found::Ours { revision, .. } => mesh.board()?.rev == *revision,
-            Found::Unfinished { .. } => true,
+            FileVersion::Theirs { .. } => is_left,
+            FileVersion::Ours { revision, .. } => mesh.board()?.rev == *revision,
+            FileVersion::Unfinished { .. } => true,
             _ => !is_file,
         };
         let is_quiet = is_shown
@@ -239,7 +239,7 @@ impl Bridge {
                     break;
                 }
                 let mut found = self.read(&late.path)?;
-                if matches!(found, Found::Broken { .. }) {
+                if matches!(found, FileVersion::Broken { .. }) {
                     let is_open = self.disk.is_being_written(&late.path)? == Some(true);
                     if is_open || is_fresh(late.modified, orders.now()) {
                         continue;
@@ -361,20 +361,22 @@ impl Bridge {
     /// Takes over what somebody wrote.
     fn take(
         &self,
-        found: &Found,
+        found: &FileVersion,
         path: &Path,
-        orders: &mut Orders<'_, '_>,
+        orders: &mut Transaction<'_, '_>,
         synced: &mut Synced,
     ) -> Result<(), MeshError> {
         match found {
-            Found::Nothing | Found::Ours { .. } | Found::Unfinished { .. } => Ok(()),
-            Found::Theirs { document, bytes } => {
+            FileVersion::Nothing | FileVersion::Ours { .. } | FileVersion::Unfinished { .. } => {
+                Ok(())
+            }
+            FileVersion::Theirs { document, bytes } => {
                 match self.take_document(document, orders, synced)? {
                     Some(revision) => Ok(self.kept.keep_taken(revision, bytes)?),
                     None => Ok(()),
                 }
             }
-            Found::Broken { error, bytes } => {
+            FileVersion::Broken { error, bytes } => {
                 // Of two who wrote it at once the last may be whole, before the rest of a longer one.
                 let beginning = Document::beginning(bytes);
                 if let Some(document) = beginning.filter(|whole| whole.revision().is_some()) {
@@ -389,7 +391,7 @@ impl Bridge {
     fn take_document(
         &self,
         document: &Document,
-        orders: &mut Orders<'_, '_>,
+        orders: &mut Transaction<'_, '_>,
         synced: &mut Synced,
     ) -> Result<Option<u64>, MeshError> {
         let revision = document.revision();
@@ -419,7 +421,7 @@ impl Bridge {
         error: &NoDocument,
         bytes: &[u8],
         owner: Option<AgentName>,
-        orders: &mut Orders<'_, '_>,
+        orders: &mut Transaction<'_, '_>,
         synced: &mut Synced,
     ) -> Result<(), MeshError> {
         let kept = self.kept.reject(bytes)?;
@@ -445,18 +447,18 @@ impl Bridge {
     fn add(
         &self,
         path: &Path,
-        orders: &mut Orders<'_, '_>,
+        orders: &mut Transaction<'_, '_>,
         synced: &mut Synced,
     ) -> Result<Option<(PathBuf, Vec<u8>)>, MeshError> {
         match self.read(path)? {
-            Found::Nothing | Found::Unfinished { .. } => Ok(None),
-            Found::Ours { bytes, .. } => Ok(Some((path.to_owned(), bytes))),
-            Found::Theirs { document, bytes } => {
+            FileVersion::Nothing | FileVersion::Unfinished { .. } => Ok(None),
+            FileVersion::Ours { bytes, .. } => Ok(Some((path.to_owned(), bytes))),
+            FileVersion::Theirs { document, bytes } => {
                 let document = document.added_by(self.owner_of(path));
                 merge_in(&self.kept, None, None, &document, orders, synced)?;
                 Ok(Some((path.to_owned(), bytes)))
             }
-            Found::Broken { error, bytes } => {
+            FileVersion::Broken { error, bytes } => {
                 let modified = self.disk.stat(path)?.map(|stat| stat.modified);
                 if is_fresh(modified, orders.now()) {
                     return Ok(None);
@@ -471,22 +473,22 @@ impl Bridge {
     /// Shows the board in the file, and takes over what somebody wrote there since it was read.
     fn show(
         &self,
-        found: Found,
-        mut resting: Option<&mut Resting>,
-        orders: &mut Orders<'_, '_>,
+        found: FileVersion,
+        mut resting: Option<&mut WriteDelay>,
+        orders: &mut Transaction<'_, '_>,
         synced: &mut Synced,
     ) -> Result<(), MeshError> {
         let mut found = found;
         for _ in 0..MOST_ROUNDS {
             let revision = orders.board().rev;
             let is_left = match &found {
-                Found::Ours {
+                FileVersion::Ours {
                     revision: shown, ..
                 } => *shown == revision,
                 // It is shown once they have done.
-                Found::Unfinished { .. } => true,
+                FileVersion::Unfinished { .. } => true,
                 // Who does not say what they began with could not be told from one who writes the same once more.
-                Found::Theirs { document, bytes } if document.revision().is_some() => {
+                FileVersion::Theirs { document, bytes } if document.revision().is_some() => {
                     let resting = resting.as_mut();
                     resting.is_some_and(|resting| resting.leaves(bytes))
                 }
@@ -520,15 +522,15 @@ impl Bridge {
             // Who is still at writing it is not waited for: nobody can append meanwhile. It is taken over where it is set aside.
             let gone = self.read(&new)?;
             match &gone {
-                Found::Nothing => {}
-                Found::Ours { bytes, .. } => self.kept.set_aside_as_it_is(&new, bytes)?,
-                Found::Theirs { bytes, .. } => {
+                FileVersion::Nothing => {}
+                FileVersion::Ours { bytes, .. } => self.kept.set_aside_as_it_is(&new, bytes)?,
+                FileVersion::Theirs { bytes, .. } => {
                     if old.as_deref() != Some(bytes) {
                         self.take(&gone, &self.file, orders, synced)?;
                     }
                     self.kept.set_aside(&new, bytes, bytes)?;
                 }
-                Found::Broken { bytes, .. } | Found::Unfinished { bytes } => {
+                FileVersion::Broken { bytes, .. } | FileVersion::Unfinished { bytes } => {
                     if old.as_deref() == Some(bytes) {
                         self.kept.set_aside(&new, bytes, bytes)?;
                     } else {
@@ -537,7 +539,7 @@ impl Bridge {
                 }
             }
             found = match self.read(&self.file)? {
-                Found::Broken { bytes, .. } => Found::Unfinished { bytes },
+                FileVersion::Broken { bytes, .. } => FileVersion::Unfinished { bytes },
                 found => found,
             };
             self.take(&found, &self.file, orders, synced)?;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Edit, document::is_of_task, item::Item, merge::Merge};
 use crate::{
     agent::AgentName,
-    board::{NewTask, Order, Status, Task},
+    board::{Command, NewTask, Status, Task},
 };
 
 /// Keys of a task that stand in it as they were first written.
@@ -58,7 +58,7 @@ impl Merge<'_> {
         }
         let other = item.members.iter();
         let other = other.filter(|(key, _)| !is_of_task(key));
-        let order = Order::Add(NewTask {
+        let order = Command::Add(NewTask {
             id: item.id.clone(),
             assigned_to: item.name("assigned_to"),
             priority,
@@ -130,7 +130,7 @@ impl Merge<'_> {
             }
         }
         if !set.is_empty() {
-            let order = Order::Change {
+            let order = Command::Change {
                 task: item.id.clone(),
                 set,
             };
@@ -168,7 +168,7 @@ impl Merge<'_> {
         let id = item.id.clone();
         let said = said.as_str().and_then(Status::read).map(Status::as_str);
         let order = match (said, now) {
-            (Some("in_progress"), Status::Pending) => Order::Claim {
+            (Some("in_progress"), Status::Pending) => Command::Claim {
                 task: Some(id),
                 anyway: true,
             },
@@ -196,7 +196,7 @@ impl Merge<'_> {
                 }
                 return;
             }
-            (Some("complete"), _) => Order::Complete {
+            (Some("complete"), _) => Command::Complete {
                 task: id,
                 result: item.text("result"),
                 anyway: false,
@@ -212,7 +212,7 @@ impl Merge<'_> {
                     let reason = format!("has since been claimed by {}, which stays", claim.by);
                     return self.refuse_for(item, &reason, by);
                 }
-                Order::Release {
+                Command::Release {
                     task: id,
                     reason: "set back in the bridge file".to_owned(),
                     anyway: true,
@@ -228,7 +228,7 @@ impl Merge<'_> {
                 return self.refuse_item(item, reason);
             }
         };
-        let is_end = matches!(order, Order::Complete { .. });
+        let is_end = matches!(order, Command::Complete { .. });
         self.merged.edits.push(Edit {
             order,
             by,

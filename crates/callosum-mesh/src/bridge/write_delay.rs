@@ -1,4 +1,4 @@
-//! [`Resting`]: what somebody wrote into the file and is left to stand there for a moment, though it is taken over.
+//! [`WriteDelay`]: what somebody wrote into the file and is left to stand there for a moment, though it is taken over.
 //!
 //! Editors look at what they have written: a file that another has written anew meanwhile is a failure to them. Where several write
 //! one after the other nothing is left to stand: each is better off with a file of its own.
@@ -15,7 +15,7 @@ const QUIET: Duration = Duration::from_secs(1);
 
 /// What stands there; nothing to begin with.
 #[derive(Debug, Default)]
-pub struct Resting {
+pub struct WriteDelay {
     written: Option<Written>,
     /// When anybody last wrote.
     last: Option<Instant>,
@@ -27,7 +27,7 @@ struct Written {
     at: Instant,
 }
 
-impl Resting {
+impl WriteDelay {
     /// Whether something has stood there for long enough.
     pub fn is_over(&self) -> bool {
         let written = self.written.as_ref();

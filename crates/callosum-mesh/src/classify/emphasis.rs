@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use super::{lexicon_match::Hit, text::Text};
+use super::{lexicon_match::LexiconMatch, text::Text};
 
 /// The request up to its first adjunct: the verb and its object.
 const OBJECT: f64 = 1.25;
@@ -98,7 +98,7 @@ fn set(words: &'static str) -> HashSet<&'static str> {
 }
 
 /// Returns the weight of every word.
-pub(super) fn emphasis(text: &Text<'_>, hits: &[Hit]) -> Vec<f64> {
+pub(super) fn emphasis(text: &Text<'_>, hits: &[LexiconMatch]) -> Vec<f64> {
     let words = &text.words;
     let mut is_action: Vec<bool> = words
         .iter()
@@ -140,14 +140,14 @@ pub(super) fn emphasis(text: &Text<'_>, hits: &[Hit]) -> Vec<f64> {
     let objects = hits
         .iter()
         .filter(|hit| hit.length > 0 && !hit.concept.is_action());
-    let in_main = |hit: &&Hit| words.get(hit.word).map(|word| word.sentence) == main;
+    let in_main = |hit: &&LexiconMatch| words.get(hit.word).map(|word| word.sentence) == main;
     let object = objects
         .filter(in_main)
         .map(|hit| hit.word + hit.length)
         .min();
     let mut asked = words.iter().filter(|word| asks[word.sentence]);
     let refers = object.is_none() || asked.any(|word| PRONOUNS.contains(word.plain.as_str()));
-    let place = Place {
+    let place = PromptContext {
         text,
         is_action: &is_action,
         asks: &asks,
@@ -157,7 +157,7 @@ pub(super) fn emphasis(text: &Text<'_>, hits: &[Hit]) -> Vec<f64> {
         is_aside: &is_aside,
     };
     let weights = place.weights(ADJUNCT);
-    let names_object = |hit: &Hit| {
+    let names_object = |hit: &LexiconMatch| {
         let weight = weights.get(hit.word).copied().unwrap_or(0.0);
         !hit.concept.is_action() && weight >= OBJECT
     };
@@ -169,7 +169,7 @@ pub(super) fn emphasis(text: &Text<'_>, hits: &[Hit]) -> Vec<f64> {
 }
 
 /// A prompt whose requests are known.
-struct Place<'a> {
+struct PromptContext<'a> {
     text: &'a Text<'a>,
     is_action: &'a [bool],
     asks: &'a [bool],
@@ -180,7 +180,7 @@ struct Place<'a> {
     is_aside: &'a [bool],
 }
 
-impl Place<'_> {
+impl PromptContext<'_> {
     /// Returns the weight of every word, if words of an adjunct have this share of it.
     fn weights(&self, adjunct: f64) -> Vec<f64> {
         let (words, is_action, asks) = (&self.text.words, self.is_action, self.asks);

@@ -7,7 +7,7 @@ use super::{
     concept::{Concept, RULES},
     emphasis::emphasis,
     examples::{self, Example, is_common, nearest},
-    lexicon_match::{Hit, LEXICON},
+    lexicon_match::{LEXICON, LexiconMatch},
     questions::alternatives,
     size,
     text::{Text, stem},
@@ -91,7 +91,13 @@ impl Evidence {
     }
 
     /// Adds the rules of the default categories that the matrix has, and those of ordinary coding.
-    fn add_rules(&mut self, matrix: &Matrix, text: &Text<'_>, hits: &[Hit], weights: &[f64]) {
+    fn add_rules(
+        &mut self,
+        matrix: &Matrix,
+        text: &Text<'_>,
+        hits: &[LexiconMatch],
+        weights: &[f64],
+    ) {
         let concepts = strengths(text, hits, weights);
         for rule in RULES {
             if rule
@@ -193,9 +199,13 @@ struct Strength {
 }
 
 /// Returns the strength of each concept: its different words by weight, each further one counting less.
-fn strengths(text: &Text<'_>, hits: &[Hit], weights: &[f64]) -> BTreeMap<Concept, Strength> {
+fn strengths(
+    text: &Text<'_>,
+    hits: &[LexiconMatch],
+    weights: &[f64],
+) -> BTreeMap<Concept, Strength> {
     let mut words: BTreeMap<Concept, BTreeMap<String, (f64, bool)>> = BTreeMap::new();
-    let is_counted = |hit: &Hit| {
+    let is_counted = |hit: &LexiconMatch| {
         matches!(
             hit.concept,
             Concept::Texts | Concept::Projects | Concept::Large
@@ -259,9 +269,10 @@ fn strengths(text: &Text<'_>, hits: &[Hit], weights: &[f64]) -> BTreeMap<Concept
 }
 
 /// Returns true if the request opens with a verb that does something else to a text than to write it: "move the blog".
-fn gates_creative(text: &Text<'_>, hits: &[Hit], weights: &[f64]) -> bool {
-    let in_request =
-        |hit: &&Hit| hit.length > 0 && weights.get(hit.word).is_some_and(|weight| *weight >= 1.0);
+fn gates_creative(text: &Text<'_>, hits: &[LexiconMatch], weights: &[f64]) -> bool {
+    let in_request = |hit: &&LexiconMatch| {
+        hit.length > 0 && weights.get(hit.word).is_some_and(|weight| *weight >= 1.0)
+    };
     let verbs = hits
         .iter()
         .filter(|hit| hit.concept.is_action())

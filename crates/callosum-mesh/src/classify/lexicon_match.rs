@@ -24,7 +24,7 @@ const MISTYPED: usize = 8;
 
 /// An occurrence of a concept.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Hit {
+pub(super) struct LexiconMatch {
     /// The concept.
     pub(super) concept: Concept,
     /// The index of its first word.
@@ -37,7 +37,7 @@ pub(super) struct Hit {
     pub(super) file: Option<String>,
 }
 
-impl Hit {
+impl LexiconMatch {
     /// An occurrence in words.
     pub(super) fn new(concept: Concept, word: usize, length: usize, strength: f64) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Lexicon {
     }
 
     /// Returns every occurrence of a concept, in the order of the words.
-    pub(super) fn find(&self, text: &Text<'_>) -> Vec<Hit> {
+    pub(super) fn find(&self, text: &Text<'_>) -> Vec<LexiconMatch> {
         let stems: Vec<&str> = text
             .words
             .iter()
@@ -133,7 +133,7 @@ impl Lexicon {
                 continue;
             };
             for (concept, strength) in meanings {
-                hits.push(Hit::new(*concept, at, end - at, *strength));
+                hits.push(LexiconMatch::new(*concept, at, end - at, *strength));
             }
             at = end;
         }
@@ -141,7 +141,7 @@ impl Lexicon {
     }
 
     /// Returns the files of a prompt.
-    pub(super) fn files(&self, text: &Text<'_>) -> Vec<Hit> {
+    pub(super) fn files(&self, text: &Text<'_>) -> Vec<LexiconMatch> {
         let mut hits = Vec::new();
         for piece in &text.pieces {
             if piece.text.len() > 256 {
@@ -152,7 +152,7 @@ impl Lexicon {
             let ending = name.rfind('.').map(|dot| &name[dot..]);
             let meanings = self.files.get(name).or_else(|| self.files.get(ending?));
             for (concept, strength) in meanings.into_iter().flatten() {
-                let mut hit = Hit::new(*concept, piece.word, 1, *strength);
+                let mut hit = LexiconMatch::new(*concept, piece.word, 1, *strength);
                 hit.file = Some(name.to_owned());
                 hits.push(hit);
             }

@@ -1,12 +1,12 @@
 //! Questions between alternatives: "should config be pushed or pulled?"
 
-use super::{concept::Concept, lexicon_match::Hit, text::Text};
+use super::{concept::Concept, lexicon_match::LexiconMatch, text::Text};
 
 /// Words that open such a question.
 const OPENINGS: [&str; 6] = ["should", "do", "does", "is", "are", "could"];
 
 /// Returns a choice for each sentence that opens like a question and has "or" in it.
-pub(super) fn alternatives(text: &Text<'_>) -> Vec<Hit> {
+pub(super) fn alternatives(text: &Text<'_>) -> Vec<LexiconMatch> {
     let mut hits = Vec::new();
     let mut opening = None;
     for (at, word) in text.words.iter().enumerate() {
@@ -16,7 +16,7 @@ pub(super) fn alternatives(text: &Text<'_>) -> Vec<Hit> {
         if word.plain == "or"
             && let Some(first) = opening.take()
         {
-            hits.push(Hit::new(Concept::Choice, first, 1, 1.0));
+            hits.push(LexiconMatch::new(Concept::Choice, first, 1, 1.0));
         }
     }
     hits

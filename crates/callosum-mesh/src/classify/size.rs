@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     concept::Concept,
-    lexicon_match::Hit,
+    lexicon_match::LexiconMatch,
     text::{Piece, Text, Word, stem},
 };
 
@@ -76,24 +76,39 @@ const SEVERAL: &str = "both two three four five six seven eight nine ten eleven 
 const REACH: usize = 4;
 
 /// Returns the sizes and counts of a prompt.
-pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
+pub(super) fn sizes(text: &Text<'_>) -> Vec<LexiconMatch> {
     let mut hits = Vec::new();
     for piece in &text.pieces {
         if is_formula(piece.text) {
-            hits.push(Hit::new(Concept::Mathematics, piece.word, piece.words, 1.0));
+            hits.push(LexiconMatch::new(
+                Concept::Mathematics,
+                piece.word,
+                piece.words,
+                1.0,
+            ));
         }
         let Some((number, unit)) = amount(piece) else {
             continue;
         };
         if is_version(piece.text) {
-            hits.push(Hit::new(Concept::Version, piece.word, piece.words, 0.7));
+            hits.push(LexiconMatch::new(
+                Concept::Version,
+                piece.word,
+                piece.words,
+                0.7,
+            ));
         }
         // The size of a diff, as in "+12k/-9k".
         if piece.text.starts_with('+') && number * TOKENS_OF_A_LINE >= LARGE_TOKENS {
-            hits.push(Hit::new(Concept::Large, piece.word, piece.words, 1.0));
+            hits.push(LexiconMatch::new(
+                Concept::Large,
+                piece.word,
+                piece.words,
+                1.0,
+            ));
         }
         if is_figure(piece.text) {
-            hits.push(Hit::new(Concept::Figure, piece.word, 1, 1.0));
+            hits.push(LexiconMatch::new(Concept::Figure, piece.word, 1, 1.0));
         }
         // "Chapters 1-38": the unit is before the range.
         let before = piece
@@ -102,7 +117,7 @@ pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
             .and_then(|before| text.words.get(before));
         let range = range_length(piece.text).zip(before.and_then(|word| tokens_of(&word.stem)));
         if range.is_some_and(|(count, tokens)| count * tokens >= LARGE_TOKENS / 2.0) {
-            hits.push(Hit::new(
+            hits.push(LexiconMatch::new(
                 Concept::Large,
                 piece.word - 1,
                 piece.words + 1,
@@ -119,14 +134,19 @@ pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
             .chain(next)
             .find_map(|(unit, length)| Some((tokens_of(&unit)?, length)));
         if let Some((_, length)) = measured.filter(|(tokens, _)| number * tokens >= LARGE_TOKENS) {
-            hits.push(Hit::new(Concept::Large, piece.word, length, 1.0));
+            hits.push(LexiconMatch::new(Concept::Large, piece.word, length, 1.0));
         }
         let counts = text.words.iter().skip(piece.word + piece.words).take(2);
         if number >= A_LOT
             && unit_is_none
             && counts.into_iter().any(|word| word.plain.ends_with('s'))
         {
-            hits.push(Hit::new(Concept::Large, piece.word, piece.words, 0.6));
+            hits.push(LexiconMatch::new(
+                Concept::Large,
+                piece.word,
+                piece.words,
+                0.6,
+            ));
         }
         if number >= 2.0 {
             counted(text, piece.word, 1.0, &mut hits);
@@ -144,7 +164,7 @@ pub(super) fn sizes(text: &Text<'_>) -> Vec<Hit> {
 }
 
 /// Adds "the full driver source", "every page": all of something that is large.
-fn complete(words: &[Word], hits: &mut Vec<Hit>) {
+fn complete(words: &[Word], hits: &mut Vec<LexiconMatch>) {
     for (at, word) in words.iter().enumerate() {
         let nouns = if COMPLETES.contains(word.plain.as_str()) {
             &LARGE_NOUNS
@@ -158,13 +178,13 @@ fn complete(words: &[Word], hits: &mut Vec<Hit>) {
             ahead.take_while(|(_, next)| next.sentence == word.sentence && !next.opens_clause);
         let mut ahead = ahead.filter(|(_, next)| nouns.contains(&next.stem));
         if let Some((index, _)) = ahead.next() {
-            hits.push(Hit::new(Concept::Large, at, index + 1 - at, 0.8));
+            hits.push(LexiconMatch::new(Concept::Large, at, index + 1 - at, 0.8));
         }
     }
 }
 
 /// Adds two or more documents that are named.
-fn documents(text: &Text<'_>, hits: &mut Vec<Hit>) {
+fn documents(text: &Text<'_>, hits: &mut Vec<LexiconMatch>) {
     let is_document = |piece: &&Piece<'_>| {
         let name = piece.text.to_ascii_lowercase();
         DOCUMENTS.iter().any(|ending| name.ends_with(ending))
@@ -173,14 +193,14 @@ fn documents(text: &Text<'_>, hits: &mut Vec<Hit>) {
     if let (Some(first), Some(second)) = (found.next(), found.next())
         && first.text != second.text
     {
-        let mut hit = Hit::new(Concept::Texts, first.word, first.words, 1.0);
+        let mut hit = LexiconMatch::new(Concept::Texts, first.word, first.words, 1.0);
         hit.file = Some(first.text.to_owned());
         hits.push(hit);
     }
 }
 
 /// Adds what is counted by the word at `at`: several texts or several projects.
-fn counted(text: &Text<'_>, at: usize, strength: f64, hits: &mut Vec<Hit>) {
+fn counted(text: &Text<'_>, at: usize, strength: f64, hits: &mut Vec<LexiconMatch>) {
     let sentence = text.words.get(at).map(|word| word.sentence);
     let ahead = text.words.iter().enumerate().skip(at + 1).take(REACH);
     for (index, word) in ahead {
@@ -188,17 +208,17 @@ fn counted(text: &Text<'_>, at: usize, strength: f64, hits: &mut Vec<Hit>) {
             break;
         }
         if let Some(concept) = plural_of(word) {
-            hits.push(Hit::new(concept, at, index + 1 - at, strength));
+            hits.push(LexiconMatch::new(concept, at, index + 1 - at, strength));
             break;
         }
     }
 }
 
 /// Adds plurals without a count, which speak half as loud.
-fn plurals(words: &[Word], hits: &mut Vec<Hit>) {
+fn plurals(words: &[Word], hits: &mut Vec<LexiconMatch>) {
     for (at, word) in words.iter().enumerate() {
         if let Some(concept) = plural_of(word) {
-            hits.push(Hit::new(concept, at, 1, 0.4));
+            hits.push(LexiconMatch::new(concept, at, 1, 0.4));
         }
     }
 }
@@ -319,9 +339,10 @@ fn amount(piece: &Piece<'_>) -> Option<(f64, Option<String>)> {
 }
 
 /// Returns the hit of a prompt that is itself large.
-pub(super) fn prompt_length(prompt: &str, text: &Text<'_>) -> Option<Hit> {
+pub(super) fn prompt_length(prompt: &str, text: &Text<'_>) -> Option<LexiconMatch> {
     let tokens = prompt.len() as f64 / 4.0;
-    (tokens >= LARGE_TOKENS && !text.words.is_empty()).then(|| Hit::new(Concept::Large, 0, 0, 0.6))
+    (tokens >= LARGE_TOKENS && !text.words.is_empty())
+        .then(|| LexiconMatch::new(Concept::Large, 0, 0, 0.6))
 }
 
 #[cfg(test)]

@@ -22,14 +22,14 @@ pub const MOST_NOTICES: u32 = 5;
 /// One of the two agents in a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum ConflictSide {
     /// The agent that edited the file first and held the lease.
     First,
     /// The agent that edited it while the first one held the lease.
     Second,
 }
 
-impl Place {
+impl ConflictSide {
     /// Both places, in order.
     pub const BOTH: [Self; 2] = [Self::First, Self::Second];
 
@@ -137,9 +137,9 @@ pub struct Conflict {
     /// Whether the version from before both edits is kept.
     pub has_base: bool,
     /// The side that edited last.
-    pub last: Place,
+    pub last: ConflictSide,
     /// The side whose change an edit may have dropped, since it started from an older version of the file.
-    pub dropped: Option<Place>,
+    pub dropped: Option<ConflictSide>,
     /// The proposed owner.
     pub proposal: Proposal,
     /// The task of the other side, if one was added.
@@ -151,29 +151,29 @@ pub struct Conflict {
 
 impl Conflict {
     /// Returns the side at a place.
-    pub fn side(&self, place: Place) -> &Side {
+    pub fn side(&self, place: ConflictSide) -> &Side {
         match place {
-            Place::First => &self.first,
-            Place::Second => &self.second,
+            ConflictSide::First => &self.first,
+            ConflictSide::Second => &self.second,
         }
     }
 
     /// Returns the side at a place, to change it.
-    pub fn side_mut(&mut self, place: Place) -> &mut Side {
+    pub fn side_mut(&mut self, place: ConflictSide) -> &mut Side {
         match place {
-            Place::First => &mut self.first,
-            Place::Second => &mut self.second,
+            ConflictSide::First => &mut self.first,
+            ConflictSide::Second => &mut self.second,
         }
     }
 
     /// Returns the place of an agent's session; `None` if it has no part in the conflict.
-    pub fn place_of(&self, agent: &AgentName, session_id: Option<&str>) -> Option<Place> {
-        let mut places = Place::BOTH.into_iter();
+    pub fn place_of(&self, agent: &AgentName, session_id: Option<&str>) -> Option<ConflictSide> {
+        let mut places = ConflictSide::BOTH.into_iter();
         places.find(|place| self.side(*place).is(agent, session_id))
     }
 
     /// Returns the name of the side at a place for a text.
-    pub fn name(&self, place: Place) -> String {
+    pub fn name(&self, place: ConflictSide) -> String {
         self.side(place).name(self.side(place.other()))
     }
 }

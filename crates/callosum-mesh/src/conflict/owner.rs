@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::Place;
+use super::ConflictSide;
 
 /// Points for each line that an agent wrote to the file.
 const LINE: u64 = 1;
@@ -68,7 +68,7 @@ impl Context {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Proposal {
     /// The side that should own it.
-    pub owner: Place,
+    pub owner: ConflictSide,
     /// The reason, as a part of a sentence.
     pub reason: String,
 }
@@ -77,16 +77,16 @@ pub struct Proposal {
 pub fn propose(first: &Context, second: &Context) -> Proposal {
     let (one, other) = (first.points(), second.points());
     let owner = if other > one {
-        Place::Second
+        ConflictSide::Second
     } else {
-        Place::First
+        ConflictSide::First
     };
     let reason = if one == other {
         "both have the same context, and it held the lease".to_owned()
     } else {
         let (own, others) = match owner {
-            Place::First => (first, second),
-            Place::Second => (second, first),
+            ConflictSide::First => (first, second),
+            ConflictSide::Second => (second, first),
         };
         format!("{}, against {}", own.describe(), others.describe())
     };
@@ -109,16 +109,32 @@ mod tests {
     #[test]
     fn the_agent_with_more_context_is_proposed() {
         for (first, second, owner) in [
-            (context(0, 0, false), context(0, 0, false), Place::First),
-            (context(3, 0, false), context(12, 0, false), Place::Second),
-            (context(40, 0, false), context(3, 1, false), Place::Second),
+            (
+                context(0, 0, false),
+                context(0, 0, false),
+                ConflictSide::First,
+            ),
+            (
+                context(3, 0, false),
+                context(12, 0, false),
+                ConflictSide::Second,
+            ),
+            (
+                context(40, 0, false),
+                context(3, 1, false),
+                ConflictSide::Second,
+            ),
             // A generated file does not outweigh a task and a decision.
             (
                 context(9_000, 0, false),
                 context(60, 1, true),
-                Place::Second,
+                ConflictSide::Second,
             ),
-            (context(10, 0, true), context(100, 1, false), Place::First),
+            (
+                context(10, 0, true),
+                context(100, 1, false),
+                ConflictSide::First,
+            ),
         ] {
             let proposal = propose(&first, &second);
             assert_eq!(proposal.owner, owner, "{first:?} {second:?}");

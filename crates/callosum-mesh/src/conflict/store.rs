@@ -11,7 +11,7 @@ use std::{
 use callosum_host::{Disk, DiskError, FileLock, LockError};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Conflict, Place};
+use super::{Conflict, ConflictSide};
 
 const OPEN: &str = "open";
 const RESOLVED: &str = "resolved";
@@ -140,7 +140,7 @@ impl ConflictStore {
     pub fn keep_version(
         &self,
         conflict: &Conflict,
-        place: Place,
+        place: ConflictSide,
         bytes: &[u8],
     ) -> Result<(), DiskError> {
         self.keep(conflict, place.as_str(), bytes)
@@ -176,7 +176,11 @@ impl ConflictStore {
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn version(&self, conflict: &Conflict, place: Place) -> Result<Option<Vec<u8>>, DiskError> {
+    pub fn version(
+        &self,
+        conflict: &Conflict,
+        place: ConflictSide,
+    ) -> Result<Option<Vec<u8>>, DiskError> {
         if !conflict.side(place).has_version {
             return Ok(None);
         }
@@ -256,7 +260,7 @@ mod tests {
             first: side("codex"),
             second: side("claude"),
             has_base: true,
-            last: Place::Second,
+            last: ConflictSide::Second,
             dropped: None,
             proposal: propose(&Context::default(), &Context::default()),
             task: None,
@@ -274,11 +278,13 @@ mod tests {
         let lock = store.lock(Duration::from_secs(1)).unwrap();
         store.write(&one).unwrap();
         store.keep_base(&one, b"base").unwrap();
-        store.keep_version(&one, Place::First, b"one\xff").unwrap();
+        store
+            .keep_version(&one, ConflictSide::First, b"one\xff")
+            .unwrap();
         assert_eq!(store.open_on("/p/a.rs").unwrap(), [one.clone()]);
         assert_eq!(store.open_on("/p/b.rs").unwrap(), []);
         assert_eq!(store.base(&one).unwrap().unwrap(), b"base");
-        let version = store.version(&one, Place::First).unwrap();
+        let version = store.version(&one, ConflictSide::First).unwrap();
         assert_eq!(version.unwrap(), b"one\xff");
         one.resolution = Some(Resolution {
             at: "2026-01-03T00:00:00Z".parse().unwrap(),

@@ -1,10 +1,10 @@
-//! [`Fault`]: what is wrong with an event that was handed in.
+//! [`InvalidEvent`]: what is wrong with an event that was handed in.
 
 use std::fmt;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct InvalidEvent {
     /// The key, as a path: `payload.task`. Empty where the whole is meant.
     pub key: String,
     /// What stands there, shortened.
@@ -15,9 +15,9 @@ pub struct Fault {
 
 /// All that is wrong with it, in the order of the schema; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Faults(pub Vec<Fault>);
+pub struct Faults(pub Vec<InvalidEvent>);
 
-impl fmt::Display for Fault {
+impl fmt::Display for InvalidEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.key.is_empty() {
             write!(f, "`{}` ", self.key)?;

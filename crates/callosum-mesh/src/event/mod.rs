@@ -14,7 +14,7 @@ mod value;
 pub(crate) use self::draft::Stamp;
 pub use self::{
     draft::Draft,
-    fault::{Fault, Faults},
+    fault::{Faults, InvalidEvent},
     masking::masked,
     read::{DEEPEST, LONGEST},
     recorded::Event,

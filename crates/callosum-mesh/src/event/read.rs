@@ -5,7 +5,7 @@ use callosum_evidence::secrets::mask;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{Draft, Fault, Faults};
+use super::{Draft, Faults, InvalidEvent};
 use crate::{agent::AgentName, topic::Topic};
 
 /// Most bytes of an event as it is handed in.
@@ -66,7 +66,7 @@ impl Draft {
 
 struct Reader<'a> {
     members: &'a Map<String, Value>,
-    faults: Vec<Fault>,
+    faults: Vec<InvalidEvent>,
 }
 
 impl Reader<'_> {
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let topic = self.topic();
         let source = self.parsed::<AgentName>("source", "the name of an agent, as `claude-code`");
         if let Some(ours) = source.as_ref().filter(|source| source.is_us()) {
-            self.faults.push(Fault {
+            self.faults.push(InvalidEvent {
                 key: "source".to_owned(),
                 found: format!("`{ours}`"),
                 wanted: "the name of an agent; this one is reserved for Callosum itself".to_owned(),
@@ -114,7 +114,7 @@ impl Reader<'_> {
             && kind != alias
         {
             let wanted = format!("the same as `type`, which is `{kind}`");
-            self.faults.push(Fault {
+            self.faults.push(InvalidEvent {
                 key: "event".to_owned(),
                 found: format!("`{alias}`"),
                 wanted,
@@ -142,7 +142,7 @@ impl Reader<'_> {
             && said.duration_since(seconds).abs() > SAME_MOMENT
         {
             let wanted = format!("the same time as `timestamp`, which is {said}");
-            self.faults.push(Fault {
+            self.faults.push(InvalidEvent {
                 key: "ts".to_owned(),
                 found: seconds.to_string(),
                 wanted,
@@ -158,7 +158,7 @@ impl Reader<'_> {
                 payload.clone()
             }
             Some(Value::Object(_)) => {
-                self.faults.push(Fault {
+                self.faults.push(InvalidEvent {
                     key: "payload".to_owned(),
                     found: "deeper".to_owned(),
                     wanted: format!("at most {DEEPEST} lists and objects deep"),
@@ -178,7 +178,7 @@ impl Reader<'_> {
             None | Some(Value::Null) => None,
             Some(Value::String(text)) if NAMES.contains(&key) && !mask(text).found.is_empty() => {
                 // Masked it would name something else.
-                self.faults.push(Fault {
+                self.faults.push(InvalidEvent {
                     key: key.to_owned(),
                     found: "text that contains a secret".to_owned(),
                     wanted: "a name without one".to_owned(),
@@ -222,7 +222,7 @@ impl Reader<'_> {
     }
 
     fn miss(&mut self, key: &str, wanted: &str) {
-        self.faults.push(Fault {
+        self.faults.push(InvalidEvent {
             key: key.to_owned(),
             found: "missing".to_owned(),
             wanted: wanted.to_owned(),
@@ -235,11 +235,11 @@ impl Reader<'_> {
     }
 }
 
-fn fault(key: &str, value: &Value, wanted: &str) -> Fault {
+fn fault(key: &str, value: &Value, wanted: &str) -> InvalidEvent {
     // What is refused is shown, and may be kept where it is shown.
     let shown = mask(&value.to_string()).text;
     let shown: String = shown.chars().take(80).collect();
-    Fault {
+    InvalidEvent {
         key: key.to_owned(),
         found: format!("`{shown}`"),
         wanted: wanted.to_owned(),

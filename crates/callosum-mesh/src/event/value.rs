@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::unique_keys::Strict;
+use crate::unique_keys::UniqueKeys;
 
 /// Most characters of a number that are shown.
 const MOST_SHOWN: usize = 40;
@@ -29,7 +29,7 @@ pub enum UnreadValue {
 /// Fails where the text is no JSON, where an object has a key twice, of which nobody can say which was meant, and where a
 /// whole number would lose digits.
 pub fn read_value(text: &str) -> Result<Value, UnreadValue> {
-    let Strict(value) = serde_json::from_str(text)?;
+    let UniqueKeys(value) = serde_json::from_str(text)?;
     if let Some(found) = too_large(text) {
         let found = found.chars().take(MOST_SHOWN).collect();
         return Err(UnreadValue::TooLarge { found });

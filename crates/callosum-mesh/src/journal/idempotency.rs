@@ -1,6 +1,6 @@
 //! Events that are handed in under an id of their author's: the same one twice is one event.
 //!
-//! Start with [`Turn::append_lists`]. [`Key`] is what is remembered of an id: where its event stands, and what
+//! Start with [`LogWriter::append_lists`]. [`Key`] is what is remembered of an id: where its event stands, and what
 //! that says, so that another event under the same id is told from the same one handed in again.
 
 use std::{collections::HashMap, fmt::Write as _};
@@ -9,7 +9,7 @@ use callosum_host::DiskError;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{Cursor, Journal, JournalError, Turn, files::MODE};
+use super::{Cursor, Journal, JournalError, LogWriter, files::MODE};
 use crate::event::{Draft, Event, masked};
 
 /// The folder with a file for each id.
@@ -58,13 +58,13 @@ pub struct Once {
 }
 
 /// Where an event of a list is to be found.
-enum Found {
+enum Lookup {
     Known(Box<Event>),
     /// So far into what is appended; and whether it is this one that is.
     At(usize, bool),
 }
 
-impl Turn<'_> {
+impl LogWriter<'_> {
     /// Appends lists of events in one write, each list all or none, but for those that their authors handed in
     /// under the same id before: each of these is given as it stands in the log.
     ///
@@ -88,12 +88,12 @@ impl Turn<'_> {
             found.push(list);
         }
         let events = self.append_keyed(planned)?;
-        let once = |found: Found| match found {
-            Found::Known(event) => Once {
+        let once = |found: Lookup| match found {
+            Lookup::Known(event) => Once {
                 event: *event,
                 is_new: false,
             },
-            Found::At(at, is_new) => Once {
+            Lookup::At(at, is_new) => Once {
                 event: events[at].clone(),
                 is_new,
             },
@@ -108,12 +108,12 @@ impl Turn<'_> {
         list: Vec<Draft>,
         planned: &mut Vec<(Draft, Option<Key>)>,
         places: &mut HashMap<String, usize>,
-    ) -> Result<Vec<Found>, JournalError> {
+    ) -> Result<Vec<Lookup>, JournalError> {
         let mut found = Vec::with_capacity(list.len());
         for draft in list {
             let key = Key::of(&draft);
             let Some(known) = &key else {
-                found.push(Found::At(planned.len(), true));
+                found.push(Lookup::At(planned.len(), true));
                 planned.push((draft, key));
                 continue;
             };
@@ -121,12 +121,12 @@ impl Turn<'_> {
                 if planned[*at].1.as_ref() != Some(known) {
                     return Err(reused(&draft, None));
                 }
-                found.push(Found::At(*at, false));
+                found.push(Lookup::At(*at, false));
             } else if let Some(event) = self.handed_in(&draft)? {
-                found.push(Found::Known(Box::new(event)));
+                found.push(Lookup::Known(Box::new(event)));
             } else {
                 places.insert(known.name.clone(), planned.len());
-                found.push(Found::At(planned.len(), true));
+                found.push(Lookup::At(planned.len(), true));
                 planned.push((draft, key));
             }
         }

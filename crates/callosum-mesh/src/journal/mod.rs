@@ -1,7 +1,7 @@
 //! The log of what was told on this machine: append-only, a line of JSON each, in numbered files.
 //!
 //! Start with [`Journal`]. Every process may append and read at the same time, with or without a
-//! daemon; a [`Turn`] is the right to append. [`Reader`] follows the log from a [`Cursor`].
+//! daemon; a [`LogWriter`] is the right to append. [`Reader`] follows the log from a [`Cursor`].
 //!
 //! Deliberately not here: what an event means.
 
@@ -18,8 +18,8 @@ pub(crate) use self::idempotency::{Key, reused};
 pub use self::{
     cursor::{Cursor, CursorError},
     idempotency::Once,
-    open::{Journal, JournalError, Retention, Tip},
+    open::{Journal, JournalError, LogEnd, Retention},
     reader::{Batch, Notice, Reader},
     stats::Condition,
-    writer::{Durability, Rest, Turn, Unsynced},
+    writer::{Durability, LogWriter, Rest, Unsynced},
 };

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::{
     Cursor, Reader,
     files::{MODE, Segment},
-    writer::{Head, Turn},
+    writer::{Head, LogWriter},
 };
 use crate::{
     agent::AgentName,
@@ -147,7 +147,7 @@ impl Journal {
     ///
     /// While it is held nobody else appends, in no process: what is read in a turn is still so when it
     /// ends.
-    pub fn turn(&mut self) -> Result<Turn<'_>, JournalError> {
+    pub fn turn(&mut self) -> Result<LogWriter<'_>, JournalError> {
         let begun = Instant::now();
         let patience = self.left.unwrap_or(PATIENCE);
         let lock = self.lock.clone();
@@ -155,7 +155,7 @@ impl Journal {
         if let Some(left) = &mut self.left {
             *left = left.saturating_sub(begun.elapsed());
         }
-        Turn::begin(self, lock?)
+        LogWriter::begin(self, lock?)
     }
 
     /// The file that is locked by who appends.
@@ -164,10 +164,10 @@ impl Journal {
     }
 
     /// The right to append, if nobody else has it just now.
-    pub fn try_turn(&mut self) -> Result<Option<Turn<'_>>, JournalError> {
+    pub fn try_turn(&mut self) -> Result<Option<LogWriter<'_>>, JournalError> {
         let lock = self.lock.clone();
         match lock.try_acquire(&self.disk, &self.folder.join(LOCK))? {
-            Some(lock) => Turn::begin(self, lock).map(Some),
+            Some(lock) => LogWriter::begin(self, lock).map(Some),
             None => Ok(None),
         }
     }
@@ -196,7 +196,7 @@ impl Journal {
     /// Which files the log consists of just now, as far as it takes to see that it has changed.
     ///
     /// Costs a listing of the folder, and no lock: who asks from time to time sees what others append.
-    pub fn tip(&self) -> Result<Tip, JournalError> {
+    pub fn tip(&self) -> Result<LogEnd, JournalError> {
         let last = Segment::list(&self.disk, &self.events())?.pop();
         let last = match last {
             Some(segment) => self.disk.stat(&segment.path)?.map(|stat| TipFile {
@@ -207,14 +207,14 @@ impl Journal {
             None => None,
         };
         let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
-        Ok(Tip {
+        Ok(LogEnd {
             origin: origin.and_then(|stat| stat.id),
             last,
         })
     }
 
     /// Whether the log that `tip` was taken of is still the one that stands here. One look at one file.
-    pub fn is_in_place(&self, tip: &Tip) -> Result<bool, JournalError> {
+    pub fn is_in_place(&self, tip: &LogEnd) -> Result<bool, JournalError> {
         let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
         Ok(origin.is_some_and(|stat| stat.id == tip.origin))
     }
@@ -243,7 +243,7 @@ impl Journal {
 
 /// The end of the log, to be held against another: where they are equal, nothing was appended between.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tip {
+pub struct LogEnd {
     /// The file with the log's id.
     origin: Option<FileId>,
     last: Option<TipFile>,
@@ -256,7 +256,7 @@ pub(super) struct TipFile {
     pub(super) id: Option<FileId>,
 }
 
-impl Tip {
+impl LogEnd {
     /// The `seq` of the first event in the last file.
     pub(crate) fn first(&self) -> Option<u64> {
         self.last.as_ref().map(|last| last.first)

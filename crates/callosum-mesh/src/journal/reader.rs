@@ -57,14 +57,14 @@ pub struct Reader {
     origin: String,
     /// The last event that was given, or the one before the first that can be.
     seq: u64,
-    place: Option<Place>,
+    place: Option<LogPosition>,
     notices: Vec<Notice>,
     /// Whether it is known that the log goes as far as the cursor that was begun with.
     is_within: bool,
 }
 
 #[derive(Debug)]
-struct Place {
+struct LogPosition {
     segment: Segment,
     file: DiskFile,
     offset: u64,
@@ -165,7 +165,7 @@ impl Reader {
                     batch.notices.push(Notice::Dropped { count });
                 }
                 self.seq = following.first - 1;
-                self.place = Some(Place {
+                self.place = Some(LogPosition {
                     file: following.open(&self.disk)?,
                     segment: following,
                     offset: 0,
@@ -188,7 +188,7 @@ impl Reader {
     ///
     /// It is named for the event after the last that was read, unless that one was damaged, or files between were
     /// removed. The folder is listed only where that may be.
-    fn file_after(&self, place: &mut Place) -> Result<Option<Segment>, DiskError> {
+    fn file_after(&self, place: &mut LogPosition) -> Result<Option<Segment>, DiskError> {
         let following = Segment::new(&self.folder, self.seq + 1);
         if following.first != place.segment.first && self.disk.exists(&following.path)? {
             return Ok(Some(following));
@@ -237,7 +237,7 @@ impl Reader {
             Err(error) => return Err(error.into()),
         };
         let offset = place_after(&file, self.seq)?;
-        self.place = Some(Place {
+        self.place = Some(LogPosition {
             segment,
             file,
             offset,
@@ -251,7 +251,7 @@ impl Reader {
     /// Reads whole lines of a file into the batch; whether its end was reached.
     fn read_file(
         &mut self,
-        place: &mut Place,
+        place: &mut LogPosition,
         most: usize,
         bytes: u64,
         batch: &mut Batch,
@@ -315,7 +315,7 @@ impl Reader {
 }
 
 /// Whether all that is left of a file has no end.
-fn is_torn_at(place: &Place) -> Result<bool, DiskError> {
+fn is_torn_at(place: &LogPosition) -> Result<bool, DiskError> {
     let left = place.file.read_from(place.offset)?;
     Ok(!left.contains(&b'\n'))
 }

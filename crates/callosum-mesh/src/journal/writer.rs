@@ -1,4 +1,4 @@
-//! [`Turn`]: the right to append, held by one process at a time.
+//! [`LogWriter`]: the right to append, held by one process at a time.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use callosum_host::{DiskError, DiskFile, FileLock, OpenHow, disk::FileId};
 use jiff::Timestamp;
 
 use super::{
-    Cursor, Journal, JournalError, Reader, Tip,
+    Cursor, Journal, JournalError, LogEnd, Reader,
     files::{MODE, Segment, last_seq},
     open::TipFile,
     sequence_mark,
@@ -67,7 +67,7 @@ pub(super) struct Head {
 
 /// The right to append to the log. Given back when it is dropped or ended.
 #[derive(Debug)]
-pub struct Turn<'a> {
+pub struct LogWriter<'a> {
     journal: &'a mut Journal,
     lock: FileLock,
     /// Appended in this turn.
@@ -76,7 +76,7 @@ pub struct Turn<'a> {
     unmarked: Option<u64>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> LogWriter<'a> {
     pub(super) fn begin(journal: &'a mut Journal, lock: FileLock) -> Result<Self, JournalError> {
         let mut turn = Self {
             journal,
@@ -168,7 +168,7 @@ impl<'a> Turn<'a> {
 
     /// The files of the log, of which `before` was taken earlier; nobody appends meanwhile. Costs nothing, since the turn knows
     /// its end.
-    pub fn tip_after(&self, before: &Tip) -> Tip {
+    pub fn tip_after(&self, before: &LogEnd) -> LogEnd {
         let head = self.journal.head.as_ref();
         before.with_last(head.map(|head| TipFile {
             first: head.segment.first,
@@ -206,7 +206,7 @@ impl<'a> Turn<'a> {
     /// Appends these events, all or none, and gives each its place. Their secrets are masked.
     ///
     /// They survive the end of this process once this has returned, and a loss of power once
-    /// [`Turn::end`] was asked for [`Durability::Synced`] and has. One write, whatever their number.
+    /// [`LogWriter::end`] was asked for [`Durability::Synced`] and has. One write, whatever their number.
     pub fn append(&mut self, drafts: Vec<Draft>) -> Result<Vec<Event>, JournalError> {
         if drafts.is_empty() {
             return Ok(Vec::new());

@@ -1,8 +1,8 @@
 //! The board: what is remembered of it follows from the log; and a lease on a file that is not there.
 
 use callosum_mesh::{
-    MeshError, Voice,
-    board::{Board, Order, Refusal},
+    Author, MeshError,
+    board::{Board, BoardError, Command},
     event::Draft,
     journal::{Cursor, Durability, Retention},
 };
@@ -201,14 +201,14 @@ fn a_full_board_refuses_more_and_loses_nothing() {
             panic!("it has room");
         };
         assert!(
-            matches!(refusal, Refusal::Full { count: 2000, .. }),
+            matches!(refusal, BoardError::Full { count: 2000, .. }),
             "{refusal}"
         );
     }
     let board = mesh.board().unwrap();
     assert_eq!((board.messages.len(), board.tasks.len()), (2000, 2000));
     mesh.give(
-        Order::Cancel {
+        Command::Cancel {
             task: "t7".to_owned(),
             reason: "r".to_owned(),
         },
@@ -224,7 +224,7 @@ fn a_full_board_refuses_more_and_loses_nothing() {
         panic!("it has room");
     };
     assert!(
-        matches!(refusal, Refusal::Full { count: 64, .. }),
+        matches!(refusal, BoardError::Full { count: 64, .. }),
         "{refusal}"
     );
 }
@@ -260,11 +260,11 @@ fn what_a_task_waits_for_in_vain_is_not_forgotten() {
     assert!(
         matches!(
             refused,
-            Err(MeshError::Refused(Refusal::NeedsWhatIsGone { .. }))
+            Err(MeshError::Refused(BoardError::NeedsWhatIsGone { .. }))
         ),
         "{refused:?}"
     );
-    let needs_no_more = Order::Change {
+    let needs_no_more = Command::Change {
         task: "waiting".to_owned(),
         set: [("needs".to_owned(), json!([]))].into_iter().collect(),
     };
@@ -300,7 +300,7 @@ fn a_change_that_has_no_room_is_refused() {
     let mut publish = |draft: Draft| mesh.publish(draft, Durability::Logged);
     let refused = publish(change(64, 32 * 1024));
     assert!(
-        matches!(refused, Err(MeshError::Refused(Refusal::Full { .. }))),
+        matches!(refused, Err(MeshError::Refused(BoardError::Full { .. }))),
         "{refused:?}"
     );
     publish(change(0, 1)).unwrap();
@@ -342,7 +342,7 @@ fn a_log_whose_board_is_not_kept_drops_nothing() {
 fn the_form_of_what_is_remembered_has_one_number() {
     let place = Place::new();
     let mut mesh = place.mesh();
-    let codex = Voice {
+    let codex = Author {
         session_id: Some("s".to_owned()),
         ..voice("codex")
     };
@@ -350,12 +350,12 @@ fn the_form_of_what_is_remembered_has_one_number() {
     mesh.give(task("t", "work"), &voice("claude")).unwrap();
     mesh.give(claim("t"), &codex).unwrap();
     send(&mut mesh, "m");
-    let share = Order::Share {
+    let share = Command::Share {
         id: "d".to_owned(),
         content: "c".to_owned(),
     };
     mesh.give(share, &codex).unwrap();
-    let lease = Order::Lease {
+    let lease = Command::Lease {
         path: "/a".to_owned(),
         why: None,
         anyway: false,
@@ -415,7 +415,7 @@ fn a_file_that_is_to_be_made_has_one_lease_by_any_path() {
     place.disk.create_dir_all(&root.join("src/deep")).unwrap();
     std::os::unix::fs::symlink(root.join("src/deep"), root.join("link")).unwrap();
     let said = |path: &str| format!("{}/{path}", root.display());
-    let lease = |path: &str| Order::Lease {
+    let lease = |path: &str| Command::Lease {
         path: said(path),
         why: None,
         anyway: false,
@@ -435,7 +435,7 @@ fn a_file_that_is_to_be_made_has_one_lease_by_any_path() {
     ] {
         let refused = refused(mesh.give(lease(path), &voice("gemini")));
         assert!(
-            matches!(refused, Refusal::LeasedBy { .. }),
+            matches!(refused, BoardError::LeasedBy { .. }),
             "{path}: {refused}"
         );
     }

@@ -8,7 +8,7 @@ use std::{
 use callosum_host::OpenHow;
 use callosum_mesh::{
     board::Status,
-    bridge::{Bridge, Resting},
+    bridge::{Bridge, WriteDelay},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -203,7 +203,7 @@ fn a_claim_by_hand_of_what_another_has_is_a_conflict() {
     place
         .mesh()
         .give(
-            callosum_mesh::board::Order::Change {
+            callosum_mesh::board::Command::Change {
                 task: "t1".to_owned(),
                 set: json!({"prompt": "other work"}).as_object().unwrap().clone(),
             },
@@ -471,7 +471,7 @@ fn what_was_read_between_two_who_overwrite_one_another_is_taken_over() {
     ];
     let mut mesh = place.mesh();
     let bridge = Bridge::of(&place.disk, &mesh);
-    let synced = bridge.sync_with(&mut mesh, &before, 0, &mut Resting::default());
+    let synced = bridge.sync_with(&mut mesh, &before, 0, &mut WriteDelay::default());
     let synced = synced.unwrap();
     assert_eq!(
         (synced.edits, synced.conflicts.len(), synced.rejected.len()),
@@ -558,7 +558,7 @@ fn what_is_being_written_while_the_file_is_exchanged_is_taken_over_afterwards() 
         *begun.lock().unwrap() = Some(file);
     });
     mesh.give(
-        callosum_mesh::board::Order::Share {
+        callosum_mesh::board::Command::Share {
             id: "d1".to_owned(),
             content: "first".to_owned(),
         },

@@ -1,7 +1,7 @@
 //! Files that are dropped in beside the bridge file.
 
 use callosum_mesh::{
-    board::{Order, Receipt},
+    board::{Command, Receipt},
     bridge::{Bridge, Synced},
 };
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn what_has_the_words_of_something_that_is_over_is_added_anew() {
             .map(|message| message.id.clone())
             .collect();
         for message in waiting {
-            let order = Order::Move {
+            let order = Command::Move {
                 message,
                 receipt: Receipt::Acked,
                 evidence: None,

@@ -1,7 +1,7 @@
 //! Edits of the bridge file that cannot be taken over: each is told of, and what was written is kept.
 
 use callosum_mesh::{
-    board::{NewTask, Order, Status},
+    board::{Command, NewTask, Status},
     bridge::Synced,
 };
 use serde_json::{Value, json};
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::drop_ins::drop_in;
 use crate::place::{Place, claim, task, voice, write_into};
 
-pub(crate) fn give(place: &Place, order: Order, who: &str) {
+pub(crate) fn give(place: &Place, order: Command, who: &str) {
     place.mesh().give(order, &voice(who)).expect("it is given");
 }
 
-pub(crate) fn done(id: &str, result: &str) -> Order {
-    Order::Complete {
+pub(crate) fn done(id: &str, result: &str) -> Command {
+    Command::Complete {
         task: id.to_owned(),
         result: Some(result.to_owned()),
         anyway: false,
@@ -22,8 +22,8 @@ pub(crate) fn done(id: &str, result: &str) -> Order {
     }
 }
 
-fn release(id: &str) -> Order {
-    Order::Release {
+fn release(id: &str) -> Command {
+    Command::Release {
         task: id.to_owned(),
         reason: "given back".to_owned(),
         anyway: false,
@@ -141,14 +141,14 @@ fn another_result_of_what_is_complete_is_a_conflict() {
 #[test]
 fn another_content_of_what_was_told_is_a_conflict() {
     let place = Place::new();
-    let message = Order::Send {
+    let message = Command::Send {
         id: "m1".to_owned(),
         to: "codex".parse().unwrap(),
         content: "hello".to_owned(),
         reply_to: None,
         ttl_seconds: None,
     };
-    let discovery = Order::Share {
+    let discovery = Command::Share {
         id: "d1".to_owned(),
         content: "found".to_owned(),
     };
@@ -173,7 +173,7 @@ fn a_change_of_what_was_cancelled_meanwhile_is_a_conflict() {
     give(&place, task("t1", "work"), "claude");
     place.sync();
     let mut stale = place.document();
-    let cancel = Order::Cancel {
+    let cancel = Command::Cancel {
         task: "t1".to_owned(),
         reason: "no need".to_owned(),
     };
@@ -259,7 +259,7 @@ fn a_board_without_room_in_the_file_is_shown_as_far_as_it_goes() {
             prompt: long.clone(),
             ..NewTask::default()
         };
-        mesh.give(Order::Add(order), &voice("claude")).unwrap();
+        mesh.give(Command::Add(order), &voice("claude")).unwrap();
     }
     place.sync();
     assert!(place.text().len() <= 1024 * 1024, "{}", place.text().len());

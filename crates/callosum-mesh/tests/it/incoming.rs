@@ -2,7 +2,7 @@
 
 use callosum_mesh::{
     Mesh,
-    board::{Refusal, Status},
+    board::{BoardError, Status},
     event::Draft,
     journal::Durability,
 };
@@ -47,7 +47,7 @@ fn events_of_the_seeds_topics_mean_the_board() {
     let second = json!({"type": "calc.task.claimed", "source": "gemini", "payload": {"task": "t"}});
     assert!(matches!(
         refused(publish(&mut mesh, second)),
-        Refusal::ClaimedBy { .. }
+        BoardError::ClaimedBy { .. }
     ));
     let wrong = json!({"type": "calc.message", "source": "codex", "payload": {"content": 7}});
     let error = publish(&mut mesh, wrong).unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! Who works on which file.
 
-use callosum_mesh::board::{Order, Refusal};
+use callosum_mesh::board::{BoardError, Command};
 
 use crate::place::{Place, refused, voice};
 
@@ -9,7 +9,7 @@ use crate::place::{Place, refused, voice};
 fn a_lease_keeps_others_out_until_it_ends() {
     let place = Place::new();
     let mut mesh = place.mesh();
-    let lease = |anyway| Order::Lease {
+    let lease = |anyway| Command::Lease {
         path: "/project/a.rs".to_owned(),
         why: Some("renaming".to_owned()),
         anyway,
@@ -31,14 +31,14 @@ fn a_lease_keeps_others_out_until_it_ends() {
     let end = board.leases[0].until;
     let claude = "claude-code".parse().unwrap();
     assert!(board.holder("/project/a.rs", &claude, None, end).is_none());
-    let relative = Order::Lease {
+    let relative = Command::Lease {
         path: "a.rs".to_owned(),
         why: None,
         anyway: false,
     };
     assert!(matches!(
         refused(mesh.give(relative, &voice("codex"))),
-        Refusal::NoPath { .. }
+        BoardError::NoPath { .. }
     ));
 }
 
@@ -47,7 +47,7 @@ fn a_lease_keeps_others_out_until_it_ends() {
 fn a_folder_is_not_leased() {
     let place = Place::new();
     let mut mesh = place.mesh();
-    let order = Order::Lease {
+    let order = Command::Lease {
         path: "/".to_owned(),
         why: None,
         anyway: false,
@@ -55,7 +55,7 @@ fn a_folder_is_not_leased() {
     let refusal = refused(mesh.give(order, &voice("codex")));
     assert_eq!(
         refusal,
-        Refusal::Folder {
+        BoardError::Folder {
             path: "/".to_owned()
         }
     );

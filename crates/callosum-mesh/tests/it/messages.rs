@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use callosum_host::{Clock, Ids};
 use callosum_mesh::{
-    Mesh, Voice,
-    board::{Order, Receipt, Refusal},
-    digest::Beside,
+    Author, Mesh,
+    board::{BoardError, Command, Receipt},
+    digest::DigestContext,
     event::Draft,
     journal::Durability,
 };
@@ -15,16 +15,16 @@ use serde_json::json;
 
 use crate::place::{Place, claim, handed_over, refused, send, task, voice};
 
-fn moved(message: &str, receipt: Receipt) -> Order {
-    Order::Move {
+fn moved(message: &str, receipt: Receipt) -> Command {
+    Command::Move {
         message: message.to_owned(),
         receipt,
         evidence: None,
     }
 }
 
-fn send_to(to: &str, ttl_seconds: Option<u64>) -> Order {
-    Order::Send {
+fn send_to(to: &str, ttl_seconds: Option<u64>) -> Command {
+    Command::Send {
         id: "m".to_owned(),
         to: to.parse().expect("a name"),
         content: "look".to_owned(),
@@ -49,21 +49,21 @@ fn a_message_goes_from_step_to_step() {
         []
     );
     let foreign = mesh.give(moved("m", Receipt::Acked), &voice("gemini"));
-    assert!(matches!(refused(foreign), Refusal::NotTheirs { .. }));
+    assert!(matches!(refused(foreign), BoardError::NotTheirs { .. }));
     mesh.give(moved("m", Receipt::Acked), &codex).unwrap();
     let message = mesh.board().unwrap().message("m").unwrap().clone();
     assert_eq!(message.receipt, Some(Receipt::Acked));
     send(&mut mesh, "n");
     mesh.give(moved("n", Receipt::Dead), &voice("callosum"))
         .unwrap();
-    let retry = |message: &str| Order::Retry {
+    let retry = |message: &str| Command::Retry {
         message: message.to_owned(),
     };
     mesh.give(retry("n"), &codex).unwrap();
     assert_eq!(mesh.board().unwrap().message("n").unwrap().receipt, None);
     assert!(matches!(
         refused(mesh.give(retry("n"), &codex)),
-        Refusal::NotDead { .. }
+        BoardError::NotDead { .. }
     ));
 }
 
@@ -78,11 +78,11 @@ fn a_message_to_nobody_is_a_dead_letter() {
     assert_eq!(message.receipt, Some(Receipt::Dead));
     let why = message.evidence.unwrap();
     assert!(why.contains("no agent named codxe"), "{why}");
-    let retry = Order::Retry {
+    let retry = Command::Retry {
         message: "m".to_owned(),
     };
     let again = refused(mesh.give(retry.clone(), &voice("claude")));
-    assert!(matches!(again, Refusal::Unreachable { .. }), "{again:?}");
+    assert!(matches!(again, BoardError::Unreachable { .. }), "{again:?}");
     mesh.give(task("s", "work"), &voice("codxe")).unwrap();
     mesh.give(retry, &voice("claude")).unwrap();
     assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
@@ -92,7 +92,7 @@ fn a_message_to_nobody_is_a_dead_letter() {
     assert_eq!(message.receipt, Some(Receipt::Dropped));
     // One that has told of anything is no stranger.
     mesh.give(task("t", "work"), &voice("reviewer-2")).unwrap();
-    let known = Order::Send {
+    let known = Command::Send {
         id: "n".to_owned(),
         to: "reviewer-2".parse().unwrap(),
         content: "look".to_owned(),
@@ -109,7 +109,7 @@ fn a_message_that_waits_too_long_is_a_dead_letter() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let wrong = refused(mesh.give(send_to("codex", Some(0)), &voice("claude")));
-    assert_eq!(wrong, Refusal::NoTtl { seconds: 0 });
+    assert_eq!(wrong, BoardError::NoTtl { seconds: 0 });
     mesh.give(send_to("codex", Some(60)), &voice("claude"))
         .unwrap();
     let board = mesh.board().unwrap();
@@ -133,7 +133,7 @@ fn a_message_that_waits_too_long_is_a_dead_letter() {
     let seq = mesh.board().unwrap().seq;
     mesh.settle().unwrap();
     assert_eq!(mesh.board().unwrap().seq, seq, "it is told once");
-    let retry = Order::Retry {
+    let retry = Command::Retry {
         message: "m".to_owned(),
     };
     mesh.give(retry, &voice("claude")).unwrap();
@@ -156,7 +156,7 @@ fn a_message_that_waits_too_long_is_a_dead_letter() {
 fn a_message_to_one_session_is_for_that_one_alone() {
     let place = Place::new();
     let mut mesh = place.mesh();
-    let session = |id: &str| Voice {
+    let session = |id: &str| Author {
         session_id: Some(id.to_owned()),
         ..voice("codex")
     };
@@ -165,7 +165,7 @@ fn a_message_to_one_session_is_for_that_one_alone() {
         mesh.begin_session(voice, None).unwrap();
     }
     let send = |mesh: &mut Mesh, id: &str, to: &str| {
-        let order = Order::Send {
+        let order = Command::Send {
             id: id.to_owned(),
             to: to.parse().expect("somebody"),
             content: format!("look at {id}"),
@@ -184,7 +184,7 @@ fn a_message_to_one_session_is_for_that_one_alone() {
     send(&mut mesh, "m1", "codex@s1");
     // The same again is one, and another under its id is refused.
     send(&mut mesh, "m1", "codex@s1");
-    let other = Order::Send {
+    let other = Command::Send {
         id: "m1".to_owned(),
         to: "codex@s1".parse().unwrap(),
         content: "look away".to_owned(),
@@ -192,7 +192,7 @@ fn a_message_to_one_session_is_for_that_one_alone() {
         ttl_seconds: None,
     };
     let other = refused(mesh.give(other, &voice("claude")));
-    assert!(matches!(other, Refusal::SaysOther { .. }), "{other}");
+    assert!(matches!(other, BoardError::SaysOther { .. }), "{other}");
     send(&mut mesh, "m2", "codex@s2");
     send(&mut mesh, "m3", "codex@s3");
     let (receipt, why) = state(&mut mesh, "m3");
@@ -205,10 +205,12 @@ fn a_message_to_one_session_is_for_that_one_alone() {
         assert!(!told.contains(&"m1".to_owned()), "{told:?}");
     }
     assert_eq!(state(&mut mesh, "m2").0, Some(Receipt::Delivered));
-    let digest = mesh.digest_for(&one, &Beside::default(), 400).unwrap();
+    let digest = mesh
+        .digest_for(&one, &DigestContext::default(), 400)
+        .unwrap();
     assert_eq!(digest.messages, ["m1"]);
     let acked = mesh.give(moved("m1", Receipt::Acked), &two);
-    assert!(matches!(refused(acked), Refusal::NotTheirs { .. }));
+    assert!(matches!(refused(acked), BoardError::NotTheirs { .. }));
     // It ends before it has seen or heard what was for it alone.
     send(&mut mesh, "m4", "codex@s2");
     mesh.end_session(&two, "its client said so").unwrap();
@@ -227,11 +229,11 @@ fn a_message_to_one_session_is_for_that_one_alone() {
     assert_eq!(place.sync().conflicts, []);
     let told = handed_over(&mut place.mesh(), &one, "post-tool").unwrap();
     assert!(told.text.contains("by hand"), "{}", told.text);
-    let retry = Order::Retry {
+    let retry = Command::Retry {
         message: "m4".to_owned(),
     };
     let again = refused(mesh.give(retry.clone(), &voice("claude")));
-    assert!(matches!(again, Refusal::Unreachable { .. }), "{again:?}");
+    assert!(matches!(again, BoardError::Unreachable { .. }), "{again:?}");
     // It may be taken up again.
     mesh.begin_session(&two, None).unwrap();
     mesh.give(retry, &voice("claude")).unwrap();
@@ -260,7 +262,7 @@ fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
         assert!(
             matches!(
                 refused(made_up),
-                Refusal::NotTheirs { .. } | Refusal::NotTheirsToTake { .. }
+                BoardError::NotTheirs { .. } | BoardError::NotTheirsToTake { .. }
             ),
             "{receipt:?}"
         );
@@ -271,7 +273,7 @@ fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
         mesh.give(moved("m", receipt), &codex).unwrap();
     }
     mesh.give(moved("m", Receipt::Dropped), &claude).unwrap();
-    let cancel = |id: &str| Order::Cancel {
+    let cancel = |id: &str| Command::Cancel {
         task: id.to_owned(),
         reason: "no need".to_owned(),
     };
@@ -285,12 +287,12 @@ fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
         );
         mesh.give(cancel(id), &voice(who)).unwrap();
     }
-    let share = Order::Share {
+    let share = Command::Share {
         id: "d".to_owned(),
         content: "found".to_owned(),
     };
     mesh.give(share, &claude).unwrap();
-    let forget = Order::Forget {
+    let forget = Command::Forget {
         discovery: "d".to_owned(),
     };
     refused(mesh.give(forget.clone(), &qwen));
@@ -332,7 +334,7 @@ fn of_two_sessions_one_is_handed_a_message() {
             let (place, handed) = (&place, &handed);
             scope.spawn(move || {
                 let mut mesh = place.mesh();
-                let voice = callosum_mesh::Voice {
+                let voice = callosum_mesh::Author {
                     session_id: Some(session.to_owned()),
                     ..voice("codex")
                 };

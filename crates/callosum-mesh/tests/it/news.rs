@@ -1,9 +1,9 @@
 //! What an agent at work is told beside its messages, and what a holder of a file is told of others.
 
 use callosum_mesh::{
-    Mesh, Voice,
-    board::{NewTask, Order},
-    digest::Beside,
+    Author, Mesh,
+    board::{Command, NewTask},
+    digest::DigestContext,
     event::Draft,
     journal::Durability,
 };
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, handed_over, refused, voice};
 
-fn at_work(agent: &str, session: &str) -> Voice {
-    Voice {
+fn at_work(agent: &str, session: &str) -> Author {
+    Author {
         session_id: Some(session.to_owned()),
         ..voice(agent)
     }
 }
 
-fn told(mesh: &mut Mesh, voice: &Voice) -> String {
+fn told(mesh: &mut Mesh, voice: &Author) -> String {
     let told = handed_over(mesh, voice, "post-tool-use");
     told.map(|told| told.text).unwrap_or_default()
 }
 
 fn add(mesh: &mut Mesh, id: &str, to: &str, by: &str) {
-    let order = Order::Add(NewTask {
+    let order = Command::Add(NewTask {
         id: id.to_owned(),
         prompt: format!("work of {id}"),
         assigned_to: Some(to.parse().expect("a name")),
@@ -49,14 +49,14 @@ fn an_agent_at_work_is_told_what_is_new_once() {
     assert_eq!(told(&mut mesh, &codex), "");
     add(&mut mesh, "for-codex", "codex", "claude");
     add(&mut mesh, "for-gemini", "gemini", "codex");
-    let done = Order::Complete {
+    let done = Command::Complete {
         task: "for-gemini".to_owned(),
         result: Some("two \"in\" lexer.rs".to_owned()),
         anyway: false,
         token: None,
     };
     mesh.give(done, &voice("gemini")).unwrap();
-    let found = Order::Share {
+    let found = Command::Share {
         id: "d".to_owned(),
         content: "serde 2 breaks".to_owned(),
     };
@@ -106,7 +106,7 @@ fn no_session_is_left_blind_by_another_of_its_agent() {
     mesh.heard_all(&first).unwrap();
     mesh.heard_all(&second).unwrap();
     let share = |mesh: &mut Mesh, content: &str| {
-        let order = Order::Share {
+        let order = Command::Share {
             id: content.to_owned(),
             content: format!("found {content}"),
         };
@@ -136,7 +136,9 @@ fn no_session_is_left_blind_by_another_of_its_agent() {
     // Another session begins, and is told by its digest what the first has not heard yet.
     share(&mut mesh, "two");
     let third = at_work("codex", "s3");
-    let digest = mesh.digest_for(&third, &Beside::default(), 400).unwrap();
+    let digest = mesh
+        .digest_for(&third, &DigestContext::default(), 400)
+        .unwrap();
     assert!(digest.text.contains("found two"), "{}", digest.text);
     mesh.deliver(&digest, &third, "session-start").unwrap();
     assert!(told(&mut mesh, &first).contains("found two"));
@@ -159,7 +161,7 @@ fn what_has_no_room_comes_at_the_next_call() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let share = |mesh: &mut Mesh, number: usize| {
-        let order = Order::Share {
+        let order = Command::Share {
             id: format!("d{number}"),
             content: format!("finding {number}: {}", "word ".repeat(30)),
         };
@@ -167,7 +169,9 @@ fn what_has_no_room_comes_at_the_next_call() {
     };
     let codex = at_work("codex", "s1");
     share(&mut mesh, 0);
-    let digest = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    let digest = mesh
+        .digest_for(&codex, &DigestContext::default(), 400)
+        .unwrap();
     mesh.deliver(&digest, &codex, "session-start").unwrap();
     for number in 1..=20 {
         share(&mut mesh, number);
@@ -195,7 +199,7 @@ fn a_holder_is_told_what_others_do() {
     let mut mesh = place.mesh();
     let claude = at_work("claude", "s1");
     let gemini = at_work("gemini", "s2");
-    let take = |anyway| Order::Lease {
+    let take = |anyway| Command::Lease {
         path: "/p/lib.rs".to_owned(),
         why: None,
         anyway,

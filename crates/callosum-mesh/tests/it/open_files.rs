@@ -1,7 +1,7 @@
 //! Files of the bridge that somebody has open to write them.
 
 use callosum_host::{DiskFile, OpenHow};
-use callosum_mesh::bridge::Spare;
+use callosum_mesh::bridge::StandbyFile;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -51,7 +51,7 @@ fn a_file_that_was_exchanged_away_stays_while_somebody_writes_it() {
     let (place, file, whole) = begun();
     let half = whole.len() / 2;
     let shown = place.disk.read(&place.file()).unwrap();
-    let mut spare = Spare::of(&place.disk, place.folder());
+    let mut spare = StandbyFile::of(&place.disk, place.folder());
     spare.lay(1, &shown).unwrap();
     assert!(spare.exchange().unwrap());
     file.set_len(0).unwrap();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{Clock, Disk, Ids};
 use callosum_mesh::{
-    Mesh, MeshError, Voice,
-    board::{NewTask, Order, Refusal},
+    Author, Mesh, MeshError,
+    board::{BoardError, Command, NewTask},
     bridge::{Bridge, Synced},
     digest::Digest,
     event::Event,
@@ -100,28 +100,28 @@ pub(crate) fn write_into(path: &Path, bytes: &[u8]) {
     file.write_at(bytes, 0).expect("it can be written");
 }
 
-pub(crate) fn voice(name: &str) -> Voice {
-    Voice::of(name.parse().expect("a name"))
+pub(crate) fn voice(name: &str) -> Author {
+    Author::of(name.parse().expect("a name"))
 }
 
 /// A task of which nothing but its prompt is told.
-pub(crate) fn task(id: &str, prompt: &str) -> Order {
-    Order::Add(NewTask {
+pub(crate) fn task(id: &str, prompt: &str) -> Command {
+    Command::Add(NewTask {
         id: id.to_owned(),
         prompt: prompt.to_owned(),
         ..NewTask::default()
     })
 }
 
-pub(crate) fn claim(id: &str) -> Order {
-    Order::Claim {
+pub(crate) fn claim(id: &str) -> Command {
+    Command::Claim {
         task: Some(id.to_owned()),
         anyway: false,
     }
 }
 
 /// Why an order was refused.
-pub(crate) fn refused(done: Result<Vec<Event>, MeshError>) -> Refusal {
+pub(crate) fn refused(done: Result<Vec<Event>, MeshError>) -> BoardError {
     match done {
         Err(MeshError::Refused(refusal)) => refusal,
         other => panic!("not refused: {other:?}"),
@@ -129,8 +129,8 @@ pub(crate) fn refused(done: Result<Vec<Event>, MeshError>) -> Refusal {
 }
 
 /// A task as done by whoever says so.
-pub(crate) fn complete(id: &str) -> Order {
-    Order::Complete {
+pub(crate) fn complete(id: &str) -> Command {
+    Command::Complete {
         task: id.to_owned(),
         result: Some("done".to_owned()),
         anyway: false,
@@ -140,7 +140,7 @@ pub(crate) fn complete(id: &str) -> Order {
 
 /// Sends a message of Claude Code's to Codex.
 pub(crate) fn send(mesh: &mut Mesh, id: &str) {
-    let order = Order::Send {
+    let order = Command::Send {
         id: id.to_owned(),
         to: "codex".parse().expect("a name"),
         content: "look".to_owned(),
@@ -151,7 +151,7 @@ pub(crate) fn send(mesh: &mut Mesh, id: &str) {
 }
 
 /// What this agent is handed over between two calls, all of which can be noted.
-pub(crate) fn handed_over(mesh: &mut Mesh, voice: &Voice, evidence: &str) -> Option<Digest> {
+pub(crate) fn handed_over(mesh: &mut Mesh, voice: &Author, evidence: &str) -> Option<Digest> {
     let handed = mesh.hand_over(voice, evidence, |_| true);
     handed.expect("it can be noted")
 }

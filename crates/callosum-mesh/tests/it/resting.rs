@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_mesh::bridge::{Bridge, Resting, Synced};
+use callosum_mesh::bridge::{Bridge, Synced, WriteDelay};
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -13,14 +13,14 @@ use crate::place::Place;
 /// A place and how a daemon brings its bridge in line.
 struct Watched {
     place: Place,
-    resting: Resting,
+    resting: WriteDelay,
 }
 
 impl Watched {
     fn new() -> Self {
         let place = Place::new();
         place.sync();
-        let resting = Resting::default();
+        let resting = WriteDelay::default();
         Self { place, resting }
     }
 

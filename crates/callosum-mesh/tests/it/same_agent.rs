@@ -1,9 +1,9 @@
 //! What two sessions of one agent have for one another.
 
 use callosum_mesh::{
-    Mesh, Voice,
-    board::{NewTask, Order, Receipt},
-    digest::Beside,
+    Author, Mesh,
+    board::{Command, NewTask, Receipt},
+    digest::DigestContext,
     event::Draft,
     journal::Durability,
 };
@@ -11,29 +11,29 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, handed_over, voice};
 
-fn session(agent: &str, session: &str) -> Voice {
-    Voice {
+fn session(agent: &str, session: &str) -> Author {
+    Author {
         session_id: Some(session.to_owned()),
         ..voice(agent)
     }
 }
 
-fn told(mesh: &mut Mesh, voice: &Voice) -> String {
+fn told(mesh: &mut Mesh, voice: &Author) -> String {
     let told = handed_over(mesh, voice, "post-tool-use");
     told.map(|told| told.text).unwrap_or_default()
 }
 
-fn begun(mesh: &mut Mesh, voice: &Voice) -> String {
+fn begun(mesh: &mut Mesh, voice: &Author) -> String {
     let told = mesh
-        .digest_for(voice, &Beside::default(), 400)
+        .digest_for(voice, &DigestContext::default(), 400)
         .expect("a digest");
     mesh.deliver(&told, voice, "session-start")
         .expect("a delivery");
     told.text
 }
 
-fn say(mesh: &mut Mesh, id: &str, to: &str, by: &Voice) {
-    let order = Order::Send {
+fn say(mesh: &mut Mesh, id: &str, to: &str, by: &Author) {
+    let order = Command::Send {
         id: id.to_owned(),
         to: to.parse().expect("an addressee"),
         content: format!("words of {id}"),
@@ -43,7 +43,7 @@ fn say(mesh: &mut Mesh, id: &str, to: &str, by: &Voice) {
     mesh.give(order, by).expect("an accepted message");
 }
 
-fn publish(mesh: &mut Mesh, topic: &str, by: &Voice, payload: Value) {
+fn publish(mesh: &mut Mesh, topic: &str, by: &Author, payload: Value) {
     let draft = json!({
         "type": topic, "source": by.agent, "session_id": by.session_id, "payload": payload,
     });
@@ -97,7 +97,7 @@ fn sessions_of_one_agent_hear_of_each_other() {
     mesh.heard_all(&one).unwrap();
     mesh.heard_all(&other).unwrap();
     let task = |id: &str, to: Option<&str>| {
-        Order::Add(NewTask {
+        Command::Add(NewTask {
             id: id.to_owned(),
             prompt: format!("work of {id}"),
             assigned_to: to.map(|to| to.parse().unwrap()),
@@ -105,7 +105,7 @@ fn sessions_of_one_agent_hear_of_each_other() {
         })
     };
     mesh.give(task("t1", Some("codex")), &one).unwrap();
-    let share = Order::Share {
+    let share = Command::Share {
         id: "d".to_owned(),
         content: "serde 2 breaks".to_owned(),
     };
@@ -147,7 +147,7 @@ fn what_a_session_asks_of_its_own_agent_waits_for_another() {
         mesh.heard_all(&one).unwrap();
         let asks = json!({"to": "codex", "what": "review a.rs"});
         publish(&mut mesh, "calc.request", &one, asks);
-        let share = Order::Share {
+        let share = Command::Share {
             id: "d".to_owned(),
             content: "serde 2 breaks".to_owned(),
         };

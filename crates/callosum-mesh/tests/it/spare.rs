@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use callosum_host::OpenHow;
-use callosum_mesh::bridge::{FILE, Spare};
+use callosum_mesh::bridge::{FILE, StandbyFile};
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -13,7 +13,7 @@ struct Shown {
     place: Place,
     path: PathBuf,
     bytes: Vec<u8>,
-    spare: Spare,
+    spare: StandbyFile,
     revision: u64,
 }
 
@@ -23,7 +23,7 @@ impl Shown {
         place.sync();
         let path = place.folder().join(FILE);
         let bytes = place.disk.read(&path).expect("a sync shows a file");
-        let spare = Spare::of(&place.disk, place.folder());
+        let spare = StandbyFile::of(&place.disk, place.folder());
         let revision = spare
             .revision_of(&bytes)
             .ok()
@@ -109,7 +109,7 @@ fn what_was_written_goes_back_to_where_it_was_written() {
         revision,
     } = Shown::new();
     assert!(!spare.give_back().unwrap());
-    let exchanged = |spare: &mut Spare| {
+    let exchanged = |spare: &mut StandbyFile| {
         spare.lay(revision, &shown).unwrap();
         let file = place.disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
         assert!(spare.exchange().unwrap());

@@ -1,6 +1,6 @@
 //! Statuses of tasks as people write them into the bridge file, and tasks that would wait for themselves.
 
-use callosum_mesh::board::{NewTask, Order, Refusal, Status};
+use callosum_mesh::board::{BoardError, Command, NewTask, Status};
 use serde_json::json;
 
 use crate::{
@@ -70,8 +70,8 @@ fn another_word_for_the_same_status_changes_nothing() {
     assert_eq!(task.claim.unwrap().by.as_str(), "codex");
 }
 
-fn needing(id: &str, needs: &[&str]) -> Order {
-    Order::Add(NewTask {
+fn needing(id: &str, needs: &[&str]) -> Command {
+    Command::Add(NewTask {
         id: id.to_owned(),
         prompt: "work".to_owned(),
         needs: needs.iter().map(|need| (*need).to_owned()).collect(),
@@ -89,7 +89,7 @@ fn a_circle_of_needs_is_named() {
     mesh.give(needing("x", &[]), &claude).unwrap();
     mesh.give(needing("b", &["x", "a"]), &claude).unwrap();
     mesh.give(needing("c", &["x", "b"]), &claude).unwrap();
-    let needs = |task: &str, needs: &str| Order::Change {
+    let needs = |task: &str, needs: &str| Command::Change {
         task: task.to_owned(),
         set: json!({"needs": [needs]}).as_object().unwrap().clone(),
     };
@@ -145,7 +145,7 @@ fn a_claim_without_a_session_does_not_take_over_one_of_a_session() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let codex = voice("codex");
-    let session = callosum_mesh::Voice {
+    let session = callosum_mesh::Author {
         session_id: Some("s1".to_owned()),
         ..codex.clone()
     };
@@ -161,12 +161,12 @@ fn a_claim_without_a_session_does_not_take_over_one_of_a_session() {
         .unwrap()
         .token;
     for anyway in [false, true] {
-        let order = Order::Claim {
+        let order = Command::Claim {
             task: Some("t1".to_owned()),
             anyway,
         };
         let refusal = refused(mesh.give(order, &codex));
-        assert!(matches!(refusal, Refusal::ClaimedBy { .. }), "{refusal}");
+        assert!(matches!(refusal, BoardError::ClaimedBy { .. }), "{refusal}");
     }
     let held = mesh
         .board()

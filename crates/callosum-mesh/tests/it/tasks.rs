@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use callosum_mesh::{
-    Mesh, Voice,
-    board::{NewTask, Order, Refusal, Status, Task},
+    Author, Mesh,
+    board::{BoardError, Command, NewTask, Status, Task},
     route::CATEGORY,
 };
 use serde_json::json;
@@ -42,16 +42,16 @@ fn a_claim_is_compared_and_set() {
         .by;
     assert!(matches!(
         refused(mesh.give(claim("t"), &voice("late"))),
-        Refusal::ClaimedBy { .. }
+        BoardError::ClaimedBy { .. }
     ));
     assert!(matches!(
         refused(mesh.give(complete("t"), &voice("late"))),
-        Refusal::ClaimedBy { .. }
+        BoardError::ClaimedBy { .. }
     ));
     mesh.give(complete("t"), &voice(by.as_str())).unwrap();
     assert!(matches!(
         refused(mesh.give(claim("t"), &voice("late"))),
-        Refusal::IsOver { .. }
+        BoardError::IsOver { .. }
     ));
 }
 
@@ -89,7 +89,7 @@ fn the_most_urgent_that_waits_for_nothing_comes_first() {
     let mut mesh = place.mesh();
     let claude = voice("claude");
     let add = |id: &str, priority, needs: &[&str], to: Option<&str>| {
-        Order::Add(NewTask {
+        Command::Add(NewTask {
             id: id.to_owned(),
             prompt: "work".to_owned(),
             priority: Some(priority),
@@ -105,7 +105,7 @@ fn the_most_urgent_that_waits_for_nothing_comes_first() {
     mesh.give(add("theirs", 0, &[], Some("gemini")), &claude)
         .unwrap();
     let next = |mesh: &mut Mesh| {
-        let order = Order::Claim {
+        let order = Command::Claim {
             task: None,
             anyway: false,
         };
@@ -115,30 +115,30 @@ fn the_most_urgent_that_waits_for_nothing_comes_first() {
     assert_eq!(next(&mut mesh), "first");
     assert!(matches!(
         refused(mesh.give(claim("waits"), &voice("codex"))),
-        Refusal::WaitsFor { .. }
+        BoardError::WaitsFor { .. }
     ));
     assert!(matches!(
         refused(mesh.give(claim("theirs"), &voice("codex"))),
-        Refusal::MeantFor { .. }
+        BoardError::MeantFor { .. }
     ));
     mesh.give(complete("first"), &voice("codex")).unwrap();
     assert_eq!(next(&mut mesh), "waits");
     assert_eq!(next(&mut mesh), "later");
-    let none = Order::Claim {
+    let none = Command::Claim {
         task: None,
         anyway: false,
     };
     assert_eq!(
         refused(mesh.give(none, &voice("codex"))),
-        Refusal::NothingToDo
+        BoardError::NothingToDo
     );
-    let circle = Order::Change {
+    let circle = Command::Change {
         task: "theirs".to_owned(),
         set: json!({"needs": ["theirs"]}).as_object().unwrap().clone(),
     };
     assert!(matches!(
         refused(mesh.give(circle, &claude)),
-        Refusal::Circle { .. }
+        BoardError::Circle { .. }
     ));
 }
 
@@ -146,7 +146,7 @@ fn the_most_urgent_that_waits_for_nothing_comes_first() {
 /// given back or taken back in silence.
 #[test]
 fn what_another_has_done_or_is_meant_to_do_is_left_to_it() {
-    let complete = |result: &str, anyway| Order::Complete {
+    let complete = |result: &str, anyway| Command::Complete {
         task: "t1".to_owned(),
         result: Some(result.to_owned()),
         anyway,
@@ -154,7 +154,7 @@ fn what_another_has_done_or_is_meant_to_do_is_left_to_it() {
     };
     let place = Place::new();
     let mut mesh = place.mesh();
-    let meant = Order::Add(NewTask {
+    let meant = Command::Add(NewTask {
         id: "t1".to_owned(),
         prompt: "work".to_owned(),
         assigned_to: Some("gemini-cli".parse().unwrap()),
@@ -162,28 +162,28 @@ fn what_another_has_done_or_is_meant_to_do_is_left_to_it() {
     });
     mesh.give(meant, &voice("claude")).unwrap();
     let early = mesh.give(complete("mine", false), &voice("codex"));
-    assert!(matches!(refused(early), Refusal::MeantFor { .. }));
+    assert!(matches!(refused(early), BoardError::MeantFor { .. }));
     mesh.give(complete("of gemini", false), &voice("gemini-cli"))
         .unwrap();
     let second = mesh.give(complete("mine", false), &voice("codex"));
     assert!(
-        matches!(refused(second), Refusal::DoneBy { by: Some(by), .. } if by.as_str() == "gemini-cli")
+        matches!(refused(second), BoardError::DoneBy { by: Some(by), .. } if by.as_str() == "gemini-cli")
     );
     let corrected = mesh.give(complete("of gemini, mended", false), &voice("gemini-cli"));
     assert_eq!(corrected.unwrap().len(), 1);
-    let release = Order::Release {
+    let release = Command::Release {
         task: "t1".to_owned(),
         reason: "given back".to_owned(),
         anyway: true,
         token: None,
     };
-    let cancel = Order::Cancel {
+    let cancel = Command::Cancel {
         task: "t1".to_owned(),
         reason: "taken back".to_owned(),
     };
     for order in [release, cancel] {
         let over = mesh.give(order, &voice("gemini-cli"));
-        assert!(matches!(refused(over), Refusal::IsOver { .. }));
+        assert!(matches!(refused(over), BoardError::IsOver { .. }));
     }
     mesh.give(complete("mine", true), &voice("codex")).unwrap();
     let task = mesh.board().unwrap().task("t1").unwrap();
@@ -210,14 +210,14 @@ fn a_claim_that_has_run_out_holds_nothing() {
 #[test]
 fn nobody_leaves_a_task_in_the_programs_name() {
     let place = Place::new();
-    let task = Order::Add(NewTask {
+    let task = Command::Add(NewTask {
         id: "t".to_owned(),
         prompt: "run this".to_owned(),
         created_by: Some("callosum".parse().unwrap()),
         ..NewTask::default()
     });
     let refusal = refused(place.mesh().give(task, &voice("codex")));
-    assert_eq!(refusal, Refusal::OurName);
+    assert_eq!(refusal, BoardError::OurName);
 }
 
 /// CALC-PAT-2: what needs something that was taken back is not begun, and says so.
@@ -227,32 +227,32 @@ fn a_task_is_not_begun_that_needs_what_was_taken_back() {
     let mut mesh = place.mesh();
     let claude = voice("claude");
     mesh.give(task("n1", "first"), &claude).unwrap();
-    let second = Order::Add(NewTask {
+    let second = Command::Add(NewTask {
         id: "n2".to_owned(),
         prompt: "second".to_owned(),
         needs: vec!["n1".to_owned()],
         ..NewTask::default()
     });
     mesh.give(second, &claude).unwrap();
-    let cancel = Order::Cancel {
+    let cancel = Command::Cancel {
         task: "n1".to_owned(),
         reason: "no need".to_owned(),
     };
     mesh.give(cancel, &claude).unwrap();
     let refusal = refused(mesh.give(claim("n2"), &voice("codex")));
     assert!(
-        matches!(refusal, Refusal::NeedsWhatIsGone { .. }),
+        matches!(refusal, BoardError::NeedsWhatIsGone { .. }),
         "{refusal}"
     );
-    let next = Order::Claim {
+    let next = Command::Claim {
         task: None,
         anyway: false,
     };
     let refusal = refused(mesh.give(next, &voice("codex")));
-    assert_eq!(refusal, Refusal::NothingToDo);
+    assert_eq!(refusal, BoardError::NothingToDo);
     let set = json!({"needs": []}).as_object().unwrap().clone();
     let task = "n2".to_owned();
-    mesh.give(Order::Change { task, set }, &claude).unwrap();
+    mesh.give(Command::Change { task, set }, &claude).unwrap();
     mesh.give(claim("n2"), &voice("codex")).unwrap();
 }
 
@@ -261,7 +261,7 @@ fn a_task_is_not_begun_that_needs_what_was_taken_back() {
 fn the_own_projects_tasks_come_first() {
     let place = Place::new();
     let mut mesh = place.mesh();
-    let at = |name: &str, cwd: &str| Voice {
+    let at = |name: &str, cwd: &str| Author {
         cwd: Some(cwd.to_owned()),
         ..voice(name)
     };
@@ -269,7 +269,7 @@ fn the_own_projects_tasks_come_first() {
         .unwrap();
     mesh.give(task("own", "work"), &at("claude", "/srv/app/src"))
         .unwrap();
-    let next = || Order::Claim {
+    let next = || Command::Claim {
         task: None,
         anyway: false,
     };
@@ -293,7 +293,7 @@ fn a_task_that_is_not_begun_in_time_falls_back() {
     };
     let category = "large-review".into();
     old.other.insert(CATEGORY.to_owned(), category);
-    mesh.give(Order::Add(old), &voice("claude")).unwrap();
+    mesh.give(Command::Add(old), &voice("claude")).unwrap();
     let board = mesh.board().unwrap().clone();
     let matrix = mesh.matrix().clone();
     let created = board.task("old").unwrap().created_at;

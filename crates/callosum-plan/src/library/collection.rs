@@ -6,7 +6,7 @@ use std::{
     mem::{size_of, take},
 };
 
-use super::{MANY, Row, Workshop, count, counted, integer, ordering::sorted_by, wrong};
+use super::{EvalContext, MANY, Row, count, counted, integer, ordering::sorted_by, wrong};
 use crate::{
     budget::Budget,
     failure::Failure,
@@ -329,7 +329,7 @@ pub(crate) fn look_up(name: &str, of: &Value, at: &Value) -> Result<Option<Value
     }
 }
 
-fn get_in(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn get_in(workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let path = items_of("get-in", &mut workshop.budget, take(&mut arguments[1]))?;
     let mut found = take(&mut arguments[0]);
     for at in &path {
@@ -347,7 +347,7 @@ fn no_map() -> Map {
 }
 
 fn put_all(
-    workshop: &mut Workshop,
+    workshop: &mut EvalContext,
     entries: &mut BTreeMap<Key, Value>,
     known: &mut Known,
     more: &Map,
@@ -363,7 +363,7 @@ fn put_all(
 
 fn put(
     name: &str,
-    workshop: &mut Workshop,
+    workshop: &mut EvalContext,
     map: Map,
     pairs: &mut [Value],
 ) -> Result<Value, Failure> {
@@ -377,7 +377,7 @@ fn put(
     workshop.budget.map_again(entries, known)
 }
 
-fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn assoc(workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let Some((target, pairs)) = arguments.split_first_mut() else {
         return Ok(Value::Nil);
     };
@@ -413,7 +413,7 @@ fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
     }
 }
 
-fn conj(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn conj(workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let Some((target, values)) = arguments.split_first_mut() else {
         return Ok(Value::Nil);
     };
@@ -466,7 +466,7 @@ fn length(name: &str, value: &Value) -> Result<Value, Failure> {
     Ok(counted(length))
 }
 
-fn range(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn range(workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let mut numbers = [0, 0, 1];
     for (place, value) in arguments.iter().enumerate() {
         numbers[place] = integer("range", value)?;

@@ -53,10 +53,10 @@ pub(crate) enum Body {
 }
 
 /// Takes its arguments out of the slice as it likes.
-pub(crate) type PureFunction = fn(&mut Workshop, &mut [Value]) -> Result<Value, Failure>;
+pub(crate) type PureFunction = fn(&mut EvalContext, &mut [Value]) -> Result<Value, Failure>;
 
 /// What pure functions work with.
-pub(crate) struct Workshop {
+pub(crate) struct EvalContext {
     pub(crate) budget: Budget,
     pub(crate) patterns: Patterns,
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{MANY, Row, Workshop, integer, wrong};
+use super::{EvalContext, MANY, Row, integer, wrong};
 use crate::{
     failure::{Failure, FailureKind},
     value::Value,
@@ -150,7 +150,7 @@ fn fold(
     })
 }
 
-fn subtract(_: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn subtract(_: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let exact = i64::checked_sub;
     let rough = |a, b| a - b;
     match arguments {
@@ -160,7 +160,7 @@ fn subtract(_: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure>
     }
 }
 
-fn divide(_: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn divide(_: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     match arguments {
         [only] => quotient_of(&Value::Integer(1), only),
         [first, rest @ ..] => rest
@@ -312,7 +312,7 @@ fn extreme(name: &str, arguments: &[Value], wanted: Ordering) -> Result<Value, F
     Ok(best.clone())
 }
 
-fn equal(workshop: &mut Workshop, arguments: &[Value]) -> Result<bool, Failure> {
+fn equal(workshop: &mut EvalContext, arguments: &[Value]) -> Result<bool, Failure> {
     for pair in arguments.windows(2) {
         let budget = &mut workshop.budget;
         if !pair[0].equals(&pair[1], |work| budget.spend(work))? {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use regex::Captures;
 
-use super::{Row, Workshop, string};
+use super::{EvalContext, Row, string};
 use crate::{failure::Failure, regular_expression::RegularExpression, value::Value};
 
 pub(super) const FUNCTIONS: &[Row] = &[
@@ -53,7 +53,7 @@ const COMPILING: u64 = 50_000;
 /// The pattern and the text to look at, paid for.
 fn prepare(
     name: &str,
-    workshop: &mut Workshop,
+    workshop: &mut EvalContext,
     arguments: &[Value],
 ) -> Result<(RegularExpression, Arc<str>), Failure> {
     let pattern = string(name, &arguments[0])?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Row, Workshop, collection::items_of, counted};
+use super::{EvalContext, Row, collection::items_of, counted};
 use crate::{
     failure::Failure,
     value::{Key, Value},
@@ -15,7 +15,7 @@ const TOLD: usize = 20;
 
 /// A map: `:count`; of numbers `:min`, `:max`, `:mean`; of keywords, strings and booleans
 /// `:frequencies`; of maps `:keys`.
-fn summarize(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn summarize(workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let items = items_of(
         "summarize",
         &mut workshop.budget,

@@ -1,9 +1,9 @@
 //! Strings, and JSON in strings. Places in strings are counted in characters.
 
-use super::{MANY, Row, Workshop, count, counted, items_of, string, wrong};
+use super::{EvalContext, MANY, Row, count, counted, items_of, string, wrong};
 use crate::{
     failure::Failure,
-    value::{OnceKeyed, Value},
+    value::{UniqueKeys, Value},
 };
 
 pub(super) const FUNCTIONS: &[Row] = &[
@@ -86,7 +86,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         // A value takes up to some thirty times its text: `[0,0,…]`.
         workshop.budget.allocate(text.len() as u64 * 32)?;
         let json = serde_json::from_str(text).map_err(crate::value::JsonError::from);
-        json.and_then(|OnceKeyed(json)| Value::of_json(&json))
+        json.and_then(|UniqueKeys(json)| Value::of_json(&json))
             .map_err(|error| Failure::argument(error.to_string()))
     }),
     ("serialize-json", 1, 1, |workshop, arguments| {
@@ -97,7 +97,11 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-fn json(workshop: &mut Workshop, value: &Value, indent: Option<usize>) -> Result<Value, Failure> {
+fn json(
+    workshop: &mut EvalContext,
+    value: &Value,
+    indent: Option<usize>,
+) -> Result<Value, Failure> {
     workshop.budget.allocate(value.weight())?;
     // Lines are indented by their depth, which the weight knows nothing of.
     let text = value.to_json_within(indent, |bytes| workshop.budget.allocate(bytes))?;
@@ -108,7 +112,7 @@ fn json(workshop: &mut Workshop, value: &Value, indent: Option<usize>) -> Result
 }
 
 /// The texts of values one after another: strings as they are, nil as nothing.
-fn joined(workshop: &mut Workshop, values: &[Value], between: &str) -> Result<String, Failure> {
+fn joined(workshop: &mut EvalContext, values: &[Value], between: &str) -> Result<String, Failure> {
     let each = between.len() as u64;
     let total = values.iter().fold(0, |sum: u64, value| {
         sum.saturating_add(value.weight()).saturating_add(each)
@@ -132,7 +136,7 @@ fn joined(workshop: &mut Workshop, values: &[Value], between: &str) -> Result<St
 }
 
 /// `(join "," items)` or `(join items ",")`, both are written.
-fn join(name: &str, workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn join(name: &str, workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let (between, items) = match arguments {
         [Value::Text(between), items] | [items, Value::Text(between)] => (between.clone(), items),
         [items] => ("".into(), items),
@@ -144,7 +148,7 @@ fn join(name: &str, workshop: &mut Workshop, arguments: &mut [Value]) -> Result<
     workshop.budget.text(text)
 }
 
-fn substring(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn substring(workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Value, Failure> {
     let text = string("substring", &arguments[0])?;
     workshop.budget.spend(text.len() as u64 / 64)?;
     let length = text.chars().count();

@@ -32,7 +32,7 @@ use crate::{
     capability::CapabilityName,
     failure::{Failure, FailureKind},
     form::Name,
-    library::{Patterns, Workshop},
+    library::{EvalContext, Patterns},
     program::Program,
     span::Span,
     value::Value,
@@ -48,7 +48,7 @@ pub struct Machine {
 /// What the branches of a run have in common.
 struct Shared {
     limits: Limits,
-    workshop: Workshop,
+    workshop: EvalContext,
     globals: Vec<Option<Value>>,
     yields: u64,
     events: Vec<StepEvent>,
@@ -178,7 +178,7 @@ impl Machine {
                 .collect::<Vec<_>>()
                 .join(", "),
         };
-        let mut workshop = Workshop {
+        let mut workshop = EvalContext {
             budget: Budget::new(&limits),
             patterns: Patterns::default(),
         };

@@ -13,7 +13,7 @@ mod once_keyed;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub(crate) use self::{container::Known, once_keyed::OnceKeyed};
+pub(crate) use self::{container::Known, once_keyed::UniqueKeys};
 pub use self::{
     container::{Map, Vector},
     json::JsonError,

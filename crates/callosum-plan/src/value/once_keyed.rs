@@ -1,4 +1,4 @@
-//! [`OnceKeyed`]: JSON in which no object says a key twice.
+//! [`UniqueKeys`]: JSON in which no object says a key twice.
 //!
 //! Of two values under one key a reader takes one without a word, and another reader the other.
 
@@ -11,11 +11,11 @@ use serde::{
 use serde_json::{Map, Value as Json};
 
 /// A value of JSON; one that says a key twice is none.
-pub(crate) struct OnceKeyed(pub(crate) Json);
+pub(crate) struct UniqueKeys(pub(crate) Json);
 
 struct OnceKeyedVisitor;
 
-impl<'de> Deserialize<'de> for OnceKeyed {
+impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OnceKeyedVisitor).map(Self)
     }
@@ -58,7 +58,7 @@ impl<'de> Visitor<'de> for OnceKeyedVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut array = Vec::new();
-        while let Some(OnceKeyed(item)) = items.next_element()? {
+        while let Some(UniqueKeys(item)) = items.next_element()? {
             array.push(item);
         }
         Ok(array.into())
@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for OnceKeyedVisitor {
             if object.contains_key(&key) {
                 return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
             }
-            let OnceKeyed(value) = entries.next_value()?;
+            let UniqueKeys(value) = entries.next_value()?;
             object.insert(key, value);
         }
         Ok(object.into())
@@ -88,11 +88,11 @@ mod tests {
             "18446744073709551615",
             "\"a\"",
         ] {
-            let OnceKeyed(read) = serde_json::from_str(json).unwrap();
+            let UniqueKeys(read) = serde_json::from_str(json).unwrap();
             assert_eq!(read, serde_json::from_str::<Json>(json).unwrap());
         }
         for json in [r#"{"a": 1, "a": 1}"#, r#"[{"b": {"a": 1, "\u0061": 2}}]"#] {
-            let refused = serde_json::from_str::<OnceKeyed>(json).err().unwrap();
+            let refused = serde_json::from_str::<UniqueKeys>(json).err().unwrap();
             let told = refused.to_string();
             assert!(told.starts_with("the key \"a\" occurs twice"), "{told}");
         }

@@ -1,6 +1,6 @@
-//! [`Worth`]: what a passage is worth beside others that have the same words.
+//! [`Boost`]: what a passage is worth beside others that have the same words.
 
-use super::{query::Ask, row::Row};
+use super::{query::Query, row::Row};
 
 /// What a passage of a test is worth beside others: who asks for a thing wants it before its tests.
 const OF_A_TEST: f64 = 0.6;
@@ -9,15 +9,15 @@ const OF_A_TEST: f64 = 0.6;
 const OF_A_LICENCE: f64 = 0.4;
 
 /// What passages are worth to who asks for something.
-pub(super) struct Worth {
+pub(super) struct Boost {
     /// Whether tests are asked for.
     wants_tests: bool,
     /// Whether licences are.
     wants_licences: bool,
 }
 
-impl Worth {
-    pub(super) fn asked_for(ask: &Ask) -> Self {
+impl Boost {
+    pub(super) fn asked_for(ask: &Query) -> Self {
         let words = ask.words();
         Self {
             wants_tests: words.iter().any(|word| is_about_tests(word)),
@@ -53,9 +53,9 @@ pub(super) fn is_declared(typed: &str, row: &Row) -> bool {
 
 /// Returns the sort key of a declaration of the typed name; the lowest comes first. Public declarations come before
 /// private ones, tests last, and top-level declarations before members, unless the query names a container.
-pub(super) fn precedence(ask: &Ask, row: &Row) -> (bool, bool, bool) {
+pub(super) fn precedence(ask: &Query, row: &Row) -> (bool, bool, bool) {
     let is_qualified = ask.typed.contains([':', '.', '#']);
-    let is_test = !Worth::asked_for(ask).wants_tests && is_of_a_test(row);
+    let is_test = !Boost::asked_for(ask).wants_tests && is_of_a_test(row);
     let is_member = !is_qualified && row.container.is_some();
     (is_test, !row.public, is_member)
 }

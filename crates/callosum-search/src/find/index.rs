@@ -95,14 +95,14 @@ pub struct Document {
 
 /// Whether an index goes on to take documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum IndexProgress {
     /// The next one is taken.
     More,
     /// No further one is: the index cannot be written, or the caller cancelled.
     Ended,
 }
 
-impl Taken {
+impl IndexProgress {
     fn after(refused: Option<&rusqlite::Error>) -> Self {
         match refused {
             Some(_) => Self::Ended,
@@ -276,9 +276,9 @@ impl Index {
         documents: impl IntoIterator<Item = Document>,
         keeps: impl Fn(&str) -> bool,
     ) -> Result<usize, IndexError> {
-        let each = |add: &mut dyn FnMut(Document) -> Taken| {
+        let each = |add: &mut dyn FnMut(Document) -> IndexProgress| {
             for document in documents {
-                if add(document) == Taken::Ended {
+                if add(document) == IndexProgress::Ended {
                     break;
                 }
             }
@@ -295,7 +295,7 @@ impl Index {
     pub fn stream_documents<E>(
         &mut self,
         collection: &str,
-        each: impl FnOnce(&mut dyn FnMut(Document) -> Taken) -> Result<(), E>,
+        each: impl FnOnce(&mut dyn FnMut(Document) -> IndexProgress) -> Result<(), E>,
         keeps: impl Fn(&str) -> bool,
     ) -> Result<Result<usize, E>, IndexError> {
         let known = self.known(collection)?;
@@ -311,7 +311,7 @@ impl Index {
         let read = each(&mut |document| {
             there.insert(document.place.clone());
             if refused.is_some() || known.get(&document.place) == Some(&document.stamp) {
-                return Taken::after(refused.as_ref());
+                return IndexProgress::after(refused.as_ref());
             }
             count += 1;
             let cut = vec![cut(document, model)];
@@ -324,7 +324,7 @@ impl Index {
                 }),
             };
             refused = written.err();
-            Taken::after(refused.as_ref())
+            IndexProgress::after(refused.as_ref())
         });
         if let Some(source) = refused {
             return Err(fail(source));

@@ -1,7 +1,7 @@
 //! Finding passages again, by words, names and text as it stands.
 //!
 //! Start with [`Index`], which keeps the words of a tree's [`passages`] and of documents beside it,
-//! and [`Search`], which is what is looked for. A [`Found`] passage is whole: a declaration with its
+//! and [`Search`], which is what is looked for. A [`SearchHit`] passage is whole: a declaration with its
 //! documentation, a section of a document.
 //!
 //! A [`Model`], where there is one, adds what words mean; a [`Proposal`] what another program found.
@@ -32,11 +32,11 @@ mod tests;
 pub use self::{
     embedding::{Model, ModelError},
     external_hit::Proposal,
-    index::{Document, Index, IndexError, Taken},
+    index::{Document, Index, IndexError, IndexProgress},
     passage::{Passage, PassageKind, passages},
     phrase::Phrase,
-    proximity::Together,
-    query::{Ask, Unit},
-    search::{By, Found, Search},
+    proximity::Proximity,
+    query::{Query, Unit},
+    search::{By, Search, SearchHit},
     tree::{TREE, Updated},
 };

@@ -1,13 +1,13 @@
-//! [`Together`]: that what was asked for stands in one place of a passage, and not scattered over it.
+//! [`Proximity`]: that what was asked for stands in one place of a passage, and not scattered over it.
 
-use super::query::{Ask, Unit};
+use super::query::{Query, Unit};
 
 /// Most ways of leaving words out that are looked up; a question that has more is not looked up.
 const MOST_WAYS: usize = 64;
 
 /// How much of what was asked for stands together in whatever is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Together {
+pub struct Proximity {
     /// The share of the words and identifiers, each counted alike, from 0 to 1.
     pub share: f64,
     /// Between the first of them and the last stand at most so many words; an identifier counts as one
@@ -15,9 +15,9 @@ pub struct Together {
     pub within: u32,
 }
 
-impl Together {
+impl Proximity {
     /// What is looked up in FTS5; `None` where there is no word, or where there are too many ways.
-    pub(super) fn question(&self, ask: &Ask) -> Option<String> {
+    pub(super) fn question(&self, ask: &Query) -> Option<String> {
         let units: Vec<String> = ask.units.iter().map(written).collect();
         // No share is above 1, so that the count is no more than there are.
         let count = (self.share.clamp(0.0, 1.0) * units.len() as f64).ceil() as usize;
@@ -69,11 +69,11 @@ mod tests {
 
     #[track_caller]
     fn check(typed: &str, expected: Option<&str>) {
-        let together = Together {
+        let together = Proximity {
             share: 0.75,
             within: 9,
         };
-        let question = together.question(&Ask::read(typed));
+        let question = together.question(&Query::read(typed));
         assert_eq!(question.as_deref(), expected, "{typed}");
     }
 

@@ -1,4 +1,4 @@
-//! [`Ask`]: what is looked for, read from what somebody typed.
+//! [`Query`]: what is looked for, read from what somebody typed.
 
 use super::{phrase::Phrase, words::words};
 
@@ -12,7 +12,7 @@ const EMPTY_WORDS: [&str; 44] = [
 
 /// What is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct Query {
     /// Each word or identifier, once, in the order in which they were typed.
     pub units: Vec<Unit>,
     /// What is in double quotes, and must stand in whatever is found.
@@ -30,7 +30,7 @@ pub struct Unit {
     pub parts: Vec<String>,
 }
 
-impl Ask {
+impl Query {
     /// Reads what was typed. It may have no word at all, and then nothing is found.
     pub fn read(typed: &str) -> Self {
         let runs = typed.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn wholes(typed: &str) -> Vec<String> {
-        let ask = Ask::read(typed);
+        let ask = Query::read(typed);
         ask.units.into_iter().map(|unit| unit.whole).collect()
     }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn an_identifier_is_one_unit_with_its_parts() {
-        let ask = Ask::read("parseHTTPHeader parse");
+        let ask = Query::read("parseHTTPHeader parse");
         assert_eq!(ask.units[0].parts, ["parse", "http", "header"]);
         assert_eq!(ask.units[1].parts, [""; 0]);
         assert_eq!(ask.words(), ["parsehttpheader", "parse", "http", "header"]);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::query::{Ask, Unit};
+use super::query::{Query, Unit};
 
 /// How slowly a list's influence falls with the rank (Cormack, Clarke and Büttcher 2009).
 const RANK_CONSTANT: f64 = 60.0;
@@ -35,15 +35,15 @@ pub(super) fn weigh(lists: &[(f64, Vec<i64>)], worth: impl Fn(i64) -> f64) -> Ve
     fused
 }
 
-/// Where the words of an [`Ask`] stand.
-pub(super) struct Standing {
+/// Where the words of an [`Query`] stand.
+pub(super) struct WordOccurrences {
     /// How many passages there are.
     pub(super) passages: u64,
     /// The passages of each word.
     pub(super) of: HashMap<String, HashSet<i64>>,
 }
 
-impl Standing {
+impl WordOccurrences {
     /// How much a word says: more the fewer passages have it, and most where none has.
     fn weight(&self, word: &str) -> f64 {
         let count = self.of.get(word).map_or(0, HashSet::len) as f64;
@@ -69,7 +69,7 @@ impl Standing {
 ///
 /// Unlike a rank it can be compared between questions: what nothing speaks of has no passage above
 /// a few tenths. An identifier of which only the parts are there counts three quarters of them.
-pub(super) fn coverage(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
+pub(super) fn coverage(ask: &Query, standing: &WordOccurrences, passage: i64) -> f64 {
     let (mut has, mut all) = (0.0, 0.0);
     for unit in &ask.units {
         let weighted = |word: &String| standing.weight(word);
@@ -92,7 +92,7 @@ pub(super) fn coverage(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
 
 /// The share of the words and identifiers asked for that stand in a passage, each counted alike; of an
 /// identifier all parts do.
-pub(super) fn there(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
+pub(super) fn there(ask: &Query, standing: &WordOccurrences, passage: i64) -> f64 {
     let is_there = |unit: &&Unit| standing.has_all(unit, passage);
     let count = ask.units.iter().filter(is_there).count();
     count as f64 / ask.units.len().max(1) as f64
@@ -104,8 +104,8 @@ mod tests {
 
     use super::*;
 
-    fn standing(of: &[(&str, &[i64])]) -> Standing {
-        Standing {
+    fn standing(of: &[(&str, &[i64])]) -> WordOccurrences {
+        WordOccurrences {
             passages: 100,
             of: of
                 .iter()
@@ -126,7 +126,7 @@ mod tests {
     fn a_rare_word_says_more_than_a_common_one() {
         let common: Vec<i64> = (0..60).collect();
         let standing = standing(&[("read", &common), ("watermark", &[61])]);
-        let ask = Ask::read("read watermark");
+        let ask = Query::read("read watermark");
         assert!(coverage(&ask, &standing, 61) > 0.7);
         assert!(coverage(&ask, &standing, 1) < 0.3);
     }
@@ -141,7 +141,7 @@ mod tests {
             ("on", &[1]),
         ]);
         let is = |typed: &str, passage: i64, share: f64| {
-            let found = there(&Ask::read(typed), &standing, passage);
+            let found = there(&Query::read(typed), &standing, passage);
             assert!((found - share).abs() < 1e-9, "{typed}: {found}");
         };
         is("access token", 61, 0.5);
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn what_nothing_speaks_of_is_covered_by_nothing() {
         let standing = standing(&[("read", &[1]), ("file", &[1, 2])]);
-        let ask = Ask::read("quantum_teleport");
+        let ask = Query::read("quantum_teleport");
         assert!(coverage(&ask, &standing, 1).abs() < f64::EPSILON);
     }
 
@@ -166,7 +166,7 @@ mod tests {
             sizes in proptest::collection::vec(0_i64..90, 5),
         ) {
             let names = ["alpha", "beta", "gamma", "delta", "epsilon"];
-            let of = |extra: Option<usize>| Standing {
+            let of = |extra: Option<usize>| WordOccurrences {
                 passages: 100,
                 of: names.iter().enumerate().map(|(index, name)| {
                     let mut passages: HashSet<i64> = (1..sizes[index]).collect();
@@ -178,7 +178,7 @@ mod tests {
                     ((*name).to_owned(), passages)
                 }).collect(),
             };
-            let ask = Ask::read(&names.join(" "));
+            let ask = Query::read(&names.join(" "));
             let share = coverage(&ask, &of(None), 0);
             prop_assert!((0.0..=1.0 + 1e-9).contains(&share));
             for index in 0..names.len() {

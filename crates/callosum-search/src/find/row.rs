@@ -1,6 +1,6 @@
 //! [`Row`]: a passage as the index has it, without its text.
 
-use super::search::Found;
+use super::search::SearchHit;
 
 /// Reads [`Row`]s; a condition may follow.
 pub(super) const ROWS: &str = "SELECT passage.id, collection, place, name, container, kind, first, last, source, public \
@@ -37,8 +37,8 @@ impl Row {
         })
     }
 
-    pub(super) fn found(self, score: f64, text: String) -> Found {
-        Found {
+    pub(super) fn found(self, score: f64, text: String) -> SearchHit {
+        SearchHit {
             collection: self.collection,
             place: self.place,
             name: self.name,

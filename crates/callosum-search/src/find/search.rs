@@ -9,14 +9,14 @@ use callosum_host::Disk;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{
-    boost::{Worth, is_declared, precedence},
+    boost::{Boost, is_declared, precedence},
     embedding::{ALIKE as ALIKE_IN_MEANING, cosine},
     external_hit::Proposal,
     index::{Index, IndexError},
     phrase::Phrase,
-    proximity::Together,
-    query::{Ask, Unit},
-    rank::{Standing, coverage, fuse, there, weigh},
+    proximity::Proximity,
+    query::{Query, Unit},
+    rank::{WordOccurrences, coverage, fuse, there, weigh},
     row::{ROWS, Row},
     score::{Ranked, score},
     tree::TREE,
@@ -67,7 +67,7 @@ pub enum By {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     /// What is looked for.
-    pub ask: Ask,
+    pub ask: Query,
     /// Which ways of looking count.
     pub by: By,
     /// Only what has this name, in any case.
@@ -79,7 +79,7 @@ pub struct Search {
     /// Only what has at least this score.
     pub threshold: f64,
     /// Only what has so many of the words asked for in one place; `None` where none need be there.
-    pub together: Option<Together>,
+    pub together: Option<Proximity>,
     /// Lines of the tree that somebody else takes for an answer, the best first: one list more to be
     /// fused.
     pub proposals: Vec<Proposal>,
@@ -87,7 +87,7 @@ pub struct Search {
 
 /// A passage that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct SearchHit {
     /// The collection that it is of: [`TREE`], or one of documents.
     pub collection: String,
     /// The file's path from the root, or the document's place.
@@ -121,7 +121,7 @@ impl Index {
         disk: &Disk,
         tree: &SourceTree,
         search: &Search,
-    ) -> Result<Vec<Found>, IndexError> {
+    ) -> Result<Vec<SearchHit>, IndexError> {
         let mut texts = Texts {
             index: self,
             disk,
@@ -209,7 +209,7 @@ impl Index {
         ];
         lists.retain(|(weight, _)| *weight > 0.0);
         let mut literally = Vec::new();
-        let worth = Worth::asked_for(ask);
+        let worth = Boost::asked_for(ask);
         let worth = |id: i64| all.get(&id).map_or(1.0, |row| worth.of(row));
         for id in fuse(&lists, worth).into_iter().take(OPENED) {
             let Some(row) = all.get(&id) else { continue };
@@ -377,7 +377,11 @@ impl Index {
 
     /// The passages in which what was asked for stands together as demanded; `None` where the question is
     /// too long to tell.
-    fn together(&self, ask: &Ask, demanded: Together) -> Result<Option<HashSet<i64>>, IndexError> {
+    fn together(
+        &self,
+        ask: &Query,
+        demanded: Proximity,
+    ) -> Result<Option<HashSet<i64>>, IndexError> {
         let Some(question) = demanded.question(ask) else {
             return Ok(None);
         };
@@ -389,7 +393,7 @@ impl Index {
         })
     }
 
-    fn standing(&self, ask: &Ask) -> Result<Standing, IndexError> {
+    fn standing(&self, ask: &Query) -> Result<WordOccurrences, IndexError> {
         self.tell(|connection| {
             let passages = connection.query_row("SELECT count(*) FROM passage", [], |row| {
                 row.get::<_, u32>(0)
@@ -402,7 +406,7 @@ impl Index {
                 let rows: HashSet<i64> = rows.collect::<rusqlite::Result<_>>()?;
                 of.insert(word.to_owned(), rows);
             }
-            Ok(Standing {
+            Ok(WordOccurrences {
                 passages: passages.into(),
                 of,
             })
@@ -417,7 +421,7 @@ fn quoted(word: &str) -> String {
 
 /// How alike a name is to what was asked for: the words that both have, twice, by all words of both
 /// (Dice). What a thing is contained in may answer a part of the question and need not.
-fn alike(ask: &Ask, name: &str, container: Option<&str>) -> f64 {
+fn alike(ask: &Query, name: &str, container: Option<&str>) -> f64 {
     let asked: HashSet<&str> = ask.words().into_iter().collect();
     let of_name: HashSet<String> = words(name).collect();
     let within: HashSet<String> = words(container.unwrap_or_default()).collect();

@@ -48,7 +48,7 @@ impl Home {
         index.update_tree(&self.disk, &tree, |_, _| {}).unwrap()
     }
 
-    pub(super) fn find(&self, index: &Index, search: &Search) -> Vec<Found> {
+    pub(super) fn find(&self, index: &Index, search: &Search) -> Vec<SearchHit> {
         index.search(&self.disk, &self.tree(), search).unwrap()
     }
 
@@ -63,7 +63,7 @@ impl Home {
 
 pub(super) fn search(typed: &str) -> Search {
     Search {
-        ask: Ask::read(typed),
+        ask: Query::read(typed),
         by: By::All,
         section: None,
         scope: Scope::WHOLE,
@@ -324,9 +324,9 @@ fn a_stream_of_documents_is_written_in_one_step() {
         text: format!("plum {number}\n"),
     };
     let stream = |index: &mut Index, end: Result<(), &'static str>| {
-        let each = |add: &mut dyn FnMut(Document) -> Taken| {
+        let each = |add: &mut dyn FnMut(Document) -> IndexProgress| {
             for number in 0..50 {
-                assert_eq!(add(document(number)), Taken::More);
+                assert_eq!(add(document(number)), IndexProgress::More);
             }
             end
         };
@@ -342,10 +342,10 @@ fn a_stream_of_documents_is_written_in_one_step() {
 
     let stop = callosum_host::process::Cancel::new().unwrap();
     let mut index = index.with_cancel(stop.clone());
-    let each = |add: &mut dyn FnMut(Document) -> Taken| {
-        assert_eq!(add(document(60)), Taken::More);
+    let each = |add: &mut dyn FnMut(Document) -> IndexProgress| {
+        assert_eq!(add(document(60)), IndexProgress::More);
         stop.cancel();
-        assert_eq!(add(document(61)), Taken::Ended);
+        assert_eq!(add(document(61)), IndexProgress::Ended);
         Ok::<(), std::convert::Infallible>(())
     };
     let cancelled = index.stream_documents("ledger", each, |_| true);

@@ -10,11 +10,11 @@ use super::walker::cut;
 /// The open parts of a file, outermost first.
 #[derive(Default)]
 pub(super) struct Places {
-    open: Vec<Place>,
+    open: Vec<Scope>,
 }
 
 /// A part of the file that holds others.
-pub(super) struct Place {
+pub(super) struct Scope {
     pub(super) kind: PlaceKind,
     /// Its name, where what it holds should be known by it.
     pub(super) name: Option<String>,
@@ -62,7 +62,7 @@ impl Places {
             }),
             None => around,
         };
-        self.open.push(Place {
+        self.open.push(Scope {
             kind,
             path,
             name: name.map(|name| cut(name).to_owned()),
@@ -79,7 +79,7 @@ impl Places {
         while self.open.pop_if(|place| place.depth == depth).is_some() {}
     }
 
-    pub(super) fn innermost(&self) -> Option<&Place> {
+    pub(super) fn innermost(&self) -> Option<&Scope> {
         self.open.last()
     }
 

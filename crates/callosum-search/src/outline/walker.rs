@@ -51,7 +51,7 @@ pub(super) enum Next {
 }
 
 /// A symbol about to be noted.
-pub(super) struct Found<'t> {
+pub(super) struct SymbolNode<'t> {
     pub(super) kind: SymbolKind,
     pub(super) name: Node<'t>,
     pub(super) whole: Node<'t>,
@@ -266,7 +266,7 @@ impl<'t> Page<'t> {
     }
 
     /// The line of a symbol's name; of a long one the piece where the symbol stands.
-    fn declaration(&self, found: &Found<'t>) -> &'t str {
+    fn declaration(&self, found: &SymbolNode<'t>) -> &'t str {
         let line = self.line_range(line_of(found.name));
         if line.len() <= LONGEST {
             return self.text[line].trim();
@@ -288,12 +288,12 @@ impl<'t> Page<'t> {
     }
 
     /// Notes a symbol; the caller may still change it.
-    pub(super) fn add(&mut self, found: Found<'t>) -> &mut Symbol {
+    pub(super) fn add(&mut self, found: SymbolNode<'t>) -> &mut Symbol {
         self.add_named(self.text(found.name), found)
     }
 
     /// Notes a symbol under another name than its node's text.
-    pub(super) fn add_named(&mut self, name: &str, found: Found<'t>) -> &mut Symbol {
+    pub(super) fn add_named(&mut self, name: &str, found: SymbolNode<'t>) -> &mut Symbol {
         self.declared_at.insert(found.name.start_byte());
         let line = line_of(found.name);
         let at = self.outline.symbols.len();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{id::BeadId, view::Bead};
 use crate::{
     sanitize::{Redaction, one_line},
-    transaction::{BeadChange, BeadKey, Held, Intent, NoteChange, SessionError, second},
+    transaction::{BeadChange, BeadKey, Intent, LockedSession, NoteChange, SessionError, second},
 };
 
 /// A bead that is about to be made.
@@ -135,7 +135,7 @@ pub enum UpdateBeadError {
     Session(#[from] SessionError),
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Makes a bead, with an id that `random` gives where none is named. It is on disk when this
     /// returns.
     pub fn create_bead(

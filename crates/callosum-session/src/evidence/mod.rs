@@ -14,6 +14,6 @@ mod tree;
 
 pub use self::{
     place::{Evidence, ROOT_PREFIX, Relative},
-    standing::Standing,
+    standing::EvidenceStatus,
     tree::{QuoteError, Tree},
 };

@@ -1,10 +1,10 @@
-//! [`Standing`]: how a cited place stands against a file. Pure: the file has been read.
+//! [`EvidenceStatus`]: how a cited place stands against a file. Pure: the file has been read.
 
 use std::fmt;
 
 use callosum_evidence::citation::{MOST_LINES, says_enough};
 
-use super::{place::Evidence, tree::Looked};
+use super::{place::Evidence, tree::CitedFileState};
 
 /// Least share of words that a line must have in common with a quote to be called its successor,
 /// in percent.
@@ -15,7 +15,7 @@ const MASK: &str = "[secret: ";
 
 /// How a cited place stands against the tree as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum EvidenceStatus {
     /// The quote stands where it is said to, and nowhere else in the file.
     Verified,
     /// The quote stands once in the file, elsewhere.
@@ -50,7 +50,7 @@ pub enum Standing {
     Record,
 }
 
-impl Standing {
+impl EvidenceStatus {
     /// Whether the claim may lean on it.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Verified | Self::Moved { .. })
@@ -89,7 +89,7 @@ impl Standing {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for EvidenceStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
@@ -111,23 +111,23 @@ impl fmt::Display for Standing {
 }
 
 /// How the file says that a cited place stands.
-pub(super) fn stand_in(looked: &Looked, evidence: &Evidence) -> Standing {
+pub(super) fn stand_in(looked: &CitedFileState, evidence: &Evidence) -> EvidenceStatus {
     place_in(looked, evidence).unwrap_or_else(|| {
         let quote = evidence.quote.as_deref().unwrap_or_default();
-        Standing::Changed {
+        EvidenceStatus::Changed {
             nearest: nearest(looked.masked().text(), quote, evidence.first),
         }
     })
 }
 
 /// The same; `None` where the quote stands nowhere.
-pub(super) fn place_in(looked: &Looked, evidence: &Evidence) -> Option<Standing> {
+pub(super) fn place_in(looked: &CitedFileState, evidence: &Evidence) -> Option<EvidenceStatus> {
     let file = &looked.file;
     if file.is_binary() {
-        return Some(Standing::Binary);
+        return Some(EvidenceStatus::Binary);
     }
     let Some(quote) = evidence.quote.as_deref().filter(|quote| says_enough(quote)) else {
-        return Some(Standing::BadFormat);
+        return Some(EvidenceStatus::BadFormat);
     };
     let file = if quote.contains(MASK) && file.places(quote).next().is_none() {
         // It was masked when it was taken, so it is looked for in what the file is when masked.
@@ -137,18 +137,18 @@ pub(super) fn place_in(looked: &Looked, evidence: &Evidence) -> Option<Standing>
     };
     let mut places = file.places(quote);
     Some(match (places.next(), places.next()) {
-        (Some(_), Some(_)) => Standing::Ambiguous {
+        (Some(_), Some(_)) => EvidenceStatus::Ambiguous {
             places: 2 + places.count(),
         },
-        (Some(lines), None) if looked.is_inert(quote, &lines) => Standing::Inert {
+        (Some(lines), None) if looked.is_inert(quote, &lines) => EvidenceStatus::Inert {
             line: *lines.start(),
         },
         (Some(lines), None) => {
             let is_narrow = evidence.last.saturating_sub(evidence.first) < MOST_LINES;
             if is_narrow && *lines.start() >= evidence.first && *lines.end() <= evidence.last {
-                Standing::Verified
+                EvidenceStatus::Verified
             } else {
-                Standing::Moved {
+                EvidenceStatus::Moved {
                     line: *lines.start(),
                 }
             }

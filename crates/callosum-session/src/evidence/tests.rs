@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use callosum_evidence::citation::CitedFile;
 use callosum_host::Disk;
 
-use super::{standing::stand_in, tree::Looked, *};
+use super::{standing::stand_in, tree::CitedFileState, *};
 
 fn place(path: &str, first: u32, last: u32, quote: Option<&str>) -> Evidence {
     Evidence {
@@ -27,9 +27,9 @@ fn with(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn stand(content: &str, first: u32, quote: &str) -> Standing {
+fn stand(content: &str, first: u32, quote: &str) -> EvidenceStatus {
     stand_in(
-        &Looked::new(CitedFile::of(content.to_owned()), "a"),
+        &CitedFileState::new(CitedFile::of(content.to_owned()), "a"),
         &place("a", first, first, Some(quote)),
     )
 }
@@ -55,29 +55,35 @@ fn a_typed_path_is_kept_as_its_place_is_named() {
 #[test]
 fn a_quote_stands_in_one_of_eight_ways() {
     let code = "fn one() {}\nfn two(a: u8) {}\nlet x = 1;\nlet x = 1;\n";
-    assert_eq!(stand(code, 1, "fn one() {}"), Standing::Verified);
-    assert_eq!(stand(code, 3, "fn one() {}"), Standing::Moved { line: 1 });
+    assert_eq!(stand(code, 1, "fn one() {}"), EvidenceStatus::Verified);
+    assert_eq!(
+        stand(code, 3, "fn one() {}"),
+        EvidenceStatus::Moved { line: 1 }
+    );
     assert_eq!(
         stand(code, 3, "let x = 1;"),
-        Standing::Ambiguous { places: 2 }
+        EvidenceStatus::Ambiguous { places: 2 }
     );
     assert_eq!(
         stand(code, 1, "fn two(b: u16) {}"),
-        Standing::Changed {
+        EvidenceStatus::Changed {
             nearest: Some((2, "fn two(a: u8) {}".to_owned()))
         }
     );
-    assert_eq!(stand(code, 1, "zzz"), Standing::Changed { nearest: None });
-    assert_eq!(stand(code, 1, "}"), Standing::BadFormat);
-    assert_eq!(stand("\0", 1, "abc"), Standing::Binary);
+    assert_eq!(
+        stand(code, 1, "zzz"),
+        EvidenceStatus::Changed { nearest: None }
+    );
+    assert_eq!(stand(code, 1, "}"), EvidenceStatus::BadFormat);
+    assert_eq!(stand("\0", 1, "abc"), EvidenceStatus::Binary);
     let folder = with(&[("a", "abc\n")]);
     let root = folder.path().join("root");
     let disk = Disk::real();
     let tree = Tree::new(&disk, &root);
     let of = |path| tree.stand(&place(path, 1, 1, Some("abc")));
-    assert_eq!(of("a"), Standing::Verified);
-    assert_eq!(of("b"), Standing::MissingFile);
-    assert_eq!(of("../root/a"), Standing::OutsideRoot);
+    assert_eq!(of("a"), EvidenceStatus::Verified);
+    assert_eq!(of("b"), EvidenceStatus::MissingFile);
+    assert_eq!(of("../root/a"), EvidenceStatus::OutsideRoot);
 }
 
 /// LOA-GRD-1: a line that was commented out, or moved into a docstring, is no evidence any more. A comment that was cited
@@ -85,7 +91,7 @@ fn a_quote_stands_in_one_of_eight_ways() {
 #[test]
 fn a_quote_of_code_does_not_hold_in_a_comment_or_a_string() {
     let stand = |path: &str, content: &str, quote: &str| {
-        let looked = Looked::new(CitedFile::of(content.to_owned()), path);
+        let looked = CitedFileState::new(CitedFile::of(content.to_owned()), path);
         stand_in(&looked, &place(path, 2, 2, Some(quote)))
     };
     let rust = "const RETRIES: u8 = 3;";
@@ -111,7 +117,7 @@ fn a_quote_of_code_does_not_hold_in_a_comment_or_a_string() {
     ] {
         assert_eq!(
             stand(path, content, quote),
-            Standing::Inert { line: 2 },
+            EvidenceStatus::Inert { line: 2 },
             "{content}"
         );
     }
@@ -139,7 +145,11 @@ fn a_quote_of_code_does_not_hold_in_a_comment_or_a_string() {
         ),
         ("a.txt", "a\n// const RETRIES: u8 = 3;\n", rust),
     ] {
-        assert_eq!(stand(path, content, quote), Standing::Verified, "{content}");
+        assert_eq!(
+            stand(path, content, quote),
+            EvidenceStatus::Verified,
+            "{content}"
+        );
     }
 }
 
@@ -206,7 +216,7 @@ fn a_quote_with_a_secret_is_masked_and_verified_masked() {
         quoted.quote.as_deref(),
         Some("let token = \"[secret: github token]\";")
     );
-    assert_eq!(tree.stand(&quoted), Standing::Verified);
+    assert_eq!(tree.stand(&quoted), EvidenceStatus::Verified);
 }
 
 /// LOA-SEC-1: a line within a key is known by the lines around it, and what stands behind a key can be
@@ -227,12 +237,12 @@ fn lines_within_a_key_are_masked_and_lines_behind_it_stay() {
         let quoted = tree.quote(&place("k.pem", at, at, None)).unwrap();
         assert_eq!(quoted.quote.as_deref(), Some("[secret: private key]"));
         assert_eq!((quoted.first, quoted.last), (2, at));
-        assert_eq!(tree.stand(&quoted), Standing::Verified);
+        assert_eq!(tree.stand(&quoted), EvidenceStatus::Verified);
     }
     let quoted = tree.quote(&place("k.pem", 6, 6, None)).unwrap();
     let masked = "db: postgres://a:[secret: password in address]@db/x";
     assert_eq!(quoted, place("k.pem", 6, 6, Some(masked)));
-    assert_eq!(tree.stand(&quoted), Standing::Verified);
+    assert_eq!(tree.stand(&quoted), EvidenceStatus::Verified);
     // What is most like a quote that is gone is told masked as well.
     let gone = place("k.pem", 3, 3, Some(&format!("{line} x")));
     let told = format!("{:?}", tree.stand(&gone));

@@ -21,11 +21,11 @@ use callosum_search::{
 use super::{
     place::Evidence,
     record::is_record,
-    standing::{Standing, place_in, stand_in},
+    standing::{EvidenceStatus, place_in, stand_in},
 };
 
 /// A cited file, as it is and without its secrets.
-pub(super) struct Looked {
+pub(super) struct CitedFileState {
     pub(super) file: CitedFile,
     masked: OnceCell<CitedFile>,
     /// The language that the file is written in, if a grammar reads it.
@@ -33,7 +33,7 @@ pub(super) struct Looked {
     inert: OnceCell<Vec<Range<usize>>>,
 }
 
-impl Looked {
+impl CitedFileState {
     pub(super) fn new(file: CitedFile, path: &str) -> Self {
         Self {
             file,
@@ -127,7 +127,7 @@ fn covers(inert: &[Range<usize>], place: Range<usize>, text: &str) -> bool {
 pub struct Tree<'t> {
     disk: &'t Disk,
     root: &'t Path,
-    files: RefCell<BTreeMap<String, Rc<Result<Looked, Why>>>>,
+    files: RefCell<BTreeMap<String, Rc<Result<CitedFileState, Why>>>>,
     /// Which cited paths are of records.
     records: RefCell<BTreeMap<String, bool>>,
 }
@@ -143,12 +143,12 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn file(&self, path: &str) -> Rc<Result<Looked, Why>> {
+    fn file(&self, path: &str) -> Rc<Result<CitedFileState, Why>> {
         if let Some(file) = self.files.borrow().get(path) {
             return Rc::clone(file);
         }
         let file = Rc::new(
-            CitedFile::open(self.disk, self.root, path).map(|file| Looked::new(file, path)),
+            CitedFile::open(self.disk, self.root, path).map(|file| CitedFileState::new(file, path)),
         );
         let mut files = self.files.borrow_mut();
         files.insert(path.to_owned(), Rc::clone(&file));
@@ -166,20 +166,20 @@ impl<'t> Tree<'t> {
     }
 
     /// How one piece of evidence stands. What sessions and git write themselves is none.
-    pub fn stand(&self, evidence: &Evidence) -> Standing {
+    pub fn stand(&self, evidence: &Evidence) -> EvidenceStatus {
         if self.is_record(&evidence.path) {
-            return Standing::Record;
+            return EvidenceStatus::Record;
         }
         self.found(evidence)
     }
 
     /// How a cited place stands, of whatever it is cited as.
-    pub(crate) fn found(&self, evidence: &Evidence) -> Standing {
+    pub(crate) fn found(&self, evidence: &Evidence) -> EvidenceStatus {
         match &*self.file(&evidence.path) {
             Ok(file) => stand_in(file, evidence),
-            Err(Why::OutsideRoot) => Standing::OutsideRoot,
-            Err(Why::NotReadable) => Standing::Binary,
-            Err(_) => Standing::MissingFile,
+            Err(Why::OutsideRoot) => EvidenceStatus::OutsideRoot,
+            Err(Why::NotReadable) => EvidenceStatus::Binary,
+            Err(_) => EvidenceStatus::MissingFile,
         }
     }
 
@@ -193,7 +193,7 @@ impl<'t> Tree<'t> {
         matches!(&*self.file(path), Err(Why::NoSuchFile))
     }
 
-    /// Whether a claim may lean on a piece of evidence: what [`Standing::holds`] says of how it
+    /// Whether a claim may lean on a piece of evidence: what [`EvidenceStatus::holds`] says of how it
     /// stands, without looking for what is most like a quote that is not there any more.
     pub(crate) fn holds(&self, evidence: &Evidence) -> bool {
         let file = self.file(&evidence.path);
@@ -203,16 +203,16 @@ impl<'t> Tree<'t> {
     }
 
     /// The lines of an identifier, exactly as they stand there.
-    pub fn lines(&self, evidence: &Evidence) -> Result<String, Standing> {
+    pub fn lines(&self, evidence: &Evidence) -> Result<String, EvidenceStatus> {
         match &*self.file(&evidence.path) {
-            Ok(looked) if looked.file.is_binary() => Err(Standing::Binary),
+            Ok(looked) if looked.file.is_binary() => Err(EvidenceStatus::Binary),
             Ok(looked) => match looked.file.lines(evidence.first, evidence.last) {
                 Some(lines) => Ok(lines.to_owned()),
-                None => Err(Standing::Changed { nearest: None }),
+                None => Err(EvidenceStatus::Changed { nearest: None }),
             },
-            Err(Why::OutsideRoot) => Err(Standing::OutsideRoot),
-            Err(Why::NotReadable) => Err(Standing::Binary),
-            Err(_) => Err(Standing::MissingFile),
+            Err(Why::OutsideRoot) => Err(EvidenceStatus::OutsideRoot),
+            Err(Why::NotReadable) => Err(EvidenceStatus::Binary),
+            Err(_) => Err(EvidenceStatus::MissingFile),
         }
     }
 
@@ -232,11 +232,11 @@ impl<'t> Tree<'t> {
         }
         let file = self.file(&place.path);
         let looked = match &*file {
-            Ok(looked) if looked.file.is_binary() => return Err(refused(Standing::Binary)),
+            Ok(looked) if looked.file.is_binary() => return Err(refused(EvidenceStatus::Binary)),
             Ok(looked) => looked,
-            Err(Why::OutsideRoot) => return Err(refused(Standing::OutsideRoot)),
-            Err(Why::NotReadable) => return Err(refused(Standing::Binary)),
-            Err(_) => return Err(refused(Standing::MissingFile)),
+            Err(Why::OutsideRoot) => return Err(refused(EvidenceStatus::OutsideRoot)),
+            Err(Why::NotReadable) => return Err(refused(EvidenceStatus::Binary)),
+            Err(_) => return Err(refused(EvidenceStatus::MissingFile)),
         };
         let Some(lines) = looked.file.lines(place.first, place.last) else {
             return Err(QuoteError::NoSuchLines {
@@ -285,7 +285,7 @@ impl<'t> Tree<'t> {
                 quote: Some(words.join(" ")),
                 ..wider
             };
-            if self.stand(&quoted) == Standing::Verified && quoted.written().is_some() {
+            if self.stand(&quoted) == EvidenceStatus::Verified && quoted.written().is_some() {
                 return Ok(quoted);
             }
             last += 1;
@@ -302,7 +302,7 @@ pub enum QuoteError {
         /// The place.
         place: String,
         /// What is wrong with it.
-        standing: Standing,
+        standing: EvidenceStatus,
     },
     /// It is a record of sessions or of git.
     #[error("`{place}` cannot be cited: files written by sessions or git are not evidence")]

@@ -12,7 +12,7 @@ use super::claim::{Claim, ClaimKind, claim_of};
 use crate::{
     divergence::Source,
     evidence::{Evidence, ROOT_PREFIX},
-    trajectory::{Kept, Record, name_of_claim},
+    trajectory::{Record, RecordForm, name_of_claim},
 };
 
 /// A claim, or a record that is none or is written in a way of its own.
@@ -43,7 +43,7 @@ impl Brief {
     }
 }
 
-impl Kept for Brief {
+impl RecordForm for Brief {
     fn quickly(line: &[u8], number: usize) -> Option<Self> {
         if !line.starts_with(b"{") {
             return None;
@@ -117,7 +117,7 @@ struct Plain<'l> {
     #[serde(borrow, default)]
     grounding: Cow<'l, str>,
     #[serde(default)]
-    evidence: Vec<Place>,
+    evidence: Vec<SummaryPosition>,
     #[serde(borrow, default)]
     agent: Cow<'l, str>,
     #[serde(borrow, default)]
@@ -164,7 +164,7 @@ impl Plain<'_> {
 }
 
 /// A cited place; nothing where its path does not begin at the root.
-struct Place(Option<Evidence>);
+struct SummaryPosition(Option<Evidence>);
 
 /// The members of a cited place.
 #[derive(Deserialize)]
@@ -179,23 +179,23 @@ struct Members<'l> {
     quote: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for Place {
+impl<'de> Deserialize<'de> for SummaryPosition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct OfMembers;
 
         impl<'de> Visitor<'de> for OfMembers {
-            type Value = Place;
+            type Value = SummaryPosition;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a cited place")
             }
 
             // A list of the values alone is no place.
-            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Place, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<SummaryPosition, A::Error> {
                 let members = Members::deserialize(MapAccessDeserializer::new(members))?;
                 let line = |line: u64| u32::try_from(line).unwrap_or(u32::MAX);
                 let path = members.path.strip_prefix(ROOT_PREFIX);
-                Ok(Place(path.map(|path| Evidence {
+                Ok(SummaryPosition(path.map(|path| Evidence {
                     path: path.to_owned(),
                     first: line(members.line),
                     last: line(members.last_line.unwrap_or(members.line)),

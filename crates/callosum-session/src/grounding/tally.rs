@@ -8,7 +8,7 @@ use super::{
     report::{Grounded, Grounding},
 };
 use crate::{
-    claim_scope::Whose,
+    claim_scope::ClaimScope,
     config::Enforcement,
     evidence::Tree,
     trajectory::{Read, Record},
@@ -38,7 +38,7 @@ impl Tally {
     /// Counts them, and looks at the first `most` that lack evidence which `enforcement` asks for.
     pub fn since_handoff(
         session: &Session<'_>,
-        whose: Whose,
+        whose: ClaimScope,
         most: usize,
         enforcement: Enforcement,
     ) -> Result<Self, SessionError> {

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use super::{Healed, Healer, Past};
+use super::{Healed, Past, RepairSource};
 use crate::{
     bead::{BeadId, ReadError, Sheet},
     merge::first_mark,
-    transaction::{Held, SessionError},
+    transaction::{LockedSession, SessionError},
     zones::ZoneError,
 };
 
@@ -20,7 +20,7 @@ enum Known {
     Nothing,
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     pub(super) fn heal_beads(
         &self,
         past: &dyn Past,
@@ -42,7 +42,7 @@ impl Held<'_> {
             healed.push(Healed {
                 file: folder_name.clone(),
                 was: "missing".to_owned(),
-                from: Healer::Anew,
+                from: RepairSource::Anew,
                 aside: None,
             });
         }
@@ -79,7 +79,10 @@ impl Held<'_> {
         let id = notes.and_then(|notes| BeadId::new(&notes.active().bead?));
         let Some(id) = id else { return Ok(None) };
         let healed = self.heal_bead(&id, past, Known::Nothing)?;
-        if healed.as_ref().is_none_or(|one| one.from != Healer::Nobody) {
+        if healed
+            .as_ref()
+            .is_none_or(|one| one.from != RepairSource::Nobody)
+        {
             return Ok(healed);
         }
         let rebuilt = self.rebuild(std::slice::from_ref(&id), past)?;
@@ -139,12 +142,12 @@ impl Held<'_> {
                     self.set_aside(&path)?
                 };
                 self.write_if_changed(&path, text.as_bytes())?;
-                (Healer::Git, aside)
+                (RepairSource::Git, aside)
             }
-            None => (Healer::Nobody, None),
+            None => (RepairSource::Nobody, None),
         };
         let was = match from {
-            Healer::Git => match self.refill_bead(id)? {
+            RepairSource::Git => match self.refill_bead(id)? {
                 0 => was,
                 1 => format!("{was} (1 decision restored from the trajectory)"),
                 many => format!("{was} ({many} decisions restored from the trajectory)"),

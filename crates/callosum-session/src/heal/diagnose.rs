@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Healed, Healer, NUL_BYTES, Past};
+use super::{Healed, NUL_BYTES, Past, RepairSource};
 use crate::{
     bead::BeadId,
     transaction::{Session, SessionError},
@@ -17,7 +17,7 @@ impl Session<'_> {
             ailing.push(Healed {
                 file,
                 was,
-                from: Healer::Denied,
+                from: RepairSource::Denied,
                 aside: None,
             });
         };

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::disk::{EntryKind, FileStat};
 
-use super::{Healed, Healer, Past};
+use super::{Healed, Past, RepairSource};
 use crate::{
     merge::{Kind, Left, OpenMerge, Sides, first_mark, merged, sides},
     notes::LARGEST_NOTES,
-    transaction::{Held, Session, SessionError},
+    transaction::{LockedSession, Session, SessionError},
     zones::ZoneError,
 };
 
@@ -57,7 +57,7 @@ impl Session<'_> {
     }
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Looks for merges that git has not ended: a checkpoint that is made now blocks by them.
     pub fn look_for_merges(&mut self, past: &dyn Past) -> Result<(), SessionError> {
         self.unfinished = self.session.unfinished(past)?;
@@ -100,8 +100,10 @@ impl Held<'_> {
                 Some(was) => (None, was),
                 None => match open.left(&there) {
                     Left::Nothing => return Ok(None),
-                    Left::Write(made) => (Some((made, Healer::Sides)), OPEN.to_owned()),
-                    Left::Decide { why, shown } => (Some((shown, Healer::Nobody)), asked(&why)),
+                    Left::Write(made) => (Some((made, RepairSource::Sides)), OPEN.to_owned()),
+                    Left::Decide { why, shown } => {
+                        (Some((shown, RepairSource::Nobody)), asked(&why))
+                    }
                 },
             },
             (None, None) => return Ok(None),
@@ -110,12 +112,12 @@ impl Held<'_> {
             // Marks that stand there already ask for no more than before.
             Some((made, from)) if made != there => {
                 // Beside what is shown with marks, ours alone is nothing new.
-                let is_kept = from == Healer::Sides || first_mark(&there).is_some();
+                let is_kept = from == RepairSource::Sides || first_mark(&there).is_some();
                 let aside = if is_kept { self.set_aside(path)? } else { None };
                 self.write_if_changed(path, &made)?;
                 (from, aside)
             }
-            _ => (Healer::Nobody, None),
+            _ => (RepairSource::Nobody, None),
         };
         Ok(Some(Healed {
             file,
@@ -161,7 +163,7 @@ fn asked(why: &str) -> String {
 }
 
 /// What is made of both sides where there is something, and what was found.
-type Finished = (Option<(Vec<u8>, Healer)>, String);
+type Finished = (Option<(Vec<u8>, RepairSource)>, String);
 
 /// Both sides, by what they come from, as git keeps it or its marks have it; else all that either has.
 fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
@@ -172,7 +174,9 @@ fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
         Err(error) => return (None, format!("{OPEN} ({error})")),
     };
     let mut was = match made.asks() {
-        Some(why) if base.is_some() => return (Some((made.marked(), Healer::Nobody)), asked(&why)),
+        Some(why) if base.is_some() => {
+            return (Some((made.marked(), RepairSource::Nobody)), asked(&why));
+        }
         Some(why) if kind == Kind::Bead => return (None, format!("{OPEN} ({why})")),
         Some(why) => {
             format!("{OPEN} ({why}: ours was kept, and theirs is only in the file set aside)")
@@ -187,5 +191,5 @@ fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
         was.push_str("; ");
         was.push_str(told);
     }
-    (Some((made.bytes, Healer::Sides)), was)
+    (Some((made.bytes, RepairSource::Sides)), was)
 }

@@ -1,4 +1,4 @@
-//! [`Held::heal`]: missing, blank or broken files are made good from what is known of them.
+//! [`LockedSession::heal`]: missing, blank or broken files are made good from what is known of them.
 //!
 //! Start with [`Past`], what the project's history knows, and [`Healed`], what was done. `notes` heals
 //! `NOTES.md` and brings back its decisions, `ailing` says what is wrong where nothing can be written, `merges` takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::{
     merge::OpenMerge,
-    transaction::{Held, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError, second},
     zones::ZoneError,
 };
 
@@ -54,7 +54,7 @@ pub trait Past {
 
 /// Where something was taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Healer {
+pub enum RepairSource {
     /// What was last committed.
     Git,
     /// The seed's template.
@@ -75,14 +75,14 @@ pub enum Healer {
     Denied,
 }
 
-impl Healer {
+impl RepairSource {
     /// Whether it was made good.
     pub fn has_healed(self) -> bool {
         !matches!(self, Self::Nobody | Self::Denied)
     }
 }
 
-impl fmt::Display for Healer {
+impl fmt::Display for RepairSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Git => "git",
@@ -105,12 +105,12 @@ pub struct Healed {
     /// What was wrong with it.
     pub was: String,
     /// Where it was taken from.
-    pub from: Healer,
+    pub from: RepairSource,
     /// The path of the broken file now.
     pub aside: Option<String>,
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Makes good what is missing, blank or broken, and says what was taken from where.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
@@ -154,7 +154,7 @@ impl Held<'_> {
         Ok(Some(Healed {
             file,
             was: "missing".to_owned(),
-            from: Healer::Git,
+            from: RepairSource::Git,
             aside: None,
         }))
     }
@@ -168,11 +168,11 @@ impl Held<'_> {
         let (path, was, from) = match step {
             Err(SessionError::Zone(ZoneError::Outside { path })) => {
                 let was = "a link that points outside the project".to_owned();
-                (path, was, Healer::Nobody)
+                (path, was, RepairSource::Nobody)
             }
             Err(SessionError::Zone(ZoneError::Disk(error))) if cannot_be_written(&error) => {
                 let was = format!("of the wrong kind, and cannot be written: {}", error.source);
-                (error.path, was, Healer::Denied)
+                (error.path, was, RepairSource::Denied)
             }
             step => return step,
         };

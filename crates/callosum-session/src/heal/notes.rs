@@ -1,18 +1,18 @@
 //! `NOTES.md` made good: the file from what was committed, else from the template; the decisions that it
 //! has lost from trajectories and beads.
 
-use super::{Healed, Healer, NUL_BYTES, Past};
+use super::{Healed, NUL_BYTES, Past, RepairSource};
 use crate::{
     bead::Bead,
     divergence::Source,
     notes::{Active, Decision, Field, LARGEST_NOTES, Notes, TEMPLATE},
     sanitize::one_line,
-    transaction::{Held, SessionError},
+    transaction::{LockedSession, SessionError},
 };
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Makes notes whole that end within a line, as a torn write leaves them, or that are gone, blank or full of NUL bytes and were committed,
-    /// before something is added to them. What notes of any other form lack is left to [`Held::heal`].
+    /// before something is added to them. What notes of any other form lack is left to [`LockedSession::heal`].
     pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let notes = match self.session.notes() {
@@ -57,7 +57,7 @@ impl Held<'_> {
                 return Ok(Some(Healed {
                     file: name,
                     was: format!("larger than {} MiB", LARGEST_NOTES >> 20),
-                    from: Healer::Nobody,
+                    from: RepairSource::Nobody,
                     aside: None,
                 }));
             }
@@ -65,7 +65,7 @@ impl Held<'_> {
                 return Ok(Some(Healed {
                     file: name,
                     was: what.to_owned(),
-                    from: Healer::Nobody,
+                    from: RepairSource::Nobody,
                     aside: None,
                 }));
             }
@@ -73,7 +73,7 @@ impl Held<'_> {
                 return Ok(Some(Healed {
                     file: name,
                     was: "not a regular file".to_owned(),
-                    from: Healer::Nobody,
+                    from: RepairSource::Nobody,
                     aside: None,
                 }));
             }
@@ -83,9 +83,9 @@ impl Held<'_> {
             .file(&name)
             .filter(|bytes| !bytes.contains(&0) && !Notes::read(bytes.clone()).is_blank());
         let from = if known.is_some() {
-            Healer::Git
+            RepairSource::Git
         } else {
-            Healer::Template
+            RepairSource::Template
         };
         let aside = if is_there && was != "blank" {
             self.set_aside(&path)?
@@ -127,8 +127,8 @@ impl Held<'_> {
             });
         };
         for (source, from) in [
-            (Source::Trajectory, Healer::Trajectory),
-            (Source::Bead, Healer::Beads),
+            (Source::Trajectory, RepairSource::Trajectory),
+            (Source::Bead, RepairSource::Beads),
         ] {
             let lost = recorded.lost.iter().filter(|lost| lost.from == source);
             match lost.count() {
@@ -146,7 +146,10 @@ impl Held<'_> {
             {
                 let title = one_line(&Bead::of(sheet.members()).title);
                 fields.push((Field::Bead, format!("{id} ({title})")));
-                lacks("without its current bead".to_owned(), Healer::Trajectory);
+                lacks(
+                    "without its current bead".to_owned(),
+                    RepairSource::Trajectory,
+                );
             }
             if let Some(ts) = recorded.checkpoint {
                 fields.push((Field::Checkpoint, ts));

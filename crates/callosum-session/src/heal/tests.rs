@@ -58,7 +58,7 @@ fn heal(
         held.heal(&past)
             .unwrap()
             .iter()
-            .all(|again| again.from == Healer::Nobody)
+            .all(|again| again.from == RepairSource::Nobody)
     );
     let said = healed
         .iter()

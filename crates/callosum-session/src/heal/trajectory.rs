@@ -6,14 +6,14 @@ use std::{collections::HashSet, path::PathBuf};
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::Value;
 
-use super::{Healed, Healer, Past};
+use super::{Healed, Past, RepairSource};
 use crate::{
-    claim_scope::Whose,
+    claim_scope::ClaimScope,
     config::Config,
     divergence::Source,
     merge::{Kind, merged},
     trajectory::day_files,
-    transaction::{Held, Session, SessionError, second},
+    transaction::{LockedSession, Session, SessionError, second},
     untracked_decisions::Unrecorded,
 };
 
@@ -93,7 +93,7 @@ impl Session<'_> {
     }
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Brings back [what git has of trajectories](Session::lost_records).
     pub(super) fn heal_committed_records(
         &self,
@@ -105,7 +105,7 @@ impl Held<'_> {
             healed.push(Healed {
                 file: lost.name,
                 was: lost.was.to_owned(),
-                from: Healer::Git,
+                from: RepairSource::Git,
                 aside: None,
             });
         }
@@ -116,7 +116,7 @@ impl Held<'_> {
     /// say where they come from.
     pub(super) fn heal_trajectory(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
-        let read = session.recorded_since_handoff(Whose::Everyone)?;
+        let read = session.recorded_since_handoff(ClaimScope::Everyone)?;
         let cited = read.records.iter().map(|(_, record)| record);
         let cited = cited.filter(|record| record.phase() == "cite");
         let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
@@ -132,8 +132,8 @@ impl Held<'_> {
         let is_gone = !files.iter().any(|file| file.day.as_str() >= day);
         let file = session.trajectory().file_of(&ts[..10])?;
         for (source, from) in [
-            (Source::Bead, Healer::Beads),
-            (Source::Notes, Healer::Notes),
+            (Source::Bead, RepairSource::Beads),
+            (Source::Notes, RepairSource::Notes),
         ] {
             let many = match lost.iter().filter(|lost| lost.from == source).count() {
                 0 => continue,

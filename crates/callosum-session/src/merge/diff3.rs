@@ -67,7 +67,7 @@ fn part(from: (usize, usize, usize), to: (usize, usize, usize), by: By) -> Part 
 
 /// A stretch of two sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct Hunk {
     pub(crate) ours: Range<usize>,
     pub(crate) theirs: Range<usize>,
     /// Whether both have it.
@@ -75,13 +75,13 @@ pub(crate) struct Stretch {
 }
 
 /// What two sequences have in common and between that what each has alone, in the order of both.
-pub(crate) fn beside<T: Hash + Eq>(ours: &[T], theirs: &[T]) -> Vec<Stretch> {
+pub(crate) fn beside<T: Hash + Eq>(ours: &[T], theirs: &[T]) -> Vec<Hunk> {
     let (_, ours, theirs) = numbered(&[], ours, theirs);
     stretches(&ours, &theirs)
 }
 
-fn stretches(ours: &[usize], theirs: &[usize]) -> Vec<Stretch> {
-    let mut found: Vec<Stretch> = Vec::new();
+fn stretches(ours: &[usize], theirs: &[usize]) -> Vec<Hunk> {
+    let mut found: Vec<Hunk> = Vec::new();
     let mut at = (0, 0);
     for op in capture_diff_slices(Algorithm::Myers, ours, theirs) {
         // An operation that only adds or takes out does not say for certain where the other sequence is.
@@ -95,7 +95,7 @@ fn stretches(ours: &[usize], theirs: &[usize]) -> Vec<Stretch> {
                 last.ours.end = to.0;
                 last.theirs.end = to.1;
             }
-            None => found.push(Stretch {
+            None => found.push(Hunk {
                 ours: at.0..to.0,
                 theirs: at.1..to.1,
                 is_shared,

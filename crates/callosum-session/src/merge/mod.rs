@@ -19,7 +19,7 @@ pub use self::{
 };
 use crate::{
     bead::{BeadId, Sheet, SheetError, merged as merged_beads},
-    notes::merge::{Lean, merged as merged_notes},
+    notes::merge::{ConflictSide, merged as merged_notes},
 };
 
 /// What kind of file it is.
@@ -210,11 +210,11 @@ pub fn merged(
     match kind {
         Kind::Notes => {
             let lean = |lean| merged_notes(base, ours, theirs, lean).ok_or(MergeError::Unread);
-            let made = lean(Lean::Ours)?;
+            let made = lean(ConflictSide::Ours)?;
             let instead = if made.conflicts.is_empty() {
                 None
             } else {
-                Some(lean(Lean::Theirs)?.bytes)
+                Some(lean(ConflictSide::Theirs)?.bytes)
             };
             Ok(Merged {
                 bytes: made.bytes,

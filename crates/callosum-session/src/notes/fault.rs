@@ -1,4 +1,4 @@
-//! [`Fault`]: what of the document was not understood, by line: [`Notes::faults`].
+//! [`NotesFinding`]: what of the document was not understood, by line: [`Notes::faults`].
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -29,7 +29,7 @@ const MOST_FAULTS: usize = 20;
 
 /// Something in the document that was not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct NotesFinding {
     /// The line, counted from 1.
     pub line: usize,
     /// What is wrong there.
@@ -38,10 +38,10 @@ pub struct Fault {
 
 impl Notes {
     /// What was not understood, by line.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<NotesFinding> {
         let mut faults = Vec::new();
         let mut fault = |line: usize, what: String| {
-            faults.push(Fault {
+            faults.push(NotesFinding {
                 line: line + 1,
                 what,
             });
@@ -119,12 +119,15 @@ impl Notes {
 
     /// What keeps the document from being read as it is meant, with lines counted from 1: merges that nobody has finished, and
     /// headings or decisions behind a CR alone, which ends no line.
-    pub(crate) fn unsettled(&self) -> Vec<Fault> {
+    pub(crate) fn unsettled(&self) -> Vec<NotesFinding> {
         let old = self.old_ends().map(|line| (line, OLD_END));
-        let lines = self.open_merges().chain(old).map(|(line, what)| Fault {
-            line: line + 1,
-            what: what.to_owned(),
-        });
+        let lines = self
+            .open_merges()
+            .chain(old)
+            .map(|(line, what)| NotesFinding {
+                line: line + 1,
+                what: what.to_owned(),
+            });
         lines.collect()
     }
 
@@ -169,18 +172,18 @@ impl Notes {
     }
 
     /// What is written like decisions and does not say what a decision of its own does, with lines counted from 1.
-    pub(crate) fn unread(&self) -> Vec<Fault> {
+    pub(crate) fn unread(&self) -> Vec<NotesFinding> {
         let undated = self.undated().into_iter();
-        let undated = undated.map(|entry| Fault {
+        let undated = undated.map(|entry| NotesFinding {
             line: entry.line,
             what: UNDATED.to_owned(),
         });
         let strays = self.strays().into_iter();
-        let strays = strays.map(|(line, what)| Fault {
+        let strays = strays.map(|(line, what)| NotesFinding {
             line: line + 1,
             what,
         });
-        let mut unread: Vec<Fault> = undated.chain(strays).collect();
+        let mut unread: Vec<NotesFinding> = undated.chain(strays).collect();
         unread.sort_by_key(|fault| fault.line);
         unread
     }

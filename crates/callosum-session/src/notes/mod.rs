@@ -24,7 +24,7 @@ pub use self::{
     document::{Active, Identifier, LARGEST_NOTES, Notes, TEMPLATE},
     edit::Field,
     evidence_change::EvidenceChange,
-    fault::Fault,
+    fault::NotesFinding,
 };
 pub(crate) use self::{
     decision::{MARKS, is_time},

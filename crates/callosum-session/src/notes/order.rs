@@ -9,7 +9,7 @@ use super::{decision::Decision, sections::Section};
 use crate::{grounding::says_the_same, merge::diff3::beside, transaction::in_order};
 
 /// The sections of the base, ours and theirs.
-pub(super) type Three<'s> = [&'s [Section]; 3];
+pub(super) type Versions<'s> = [&'s [Section]; 3];
 
 /// What stands in one place: of ours, and of theirs.
 pub(super) type Gap<'k, K> = (Option<&'k [K]>, Option<&'k [K]>);
@@ -23,7 +23,7 @@ pub(super) fn gaps<'k, K: Eq + Hash>(own: &'k [K], new: &'k [K]) -> Vec<Gap<'k, 
 }
 
 /// A number for each section of the three: the same for those that are one.
-pub(super) fn keys(all: Three<'_>) -> [Vec<usize>; 3] {
+pub(super) fn keys(all: Versions<'_>) -> [Vec<usize>; 3] {
     let mut next = 0;
     let mut titled: HashMap<(&str, usize), usize> = HashMap::new();
     let mut entries: HashMap<&str, Vec<(usize, Vec<&Section>)>> = HashMap::new();

@@ -2,10 +2,10 @@
 
 use crate::{
     bead::{Bead, BeadDecision, BeadId, is_closed},
-    evidence::{Standing, Tree},
+    evidence::{EvidenceStatus, Tree},
     grounding::says_the_same,
     notes::{Decision, Notes},
-    pending_handoffs::Waiting,
+    pending_handoffs::PendingHandoff,
     sanitize::{one_line, title_of},
     transaction::{Session, SessionError},
 };
@@ -74,7 +74,7 @@ pub struct Recollection {
     /// How many older ones there are beside those.
     pub older: usize,
     /// Hand-offs of the last days, newest first; whoever wants them told gathers them.
-    pub handoffs: Vec<Waiting>,
+    pub handoffs: Vec<PendingHandoff>,
     /// Questions that nobody has answered: those of the notes, then those of the bead.
     pub questions: Vec<String>,
     /// The ids of open beads beside the current one, the most urgent first; a caller who wants them told adds them.
@@ -179,8 +179,8 @@ fn trust(decision: &Decision, tree: &Tree<'_>) -> Trust {
         };
     }
     let cited = decision.evidence.iter();
-    let found: Vec<Standing> = cited.map(|cited| tree.stand(cited)).collect();
-    let is_inert = |found: &Standing| matches!(found, Standing::Inert { .. });
+    let found: Vec<EvidenceStatus> = cited.map(|cited| tree.stand(cited)).collect();
+    let is_inert = |found: &EvidenceStatus| matches!(found, EvidenceStatus::Inert { .. });
     if decision.unread > 0 || !found.iter().all(|one| one.holds() || is_inert(one)) {
         Trust::Stale
     } else if found.iter().any(is_inert) {

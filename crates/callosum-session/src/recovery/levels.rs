@@ -8,7 +8,7 @@ use super::current_state::{Recollected, Recollection, Trust};
 use crate::{
     evidence::Evidence,
     notes::Decision,
-    pending_handoffs::Waiting,
+    pending_handoffs::PendingHandoff,
     sanitize::{cut_to, one_line, title_of},
 };
 
@@ -150,7 +150,7 @@ impl Record {
 }
 
 /// A hand-off with all its words, or with those that half of the budget has room for.
-pub(super) fn handed_over(made: &Waiting, budget: u64) -> String {
+pub(super) fn handed_over(made: &PendingHandoff, budget: u64) -> String {
     let to = made.to.as_ref().map(|to| format!(" to {to}"));
     let within = made.repository.as_ref().map(|path| format!(" in {path}"));
     let head = format!(

@@ -1,4 +1,4 @@
-//! [`Found`]: what was decided about something, of all that was ever decided.
+//! [`DecisionHit`]: what was decided about something, of all that was ever decided.
 
 use super::{
     current_state::Recollected,
@@ -14,14 +14,14 @@ use crate::{
 /// What was decided about something: of every decision in the notes and every hand-off in a trajectory
 /// those that share words with a query, best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct DecisionHit {
     /// As many of them as could be told.
     records: Vec<Record>,
     /// How many there are.
     all: usize,
 }
 
-impl Found {
+impl DecisionHit {
     /// Looks for it, to be told in at most `budget` tokens.
     ///
     /// Each decision is read once for its words and let go; the evidence of none is looked up but of

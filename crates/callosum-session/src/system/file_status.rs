@@ -9,7 +9,7 @@ use super::{
 
 /// How a file or folder stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum FileStatus {
     /// It is not there, and is created.
     Missing,
     /// It is as it should be.
@@ -26,14 +26,14 @@ pub enum Standing {
     Outside,
 }
 
-impl Standing {
+impl FileStatus {
     /// Whether laying the zones writes it.
     pub fn is_written(self) -> bool {
         matches!(self, Self::Missing | Self::Outdated | Self::Extended)
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for FileStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Missing => "created",
@@ -53,38 +53,38 @@ pub(super) fn standing(
     piece: &Piece,
     there: Option<&[u8]>,
     recorded: Option<&str>,
-) -> (Standing, Option<Vec<u8>>) {
+) -> (FileStatus, Option<Vec<u8>>) {
     let whole = piece.whole().into_bytes();
     let Some(bytes) = there else {
-        return (Standing::Missing, Some(whole));
+        return (FileStatus::Missing, Some(whole));
     };
     if bytes == whole {
-        return (Standing::Current, None);
+        return (FileStatus::Current, None);
     }
     let Some(block) = piece.block else {
         return match recorded {
-            Some(sum) if sum == checksum(bytes) => (Standing::Outdated, Some(whole)),
-            Some(_) => (Standing::Changed, None),
-            None => (Standing::Foreign, None),
+            Some(sum) if sum == checksum(bytes) => (FileStatus::Outdated, Some(whole)),
+            Some(_) => (FileStatus::Changed, None),
+            None => (FileStatus::Foreign, None),
         };
     };
     let ours = marked(block);
     if let Some(at) = block_of(bytes) {
         let known = &bytes[at.clone()];
         if known == ours.as_bytes() {
-            return (Standing::Current, None);
+            return (FileStatus::Current, None);
         }
         if recorded.is_none_or(|sum| sum != checksum(known)) {
-            return (Standing::Changed, None);
+            return (FileStatus::Changed, None);
         }
         let then = [&bytes[..at.start], ours.as_bytes(), &bytes[at.end..]].concat();
-        return (Standing::Outdated, Some(then));
+        return (FileStatus::Outdated, Some(then));
     }
     match recorded {
-        Some(sum) if sum == checksum(bytes) => (Standing::Outdated, Some(whole)),
+        Some(sum) if sum == checksum(bytes) => (FileStatus::Outdated, Some(whole)),
         // Somebody took the block out.
-        Some(_) => (Standing::Changed, None),
-        None => (Standing::Extended, Some(extended(bytes, ours.as_bytes()))),
+        Some(_) => (FileStatus::Changed, None),
+        None => (FileStatus::Extended, Some(extended(bytes, ours.as_bytes()))),
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    fn of(piece: &Piece, there: &str, recorded: Option<&str>) -> (Standing, Option<String>) {
+    fn of(piece: &Piece, there: &str, recorded: Option<&str>) -> (FileStatus, Option<String>) {
         let (standing, then) = standing(piece, Some(there.as_bytes()), recorded);
         (
             standing,
@@ -151,14 +151,14 @@ mod tests {
         let ours = piece("new\n", None);
         assert_eq!(
             standing(&ours, None, None),
-            (Standing::Missing, Some(b"new\n".to_vec()))
+            (FileStatus::Missing, Some(b"new\n".to_vec()))
         );
         let old = checksum(b"old\n");
         for (there, recorded, expected) in [
-            ("new\n", None, Standing::Current),
-            ("old\n", Some(old.as_str()), Standing::Outdated),
-            ("mine\n", Some(old.as_str()), Standing::Changed),
-            ("mine\n", None, Standing::Foreign),
+            ("new\n", None, FileStatus::Current),
+            ("old\n", Some(old.as_str()), FileStatus::Outdated),
+            ("mine\n", Some(old.as_str()), FileStatus::Changed),
+            ("mine\n", None, FileStatus::Foreign),
         ] {
             assert_eq!(of(&ours, there, recorded).0, expected, "{there}");
         }
@@ -170,28 +170,28 @@ mod tests {
         let ours = piece("", Some("now\n"));
         let (standing, then) = of(&ours, "# Mine\r\nno line end", None);
         let then = then.unwrap();
-        assert_eq!(standing, Standing::Extended);
+        assert_eq!(standing, FileStatus::Extended);
         assert_eq!(
             then,
             format!("# Mine\r\nno line end\n\n{BEGIN}\nnow\n{END}\n")
         );
-        assert_eq!(of(&ours, &then, None).0, Standing::Current);
+        assert_eq!(of(&ours, &then, None).0, FileStatus::Current);
 
         let older = marked("before\n");
         let recorded = checksum(older.as_bytes());
         let file = format!("a\n{older}b\n");
         let (standing, then) = of(&ours, &file, Some(&recorded));
-        assert_eq!(standing, Standing::Outdated);
+        assert_eq!(standing, FileStatus::Outdated);
         assert_eq!(then.unwrap(), format!("a\n{}b\n", marked("now\n")));
         for changed in [file.replace("before", "mine"), "a\nb\n".to_owned()] {
             assert_eq!(
                 of(&ours, &changed, Some(&recorded)),
-                (Standing::Changed, None)
+                (FileStatus::Changed, None)
             );
         }
         assert_eq!(
             of(&ours, &format!("a\n{BEGIN}\nnever ends"), None).0,
-            Standing::Extended
+            FileStatus::Extended
         );
     }
 }

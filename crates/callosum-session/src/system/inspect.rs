@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::{
-    file_status::{Standing, standing},
+    file_status::{FileStatus, standing},
     record::{Checksums, FILE},
     system_files::{CONFIG, pieces},
 };
@@ -22,7 +22,7 @@ pub struct Surveyed {
     /// Where it stands, from the root; a folder ends with `/`.
     pub path: String,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: FileStatus,
     /// What the file is to say, where it is written.
     pub(super) then: Option<Vec<u8>>,
     /// Its permissions.
@@ -30,7 +30,7 @@ pub struct Surveyed {
 }
 
 impl Surveyed {
-    fn new(path: impl Into<String>, (standing, then): (Standing, Option<Vec<u8>>)) -> Self {
+    fn new(path: impl Into<String>, (standing, then): (FileStatus, Option<Vec<u8>>)) -> Self {
         Self {
             path: path.into(),
             standing,
@@ -47,17 +47,17 @@ impl Surveyed {
 pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, SessionError> {
     let mut found = Vec::new();
     let sums = match read(session, FILE)? {
-        Looked::There(bytes) => Checksums::read(bytes.as_deref()),
-        Looked::Outside => None,
+        ZoneInspection::There(bytes) => Checksums::read(bytes.as_deref()),
+        ZoneInspection::Outside => None,
     };
     if sums.is_none() {
-        found.push(Surveyed::new(FILE, (Standing::Foreign, None)));
+        found.push(Surveyed::new(FILE, (FileStatus::Foreign, None)));
     }
     let sums = sums.unwrap_or_default();
     for piece in pieces(clients) {
         let stands = match read(session, piece.path)? {
-            Looked::There(bytes) => standing(piece, bytes.as_deref(), sums.of(piece.path)),
-            Looked::Outside => (Standing::Outside, None),
+            ZoneInspection::There(bytes) => standing(piece, bytes.as_deref(), sums.of(piece.path)),
+            ZoneInspection::Outside => (FileStatus::Outside, None),
         };
         found.push(Surveyed {
             mode: piece.mode,
@@ -72,19 +72,19 @@ pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, 
         found.push(Surveyed::new(folder, folder_stands(session, folder)?));
     }
     let notes = match read(session, "loa-grimoire/NOTES.md")? {
-        Looked::There(bytes) => notes_stand(bytes),
-        Looked::Outside => (Standing::Outside, None),
+        ZoneInspection::There(bytes) => notes_stand(bytes),
+        ZoneInspection::Outside => (FileStatus::Outside, None),
     };
     found.push(Surveyed::new("loa-grimoire/NOTES.md", notes));
     let config = match read(session, ".loa.config.yaml")? {
-        Looked::There(bytes) => config_stands(bytes.as_deref()),
-        Looked::Outside => (Standing::Outside, None),
+        ZoneInspection::There(bytes) => config_stands(bytes.as_deref()),
+        ZoneInspection::Outside => (FileStatus::Outside, None),
     };
     found.push(Surveyed::new(".loa.config.yaml", config));
     Ok(found)
 }
 
-enum Looked {
+enum ZoneInspection {
     There(Option<Vec<u8>>),
     Outside,
 }
@@ -101,54 +101,54 @@ pub(super) fn place(session: &Session<'_>, path: &str) -> Result<Option<PathBuf>
     }
 }
 
-fn read(session: &Session<'_>, path: &str) -> Result<Looked, SessionError> {
+fn read(session: &Session<'_>, path: &str) -> Result<ZoneInspection, SessionError> {
     let Some(place) = place(session, path)? else {
-        return Ok(Looked::Outside);
+        return Ok(ZoneInspection::Outside);
     };
-    Ok(Looked::There(session.disk.read_if_there(&place)?))
+    Ok(ZoneInspection::There(session.disk.read_if_there(&place)?))
 }
 
 fn folder_stands(
     session: &Session<'_>,
     path: &str,
-) -> Result<(Standing, Option<Vec<u8>>), SessionError> {
+) -> Result<(FileStatus, Option<Vec<u8>>), SessionError> {
     let Some(place) = place(session, path)? else {
-        return Ok((Standing::Outside, None));
+        return Ok((FileStatus::Outside, None));
     };
     let is_there = session.disk.exists(&place)?;
     let standing = if is_there {
-        Standing::Current
+        FileStatus::Current
     } else {
-        Standing::Missing
+        FileStatus::Missing
     };
     Ok((standing, None))
 }
 
 /// Notes that lack the seed's first section get it; everything else in them stays.
-fn notes_stand(bytes: Option<Vec<u8>>) -> (Standing, Option<Vec<u8>>) {
+fn notes_stand(bytes: Option<Vec<u8>>) -> (FileStatus, Option<Vec<u8>>) {
     let Some(bytes) = bytes.filter(|bytes| !bytes.trim_ascii().is_empty()) else {
-        return (Standing::Missing, Some(TEMPLATE.into()));
+        return (FileStatus::Missing, Some(TEMPLATE.into()));
     };
     let notes = Notes::read(bytes);
     if notes.active_lines().next().is_some() {
-        return (Standing::Current, None);
+        return (FileStatus::Current, None);
     }
     let then = [Field::Bead, Field::Checkpoint, Field::Reasoning]
         .into_iter()
         .fold(notes.clone(), |notes, field| {
             notes.with_active(field, "none")
         });
-    (Standing::Extended, Some(then.bytes().to_vec()))
+    (FileStatus::Extended, Some(then.bytes().to_vec()))
 }
 
 /// Settings that are missing get their defaults, at the end of the file. Where that would not say
 /// what it said before and the defaults, it is left alone.
-fn config_stands(bytes: Option<&[u8]>) -> (Standing, Option<Vec<u8>>) {
+fn config_stands(bytes: Option<&[u8]>) -> (FileStatus, Option<Vec<u8>>) {
     let Some(bytes) = bytes else {
-        return (Standing::Missing, Some(CONFIG.into()));
+        return (FileStatus::Missing, Some(CONFIG.into()));
     };
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return (Standing::Foreign, None);
+        return (FileStatus::Foreign, None);
     };
     let read = |text: &str| match yaml::read(text) {
         Ok(Value::Object(members)) => Some(members),
@@ -156,11 +156,11 @@ fn config_stands(bytes: Option<&[u8]>) -> (Standing, Option<Vec<u8>>) {
         _ => None,
     };
     let (Some(there), Some(all)) = (read(text), read(CONFIG)) else {
-        return (Standing::Foreign, None);
+        return (FileStatus::Foreign, None);
     };
     let missing: Vec<&String> = all.keys().filter(|key| !there.contains_key(*key)).collect();
     if missing.is_empty() {
-        return (Standing::Current, None);
+        return (FileStatus::Current, None);
     }
     let mut then = text.to_owned();
     if !then.is_empty() && !then.ends_with('\n') {
@@ -187,9 +187,9 @@ fn config_stands(bytes: Option<&[u8]>) -> (Standing, Option<Vec<u8>>) {
         expected.insert(key.clone(), all[key].clone());
     }
     if read(&then) == Some(expected) {
-        (Standing::Extended, Some(then.into_bytes()))
+        (FileStatus::Extended, Some(then.into_bytes()))
     } else {
-        (Standing::Foreign, None)
+        (FileStatus::Foreign, None)
     }
 }
 
@@ -197,7 +197,7 @@ fn config_stands(bytes: Option<&[u8]>) -> (Standing, Option<Vec<u8>>) {
 mod tests {
     use super::*;
 
-    fn config(text: &str) -> (Standing, Option<String>) {
+    fn config(text: &str) -> (FileStatus, Option<String>) {
         let (standing, then) = config_stands(Some(text.as_bytes()));
         (
             standing,
@@ -211,15 +211,15 @@ mod tests {
         let mine = "# mine\ngrounding_enforcement: warn # for now\nedd: {enabled: false}\nother: 1";
         let (standing, then) = config(mine);
         let then = then.unwrap();
-        assert_eq!(standing, Standing::Extended);
+        assert_eq!(standing, FileStatus::Extended);
         assert!(then.starts_with(mine));
         assert!(then.contains("attention_budget:\n  yellow: 50%"));
         assert!(!then.contains("strict"));
-        assert_eq!(config(&then).0, Standing::Current);
-        assert_eq!(config(CONFIG).0, Standing::Current);
+        assert_eq!(config(&then).0, FileStatus::Current);
+        assert_eq!(config(CONFIG).0, FileStatus::Current);
         assert_eq!(config_stands(None).1.as_deref(), Some(CONFIG.as_bytes()));
         for foreign in ["[1]", "a: [", "edd: 1\n...\n", "\ttab: 1"] {
-            assert_eq!(config(foreign), (Standing::Foreign, None), "{foreign}");
+            assert_eq!(config(foreign), (FileStatus::Foreign, None), "{foreign}");
         }
     }
 
@@ -228,11 +228,11 @@ mod tests {
         let mine = "# Mine\r\n\r\nwords\r\n";
         let (standing, then) = notes_stand(Some(mine.into()));
         let then = String::from_utf8(then.unwrap()).unwrap();
-        assert_eq!(standing, Standing::Extended);
+        assert_eq!(standing, FileStatus::Extended);
         assert!(then.contains("- **Current Bead**: none\r\n"), "{then}");
         assert!(mine.lines().all(|line| then.contains(line)));
-        assert_eq!(notes_stand(Some(then.into())).0, Standing::Current);
-        assert_eq!(notes_stand(Some(b" \n".to_vec())).0, Standing::Missing);
-        assert_eq!(notes_stand(Some(TEMPLATE.into())).0, Standing::Current);
+        assert_eq!(notes_stand(Some(then.into())).0, FileStatus::Current);
+        assert_eq!(notes_stand(Some(b" \n".to_vec())).0, FileStatus::Missing);
+        assert_eq!(notes_stand(Some(TEMPLATE.into())).0, FileStatus::Current);
     }
 }

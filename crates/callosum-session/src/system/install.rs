@@ -1,14 +1,14 @@
-//! [`Held::lay`]: creates what is missing of the three zones, and records what it wrote.
+//! [`LockedSession::lay`]: creates what is missing of the three zones, and records what it wrote.
 
 use super::{
-    file_status::{Standing, answered_for},
+    file_status::{FileStatus, answered_for},
     inspect::{Surveyed, place, survey},
     record::{Checksums, FILE, checksum},
     system_files::pieces,
 };
-use crate::transaction::{Held, SessionError};
+use crate::transaction::{LockedSession, SessionError};
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Creates what is missing, brings up to date what an older version wrote, adds to what others
     /// have, and says how each file stood before. Laid again, it changes nothing.
     ///
@@ -28,7 +28,7 @@ impl Held<'_> {
                 (None, _) => {
                     session.disk.create_dir_all(&path)?;
                 }
-                (Some(bytes), Standing::Missing) => {
+                (Some(bytes), FileStatus::Missing) => {
                     if let Some(folder) = path.parent() {
                         session.disk.create_dir_all(folder)?;
                     }
@@ -36,7 +36,7 @@ impl Held<'_> {
                 }
                 (Some(bytes), standing) => {
                     let before = session.disk.read_if_there(&path)?;
-                    if let Some(before) = before.filter(|_| standing == Standing::Extended) {
+                    if let Some(before) = before.filter(|_| standing == FileStatus::Extended) {
                         had.push((surveyed.path.as_str(), checksum(&before)));
                     }
                     session.disk.rewrite(&path, bytes, surveyed.mode)?;
@@ -65,7 +65,7 @@ impl Held<'_> {
         for piece in pieces(clients) {
             let is_ours = found.iter().any(|found| {
                 found.path == piece.path
-                    && (found.standing.is_written() || found.standing == Standing::Current)
+                    && (found.standing.is_written() || found.standing == FileStatus::Current)
             });
             let bytes = match place(session, piece.path)? {
                 Some(path) if is_ours => session.disk.read_if_there(&path)?,

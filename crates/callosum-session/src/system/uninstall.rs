@@ -1,4 +1,4 @@
-//! [`Held::lift`]: takes the system zone out of a project again, and leaves what people wrote.
+//! [`LockedSession::lift`]: takes the system zone out of a project again, and leaves what people wrote.
 //!
 //! A file that stands as we wrote it is removed; of one that others had before, our block, with the
 //! line ends that were put before it. What somebody changed stays. The state zone and the beads are
@@ -12,7 +12,7 @@ use super::{
     record::{Checksums, FILE, checksum},
     system_files::{CLIENTS, Piece, pieces},
 };
-use crate::transaction::{Held, Session, SessionError};
+use crate::transaction::{LockedSession, Session, SessionError};
 
 /// A file of the system zone that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,12 +20,12 @@ pub struct Lifted {
     /// Where it stands, from the root.
     pub path: String,
     /// What becomes of it.
-    pub fate: Fate,
+    pub fate: RemovalOutcome,
 }
 
 /// What becomes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum RemovalOutcome {
     /// It is removed.
     Removed,
     /// Our block is taken out, and this is left.
@@ -63,7 +63,7 @@ fn recorded(session: &Session<'_>) -> Result<Option<Checksums>, SessionError> {
     Ok(there.and_then(|bytes| Checksums::read(Some(&bytes))))
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Takes the system zone out, and says what became of each file.
     pub fn lift(&self) -> Result<Vec<Lifted>, SessionError> {
         let session = &self.session;
@@ -76,12 +76,12 @@ impl Held<'_> {
                 continue;
             };
             match &lifted.fate {
-                Fate::Removed => {
+                RemovalOutcome::Removed => {
                     session.disk.remove_file(&path)?;
                     self.remove_empty(&path)?;
                 }
-                Fate::Restored(bytes) => session.disk.rewrite(&path, bytes, 0o644)?,
-                Fate::Stays => continue,
+                RemovalOutcome::Restored(bytes) => session.disk.rewrite(&path, bytes, 0o644)?,
+                RemovalOutcome::Stays => continue,
             }
             sums.forget(&lifted.path);
         }
@@ -114,15 +114,15 @@ impl Held<'_> {
 
 /// What becomes of a file that says this, of which `sum` is the checksum of what is ours, and `before`
 /// that of what others had.
-fn fate(piece: &Piece, bytes: &[u8], sum: &str, before: Option<&str>) -> Fate {
+fn fate(piece: &Piece, bytes: &[u8], sum: &str, before: Option<&str>) -> RemovalOutcome {
     let block = block_of(bytes).filter(|_| piece.block.is_some());
     let at = block.unwrap_or(0..bytes.len());
     let ours = &bytes[at.clone()];
     if checksum(ours) != sum {
-        return Fate::Stays;
+        return RemovalOutcome::Stays;
     }
     if ours.len() == bytes.len() {
-        return Fate::Removed;
+        return RemovalOutcome::Removed;
     }
     let (above, below) = (&bytes[..at.start], &bytes[at.end..]);
     // One or two line ends were put before the block, or none, which the file alone does not tell.
@@ -133,7 +133,7 @@ fn fate(piece: &Piece, bytes: &[u8], sum: &str, before: Option<&str>) -> Fate {
     let mut could_be: Vec<&[u8]> = could_be.collect();
     could_be.sort_by_key(|known| before.is_some_and(|sum| sum != checksum(known)));
     let above = could_be.first().copied().unwrap_or(above);
-    Fate::Restored([above, below].concat())
+    RemovalOutcome::Restored([above, below].concat())
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
             let fate = fate(&PIECE, &there, &sums.0, Some(&sums.1));
             let left = [before.as_bytes(), since.as_bytes()].concat();
             let is_alone = there.len() == block.len();
-            prop_assert_eq!(fate, if is_alone { Fate::Removed } else { Fate::Restored(left) });
+            prop_assert_eq!(fate, if is_alone { RemovalOutcome::Removed } else { RemovalOutcome::Restored(left) });
         }
     }
 
@@ -169,7 +169,10 @@ mod tests {
         let block = PIECE.whole();
         let changed = block.replace("ours", "mine");
         let sum = checksum(block.as_bytes());
-        assert_eq!(fate(&PIECE, changed.as_bytes(), &sum, None), Fate::Stays);
-        assert_eq!(fate(&PIECE, b"# Mine\n", &sum, None), Fate::Stays);
+        assert_eq!(
+            fate(&PIECE, changed.as_bytes(), &sum, None),
+            RemovalOutcome::Stays
+        );
+        assert_eq!(fate(&PIECE, b"# Mine\n", &sum, None), RemovalOutcome::Stays);
     }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{
     files::{DayFile, LARGEST_FILE},
     lines::{FileReader, Lines},
-    record::{Bad, Kept, Record, read_each},
+    record::{Bad, Record, RecordForm, read_each},
 };
 use crate::zones::ZoneError;
 
@@ -37,7 +37,7 @@ pub(super) struct FileRead<R> {
     pub(super) bytes: u64,
 }
 
-impl<R: Kept> FileRead<R> {
+impl<R: RecordForm> FileRead<R> {
     /// Reads a file; `None` where it is no file, or a compressed one is broken.
     pub(super) fn read(disk: &Disk, day: &DayFile) -> Result<Option<Self>, ZoneError> {
         let mut read = Self {
@@ -103,7 +103,7 @@ impl<R: Kept> FileRead<R> {
 
 /// Reads a file line by line, and gives away each record. Returns what is no record, and how many bytes there are; `None`
 /// where it is no file, or a compressed one is broken or larger than is read.
-fn read_day<R: Kept>(
+fn read_day<R: RecordForm>(
     disk: &Disk,
     day: &DayFile,
     take: impl FnMut(R),

@@ -10,8 +10,8 @@ use super::{
     ends::Ends,
     file_read::FileRead,
     handoff_scope::Over,
-    lean::Lean,
-    record::{Bad, Kept, Record, name_of_unread},
+    lean::AnyRecord,
+    record::{Bad, Record, RecordForm, name_of_unread},
     retention::decompressed,
 };
 use crate::{
@@ -222,11 +222,11 @@ impl Trajectory<'_> {
     /// time are among them.
     pub fn since_handoff(&self) -> Result<Read, ZoneError> {
         let read = self.kept_since_handoff()?;
-        Ok(read.map(|Lean(record)| record))
+        Ok(read.map(|AnyRecord(record)| record))
     }
 
     /// The same, with what is kept of each record.
-    pub(crate) fn kept_since_handoff<R: Kept>(&self) -> Result<Read<R>, ZoneError> {
+    pub(crate) fn kept_since_handoff<R: RecordForm>(&self) -> Result<Read<R>, ZoneError> {
         let mut read = Read::default();
         let mut days = self.files()?.into_iter().take(MOST_DAYS);
         for day in days.by_ref() {
@@ -270,7 +270,7 @@ impl Trajectory<'_> {
 
     /// Reads of files before that of the last hand-off what stands behind their own last one and no later one covers, lines
     /// that cannot be read among it.
-    fn read_uncovered<R: Kept>(
+    fn read_uncovered<R: RecordForm>(
         &self,
         read: &mut Read<R>,
         days: impl Iterator<Item = DayFile>,
@@ -351,13 +351,13 @@ mod tests {
 
     use super::*;
 
-    struct Ground {
+    struct Fixture {
         _folder: tempfile::TempDir,
         disk: Disk,
         zones: Zones,
     }
 
-    impl Ground {
+    impl Fixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let disk = Disk::real();
@@ -382,7 +382,7 @@ mod tests {
     /// LOA-GRD-1: what counts is everything since the last hand-off, across midnight.
     #[test]
     fn reading_goes_back_to_the_last_hand_off_and_no_further() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         let trajectory = ground.trajectory();
         assert!(!trajectory.since_handoff().unwrap().is_there);
         let record = |n: u8, phase: &str| json!({"phase": phase, "n": n});
@@ -415,7 +415,7 @@ mod tests {
     /// LOA-TRJ-1: of what an agent only thought, a long trajectory leaves two records in memory, whose times are known.
     #[test]
     fn records_that_claim_nothing_are_not_held() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         let trajectory = ground.trajectory();
         let think = |n: usize| json!({"ts": format!("2026-01-01T00:{:02}:00Z", n % 60), "phase": "think", "n": n});
         let mut all: Vec<Value> = (0..5000).map(think).collect();
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_torn_line_is_ended_and_a_record_is_added_once() {
-        let ground = Ground::new();
+        let ground = Fixture::new();
         let trajectory = ground.trajectory();
         let path = trajectory.file_of("2026-01-01").unwrap();
         ground.disk.create_dir_all(path.parent().unwrap()).unwrap();

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::record::{Kept, Record};
+use super::record::{Record, RecordForm};
 
 /// The member of a hand-off that has the names.
 pub(crate) const COVERS: &str = "covers";
@@ -29,8 +29,8 @@ pub(crate) struct Over {
 
 impl Over {
     /// Takes what the hand-offs among these records cover, and whether each of them names it.
-    pub(super) fn take<R: Kept>(&mut self, records: &[R]) -> bool {
-        let records = records.iter().rev().filter_map(Kept::record);
+    pub(super) fn take<R: RecordForm>(&mut self, records: &[R]) -> bool {
+        let records = records.iter().rev().filter_map(RecordForm::record);
         for record in records.filter(|record| record.phase() == "session_handoff") {
             if !self.take_one(record) {
                 self.before = record.ts().parse().ok().max(self.before);
@@ -52,7 +52,7 @@ impl Over {
     }
 
     /// Whether a claim that stands before the last hand-off came there since.
-    pub(crate) fn lacks<R: Kept>(&self, kept: &R) -> bool {
+    pub(crate) fn lacks<R: RecordForm>(&self, kept: &R) -> bool {
         let is_before = |before: Timestamp| {
             let ts = kept.ts().parse::<Timestamp>();
             ts.is_ok_and(|ts| ts <= before)

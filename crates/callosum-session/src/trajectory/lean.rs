@@ -1,8 +1,8 @@
-//! [`Lean`]: records without those that say nothing of claims, features or checkpoints.
+//! [`AnyRecord`]: records without those that say nothing of claims, features or checkpoints.
 //!
 //! Agents write down far more than they claim. What they thought and called is most of a long trajectory.
 
-use super::record::{Kept, Record};
+use super::record::{Record, RecordForm};
 
 /// The phases that are needed.
 const NEEDED: [&str; 7] = [
@@ -17,9 +17,9 @@ const NEEDED: [&str; 7] = [
 
 /// A record, needed or not.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Lean(pub(crate) Record);
+pub(crate) struct AnyRecord(pub(crate) Record);
 
-impl Kept for Lean {
+impl RecordForm for AnyRecord {
     fn quickly(_: &[u8], _: usize) -> Option<Self> {
         None
     }

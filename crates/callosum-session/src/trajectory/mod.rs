@@ -27,6 +27,6 @@ pub(crate) use self::{
     file_read::each_record,
     files::{DayFile, day_files, said_in},
     handoff_scope::{COVERS, covers},
-    lean::Lean,
-    record::{Kept, name_of_claim},
+    lean::AnyRecord,
+    record::{RecordForm, name_of_claim},
 };

@@ -1,6 +1,6 @@
 //! [`records`]: the records in a trajectory's bytes, and what in them is none.
 //!
-//! Who needs little of each says so by [`Kept`]: to take every record apart is most of what reading costs.
+//! Who needs little of each says so by [`RecordForm`]: to take every record apart is most of what reading costs.
 
 use std::{
     collections::VecDeque,
@@ -78,9 +78,9 @@ impl Record {
 }
 
 /// What is kept of a record by whoever reads a trajectory.
-pub(crate) trait Kept: Sized {
+pub(crate) trait RecordForm: Sized {
     /// What is kept of a record that stands whole on a line, where that can be told without taking
-    /// it apart into members. It is what [`Kept::of`] would make of it.
+    /// it apart into members. It is what [`RecordForm::of`] would make of it.
     fn quickly(line: &[u8], number: usize) -> Option<Self>;
     /// What is kept of any record.
     fn of(record: Record) -> Self;
@@ -114,7 +114,7 @@ pub(crate) fn name_of_unread(line: &[u8]) -> u64 {
         .fold(0, |name, byte| name << 8 | u64::from(*byte))
 }
 
-impl Kept for Record {
+impl RecordForm for Record {
     fn quickly(_: &[u8], _: usize) -> Option<Self> {
         None
     }
@@ -146,7 +146,7 @@ pub fn records(bytes: &[u8]) -> Records {
 }
 
 /// The same, with what is kept of each record.
-pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
+pub(crate) fn kept<R: RecordForm>(bytes: &[u8]) -> Records<R> {
     let mut kept = Vec::new();
     let bad = read_each(&mut Lines::new(bytes), |record| kept.push(record));
     Records {
@@ -157,7 +157,7 @@ pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
 }
 
 /// Reads a trajectory line by line, and gives away each record as soon as it is read. Returns what is no record.
-pub(super) fn read_each<R: Kept>(
+pub(super) fn read_each<R: RecordForm>(
     lines: &mut Lines<impl BufRead>,
     mut take: impl FnMut(R),
 ) -> io::Result<Bad> {

@@ -1,4 +1,4 @@
-//! [`Held::prune`]: trajectories of days long past are compressed, and gone after a year
+//! [`LockedSession::prune`]: trajectories of days long past are compressed, and gone after a year
 //! (Seed LOA §5.4).
 //!
 //! A compressed file is read back before the other one goes, and readers see both.
@@ -14,7 +14,7 @@ use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
 use jiff::civil::Date;
 
 use super::files::{ARCHIVE, LARGEST_FILE};
-use crate::transaction::{Held, SessionError};
+use crate::transaction::{LockedSession, SessionError};
 
 /// How long trajectories are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Pruned {
     pub left: Vec<(String, &'static str)>,
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Compresses trajectories that are old enough, and removes compressed ones that are older.
     pub fn prune(&self, retention: &Retention) -> Result<Pruned, SessionError> {
         let session = &self.session;

@@ -1,8 +1,8 @@
 //! `NOTES.md` written beside others who write it, who know of no lock.
 //!
 //! The file is exchanged and not replaced, so that what somebody wrote since it was read is found afterwards: start
-//! with [`Held::edit_notes`]. The file that was exchanged away is kept for a while, since who has it open may
-//! write into it still: [`Held::take_late`].
+//! with [`LockedSession::edit_notes`]. The file that was exchanged away is kept for a while, since who has it open may
+//! write into it still: [`LockedSession::take_late`].
 
 use std::{
     fmt::Write as _,
@@ -18,13 +18,13 @@ use callosum_host::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::session::{Held, SessionError};
+use super::session::{LockedSession, SessionError};
 use crate::{
     notes::{Notes, TEMPLATE},
     zones::ZoneError,
 };
 
-/// So often the file may change under a write before the rest is left to [`Held::take_late`].
+/// So often the file may change under a write before the rest is left to [`LockedSession::take_late`].
 const MOST_ROUNDS: usize = 4;
 
 /// How long it is waited for somebody who empties the file to write it anew.
@@ -55,7 +55,7 @@ enum Exchanged {
     Moved,
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Writes what an edit makes of the notes, or of there being none. Says whether nobody else wrote meanwhile.
     ///
     /// What somebody appended meanwhile is appended to what was made. Where somebody wrote the file anew, the edit is

@@ -9,7 +9,7 @@ mod concurrent_edit;
 mod intent_log;
 mod session;
 
-pub use self::session::{Held, Mended, Session, SessionError, Written};
+pub use self::session::{LockedSession, ResumedStep, Session, SessionError, Written};
 pub(crate) use self::{
     intent_log::{BeadChange, BeadKey, Intent, NoteChange},
     session::{in_order, second, times_from},

@@ -39,10 +39,10 @@ pub struct Session<'s> {
 
 /// The right to change the files, until it is dropped.
 #[derive(Debug)]
-pub struct Held<'s> {
+pub struct LockedSession<'s> {
     pub(crate) session: Session<'s>,
     /// What was done that a killed process had left.
-    pub mended: Option<Mended>,
+    pub mended: Option<ResumedStep>,
     /// Where the notes stand that somebody wrote anew into a file that was exchanged away.
     pub aside: Vec<String>,
     /// Files in which git has not ended a merge, and that lack something of their side: a checkpoint names them, and blocks.
@@ -54,7 +54,7 @@ pub struct Held<'s> {
 
 /// A step of a killed process that was taken to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct ResumedStep {
     /// What could not be done, and why.
     pub left: Vec<String>,
 }
@@ -252,12 +252,12 @@ impl<'s> Session<'s> {
     }
 
     /// Waits up to 5 s until no other session writes, and ends what a killed one began.
-    pub fn hold(&self) -> Result<Held<'s>, SessionError> {
+    pub fn hold(&self) -> Result<LockedSession<'s>, SessionError> {
         self.hold_within(PATIENCE)
     }
 
     /// Waits as long as that until no other session writes, and ends what a killed one began.
-    pub fn hold_within(&self, patience: Duration) -> Result<Held<'s>, SessionError> {
+    pub fn hold_within(&self, patience: Duration) -> Result<LockedSession<'s>, SessionError> {
         let own = self.zones.create_own(self.disk).map_err(unwritable)?;
         for name in OWN {
             self.set_folder_aside(&own.join(name))?;
@@ -277,7 +277,7 @@ impl<'s> Session<'s> {
         for folder in [own.as_path(), own.parent().unwrap_or(&own)] {
             drop(self.disk.sweep_new_files(folder, ours));
         }
-        let mut held = Held {
+        let mut held = LockedSession {
             session: self.clone(),
             mended: None,
             aside: Vec::new(),
@@ -339,7 +339,7 @@ const OWN: [&str; 8] = [
     "beads.gone",
 ];
 
-impl Held<'_> {
+impl LockedSession<'_> {
     /// Writes records alone, into the trajectory of an agent on the day of `ts`.
     pub(crate) fn tell(
         &self,
@@ -413,14 +413,14 @@ impl Held<'_> {
         }
     }
 
-    fn mend(&self) -> Result<Option<Mended>, SessionError> {
+    fn mend(&self) -> Result<Option<ResumedStep>, SessionError> {
         let session = &self.session;
         let own = session.zones.real(session.disk, &session.zones.own())?;
         let path = own.join(INTENT);
         let Some(bytes) = session.disk.read_if_there(&path)? else {
             return Ok(None);
         };
-        let mut mended = Mended::default();
+        let mut mended = ResumedStep::default();
         match serde_json::from_slice::<Intent>(&bytes) {
             Ok(intent) if intent.format > FORMAT => {
                 return Err(SessionError::Newer {

@@ -2,7 +2,7 @@
 
 use callosum_evidence::tokens::estimate;
 use callosum_session::{
-    Config, Enforcement, Ground, HandoffError, NewDecision, NewHandoff, Whose,
+    ClaimScope, Config, Enforcement, EvidenceKind, HandoffError, NewDecision, NewHandoff,
     bead::Bead,
     checkpoint::{Checked, Outcome},
     evidence::{Evidence, Relative},
@@ -23,8 +23,8 @@ fn outcomes(checked: &Checked) -> Vec<Outcome> {
 fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     let ground = Place::new();
     let id = ground.with_current_bead(&["go on"]);
-    ground.decide("Use one", Some("a.rs:1"), Ground::Nothing);
-    ground.decide("Use two", None, Ground::Nothing);
+    ground.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
+    ground.decide("Use two", None, EvidenceKind::Nothing);
     let config = Config::default();
     let blocked = ground.check(&config);
     use Outcome::{Blocked, Done, Passed, Warned};
@@ -57,7 +57,7 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
         .unwrap()
         .cite(&ts, &[place])
         .unwrap();
-    ground.decide("Use three", Some("a.rs:2"), Ground::Nothing);
+    ground.decide("Use three", Some("a.rs:2"), EvidenceKind::Nothing);
     let permitted = ground.check(&config);
     assert_eq!(
         outcomes(&permitted),
@@ -110,7 +110,7 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
 fn test_scenarios_block_where_the_settings_ask_for_it() {
     let place = Place::new();
     place.with_current_bead(&["go on"]);
-    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
     let outcome = |edd: Enforcement| {
         let checked = place.check(&Config {
             edd,
@@ -182,7 +182,7 @@ fn every_agent_of_the_session_is_checked() {
     let place = Place::new();
     let config = Config::default();
     let other = place.session_of(Agent::new("documenting").unwrap());
-    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
     let new = NewDecision {
         decision: "Nothing shows this".to_owned(),
         ..NewDecision::default()
@@ -191,7 +191,7 @@ fn every_agent_of_the_session_is_checked() {
     let blocked = place.check(&config);
     assert_eq!((blocked.grounding.total(), blocked.permits()), (2, false));
     let held = place.session().hold().unwrap();
-    let alone = held.check(&config, &Threshold::default(), Whose::Own);
+    let alone = held.check(&config, &Threshold::default(), ClaimScope::Own);
     assert!(alone.unwrap().permits());
     // The session's own agent adds the evidence: the claim is the same one.
     let evidence = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
@@ -217,7 +217,7 @@ fn every_agent_of_the_session_is_checked() {
 fn a_hand_off_does_not_open_the_gate() {
     let place = Place::new();
     let config = Config::default();
-    place.decide("Retry for ever", None, Ground::Nothing);
+    place.decide("Retry for ever", None, EvidenceKind::Nothing);
     let held = place.session().hold().unwrap();
     let refused = held.hand_off(&NewHandoff::default(), &config);
     assert!(
@@ -276,8 +276,8 @@ fn a_broken_bead_keeps_no_decision_away() {
 #[test]
 fn a_decision_is_shown_with_what_it_leans_on() {
     let place = Place::new();
-    place.decide("The user wants it", None, Ground::UserInput);
-    place.decide("It may be so", None, Ground::Assumption);
+    place.decide("The user wants it", None, EvidenceKind::UserInput);
+    place.decide("It may be so", None, EvidenceKind::Assumption);
     let told = || {
         let session = place.session();
         level_1(&Recollection::gather(&session, 3).unwrap(), 100)
@@ -404,7 +404,7 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
 #[test]
 fn a_decision_that_was_commented_out_is_made_good_by_its_name() {
     let place = Place::new();
-    place.decide("Use one", None, Ground::Nothing);
+    place.decide("Use one", None, EvidenceKind::Nothing);
     let notes = place.session().notes().unwrap().unwrap();
     let ts = notes.decisions()[0].ts.clone();
     let text = String::from_utf8(notes.bytes().to_vec()).unwrap();
@@ -450,7 +450,7 @@ fn what_is_marked_as_a_ghost_blocks_until_it_was_looked_for() {
     );
     let search = "callosum session ghost 'SSO is missing' --query";
     assert!(blocked.said[0].contains(search), "{blocked:?}");
-    let asked = |query: &str, results| callosum_session::ghost::Asked {
+    let asked = |query: &str, results| callosum_session::ghost::GhostQuery {
         query: query.to_owned(),
         results,
     };

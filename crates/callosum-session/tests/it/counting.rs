@@ -8,7 +8,9 @@ use std::{
 };
 
 use callosum_host::Clock;
-use callosum_session::{Enforcement, Session, Whose, Zones, grounding::Tally, trajectory::Agent};
+use callosum_session::{
+    ClaimScope, Enforcement, Session, Zones, grounding::Tally, trajectory::Agent,
+};
 use callosum_testkit::disk::{Image, MemoryDisk, ObservedDisk};
 
 /// How often each file is opened while so many claims about one line are counted.
@@ -44,7 +46,8 @@ fn openings(claims: usize) -> Vec<PathBuf> {
         clock: &clock,
         agent: Agent::new("a").unwrap(),
     };
-    let tally = Tally::since_handoff(&session, Whose::Everyone, 3, Enforcement::Standard).unwrap();
+    let tally =
+        Tally::since_handoff(&session, ClaimScope::Everyone, 3, Enforcement::Standard).unwrap();
     assert_eq!((tally.total, tally.lacking), (claims, 0));
     let opened = opened.lock().unwrap();
     opened.clone()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use callosum_session::{
-    Config, Delta, Ground, NewDecision, NewHandoff, Synthesized,
+    Config, Delta, EvidenceKind, NewDecision, NewHandoff, Synthesized,
     bead::{Bead, BeadUpdate, NewBead},
     budget::Zone,
     evidence::Tree,
@@ -93,7 +93,7 @@ fn a_position_is_written_once_whatever_is_asked_for() {
     let held = place.session().hold().unwrap();
     held.decide(&NewDecision {
         decision: "Use one pool".to_owned(),
-        ground: Ground::UserInput,
+        ground: EvidenceKind::UserInput,
         ..NewDecision::default()
     })
     .unwrap();

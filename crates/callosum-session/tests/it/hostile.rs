@@ -4,7 +4,7 @@
 use std::os::unix::fs::symlink;
 
 use callosum_session::{
-    Config, Enforcement, Ground, NewDecision, Whose,
+    ClaimScope, Config, Enforcement, EvidenceKind, NewDecision,
     bead::{BeadId, BeadUpdate},
     checkpoint::Outcome,
     evidence::{Evidence, Relative, Tree},
@@ -45,7 +45,7 @@ fn notes_in_any_state_keep_every_line_and_take_a_decision() {
     for state in states {
         let place = Place::new();
         put(&place, "loa-grimoire/NOTES.md", state);
-        place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
+        place.decide("Use one pool", Some("a.rs:1"), EvidenceKind::Nothing);
         let now = notes(&place);
         let mut lines = now.split(|byte| *byte == b'\n');
         for line in state.split(|byte| *byte == b'\n') {
@@ -162,7 +162,7 @@ fn quotes_with_backticks_and_tabs_hold_after_they_were_written() {
         place.decide(
             &format!("Line {line}"),
             Some(&format!("b.sh:{line}")),
-            Ground::Nothing,
+            EvidenceKind::Nothing,
         );
     }
     let read = place.session().notes().unwrap().unwrap().decisions();
@@ -179,7 +179,7 @@ fn quotes_with_backticks_and_tabs_hold_after_they_were_written() {
 #[test]
 fn a_file_that_changed_between_check_and_clear_is_seen() {
     let place = Place::new();
-    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
     assert!(place.check(&Config::default()).permits());
     put(&place, "a.rs", b"fn eins() {}\nfn two() {}\n");
     assert!(!place.check(&Config::default()).permits());
@@ -222,9 +222,9 @@ fn a_decision_after_lost_notes_hides_no_claim() {
     let mut place = Place::new();
     let now = "2026-01-02T03:04:05Z".parse().unwrap();
     place.clock = callosum_host::Clock::fixed(now, std::time::Duration::ZERO);
-    place.decide("unsupported", None, Ground::Nothing);
+    place.decide("unsupported", None, EvidenceKind::Nothing);
     place.disk.remove_file(&place.zones.notes()).unwrap();
-    place.decide("supported", Some("a.rs:1"), Ground::Nothing);
+    place.decide("supported", Some("a.rs:1"), EvidenceKind::Nothing);
     assert!(!place.check(&Config::default()).permits());
     let notes = String::from_utf8(notes(&place)).unwrap();
     let read = place.session().trajectory().since_handoff().unwrap();
@@ -243,7 +243,7 @@ fn a_decision_after_lost_notes_hides_no_claim() {
 fn evidence_by_hand_that_is_of_records_is_none() {
     let place = Place::new();
     let id = place.with_current_bead(&["go on"]);
-    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
     let root = &place.zones.tree;
     place.disk.create_dir_all(&root.join(".git")).unwrap();
     place
@@ -303,8 +303,13 @@ fn evidence_by_hand_that_is_of_records_is_none() {
         3,
         "{said}"
     );
-    let tally =
-        Tally::since_handoff(&place.session(), Whose::Everyone, 9, Enforcement::Standard).unwrap();
+    let tally = Tally::since_handoff(
+        &place.session(),
+        ClaimScope::Everyone,
+        9,
+        Enforcement::Standard,
+    )
+    .unwrap();
     assert_eq!((tally.total, tally.lacking), (4, 3));
     let told = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 200);
     assert_eq!(
@@ -342,7 +347,7 @@ fn notes_that_cannot_be_read_shut_the_gate() {
         ("torn", ": an unfinished merge"),
     ] {
         let place = Place::new();
-        place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+        place.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
         let text = String::from_utf8(notes(&place)).unwrap();
         let bytes = match kind {
             "wide" => wide(&text),
@@ -394,7 +399,7 @@ fn notes_that_cannot_be_read_shut_the_gate() {
 fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
     let place = Place::new();
     let id = place.with_current_bead(&["go on"]);
-    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
     let text = String::from_utf8(notes(&place)).unwrap();
     let start = text.find("#### ").unwrap();
     let end = text.find("### Pending").unwrap();

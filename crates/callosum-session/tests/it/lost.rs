@@ -2,9 +2,9 @@
 //! who still have it.
 
 use callosum_session::{
-    Config, Delta, Ground, NewHandoff,
+    Config, Delta, EvidenceKind, NewHandoff,
     bead::{Bead, BeadId},
-    heal::Healer,
+    heal::RepairSource,
     notes::Notes,
     trajectory::Agent,
 };
@@ -24,8 +24,8 @@ const UNKNOWN: NoFile = NoFile { ever: None };
 fn with_decisions() -> Place {
     let place = Place::new();
     place.with_current_bead(&[]);
-    place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
-    place.decide("The user wants two", None, Ground::UserInput);
+    place.decide("Use one pool", Some("a.rs:1"), EvidenceKind::Nothing);
+    place.decide("The user wants two", None, EvidenceKind::UserInput);
     let other = place.session_of(Agent::new("documenting").unwrap());
     let new = callosum_session::NewDecision {
         decision: "Say why".to_owned(),
@@ -48,7 +48,7 @@ fn put(place: &Place, bytes: &[u8]) {
 }
 
 /// What was healed of the notes, from where.
-fn heal(place: &Place) -> Vec<(String, Healer)> {
+fn heal(place: &Place) -> Vec<(String, RepairSource)> {
     let held = place.session().hold().unwrap();
     let healed = held.heal(&NOTHING).unwrap().into_iter();
     healed.map(|one| (one.was, one.from)).collect()
@@ -85,7 +85,9 @@ fn decisions_that_were_never_committed_come_back_as_they_were() {
         let healed = heal(&place);
         assert_eq!(healed[0].0, was);
         assert!(
-            healed.iter().any(|(_, from)| *from == Healer::Trajectory),
+            healed
+                .iter()
+                .any(|(_, from)| *from == RepairSource::Trajectory),
             "{healed:?}"
         );
         assert_eq!(decided(notes(&place)), all, "{was}");
@@ -109,7 +111,10 @@ fn what_only_a_bead_has_comes_from_the_bead() {
     }
     place.disk.remove_file(&place.zones.notes()).unwrap();
     let healed = heal(&place);
-    assert_eq!(healed[1], ("missing 3 decisions".to_owned(), Healer::Beads));
+    assert_eq!(
+        healed[1],
+        ("missing 3 decisions".to_owned(), RepairSource::Beads)
+    );
     let made = Notes::read(notes(&place)).decisions();
     assert_eq!(made[0].decision, "Use one pool");
     assert_eq!(made[0].evidence.len(), 1);
@@ -201,7 +206,7 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     drop(held);
     let healed = heal(&place);
     let said = "missing and never committed (status, priority, needs and next steps are unknown)";
-    assert_eq!(healed, [(said.to_owned(), Healer::Trajectory)]);
+    assert_eq!(healed, [(said.to_owned(), RepairSource::Trajectory)]);
     let text = String::from_utf8(place.disk.read(&file).unwrap()).unwrap();
     assert!(text.starts_with("# Rebuilt from the trajectory"));
     assert!(!text.contains("status:") && !text.contains("priority:"));
@@ -220,7 +225,7 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     let healed = held.heal_current_bead(&NOTHING).unwrap().unwrap();
     assert_eq!(
         (healed.was.as_str(), healed.from),
-        (said, Healer::Trajectory)
+        (said, RepairSource::Trajectory)
     );
 }
 

@@ -1,12 +1,12 @@
 //! Decisions that two checkouts made in the same second, brought together: each is one of its own.
 
 use callosum_session::{
-    Config, Ground, NewHandoff,
+    Config, EvidenceKind, NewHandoff,
     bead::{Bead, Sheet},
     divergence::forks,
     evidence::{Evidence, Relative},
     grounding::Threshold,
-    heal::Healer,
+    heal::RepairSource,
     notes::Notes,
 };
 
@@ -31,7 +31,7 @@ impl Two {
             if with_bead {
                 place.with_current_bead(&["go on"]);
             }
-            place.decide(words, cited, Ground::Nothing);
+            place.decide(words, cited, EvidenceKind::Nothing);
             place
         });
         let entries = made.each_ref().map(|place| {
@@ -110,7 +110,7 @@ fn two_decisions_of_one_second_are_two_claims() {
                 held.hand_off(&NewHandoff::default(), &Config::default())
                     .is_err()
             );
-            let seed = session.recorded_since_handoff(callosum_session::Whose::Everyone);
+            let seed = session.recorded_since_handoff(callosum_session::ClaimScope::Everyone);
             let tree =
                 callosum_session::evidence::Tree::new(&two.place.disk, &two.place.zones.tree);
             let seed = callosum_session::grounding::Grounding::of(&seed.unwrap(), &tree);
@@ -140,7 +140,7 @@ fn one_of_two_decisions_of_a_second_is_made_good_by_its_name() {
     session.hold().unwrap().cite(name, &[place]).unwrap();
     assert_eq!(two.counted(), (2, 2));
     let read = session
-        .since_handoff(callosum_session::Whose::Everyone)
+        .since_handoff(callosum_session::ClaimScope::Everyone)
         .unwrap();
     let claims: Vec<_> = callosum_session::grounding::claims(&read.records);
     let notes = session.notes().unwrap().unwrap();
@@ -159,7 +159,9 @@ fn an_entry_that_a_merge_dropped_counts_and_is_healed() {
         let held = two.place.session().hold().unwrap();
         let healed = held.heal(&NOTHING).unwrap();
         assert!(
-            healed.iter().any(|one| one.from == Healer::Trajectory),
+            healed
+                .iter()
+                .any(|one| one.from == RepairSource::Trajectory),
             "{healed:?}"
         );
         drop(held);
@@ -180,7 +182,7 @@ fn an_entry_that_a_merge_dropped_counts_and_is_healed() {
 #[test]
 fn a_decision_that_is_said_anew_stays_one() {
     let place = Place::new();
-    place.decide("Use one", None, Ground::Nothing);
+    place.decide("Use one", None, EvidenceKind::Nothing);
     let notes = String::from_utf8(place.disk.read(&place.zones.notes()).unwrap()).unwrap();
     let changed = notes.replace(
         "- Use one\n**Decision**: Use one",
@@ -223,7 +225,7 @@ fn a_hand_off_covers_what_was_there_and_no_more() {
         let mut text = format!("{}\n", record(agent, 1, &format!("Ours of {agent}")));
         disk.create_dir_all(file.parent().unwrap()).unwrap();
         disk.replace(&file, text.as_bytes(), 0o644).unwrap();
-        place.decide("Later", None, Ground::Nothing);
+        place.decide("Later", None, EvidenceKind::Nothing);
         assert_eq!(counted(), 2, "{agent}");
         let session = place.session();
         let forced = NewHandoff {
@@ -261,7 +263,7 @@ fn a_hand_off_covers_what_was_there_and_no_more() {
 fn two_decisions_of_one_second_in_a_bead_are_two() {
     let place = Place::new();
     let id = place.with_current_bead(&["go on"]);
-    place.decide("Grounded A", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Grounded A", Some("a.rs:1"), EvidenceKind::Nothing);
     let path = place.session().beads().path(&id).unwrap();
     let text = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
     let ts = place.session().notes().unwrap().unwrap().decisions()[0]

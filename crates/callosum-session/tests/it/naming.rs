@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_host::Clock;
 use callosum_session::{
-    Ground, NewDecision,
+    EvidenceKind, NewDecision,
     recovery::{Recollection, level_1},
 };
 
@@ -14,7 +14,7 @@ fn decide(place: &Place, words: &str) -> String {
     let held = place.session().hold().unwrap();
     let new = NewDecision {
         decision: words.to_owned(),
-        ground: Ground::UserInput,
+        ground: EvidenceKind::UserInput,
         ..NewDecision::default()
     };
     held.decide(&new).unwrap().decision.ts
@@ -44,7 +44,7 @@ fn decisions_of_one_second_are_named_to_the_millisecond_and_stay_in_order() {
     assert_eq!(later, ["2026-01-02T03:04:06Z", "2026-01-02T03:04:06.001Z"]);
     let told = || level_1(&Recollection::gather(&place.session(), 3).unwrap(), 500);
     let newest = "Decided: Five [the user's word]\nDecided: Four [the user's word]\n\
-                  Decided: Three [the user's word]\n";
+                  Decided: Versions [the user's word]\n";
     assert!(told().contains(newest), "{}", told());
     place.disk.remove_file(&place.zones.notes()).unwrap();
     let held = place.session().hold().unwrap();

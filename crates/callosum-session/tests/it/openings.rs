@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use callosum_host::Clock;
 use callosum_session::{
-    Config, Enforcement, Ground, NewHandoff, Opening,
-    heal::{Healed, Healer},
-    recovery::Found,
+    Config, Enforcement, EvidenceKind, NewHandoff, SessionStart,
+    heal::{Healed, RepairSource},
+    recovery::DecisionHit,
     trajectory::Agent,
 };
 
@@ -72,7 +72,7 @@ fn hand_offs_of_one_second_are_told_apart() {
     held.pick_up(&agent, &first[..1], "x").unwrap();
     drop(held);
     assert_eq!(waiting(&place, &["codex"], "y").len(), 2);
-    let found = Found::gather(&place.session(), "handoff", 500).unwrap();
+    let found = DecisionHit::gather(&place.session(), "handoff", 500).unwrap();
     assert_eq!(found.told(500).lines().count(), 3);
 }
 
@@ -128,12 +128,12 @@ fn foreign_files_torn_lines_and_old_days_are_passed_over() {
 fn a_new_session_is_told_what_the_last_one_left_ungrounded() {
     let place = Place::new();
     assert!(!place.zones.are_used(&place.disk).unwrap());
-    place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
-    place.decide("Retry for ever", None, Ground::Nothing);
+    place.decide("Use one pool", Some("a.rs:1"), EvidenceKind::Nothing);
+    place.decide("Retry for ever", None, EvidenceKind::Nothing);
     assert!(place.zones.are_used(&place.disk).unwrap());
     let told = || {
         let opening =
-            Opening::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
+            SessionStart::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
         assert_eq!(opening.told(100, 9000), opening.told(100, 9000));
         opening.told(100, 9000).text
     };
@@ -143,7 +143,7 @@ fn a_new_session_is_told_what_the_last_one_left_ungrounded() {
     hand_off(&place, "gemini", "enough");
     let line = "> Handed off without evidence: Retry for ever\n";
     assert!(told().contains(line), "{}", told());
-    place.decide("Use two pools", Some("a.rs:2"), Ground::Nothing);
+    place.decide("Use two pools", Some("a.rs:2"), EvidenceKind::Nothing);
     assert!(!told().contains("ithout evidence"), "{}", told());
 }
 
@@ -158,9 +158,9 @@ fn what_was_healed_is_written_down() {
         aside: None,
     };
     let held = place.session().hold().unwrap();
-    held.note_healed(&[healed(Healer::Git), healed(Healer::Nobody)])
+    held.note_healed(&[healed(RepairSource::Git), healed(RepairSource::Nobody)])
         .unwrap();
-    held.note_healed(&[healed(Healer::Nobody)]).unwrap();
+    held.note_healed(&[healed(RepairSource::Nobody)]).unwrap();
     let file = trajectory_of(&place, "implementing-tasks");
     assert_eq!(file.lines().count(), 1);
     assert!(
@@ -176,12 +176,12 @@ fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
     let place = Place::new();
     hand_off(&place, "Codex", &"the pool is too small ".repeat(400));
     let mut opening =
-        Opening::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
+        SessionStart::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
     opening.healed = (0..500)
         .map(|number| Healed {
             file: format!(".beads/bd-{number}.yaml"),
             was: "broken: it is no bead".to_owned(),
-            from: Healer::Nobody,
+            from: RepairSource::Nobody,
             aside: None,
         })
         .collect();
@@ -197,7 +197,7 @@ fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
     assert!(told.contains(": the pool is too small"), "{told}");
     hand_off(&place, "codex", "short");
     let opening =
-        Opening::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
+        SessionStart::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
     let told = opening.told(100, 9000);
     assert_eq!(told.handed_over, 2, "{}", told.text);
 }

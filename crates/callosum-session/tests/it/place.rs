@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_host::{Clock, Disk};
 use callosum_session::{
-    Config, Ground, NewDecision, Session, Whose, Zones,
+    ClaimScope, Config, EvidenceKind, NewDecision, Session, Zones,
     bead::{BeadId, BeadUpdate, NewBead},
     checkpoint::Checked,
     evidence::{Evidence, Relative},
@@ -101,7 +101,7 @@ impl Place {
         id
     }
 
-    pub(crate) fn decide(&self, words: &str, place: Option<&str>, ground: Ground) {
+    pub(crate) fn decide(&self, words: &str, place: Option<&str>, ground: EvidenceKind) {
         let places = place.map(|place| Evidence::parse(place, Relative::Accepted).unwrap());
         let new = NewDecision {
             decision: words.to_owned(),
@@ -117,7 +117,7 @@ impl Place {
         self.session()
             .hold()
             .unwrap()
-            .check(config, &Threshold::default(), Whose::Everyone)
+            .check(config, &Threshold::default(), ClaimScope::Everyone)
             .unwrap()
     }
 

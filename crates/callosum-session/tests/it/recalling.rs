@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use callosum_evidence::tokens::estimate;
 use callosum_session::{
-    Ground,
-    recovery::{Found, Recollection, level_1},
+    EvidenceKind,
+    recovery::{DecisionHit, Recollection, level_1},
 };
 
 use crate::place::Place;
@@ -42,7 +42,7 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
         place.disk.replace(&file, record.as_bytes(), 0o644).unwrap();
     }
     let session = place.session();
-    let found = Found::gather(&session, "zebra", 500).unwrap();
+    let found = DecisionHit::gather(&session, "zebra", 500).unwrap();
     let lines: Vec<String> = found.told(500).lines().map(str::to_owned).collect();
     assert_eq!(
         lines,
@@ -51,7 +51,7 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
             "Handoff by a at 2025-01-01T00:00:00Z: herd of zebra",
         ]
     );
-    let many = Found::gather(&session, "pool", 100).unwrap();
+    let many = DecisionHit::gather(&session, "pool", 100).unwrap();
     let told = many.told(100);
     assert!(estimate(&told) <= 100);
     let shown = told.lines().count() - 1;
@@ -59,9 +59,15 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
     assert_eq!(told.lines().last(), Some(left.as_str()));
     assert_eq!(
         many.told(100),
-        Found::gather(&session, "pool", 100).unwrap().told(100)
+        DecisionHit::gather(&session, "pool", 100)
+            .unwrap()
+            .told(100)
     );
-    assert!(Found::gather(&session, "giraffe", 500).unwrap().is_empty());
+    assert!(
+        DecisionHit::gather(&session, "giraffe", 500)
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// LOA-TRUTH-1, LOA-REC-1: where the current bead has other words of a decision, they are told, with what the bead cites.
@@ -69,7 +75,7 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
 fn the_words_of_the_current_bead_are_told_before_those_of_the_notes() {
     let place = Place::new();
     let id = place.with_current_bead(&[]);
-    place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Use one pool", Some("a.rs:1"), EvidenceKind::Nothing);
     let path = place.session().beads().path(&id).unwrap();
     let bead = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
     let changed = bead.replace(

@@ -1,10 +1,10 @@
-//! [`Asked`]: a request of any dialect as one list of messages, and the turn that answers it.
+//! [`ModelRequest`]: a request of any dialect as one list of messages, and the turn that answers it.
 
 use serde_json::Value;
 
 use super::{
     dialect::Dialect,
-    script::{self, Turn},
+    script::{self, ScriptTurn},
 };
 
 /// Who said a message.
@@ -25,7 +25,7 @@ pub(super) struct Message {
 
 /// What a client asks, in whatever dialect.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct ModelRequest {
     pub(super) dialect: Dialect,
     pub(super) model: String,
     pub(super) streamed: bool,
@@ -38,12 +38,12 @@ pub(super) struct Asked {
 /// The answer that a request calls for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chosen {
-    pub(super) turn: Turn,
+    pub(super) turn: ScriptTurn,
     /// Which turn of a script it is, and the message with the script.
     pub(super) played: Option<(usize, String)>,
 }
 
-impl Asked {
+impl ModelRequest {
     /// Chooses the answer: the turn of the newest script, or `fallback`, by a schema if need be.
     ///
     /// Fails with what is wrong in the script.
@@ -57,7 +57,7 @@ impl Asked {
             None => fallback.to_owned(),
         };
         Ok(Chosen {
-            turn: Turn::text(text),
+            turn: ScriptTurn::text(text),
             played: None,
         })
     }
@@ -87,7 +87,7 @@ impl Asked {
             let number = answers(&self.messages[at + 1..]);
             let turn = turns.get(number).cloned();
             return Ok(Some(Chosen {
-                turn: turn.unwrap_or_else(|| Turn::text("the script is over")),
+                turn: turn.unwrap_or_else(|| ScriptTurn::text("the script is over")),
                 played: Some((number, message.text.clone())),
             }));
         }
@@ -130,8 +130,8 @@ mod tests {
 
     use super::*;
 
-    fn asked(messages: &[(Speaker, &str)]) -> Asked {
-        Asked {
+    fn asked(messages: &[(Speaker, &str)]) -> ModelRequest {
+        ModelRequest {
             dialect: Dialect::Chat,
             model: "m".into(),
             streamed: false,

@@ -4,7 +4,7 @@
 //! was asked; `model-server` is the same as a program. It speaks the five [`Dialect`]s that coding
 //! agents speak, whole or streamed, so that real clients run against it without a network.
 //!
-//! What it answers is a [`Turn`] of a script, and the script rides in the prompt, as JSON behind
+//! What it answers is a [`ScriptTurn`] of a script, and the script rides in the prompt, as JSON behind
 //! [`MARK`]: `SCRIPT:[{"calls":[{"name":"Bash","input":{"command":"ls"}}]},{"text":"done"}]`. The
 //! turn played is the number of answers that stand after that message in the request itself, so
 //! the server remembers nothing but how often a fault was served.
@@ -19,6 +19,6 @@ mod server;
 
 pub use self::{
     dialect::Dialect,
-    script::{Call, Fault, MARK, Turn, Usage},
-    server::{Heard, ModelServer, Options, Prompt},
+    script::{Call, MARK, ScriptFault, ScriptTurn, Usage},
+    server::{ModelServer, Options, Prompt, ReceivedRequest},
 };

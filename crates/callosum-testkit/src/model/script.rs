@@ -1,4 +1,4 @@
-//! [`Turn`]: one answer of the model, and where in a prompt the answers stand.
+//! [`ScriptTurn`]: one answer of the model, and where in a prompt the answers stand.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,7 +11,7 @@ pub const MARK: &str = "SCRIPT:";
 /// One answer of the model. Every field may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Turn {
+pub struct ScriptTurn {
     /// What it says.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -23,7 +23,7 @@ pub struct Turn {
     pub usage: Option<Usage>,
     /// Answers with an error instead.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
+    pub fault: Option<ScriptFault>,
     /// The error's status, where it is not the one that the dialect has for the fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
@@ -84,7 +84,7 @@ pub struct Usage {
 /// What a model's service refuses with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fault {
+pub enum ScriptFault {
     /// The key is not known: 401.
     Unauthorized,
     /// Asked too often: 429.
@@ -97,7 +97,7 @@ pub enum Fault {
     PromptTooLong,
 }
 
-impl Turn {
+impl ScriptTurn {
     /// A turn that only says something.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
@@ -107,13 +107,13 @@ impl Turn {
     }
 
     /// A script of these turns, to be put into a prompt.
-    pub fn script(turns: &[Turn]) -> String {
+    pub fn script(turns: &[ScriptTurn]) -> String {
         let turns = serde_json::to_string(turns).expect("turns have no keys but text");
         format!("{MARK}{turns}")
     }
 
     /// The turn at an attempt, the first being 1: without its faults once they were served.
-    pub(super) fn at_attempt(&self, attempt: u32) -> Turn {
+    pub(super) fn at_attempt(&self, attempt: u32) -> ScriptTurn {
         let mut turn = self.clone();
         if turn.times.is_some_and(|times| attempt > times) {
             (turn.fault, turn.status, turn.cut) = (None, None, false);
@@ -149,7 +149,7 @@ impl Turn {
 ///
 /// Some clients quote the prompt that they are given, so a script whose quotes are escaped once
 /// is read as well. Fails with what is wrong in one that is there and cannot be read.
-pub(super) fn find(message: &str) -> Option<Result<Vec<Turn>, String>> {
+pub(super) fn find(message: &str) -> Option<Result<Vec<ScriptTurn>, String>> {
     let at = message.find(MARK)? + MARK.len();
     let script = &message[at..];
     if !script.starts_with('[') {
@@ -164,7 +164,7 @@ pub(super) fn find(message: &str) -> Option<Result<Vec<Turn>, String>> {
     Some(plain)
 }
 
-fn read(script: &str) -> Result<Vec<Turn>, String> {
+fn read(script: &str) -> Result<Vec<ScriptTurn>, String> {
     let mut values = serde_json::Deserializer::from_str(script).into_iter();
     match values.next() {
         Some(Ok(turns)) => Ok(turns),
@@ -227,8 +227,8 @@ mod tests {
 
     #[test]
     fn a_script_is_read_from_where_it_stands_and_words_go_on_after_it() {
-        let turns = [Turn::text("a \"b\"\n"), Turn::default()];
-        let script = Turn::script(&turns);
+        let turns = [ScriptTurn::text("a \"b\"\n"), ScriptTurn::default()];
+        let script = ScriptTurn::script(&turns);
         for message in [
             script.clone(),
             format!("Look at x. {script}\n\nAnswer in 2,000 bytes [not more]."),
@@ -249,27 +249,27 @@ mod tests {
 
     #[test]
     fn what_goes_wrong_ends_after_the_times_that_were_asked_for() {
-        let turn = Turn {
+        let turn = ScriptTurn {
             text: "x".into(),
-            fault: Some(Fault::RateLimit),
+            fault: Some(ScriptFault::RateLimit),
             times: Some(2),
-            ..Turn::default()
+            ..ScriptTurn::default()
         };
-        assert_eq!(turn.at_attempt(2).fault, Some(Fault::RateLimit));
+        assert_eq!(turn.at_attempt(2).fault, Some(ScriptFault::RateLimit));
         assert_eq!(turn.at_attempt(3).fault, None);
-        let always = Turn {
+        let always = ScriptTurn {
             times: None,
             ..turn
         };
-        assert_eq!(always.at_attempt(99).fault, Some(Fault::RateLimit));
+        assert_eq!(always.at_attempt(99).fault, Some(ScriptFault::RateLimit));
     }
 
     #[test]
     fn pieces_are_the_text() {
         for (text, pieces) in [("", 2), ("é", 2), ("abcde", 2), ("abc", 9), ("abc", 0)] {
-            let turn = Turn {
+            let turn = ScriptTurn {
                 pieces: Some(pieces),
-                ..Turn::text(text)
+                ..ScriptTurn::text(text)
             };
             assert_eq!(turn.pieces().concat(), text);
             assert!(turn.pieces().len() <= pieces.max(1), "{text} {pieces}");

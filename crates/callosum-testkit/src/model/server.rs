@@ -18,7 +18,7 @@ use super::{
     asked::Chosen,
     dialect::{Dialect, Reply},
     http::{self, Request},
-    script::{Turn, Usage},
+    script::{ScriptTurn, Usage},
 };
 
 /// How a server answers where no script says so.
@@ -48,7 +48,7 @@ impl Default for Options {
 
 /// A request that was heard, and what was answered.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Heard {
+pub struct ReceivedRequest {
     /// Its number, the first being 1.
     pub number: u64,
     /// `GET` or `POST`.
@@ -82,9 +82,9 @@ pub struct ModelServer {
     listener: Option<thread::JoinHandle<()>>,
 }
 
-type Watch = Box<dyn Fn(&Heard) + Send + Sync>;
+type Watch = Box<dyn Fn(&ReceivedRequest) + Send + Sync>;
 
-type Replies = Box<dyn Fn(&Prompt<'_>) -> Option<Turn> + Send + Sync>;
+type Replies = Box<dyn Fn(&Prompt<'_>) -> Option<ScriptTurn> + Send + Sync>;
 
 /// A request as a function sees it that answers it.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ pub struct Prompt<'a> {
 struct State {
     options: Options,
     ended: AtomicBool,
-    heard: Mutex<Vec<Heard>>,
+    heard: Mutex<Vec<ReceivedRequest>>,
     /// How often the turn of a message was asked for.
     served: Mutex<HashMap<(String, usize), u32>>,
     /// Called for every request, once it is known what is answered.
@@ -129,7 +129,7 @@ impl ModelServer {
     /// The same, with the text of a request's messages answered by `replies`, where it has a turn for it.
     pub fn replying(
         options: Options,
-        replies: impl Fn(&str) -> Option<Turn> + Send + Sync + 'static,
+        replies: impl Fn(&str) -> Option<ScriptTurn> + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::replying_to(options, move |prompt| replies(prompt.text))
     }
@@ -137,7 +137,7 @@ impl ModelServer {
     /// The same, for answers that depend on what else a request has.
     pub fn replying_to(
         options: Options,
-        replies: impl Fn(&Prompt<'_>) -> Option<Turn> + Send + Sync + 'static,
+        replies: impl Fn(&Prompt<'_>) -> Option<ScriptTurn> + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::listen(options, None, Some(Box::new(replies)))
     }
@@ -145,7 +145,7 @@ impl ModelServer {
     /// The same, with `watch` called for every request.
     pub fn watched(
         options: Options,
-        watch: impl Fn(&Heard) + Send + Sync + 'static,
+        watch: impl Fn(&ReceivedRequest) + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::listen(options, Some(Box::new(watch)), None)
     }
@@ -182,7 +182,7 @@ impl ModelServer {
     }
 
     /// Every request so far, in the order in which they came.
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn heard(&self) -> Vec<ReceivedRequest> {
         locked(&self.state.heard).clone()
     }
 
@@ -317,20 +317,20 @@ impl State {
     }
 
     /// Keeps a request, and returns its number.
-    fn note(&self, request: &Request, body: Value, fill: impl FnOnce(&mut Heard)) -> u64 {
+    fn note(&self, request: &Request, body: Value, fill: impl FnOnce(&mut ReceivedRequest)) -> u64 {
         let is_key = |name: &str| matches!(name, "authorization" | "x-api-key" | "x-goog-api-key");
         let (keys, headers): (Vec<_>, Vec<_>) = request
             .headers
             .iter()
             .cloned()
             .partition(|(name, _)| is_key(name));
-        let mut heard = Heard {
+        let mut heard = ReceivedRequest {
             method: request.method.clone(),
             path: request.path.clone(),
             headers,
             authorized: !keys.is_empty(),
             body,
-            ..Heard::default()
+            ..ReceivedRequest::default()
         };
         fill(&mut heard);
         let mut all = locked(&self.heard);
@@ -395,7 +395,7 @@ fn play(client: &TcpStream, dialect: Dialect, reply: &Reply<'_>) -> io::Result<(
 }
 
 /// Four bytes to a token, which is near enough for what nobody pays.
-fn usual(request: &[u8], turn: &Turn) -> Usage {
+fn usual(request: &[u8], turn: &ScriptTurn) -> Usage {
     let calls = turn.calls.iter();
     let called: usize = calls.map(|call| call.input.to_string().len()).sum();
     Usage {

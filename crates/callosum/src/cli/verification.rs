@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use callosum_app::verification::{ProblemOutput, VerificationOutput, is_of_signed, of_others};
 use callosum_app::{CommandError, Exit, many, store, witness};
-use callosum_ledger::verify::{Fault, Problem, Scope, VerifyError};
+use callosum_ledger::verify::{Problem, Scope, VerifyError, VerifyFinding};
 use callosum_ledger::{day_ahead, verify_within};
 use owo_colors::OwoColorize as _;
 
@@ -73,12 +73,13 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
                 || problem.path.starts_with(&paths.history)
         };
         let is_stranger = |problem: &Problem| {
-            problem.fault == Fault::Inserted
+            problem.fault == VerifyFinding::Inserted
                 && problem.number == 0
                 && problem.path.starts_with(&paths.history)
         };
-        let is_lost_journal =
-            |problem: &Problem| problem.fault == Fault::Missing && problem.path == paths.audit;
+        let is_lost_journal = |problem: &Problem| {
+            problem.fault == VerifyFinding::Missing && problem.path == paths.audit
+        };
         if !found.not_in_journal.is_empty() {
             context.report.hint(store::way_back_to(false));
         } else if found.problems.iter().all(is_stranger) {
@@ -118,7 +119,10 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             .any(|problem| problem.path.starts_with(&paths.audit))
         {
             // A journal that lost its end is a whole one, which is given up only where that is said.
-            let lost_its_end = found.problems.iter().any(|one| one.fault == Fault::TailCut);
+            let lost_its_end = found
+                .problems
+                .iter()
+                .any(|one| one.fault == VerifyFinding::TailCut);
             context.report.hint(&format!(
                 "restore the journal from a backup or version control, or start a new one from the ledger: \
                  callosum ledger recover --new-journal{}, then callosum audit checkpoint --reset",

@@ -5,7 +5,7 @@
 use callosum_app::doctor::{Checks, Outcome};
 use callosum_app::zoning::lay;
 use callosum_client::registration::Doing;
-use callosum_session::system::Standing;
+use callosum_session::system::FileStatus;
 
 use super::clients;
 use super::context::Context;
@@ -23,14 +23,14 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             return;
         }
     };
-    let named = |wanted: Standing| -> Vec<&str> {
+    let named = |wanted: FileStatus| -> Vec<&str> {
         let of = found.iter().filter(|found| found.standing == wanted);
         of.map(|found| found.path.as_str()).collect()
     };
     let (current, changed, outdated) = (
-        named(Standing::Current),
-        named(Standing::Changed),
-        named(Standing::Outdated),
+        named(FileStatus::Current),
+        named(FileStatus::Changed),
+        named(FileStatus::Outdated),
     );
     let is_laid = |path: &&str| path.starts_with(".claude/");
     if !changed.is_empty() {

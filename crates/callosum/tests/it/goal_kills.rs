@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_testkit::{TestEnv, model::Turn};
+use callosum_testkit::{TestEnv, model::ScriptTurn};
 use serde_json::{Value, json};
 
 use crate::goals::{PLAN, VOTE, plan, vote, with_models};
@@ -90,7 +90,7 @@ fn a_goal_survives_any_kill() {
             } else {
                 return None;
             };
-            Some(Turn {
+            Some(ScriptTurn {
                 delay_ms: 20,
                 ..turn
             })

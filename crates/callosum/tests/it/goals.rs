@@ -10,7 +10,7 @@ use std::{
 
 use callosum_testkit::{
     Schema, TestEnv,
-    model::{ModelServer, Options, Turn},
+    model::{ModelServer, Options, ScriptTurn},
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub(crate) const VOTE: &str = "You review a plan";
 /// A project with one model for each name, all played by one server.
 pub(crate) fn with_models(
     names: &[&str],
-    replies: impl Fn(&str) -> Option<Turn> + Send + Sync + 'static,
+    replies: impl Fn(&str) -> Option<ScriptTurn> + Send + Sync + 'static,
 ) -> (TestEnv, ModelServer) {
     let env = two_languages();
     let server = ModelServer::replying(Options::default(), replies).unwrap();
@@ -47,22 +47,27 @@ pub(crate) fn with_models(
 }
 
 /// A reply with a plan.
-pub(crate) fn plan(source: &str, caps: &[&str]) -> Turn {
+pub(crate) fn plan(source: &str, caps: &[&str]) -> ScriptTurn {
     let json = json!({
         "version": "1.0",
         "plan_source": source,
         "constraints": {"caps": caps, "max_yields": 5},
         "rationale": "it is short",
     });
-    Turn::text(format!("Here it is:\n```json\n{json}\n```\n"))
+    ScriptTurn::text(format!("Here it is:\n```json\n{json}\n```\n"))
 }
 
-pub(crate) fn vote(vote: &str, rule: Option<&str>) -> Turn {
-    Turn::text(json!({"vote": vote, "reasons": [format!("I {vote}")], "rule": rule}).to_string())
+pub(crate) fn vote(vote: &str, rule: Option<&str>) -> ScriptTurn {
+    ScriptTurn::text(
+        json!({"vote": vote, "reasons": [format!("I {vote}")], "rule": rule}).to_string(),
+    )
 }
 
 /// The text of the request that models get, for a prompt of either kind.
-fn approving(source: &'static str, caps: &'static [&'static str]) -> impl Fn(&str) -> Option<Turn> {
+fn approving(
+    source: &'static str,
+    caps: &'static [&'static str],
+) -> impl Fn(&str) -> Option<ScriptTurn> {
     move |prompt| {
         if prompt.contains(VOTE) {
             Some(vote("approve", None))
@@ -168,27 +173,27 @@ fn a_plan_waits_for_its_person() {
 fn a_reply_that_breaks_a_rule_is_refused_on_the_record() {
     let smuggled = |source: &str| plan(source, &[":fs.read"]);
     let ten_megabytes = "x".repeat(10 << 20);
-    let cases: Vec<(&str, Turn)> = vec![
-        ("json-shape", Turn::text("I would rather not.")),
+    let cases: Vec<(&str, ScriptTurn)> = vec![
+        ("json-shape", ScriptTurn::text("I would rather not.")),
         (
             "json-shape",
-            Turn::text("{\"version\": \"1.0\", \"plan_source\": \"(defp"),
+            ScriptTurn::text("{\"version\": \"1.0\", \"plan_source\": \"(defp"),
         ),
         (
             "json-shape",
-            Turn::text(
+            ScriptTurn::text(
                 "{\"version\": \"1.0\", \"extra\": 1, \"constraints\": {\"caps\": [], \"max_yields\": 1}}",
             ),
         ),
         (
             "not-one-body",
-            Turn::text(
+            ScriptTurn::text(
                 "{\"version\": \"1.0\", \"constraints\": {\"caps\": [], \"max_yields\": 1}}",
             ),
         ),
         (
             "version",
-            Turn::text(
+            ScriptTurn::text(
                 "{\"version\": \"2.0\", \"plan_source\": \"(defplan a () 1)\", \"constraints\": {\"caps\": [], \"max_yields\": 1}}",
             ),
         ),
@@ -209,7 +214,7 @@ fn a_reply_that_breaks_a_rule_is_refused_on_the_record() {
             ),
         ),
         ("parameters", plan("(defplan a (x) x)", &[])),
-        ("CapabilityError", Turn::text(ten_megabytes)),
+        ("CapabilityError", ScriptTurn::text(ten_megabytes)),
     ];
     for (rule, turn) in cases {
         let reply = turn.clone();
@@ -322,7 +327,7 @@ fn votes_decide() {
 fn a_reply_that_is_no_vote_approves_nothing() {
     let (env, _server) = with_models(&["one"], |prompt| {
         if prompt.contains(VOTE) {
-            Some(Turn::text("Looks good to me!"))
+            Some(ScriptTurn::text("Looks good to me!"))
         } else {
             prompt.contains(PLAN).then(|| plan(READ, &[":fs.read"]))
         }

@@ -2,7 +2,7 @@
 
 use callosum_testkit::{
     Output, TestEnv,
-    model::{Fault, ModelServer, Turn, Usage},
+    model::{ModelServer, ScriptFault, ScriptTurn, Usage},
 };
 use serde_json::Value;
 
@@ -47,8 +47,8 @@ fn with_providers() -> (TestEnv, ModelServer) {
     (env, server)
 }
 
-fn play(env: &TestEnv, executor: &str, turn: Turn, code: i32) -> Value {
-    let prompt = format!("Map it. {}", Turn::script(&[turn]));
+fn play(env: &TestEnv, executor: &str, turn: ScriptTurn, code: i32) -> Value {
+    let prompt = format!("Map it. {}", ScriptTurn::script(&[turn]));
     let delegate = ["delegate", &prompt, "--executor", executor, "--json"];
     run(env, &delegate).ended_with(code).json()
 }
@@ -61,14 +61,14 @@ fn providers_are_asked_in_their_own_interfaces() {
     // The handshake is free.
     assert!(server.heard().is_empty());
     for (provider, _, path) in PROVIDERS {
-        let turn = Turn {
+        let turn = ScriptTurn {
             usage: Some(Usage {
                 input: 100,
                 output: 20,
                 cached: 0,
             }),
             pieces: Some(3),
-            ..Turn::text("It adds: `mod sum;` [src/main.rs:3].")
+            ..ScriptTurn::text("It adds: `mod sum;` [src/main.rs:3].")
         };
         let output = play(&env, provider, turn, 0);
         assert_eq!(output["summary"], "It adds: `mod sum;` [src/main.rs:3].");
@@ -89,33 +89,33 @@ fn providers_are_asked_in_their_own_interfaces() {
 #[test]
 fn a_provider_that_fails_is_told_with_code_and_cause() {
     let (env, _server) = with_providers();
-    let fault = |fault: Fault, text: &str| Turn {
+    let fault = |fault: ScriptFault, text: &str| ScriptTurn {
         fault: Some(fault),
-        ..Turn::text(text)
+        ..ScriptTurn::text(text)
     };
-    let soon = Turn {
+    let soon = ScriptTurn {
         retry_after: Some(1),
         times: Some(1),
-        ..fault(Fault::RateLimit, "It adds numbers.")
+        ..fault(ScriptFault::RateLimit, "It adds numbers.")
     };
-    let late = Turn {
+    let late = ScriptTurn {
         retry_after: Some(20),
-        ..fault(Fault::RateLimit, "slow down")
+        ..fault(ScriptFault::RateLimit, "slow down")
     };
-    let cut = Turn {
+    let cut = ScriptTurn {
         cut: true,
-        ..Turn::text("one two three four")
+        ..ScriptTurn::text("one two three four")
     };
     let cases = [
         (
-            fault(Fault::Unauthorized, "bad key"),
+            fault(ScriptFault::Unauthorized, "bad key"),
             "E001",
             "is not logged in",
         ),
         (late, "E002", "which is lifted in 20 s"),
-        (fault(Fault::Overloaded, "busy"), "E002", "overloaded"),
+        (fault(ScriptFault::Overloaded, "busy"), "E002", "overloaded"),
         (
-            fault(Fault::PromptTooLong, "prompt is too long"),
+            fault(ScriptFault::PromptTooLong, "prompt is too long"),
             "E003",
             "rejected the prompt as too long",
         ),
@@ -131,7 +131,10 @@ fn a_provider_that_fails_is_told_with_code_and_cause() {
         }
         run(&env, &["executor", "check", provider]).success();
         // A limit that is lifted soon is waited for, as often as there may be further tries.
-        let prompt = format!("Map it. {}", Turn::script(std::slice::from_ref(&soon)));
+        let prompt = format!(
+            "Map it. {}",
+            ScriptTurn::script(std::slice::from_ref(&soon))
+        );
         let delegate = env
             .callosum()
             .arguments(["delegate", &prompt, "--executor", provider, "--json"])

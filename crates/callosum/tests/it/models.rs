@@ -10,7 +10,7 @@ use std::{
 
 use callosum_testkit::{
     TestEnv,
-    model::{Fault, ModelServer, Turn, Usage},
+    model::{ModelServer, ScriptFault, ScriptTurn, Usage},
     with_time_enough,
 };
 use serde_json::Value;
@@ -46,8 +46,8 @@ fn with_server() -> (TestEnv, ModelServer) {
 }
 
 /// Delegates to a script without trying again, and gives what was printed.
-fn play(env: &TestEnv, executor: &str, turn: Turn, code: i32) -> Value {
-    let prompt = format!("Map it. {}", Turn::script(&[turn]));
+fn play(env: &TestEnv, executor: &str, turn: ScriptTurn, code: i32) -> Value {
+    let prompt = format!("Map it. {}", ScriptTurn::script(&[turn]));
     env.callosum()
         .arguments(["delegate", &prompt, "--executor", executor, "--json"])
         .env("CAL_RETRY_MAX", "0")
@@ -123,14 +123,14 @@ fn executors_are_shaken_hands_with_beside_one_another() {
 fn a_model_answers_into_the_ledger() {
     let (env, server) = with_server();
     for protocol in PROTOCOLS {
-        let turn = Turn {
+        let turn = ScriptTurn {
             usage: Some(Usage {
                 input: 100,
                 output: 20,
                 cached: 0,
             }),
             pieces: Some(5),
-            ..Turn::text("<think>hm</think>It adds: `mod sum;` [src/main.rs:3].")
+            ..ScriptTurn::text("<think>hm</think>It adds: `mod sum;` [src/main.rs:3].")
         };
         let output = play(&env, protocol, turn, 0);
         assert_eq!(output["summary"], "It adds: `mod sum;` [src/main.rs:3].");
@@ -170,53 +170,57 @@ fn a_model_answers_into_the_ledger() {
 #[test]
 fn a_model_that_fails_is_told_with_code_and_cause() {
     let (env, _server) = with_server();
-    let fault = |fault: Fault, text: &str| Turn {
+    let fault = |fault: ScriptFault, text: &str| ScriptTurn {
         fault: Some(fault),
-        ..Turn::text(text)
+        ..ScriptTurn::text(text)
     };
     let cases = [
         (
-            fault(Fault::Unauthorized, "bad key"),
+            fault(ScriptFault::Unauthorized, "bad key"),
             "E001",
             "is not logged in",
         ),
         (
-            Turn {
+            ScriptTurn {
                 retry_after: Some(20),
-                ..fault(Fault::RateLimit, "slow down")
+                ..fault(ScriptFault::RateLimit, "slow down")
             },
             "E002",
             "which is lifted in 20 s",
         ),
-        (fault(Fault::Overloaded, "busy"), "E002", "overloaded"),
-        (fault(Fault::ServerError, "oops"), "E002", "status 500"),
+        (fault(ScriptFault::Overloaded, "busy"), "E002", "overloaded"),
         (
-            fault(Fault::PromptTooLong, "prompt is too long"),
+            fault(ScriptFault::ServerError, "oops"),
+            "E002",
+            "status 500",
+        ),
+        (
+            fault(ScriptFault::PromptTooLong, "prompt is too long"),
             "E003",
             "rejected the prompt as too long",
         ),
         (
-            Turn {
+            ScriptTurn {
                 cut: true,
-                ..Turn::text("one two three four")
+                ..ScriptTurn::text("one two three four")
             },
             "E003",
             "was cut off in the middle of its answer",
         ),
         (
-            Turn {
+            ScriptTurn {
                 raw: Some("<html>Welcome</html>".to_owned()),
-                ..Turn::default()
+                ..ScriptTurn::default()
             },
             "E003",
             "received an invalid answer from its server",
         ),
-        (Turn::default(), "E003", "without an answer"),
+        (ScriptTurn::default(), "E003", "without an answer"),
         (
-            Turn {
+            ScriptTurn {
                 repeat: Some(5 * 1024),
                 pieces: Some(64),
-                ..Turn::text("x".repeat(1024))
+                ..ScriptTurn::text("x".repeat(1024))
             },
             "E006",
             "more than 4194304 bytes",
@@ -240,15 +244,18 @@ fn a_model_that_fails_is_told_with_code_and_cause() {
 #[test]
 fn a_limit_that_is_lifted_soon_is_waited_for() {
     let (env, server) = with_server();
-    for (protocol, fault) in [("openai", Fault::RateLimit), ("ollama", Fault::Overloaded)] {
+    for (protocol, fault) in [
+        ("openai", ScriptFault::RateLimit),
+        ("ollama", ScriptFault::Overloaded),
+    ] {
         let before = server.heard().len();
-        let limited = Turn {
+        let limited = ScriptTurn {
             fault: Some(fault),
             retry_after: Some(1),
             times: Some(1),
-            ..Turn::text("It adds numbers.")
+            ..ScriptTurn::text("It adds numbers.")
         };
-        let prompt = format!("Map it. {}", Turn::script(&[limited]));
+        let prompt = format!("Map it. {}", ScriptTurn::script(&[limited]));
         let run = env
             .callosum()
             .arguments(["delegate", &prompt, "--executor", protocol, "--json"])
@@ -270,10 +277,10 @@ fn a_limit_that_is_lifted_soon_is_waited_for() {
         assert_eq!(asked, 2, "{protocol}");
     }
     // Whoever wants no further tries does not wait either.
-    let limited = Turn {
-        fault: Some(Fault::RateLimit),
+    let limited = ScriptTurn {
+        fault: Some(ScriptFault::RateLimit),
         retry_after: Some(1),
-        ..Turn::default()
+        ..ScriptTurn::default()
     };
     let output = play(&env, "openai", limited, 1);
     assert_eq!(output["error"]["code"], "E002", "{output}");
@@ -294,17 +301,17 @@ fn a_stream_that_falls_silent_is_ended_and_kept_and_a_slow_one_is_not() {
     let env = two_languages();
     let server = ModelServer::start();
     register(&env, "openai", &server.url(), &["--idle-timeout", "5s"]);
-    let silent = Turn {
+    let silent = ScriptTurn {
         stall_ms: 60_000,
-        ..Turn::text("one two")
+        ..ScriptTurn::text("one two")
     };
     let output = play(&env, "openai", silent, 1);
     assert_eq!(output["error"]["code"], "E002", "{output}");
     assert_eq!(part_of(&env, &output), "one");
-    let slow = Turn {
+    let slow = ScriptTurn {
         drip_ms: 500,
         pieces: Some(12),
-        ..Turn::text("slowly but surely it says what it has to say")
+        ..ScriptTurn::text("slowly but surely it says what it has to say")
     };
     let output = play(&env, "openai", slow, 0);
     assert_eq!(
@@ -401,12 +408,12 @@ fn a_key_reaches_the_server_and_nothing_else() {
     );
     assert!(!unset.contains("retrying in"), "{unset}");
     run(&["executor", "check", "openai"]).success();
-    let said = Turn::script(&[Turn::text("fine")]);
+    let said = ScriptTurn::script(&[ScriptTurn::text("fine")]);
     run(&["delegate", &said, "--executor", "openai"]).success();
     assert!(server.heard().iter().all(|heard| heard.authorized));
-    let refused = Turn::script(&[Turn {
-        fault: Some(Fault::Unauthorized),
-        ..Turn::text(format!("the key {canary} is not known"))
+    let refused = ScriptTurn::script(&[ScriptTurn {
+        fault: Some(ScriptFault::Unauthorized),
+        ..ScriptTurn::text(format!("the key {canary} is not known"))
     }]);
     // The script itself would hold the key; the server says it by another way.
     let refused = refused.replace(canary, "sesame-open-4711-\\u0063anary");
@@ -475,9 +482,9 @@ fn a_servers_entry_keeps_what_a_line_does_not_say() {
     let refused = play(
         &env,
         "ollama",
-        Turn {
-            fault: Some(Fault::Unauthorized),
-            ..Turn::text("who is it")
+        ScriptTurn {
+            fault: Some(ScriptFault::Unauthorized),
+            ..ScriptTurn::text("who is it")
         },
         1,
     );

@@ -8,7 +8,7 @@ use std::{
 
 use callosum_agents::{
     confinement::{Connections, LastTranscript},
-    runner::{Patience, Surroundings},
+    runner::{ExecutionEnvironment, Timeouts},
 };
 use callosum_host::{Clock, Disk, process::Cancel};
 use callosum_ledger::Checksum;
@@ -70,8 +70,8 @@ pub(crate) fn register_with(env: &TestEnv, name: &str, template: &str, options: 
 }
 
 /// What an executor is run in without the program around it: neither confined nor bounded.
-pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
-    Surroundings {
+pub(crate) fn surroundings(env: &TestEnv) -> ExecutionEnvironment {
+    ExecutionEnvironment {
         root: env.project(),
         self_program: fakes::program("callosum"),
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
@@ -80,7 +80,7 @@ pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
         connections: Connections::default(),
         transcript: LastTranscript::default(),
         cancel: Cancel::new().unwrap(),
-        patience: Patience::default(),
+        patience: Timeouts::default(),
         slowest_handshake: Duration::from_mins(1),
         client_wait: callosum_agents::output_format::LONGEST_CLIENT_WAIT,
         waits: 3,

@@ -11,7 +11,7 @@ use std::{
 
 use callosum_testkit::{
     TestEnv, fakes,
-    model::{ModelServer, Turn, Usage},
+    model::{ModelServer, ScriptTurn, Usage},
 };
 use serde_json::{Value, json};
 
@@ -60,8 +60,8 @@ fn planted(prompt: &str, name: &str) -> usize {
     number
 }
 
-fn answer(line: usize) -> Turn {
-    Turn::text(json!({"line": line, "reason": "the bound is wrong"}).to_string())
+fn answer(line: usize) -> ScriptTurn {
+    ScriptTurn::text(json!({"line": line, "reason": "the bound is wrong"}).to_string())
 }
 
 /// Two models by one server. Outside of a federation, every third answer about `subtle` is right at first, wrong then.
@@ -74,7 +74,7 @@ fn models() -> (TestEnv, ModelServer) {
         let line = planted(prompt, name);
         Some(match name {
             "clear" => answer(line),
-            "dull" => Turn::text("I see nothing wrong here."),
+            "dull" => ScriptTurn::text("I see nothing wrong here."),
             _ if prompt.contains("The reviewers disagree") => answer(line),
             _ if prompt.contains("Your role is strategy") => answer(line + 20),
             _ if prompt.contains("Your role is") => answer(line),
@@ -185,7 +185,7 @@ fn a_small_budget_ends_the_questions() {
         let name = NAMES
             .into_iter()
             .find(|name| prompt.contains(&format!("The `{name}` library")))?;
-        Some(Turn {
+        Some(ScriptTurn {
             usage: Some(Usage {
                 input: 3000,
                 output: 1000,

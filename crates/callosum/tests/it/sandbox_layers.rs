@@ -6,8 +6,8 @@ use std::{ffi::OsString, os::unix::net::UnixListener};
 
 use callosum_host::{
     Disk,
-    confine::{Access, ForkServer, Layers, Order, Place},
-    process::{Cancel, Limits, Pulse},
+    confine::{Access, ForkServer, Layers, MountPoint, SandboxSpec},
+    process::{Cancel, Heartbeat, Limits},
 };
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::json;
@@ -23,17 +23,17 @@ fn in_namespaces(script: &str) -> Option<String> {
 }
 
 /// The same, with more places.
-fn in_namespaces_with(env: &TestEnv, script: &str, more: Vec<Place>) -> Option<String> {
+fn in_namespaces_with(env: &TestEnv, script: &str, more: Vec<MountPoint>) -> Option<String> {
     let disk = Disk::real();
     let system = ["/usr", "/bin", "/lib", "/lib64", "/etc"].iter();
     let places = system.filter_map(|path| {
-        Some(Place {
+        Some(MountPoint {
             source: disk.canonicalize(path.as_ref()).ok()?,
             path: path.into(),
             access: Access::Read,
         })
     });
-    let order = Order {
+    let order = SandboxSpec {
         layers: Layers {
             namespaces: true,
             system_calls: true,
@@ -57,7 +57,7 @@ fn in_namespaces_with(env: &TestEnv, script: &str, more: Vec<Place>) -> Option<S
     };
     let cancel = Cancel::new().unwrap();
     let server = ForkServer::new(fakes::program("callosum"));
-    let pulse = Pulse::default();
+    let pulse = Heartbeat::default();
     let ran = server.run(&order, &[], limits, &cancel, &pulse, &mut |_, _| {});
     let (run, report) = ran.unwrap();
     if let Some(callosum_host::confine::Outcome::Failed(step, _)) = report.outcome {
@@ -238,7 +238,7 @@ fn temporary_files_are_under_both_names_and_leave_nothing() {
     let env = TestEnv::new();
     env.write("scratch/schema", "laid");
     let source = env.project().join("scratch");
-    let named = |path: &str| Place {
+    let named = |path: &str| MountPoint {
         source: source.clone(),
         path: path.into(),
         access: Access::Bounded,

@@ -5,7 +5,7 @@ use callosum_agents::{
     registry::{Executor, Kind},
     runner::{self, RunError, Sign},
 };
-use callosum_testkit::{Manners, Output, TestEnv, ToolServer, fakes, with_time_enough};
+use callosum_testkit::{Output, ServerBehavior, TestEnv, ToolServer, fakes, with_time_enough};
 use serde_json::Value;
 
 use crate::projects::{surroundings, two_languages};
@@ -224,9 +224,9 @@ fn register_remote(env: &TestEnv, tool: &str, url: &str, more: &[&str]) -> Outpu
 fn a_tool_elsewhere_answers_into_the_ledger() {
     for (legacy, version) in [(false, "2.5.0"), (true, "1.5.0")] {
         let env = two_languages();
-        let manners = Manners {
+        let manners = ServerBehavior {
             legacy,
-            ..Manners::default()
+            ..ServerBehavior::default()
         };
         let server = ToolServer::start(manners);
         register_remote(&env, "ask", &server.url(), &[]).success();
@@ -249,9 +249,9 @@ fn a_tool_elsewhere_answers_into_the_ledger() {
 #[test]
 fn a_server_elsewhere_is_told_before_the_connection_ends() {
     let env = two_languages();
-    let manners = Manners {
+    let manners = ServerBehavior {
         legacy: true,
-        ..Manners::default()
+        ..ServerBehavior::default()
     };
     let server = ToolServer::start(manners);
     let cancelled = with_time_enough(|milliseconds| {
@@ -271,9 +271,9 @@ fn a_server_elsewhere_is_told_before_the_connection_ends() {
 #[test]
 fn a_key_for_tools_is_held_like_one_for_models() {
     let env = two_languages();
-    let manners = Manners {
+    let manners = ServerBehavior {
         key: Some("sesame"),
-        ..Manners::default()
+        ..ServerBehavior::default()
     };
     let server = ToolServer::start(manners);
     let without = register_remote(&env, "ask", &server.url(), &[]).ended_with(1);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use callosum_testkit::{TestEnv, model::Turn};
+use callosum_testkit::{TestEnv, model::ScriptTurn};
 use serde_json::{Value, json};
 
 use crate::goals::{PLAN, VOTE, plan, vote, with_models};
@@ -155,16 +155,16 @@ fn copy(env: &TestEnv) {
     env.git(&["commit", "--quiet", "--message=a real repository"]);
 }
 
-fn reply(prompt: &str) -> Option<Turn> {
+fn reply(prompt: &str) -> Option<ScriptTurn> {
     if prompt.contains(VOTE) {
         return Some(vote("approve", None));
     }
     if prompt.contains("Summarize the text below") {
-        return Some(Turn::text("a summary"));
+        return Some(ScriptTurn::text("a summary"));
     }
     if prompt.contains("positive, negative or neutral") && !prompt.contains(PLAN) {
         let words = json!({"sentiments": ["positive", "negative", "neutral"]});
-        return Some(Turn::text(words.to_string()));
+        return Some(ScriptTurn::text(words.to_string()));
     }
     let (_, body, caps, _) = GOALS
         .iter()

@@ -1,6 +1,6 @@
 //! What is tried with each client, one function each: the list of them, and those of a client alone.
 
-use callosum_testkit::model::{Fault, Turn};
+use callosum_testkit::model::{ScriptFault, ScriptTurn};
 
 use crate::{
     client::Client, conflicts, delegations, faults, goals, guarding, install::Installed,
@@ -102,7 +102,7 @@ pub(crate) fn answers_without_a_network(client: &Client, installed: &Installed) 
     let stage = Stage::new(client, installed);
     let prompt = format!(
         "Answer. {}",
-        Turn::script(&[Turn::text("the answer of the script")])
+        ScriptTurn::script(&[ScriptTurn::text("the answer of the script")])
     );
     let said = stage
         .client()
@@ -121,14 +121,14 @@ pub(crate) fn answers_without_a_network(client: &Client, installed: &Installed) 
 
 fn fails_where_the_key_is_refused(client: &Client, installed: &Installed) {
     let stage = Stage::new(client, installed);
-    let refused = Turn {
-        fault: Some(Fault::Unauthorized),
-        ..Turn::default()
+    let refused = ScriptTurn {
+        fault: Some(ScriptFault::Unauthorized),
+        ..ScriptTurn::default()
     };
     let said = stage
         .client()
         .arguments(client.arguments)
-        .arguments([format!("Answer. {}", Turn::script(&[refused]))])
+        .arguments([format!("Answer. {}", ScriptTurn::script(&[refused]))])
         .run();
     assert_ne!(said.code, 0, "{}", said.stdout);
     let words = said.stdout + &said.stderr;

@@ -1,6 +1,6 @@
 //! A client that is handed a task: what it answers, counts, sees and remembers.
 
-use callosum_testkit::model::{Call, Turn, Usage};
+use callosum_testkit::model::{Call, ScriptTurn, Usage};
 use serde_json::json;
 
 use crate::{client::Client, install::Installed, stage::Stage};
@@ -39,13 +39,13 @@ pub(crate) fn reads_the_tree_where_it_is_held(client: &Client, installed: &Insta
             .display()
             .to_string(),
     };
-    let look = Turn {
+    let look = ScriptTurn {
         calls: vec![Call {
             name: tool.to_owned(),
             input: json!({key: input}),
             ..Call::default()
         }],
-        ..Turn::default()
+        ..ScriptTurn::default()
     };
     let summary = "One function, main [src/main.rs:1], which does nothing.";
     let turns = [vec![look], stage.answer(summary)].concat();
@@ -119,9 +119,9 @@ pub(crate) fn speaks_acp(client: &Client, installed: &Installed) {
         cached: 0,
     };
     let summary = "One function, main [src/main.rs:1], which does nothing.";
-    let mut turns = vec![Turn {
+    let mut turns = vec![ScriptTurn {
         usage: Some(usage),
-        ..Turn::text(summary)
+        ..ScriptTurn::text(summary)
     }];
     if let Some(shell) = client.shell.as_ref().filter(|_| agent.outlives_refusal) {
         let call = Call {
@@ -129,9 +129,9 @@ pub(crate) fn speaks_acp(client: &Client, installed: &Installed) {
             input: json!({shell.key: "touch made-by-agent", "description": "make it"}),
             ..Call::default()
         };
-        let wants = Turn {
+        let wants = ScriptTurn {
             calls: vec![call],
-            ..Turn::text("Looking.")
+            ..ScriptTurn::text("Looking.")
         };
         turns.insert(0, wants);
     }

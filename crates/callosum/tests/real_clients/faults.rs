@@ -1,6 +1,6 @@
 //! A client whose model's server refuses, or breaks off.
 
-use callosum_testkit::model::{Call, Fault, Turn};
+use callosum_testkit::model::{Call, ScriptFault, ScriptTurn};
 use serde_json::json;
 
 use crate::{client::Client, install::Installed, stage::Stage};
@@ -13,29 +13,35 @@ pub(crate) fn names_faults_over_acp(client: &Client, installed: &Installed) {
     check_fault_of(
         &stage,
         "agent",
-        Fault::Unauthorized,
+        ScriptFault::Unauthorized,
         "E001",
         "not logged in",
     );
     check_fault_of(
         &stage,
         "agent",
-        Fault::PromptTooLong,
+        ScriptFault::PromptTooLong,
         "E003",
         "prompt as too long",
     );
 }
 
-fn check_fault(client: &Client, installed: &Installed, fault: Fault, code: &str, words: &str) {
+fn check_fault(
+    client: &Client,
+    installed: &Installed,
+    fault: ScriptFault,
+    code: &str,
+    words: &str,
+) {
     let stage = Stage::new(client, installed);
     stage.register();
     check_fault_of(&stage, client.name, fault, code, words);
 }
 
-fn check_fault_of(stage: &Stage<'_>, executor: &str, fault: Fault, code: &str, words: &str) {
-    let turns = [Turn {
+fn check_fault_of(stage: &Stage<'_>, executor: &str, fault: ScriptFault, code: &str, words: &str) {
+    let turns = [ScriptTurn {
         fault: Some(fault),
-        ..Turn::default()
+        ..ScriptTurn::default()
     }];
     let (ended, output) = stage.delegate_to(executor, &turns, None);
     assert_eq!(ended, 1, "{output:#}");
@@ -48,7 +54,7 @@ pub(crate) fn names_a_refused_key(client: &Client, installed: &Installed) {
     check_fault(
         client,
         installed,
-        Fault::Unauthorized,
+        ScriptFault::Unauthorized,
         "E001",
         "not logged in",
     );
@@ -67,7 +73,8 @@ pub(crate) fn names_a_missing_key(client: &Client, installed: &Installed) {
     let acp = ["--protocol", "acp", "--command", client.agent.command];
     for (executor, more) in [(client.name, &[][..]), ("agent", &acp[..])] {
         stage.register_passing(executor, more, |name| !name.ends_with(KEY));
-        let (ended, output) = stage.delegate_to(executor, &[Turn::text("All is well.")], None);
+        let (ended, output) =
+            stage.delegate_to(executor, &[ScriptTurn::text("All is well.")], None);
         assert_eq!(ended, 1, "{output:#}");
         assert_eq!(output["error"]["code"], "E001", "{output:#}");
         let said = output["error"]["message"].as_str().unwrap_or_default();
@@ -86,7 +93,7 @@ pub(crate) fn names_a_prompt_that_is_too_long(client: &Client, installed: &Insta
     check_fault(
         client,
         installed,
-        Fault::PromptTooLong,
+        ScriptFault::PromptTooLong,
         "E003",
         "prompt as too long",
     );
@@ -97,7 +104,7 @@ pub(crate) fn outlives_a_rate_limit(client: &Client, installed: &Installed) {
     let stage = Stage::new(client, installed);
     stage.register();
     let mut turns = stage.answer("All is well.");
-    turns[0].fault = Some(Fault::RateLimit);
+    turns[0].fault = Some(ScriptFault::RateLimit);
     turns[0].retry_after = Some(1);
     turns[0].times = Some(1);
     let (code, output) = stage.delegate(&turns);
@@ -122,15 +129,15 @@ pub(crate) fn takes_no_half_for_an_answer(client: &Client, installed: &Installed
         ..Call::default()
     };
     let turns = [
-        Turn {
+        ScriptTurn {
             calls: vec![call],
-            ..Turn::text("Looking.")
+            ..ScriptTurn::text("Looking.")
         },
-        Turn {
+        ScriptTurn {
             cut: true,
-            ..Turn::text("This is the first half of a")
+            ..ScriptTurn::text("This is the first half of a")
         },
-        Turn::text("and this is the rest of it."),
+        ScriptTurn::text("and this is the rest of it."),
     ];
     stage.register_agent(&client.agent);
     for executor in [client.name, "agent"] {
@@ -157,9 +164,9 @@ pub(crate) fn ends_where_every_answer_breaks_off(client: &Client, installed: &In
     let stage = Stage::new(client, installed);
     stage.register();
     stage.register_agent(&client.agent);
-    let broken = Turn {
+    let broken = ScriptTurn {
         cut: true,
-        ..Turn::text("This is the first half of a sentence that never")
+        ..ScriptTurn::text("This is the first half of a sentence that never")
     };
     let turns = vec![broken; 2 * MOST_IN_VAIN];
     for executor in [client.name, "agent"] {

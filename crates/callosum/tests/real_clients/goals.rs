@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callosum_testkit::model::{Call, Prompt, Turn};
+use callosum_testkit::model::{Call, Prompt, ScriptTurn};
 use serde_json::json;
 
 use crate::{
@@ -29,22 +29,22 @@ fn reply(prompt: &str) -> Option<String> {
 }
 
 /// Replies in the form that the client asks for: by a tool if one is offered for it.
-fn turn(prompt: &Prompt<'_>) -> Option<Turn> {
+fn turn(prompt: &Prompt<'_>) -> Option<ScriptTurn> {
     let text = reply(prompt.text)?;
     let tools = ALL.iter().filter_map(|client| client.answers_by);
     let tool = tools
         .into_iter()
         .find(|tool| prompt.tools.iter().any(|offered| offered == tool));
     Some(match tool {
-        None => Turn::text(text),
-        Some(_) if prompt.answers > 0 => Turn::text("done"),
-        Some(tool) => Turn {
+        None => ScriptTurn::text(text),
+        Some(_) if prompt.answers > 0 => ScriptTurn::text("done"),
+        Some(tool) => ScriptTurn {
             calls: vec![Call {
                 name: tool.to_owned(),
                 input: json!({"summary": text}),
                 ..Call::default()
             }],
-            ..Turn::default()
+            ..ScriptTurn::default()
         },
     })
 }

@@ -1,6 +1,6 @@
 //! A client with the guard in front of its tools, and without it again.
 
-use callosum_testkit::model::{Call, Turn};
+use callosum_testkit::model::{Call, ScriptTurn};
 use serde_json::json;
 
 use crate::{cases::answers_without_a_network, client::Client, install::Installed, stage::Stage};
@@ -30,11 +30,11 @@ fn run_guarded_with(stage: &Stage<'_>, arguments: &[&str], command: &str) -> Opt
         ..Call::default()
     };
     let turns = [
-        Turn {
+        ScriptTurn {
             calls: vec![call],
-            ..Turn::default()
+            ..ScriptTurn::default()
         },
-        Turn::text("that was all"),
+        ScriptTurn::text("that was all"),
     ];
     stage
         .env
@@ -42,7 +42,7 @@ fn run_guarded_with(stage: &Stage<'_>, arguments: &[&str], command: &str) -> Opt
     let client = stage
         .client()
         .arguments(arguments)
-        .arguments([format!("Do it. {}", Turn::script(&turns))]);
+        .arguments([format!("Do it. {}", ScriptTurn::script(&turns))]);
     let variables = shell.environment.iter();
     let client = variables.fold(client, |client, (name, value)| client.env(name, *value));
     let ended = client.run();
@@ -97,19 +97,19 @@ pub(crate) fn is_stopped_by_a_plugin(client: &Client, installed: &Installed) {
     stage
         .env
         .write("src/main.rs", "fn main() { hours_of_work() }\n");
-    let call = |tool: &str, input: serde_json::Value| Turn {
+    let call = |tool: &str, input: serde_json::Value| ScriptTurn {
         calls: vec![Call {
             name: tool.to_owned(),
             input,
             ..Call::default()
         }],
-        ..Turn::default()
+        ..ScriptTurn::default()
     };
     let shell = |command: &str| call("bash", json!({"command": command, "description": "it"}));
     let head = stage.env.project().join(".git/HEAD");
-    let ask = |turns: &[Turn]| {
+    let ask = |turns: &[ScriptTurn]| {
         let before = stage.server.heard().len();
-        let prompt = format!("Do it. {}", Turn::script(turns));
+        let prompt = format!("Do it. {}", ScriptTurn::script(turns));
         let ended = stage.client().arguments(client.arguments);
         ended.arguments([prompt]).run().success();
         let heard = stage.server.heard();
@@ -121,7 +121,7 @@ pub(crate) fn is_stopped_by_a_plugin(client: &Client, installed: &Installed) {
         shell("git reset --hard"),
         call("write", json!({"filePath": head, "content": "x"})),
         shell("ls src > listed.txt"),
-        Turn::text("that was all"),
+        ScriptTurn::text("that was all"),
     ]);
     assert!(told.contains("callosum guard, rule git"), "{told}");
     assert!(told.contains("rule protect.git"), "{told}");
@@ -131,12 +131,12 @@ pub(crate) fn is_stopped_by_a_plugin(client: &Client, installed: &Installed) {
     let log = stage.callosum().arguments(["guard", "log"]).run().success();
     assert!(log.stdout.contains("opencode"), "{}", log.stdout);
     std::fs::rename(&copy, copy.with_extension("away")).unwrap();
-    let told = ask(&[shell("ls > again.txt"), Turn::text("that was all")]);
+    let told = ask(&[shell("ls > again.txt"), ScriptTurn::text("that was all")]);
     assert!(told.contains("cannot be started"), "{told}");
     assert!(!stage.env.project().join("again.txt").exists());
     std::fs::rename(copy.with_extension("away"), &copy).unwrap();
     own(&["uninstall"]);
-    ask(&[shell("git reset --hard"), Turn::text("that was all")]);
+    ask(&[shell("git reset --hard"), ScriptTurn::text("that was all")]);
     assert!(!stage.env.read("src/main.rs").contains("hours_of_work"));
 }
 

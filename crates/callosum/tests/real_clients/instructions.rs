@@ -1,6 +1,6 @@
 //! One text with instructions that each client reads, after `init --instructions` and without it.
 
-use callosum_testkit::model::Turn;
+use callosum_testkit::model::ScriptTurn;
 
 use crate::{client::Client, install::Installed, stage::Stage};
 
@@ -15,7 +15,10 @@ fn is_sent(stage: &Stage<'_>) -> (bool, bool) {
     // Gemini CLI reads settings of a project in a trusted folder alone.
     let arguments = arguments.filter(|argument| **argument != "--skip-trust");
     let client = stage.client().env("GEMINI_CLI_TRUST_WORKSPACE", "true");
-    let prompt = format!("Say what is there. {}", Turn::script(&[Turn::text("done")]));
+    let prompt = format!(
+        "Say what is there. {}",
+        ScriptTurn::script(&[ScriptTurn::text("done")])
+    );
     client
         .arguments(arguments)
         .arguments([prompt])

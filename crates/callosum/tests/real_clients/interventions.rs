@@ -1,6 +1,6 @@
 //! Errors of the commands that a client runs: its model is sent a message, and the fix that another client found.
 
-use callosum_testkit::model::{Call, Turn};
+use callosum_testkit::model::{Call, ScriptTurn};
 use serde_json::json;
 
 use crate::{client::Client, install::Installed, sessions::ask, stage::Stage};
@@ -113,19 +113,19 @@ fn is_sent_it_by_a_plugin(client: &Client, installed: &Installed) {
         .run()
         .success();
     stage.env.write("check.py", CHECK);
-    let shell = |command: &str| Turn {
+    let shell = |command: &str| ScriptTurn {
         calls: vec![Call {
             name: "bash".to_owned(),
             input: json!({"command": command, "description": "it"}),
             ..Call::default()
         }],
-        ..Turn::default()
+        ..ScriptTurn::default()
     };
     let run = "python3 check.py";
     let turns = [run, run, "touch ready.txt", run].map(shell);
-    let turns = [&turns[..], &[Turn::text("that was all")]].concat();
+    let turns = [&turns[..], &[ScriptTurn::text("that was all")]].concat();
     let before = stage.server.heard().len();
-    let prompt = format!("Do it. {}", Turn::script(&turns));
+    let prompt = format!("Do it. {}", ScriptTurn::script(&turns));
     let ended = stage.client().arguments(client.arguments);
     ended.arguments([prompt]).run().success();
     let heard = stage.server.heard();

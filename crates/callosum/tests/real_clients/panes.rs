@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_testkit::model::{Call, Turn};
+use callosum_testkit::model::{Call, ScriptTurn};
 use serde_json::{Value, json};
 
 use crate::{client::Client, install::Installed, stage::Stage};
@@ -128,13 +128,13 @@ pub(crate) fn shows_its_state_in_a_pane(client: &Client, installed: &Installed) 
         ..Call::default()
     };
     let turns = [
-        Turn {
+        ScriptTurn {
             calls: vec![call],
-            ..Turn::text("I make it.")
+            ..ScriptTurn::text("I make it.")
         },
-        Turn::text("It is made."),
+        ScriptTurn::text("It is made."),
     ];
-    tmux.submit(&format!("Make the file. {}", Turn::script(&turns)));
+    tmux.submit(&format!("Make the file. {}", ScriptTurn::script(&turns)));
     let blocked = reaches("BLOCKED_ON_APPROVAL");
     assert!(!stage.env.project().join("made").exists(), "{blocked}");
     let inject = |text: &str, more: &[&str]| {

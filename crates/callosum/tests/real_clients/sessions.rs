@@ -1,6 +1,6 @@
 //! A session of a client, from its first decision to the next session, which is told of it.
 
-use callosum_testkit::model::{Call, Turn};
+use callosum_testkit::model::{Call, ScriptTurn};
 
 use crate::{client::Client, install::Installed, stage::Stage};
 
@@ -48,15 +48,15 @@ pub(crate) fn ask_with(
     calls: Vec<Call>,
 ) -> Option<Asked> {
     let shell = stage.client.shell.as_ref()?;
-    let turns = calls.into_iter().map(|call| Turn {
+    let turns = calls.into_iter().map(|call| ScriptTurn {
         calls: vec![call],
-        ..Turn::default()
+        ..ScriptTurn::default()
     });
-    let turns: Vec<Turn> = turns.chain([Turn::text("that was all")]).collect();
+    let turns: Vec<ScriptTurn> = turns.chain([ScriptTurn::text("that was all")]).collect();
     let prompt = if words.starts_with('/') {
         words.to_owned()
     } else {
-        format!("{words} {}", Turn::script(&turns))
+        format!("{words} {}", ScriptTurn::script(&turns))
     };
     let before = stage.server.heard().len();
     // The prompt's option is the last of the arguments.

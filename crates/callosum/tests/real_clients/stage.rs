@@ -7,7 +7,7 @@ use std::{
 
 use callosum_testkit::{
     Run, TestEnv,
-    model::{Call, ModelServer, Options, Prompt, Turn, Usage},
+    model::{Call, ModelServer, Options, Prompt, ScriptTurn, Usage},
 };
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl<'a> Stage<'a> {
     pub(crate) fn replying(
         client: &'a Client,
         installed: &'a Installed,
-        replies: impl Fn(&Prompt<'_>) -> Option<Turn> + Send + Sync + 'static,
+        replies: impl Fn(&Prompt<'_>) -> Option<ScriptTurn> + Send + Sync + 'static,
     ) -> Self {
         let env = TestEnv::new();
         let options = Options {
@@ -102,19 +102,23 @@ impl<'a> Stage<'a> {
     }
 
     /// Delegates a prompt with this script to the client.
-    pub(crate) fn delegate(&self, turns: &[Turn]) -> (i32, Value) {
+    pub(crate) fn delegate(&self, turns: &[ScriptTurn]) -> (i32, Value) {
         self.delegate_linked(turns, None)
     }
 
     /// The same, with the entry of a task before it.
-    pub(crate) fn delegate_linked(&self, turns: &[Turn], before: Option<&str>) -> (i32, Value) {
+    pub(crate) fn delegate_linked(
+        &self,
+        turns: &[ScriptTurn],
+        before: Option<&str>,
+    ) -> (i32, Value) {
         self.delegate_to(self.client.name, turns, before)
     }
 
     pub(crate) fn delegate_to(
         &self,
         name: &str,
-        turns: &[Turn],
+        turns: &[ScriptTurn],
         before: Option<&str>,
     ) -> (i32, Value) {
         let linked = before.map(|id| ["--link", id]).into_iter().flatten();
@@ -123,20 +127,20 @@ impl<'a> Stage<'a> {
     }
 
     /// The same in one try.
-    pub(crate) fn delegate_once_to(&self, name: &str, turns: &[Turn]) -> (i32, Value) {
+    pub(crate) fn delegate_once_to(&self, name: &str, turns: &[ScriptTurn]) -> (i32, Value) {
         let output = self.delegation(name, turns).env("CAL_RETRY_MAX", "0").run();
         (output.code, output.json())
     }
 
-    fn delegation(&self, name: &str, turns: &[Turn]) -> Run {
-        let prompt = format!("Say what is there. {}", Turn::script(turns));
+    fn delegation(&self, name: &str, turns: &[ScriptTurn]) -> Run {
+        let prompt = format!("Say what is there. {}", ScriptTurn::script(turns));
         self.callosum()
             .arguments(["delegate", &prompt, "--json"])
             .arguments(["--executor", name])
     }
 
     /// The turns by which a model answers in the form that the client asks for.
-    pub(crate) fn answer(&self, summary: &str) -> Vec<Turn> {
+    pub(crate) fn answer(&self, summary: &str) -> Vec<ScriptTurn> {
         let usage = |input, output| {
             Some(Usage {
                 input,
@@ -145,9 +149,9 @@ impl<'a> Stage<'a> {
             })
         };
         let Some(tool) = self.client.answers_by else {
-            return vec![Turn {
+            return vec![ScriptTurn {
                 usage: usage(5000, 300),
-                ..Turn::text(summary)
+                ..ScriptTurn::text(summary)
             }];
         };
         let call = Call {
@@ -156,14 +160,14 @@ impl<'a> Stage<'a> {
             ..Call::default()
         };
         vec![
-            Turn {
+            ScriptTurn {
                 usage: usage(5000, 300),
                 calls: vec![call],
-                ..Turn::default()
+                ..ScriptTurn::default()
             },
-            Turn {
+            ScriptTurn {
                 usage: usage(0, 0),
-                ..Turn::text("done")
+                ..ScriptTurn::text("done")
             },
         ]
     }

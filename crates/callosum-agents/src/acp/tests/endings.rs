@@ -140,11 +140,11 @@ fn a_turn_of_codex_that_failed_is_no_answer_and_one_that_was_asked_again_is() {
         ended.unwrap_err().fault()
     };
     let cut = failed("Incomplete response returned, reason: max_output_tokens\n\n");
-    assert!(matches!(cut, ClientFault::CutStream { .. }), "{cut:?}");
+    assert!(matches!(cut, ClientError::CutStream { .. }), "{cut:?}");
     let long =
         failed(r#"{"type": "error", "error": {"message": "prompt is too long: 2 > 1 maximum"}}"#);
     assert!(
-        matches!(long, ClientFault::PromptTooLong { .. }),
+        matches!(long, ClientError::PromptTooLong { .. }),
         "{long:?}"
     );
     let lines = [

@@ -15,7 +15,7 @@ use tokio::{
 
 use super::{policy::Policy, session::Session, worker::converse};
 use crate::{
-    output_format::{CUT_OFF, ClientFault, Complaint},
+    output_format::{CUT_OFF, ClientError, ErrorText},
     protocol::Request,
     registry::Executor,
     transport::{Event, Job, LONGEST_MESSAGE, Transport, Want},
@@ -78,7 +78,7 @@ async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
 }
 
 /// What an agent that says these lines is told, and what is told of it.
-fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Result<(), Complaint>) {
+fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Result<(), ErrorText>) {
     let disk = Disk::real();
     let policy = Policy { disk: &disk, root };
     let job = job(want, root);

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::process::Pulse;
+use callosum_host::process::Heartbeat;
 
 /// A connection that a confined executor asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,13 +42,13 @@ pub struct Connections(Arc<Shared>);
 /// What clones have in common.
 #[derive(Debug, Default)]
 struct Shared {
-    told: Mutex<Told>,
+    told: Mutex<ConnectionQueue>,
     changed: Condvar,
-    pulse: Pulse,
+    pulse: Heartbeat,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct ConnectionQueue {
     /// Those that nobody has taken.
     all: Vec<Connection>,
     is_over: bool,
@@ -84,7 +84,7 @@ impl Connections {
     }
 
     /// Beats with all that comes from a host by way of one.
-    pub(crate) fn pulse(&self) -> &Pulse {
+    pub(crate) fn pulse(&self) -> &Heartbeat {
         &self.0.pulse
     }
 
@@ -99,7 +99,7 @@ impl Connections {
         std::mem::take(&mut self.told().all)
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn told(&self) -> MutexGuard<'_, ConnectionQueue> {
         // A list is whole whoever panicked beside it.
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! [`Asked`]: what a program asks a proxy for. Pure: bytes in, a host out.
+//! [`ProxyRequest`]: what a program asks a proxy for. Pure: bytes in, a host out.
 
 use super::super::policy::fit_host;
 
@@ -7,7 +7,7 @@ pub(super) const LONGEST: usize = 16 * 1024;
 
 /// What a program asks a proxy for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct ProxyRequest {
     /// The host; an IPv6 address without brackets.
     pub(super) host: String,
     /// The port.
@@ -23,7 +23,7 @@ pub(super) const END: &[u8] = b"\r\n\r\n";
 /// Reads what is asked, up to its [`END`].
 ///
 /// `None` where it is neither `CONNECT host:port` nor a request for a whole `http://` address.
-pub(super) fn read(bytes: &[u8]) -> Option<Asked> {
+pub(super) fn read(bytes: &[u8]) -> Option<ProxyRequest> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (line, headers) = text.split_once("\r\n")?;
     let mut words = line.split(' ');
@@ -33,7 +33,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Asked> {
     }
     if method == "CONNECT" {
         let (host, port) = host_and_port(target, None)?;
-        return Some(Asked {
+        return Some(ProxyRequest {
             host,
             port,
             first: None,
@@ -64,7 +64,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Asked> {
     }
     // One host a connection: the next request may be for another one.
     first.push_str("Connection: close\r\n\r\n");
-    Some(Asked {
+    Some(ProxyRequest {
         host,
         port,
         first: Some(first.into_bytes()),

@@ -23,7 +23,7 @@ use callosum_host::{
 
 use super::{
     connection::{Connection, Connections, Verdict},
-    request::{self, Asked},
+    request::{self, ProxyRequest},
     resolver::Names,
     rules::{self, Denied},
     upstream::Upstream,
@@ -283,7 +283,7 @@ impl Shared {
     /// Serves a connection to its end.
     pub(super) fn serve(&self, live: &Arc<Live>, fixed: Option<SocketAddr>) {
         let asked = match fixed {
-            Some(address) => Ok(Some(Asked {
+            Some(address) => Ok(Some(ProxyRequest {
                 host: address.ip().to_string(),
                 port: address.port(),
                 first: Some(Vec::new()),
@@ -318,7 +318,7 @@ impl Shared {
     }
 
     /// Connects to what was asked for, if it may be, and sends what comes first.
-    fn connect(&self, live: &Live, asked: &Asked, fixed: Option<SocketAddr>) -> Verdict {
+    fn connect(&self, live: &Live, asked: &ProxyRequest, fixed: Option<SocketAddr>) -> Verdict {
         let denied = |denied: Denied| Verdict::Denied(denied.to_string());
         let failed = |error: io::Error| Verdict::Failed(error.to_string());
         // A port that is there inside is there because the entry names it.
@@ -363,7 +363,7 @@ impl Shared {
 }
 
 /// Hands over the outer half of a connection and what comes first on either side.
-fn begin(live: &Live, asked: &Asked, mut outer: TcpStream) -> io::Result<()> {
+fn begin(live: &Live, asked: &ProxyRequest, mut outer: TcpStream) -> io::Result<()> {
     match &asked.first {
         None => (&live.inner).write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?,
         Some(first) => {
@@ -378,7 +378,7 @@ fn begin(live: &Live, asked: &Asked, mut outer: TcpStream) -> io::Result<()> {
 /// Hears which host is wanted; `None` where that makes no sense.
 ///
 /// Read byte by byte: what follows is the program's own and goes to the host as it is.
-fn hear(mut inner: &TcpStream) -> io::Result<Option<Asked>> {
+fn hear(mut inner: &TcpStream) -> io::Result<Option<ProxyRequest>> {
     let until = Instant::now() + ASKING;
     let mut heard = Vec::new();
     while !heard.ends_with(request::END) {

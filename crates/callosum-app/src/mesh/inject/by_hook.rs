@@ -5,9 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_mesh::addressee::Addressee;
-use callosum_mesh::board::{Message, Order, Receipt as Progress};
+use callosum_mesh::board::{Command, Message, Receipt as Progress};
 use callosum_panes::Pane;
 use callosum_panes::inject::{DeliveryRoute, Injection, Outcome, Phase, Receipt, Step};
 
@@ -51,7 +51,7 @@ pub(super) fn agent(context: &Context, name: &str) -> Result<Option<Addressee>, 
 /// Sends a text as a message, and waits up to `wait` for a hook to deliver it.
 pub(super) fn send(
     context: &Context,
-    voice: &Voice,
+    voice: &Author,
     to: &Addressee,
     pane: Option<&Pane>,
     injection: &Injection,
@@ -73,7 +73,7 @@ pub(super) fn send(
         Outcome::Possible
     } else {
         let id = context.ids.uuid_v4();
-        let order = Order::Send {
+        let order = Command::Send {
             id: id.clone(),
             to: to.clone(),
             content: injection.text.as_str().to_owned(),

@@ -7,7 +7,7 @@ use callosum_config::{Environment, Homes};
 use callosum_host::{Clock, Disk, Ids};
 use callosum_mesh::event::Draft;
 use callosum_mesh::journal::Durability;
-use callosum_mesh::{Voice, mesh_store};
+use callosum_mesh::{Author, mesh_store};
 use callosum_panes::inject::mailbox::claude_socket::ClaudeSocket;
 use callosum_panes::inject::mailbox::codex_queue::CodexQueue;
 use callosum_panes::inject::mailbox::{Mailbox, Posted, Recipient, Screened, post};
@@ -196,7 +196,7 @@ impl Injector<'_> {
     /// Logs a receipt, with the cause of an injection that no one asked for. The text is not in it.
     pub(crate) fn log(
         &self,
-        voice: &Voice,
+        voice: &Author,
         (to, name): (&str, &str),
         receipt: &Receipt,
         cause: Option<&str>,

@@ -10,7 +10,7 @@ mod output;
 
 use std::time::Duration;
 
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_panes::inject::{
     DeliveryRoute, Injection, Options, Reason, Receipt, mailbox::Mailbox, prepare,
 };
@@ -82,7 +82,7 @@ fn routes(choice: Option<RouteChoice>, facts: Facts) -> Vec<RouteChoice> {
 /// Sends a text to the one agent that `request` means. The receipt is an event in the log; the text is not in it.
 pub fn inject(
     context: &Context,
-    voice: &Voice,
+    voice: &Author,
     request: &Request<'_>,
 ) -> Result<InjectOutput, CommandError> {
     let text = prepare(request.text);
@@ -137,7 +137,7 @@ pub fn inject(
 /// An injection into one pane.
 struct Attempt<'a> {
     context: &'a Context,
-    voice: &'a Voice,
+    voice: &'a Author,
     injector: &'a Injector<'a>,
     watcher: &'a Watcher,
     pane: &'a Pane,

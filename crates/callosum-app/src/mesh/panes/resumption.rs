@@ -10,7 +10,7 @@ use std::thread;
 use callosum_config::{Environment, Homes};
 use callosum_host::lock::LockFile;
 use callosum_host::{Clock, Disk, Ids};
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_mesh::agent::AgentName;
 use callosum_panes::inject::{Injection, Options, Receipt, prepare};
 use callosum_panes::resume::{Reset, due};
@@ -151,7 +151,7 @@ impl Resumption {
         if let Some(receipt) = &receipt {
             let own: AgentName = OWN.parse().map_err(CommandError::internal)?;
             let to = pane.mesh_agent().unwrap_or("unknown");
-            let voice = Voice::of(own);
+            let voice = Author::of(own);
             injector.log(&voice, (to, &pane.pane), receipt, Some(CAUSE))?;
         }
         Ok(receipt)

@@ -8,7 +8,7 @@
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, KnownOutcome, ProviderFailure};
 use callosum_host::process::Cancel;
-use callosum_session::{Ground, NewDecision};
+use callosum_session::{EvidenceKind, NewDecision};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -55,9 +55,9 @@ pub(super) fn perform(
         scenarios: Vec::new(),
         bead: None,
         ground: if wanted.assume {
-            Ground::Assumption
+            EvidenceKind::Assumption
         } else {
-            Ground::Nothing
+            EvidenceKind::Nothing
         },
         session_id: None,
         call: Some(call.key().to_owned()),

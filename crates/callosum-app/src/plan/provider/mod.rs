@@ -28,7 +28,7 @@ use callosum_arbiter::kernel::{
 use callosum_arbiter::plan_run::{Providers, RunId, RunState};
 use callosum_host::process::Cancel;
 use callosum_ledger::Answers;
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_plan::{FailureKind, Key, Value};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -217,12 +217,12 @@ fn row_of(manifest: &Manifest) -> Result<&'static Row, CommandError> {
 }
 
 /// Who speaks on the mesh for a run: the agent that carries it on, else the plan, with the run as its session.
-fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Voice {
+fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Author {
     let asking = asking(context);
     if surroundings.context.asker.is_some() {
         return asking;
     }
-    Voice {
+    Author {
         agent: PLAN.parse().expect("it is a name"),
         session_id: Some(surroundings.run.to_string()),
         ..asking

@@ -4,7 +4,7 @@
 
 use callosum_ledger::{
     Checksum,
-    signed_note::{InvalidNote, SignedNote, SigningKey, Standing, VerifierKey},
+    signed_note::{InvalidNote, NoteStatus, SignedNote, SigningKey, VerifierKey},
 };
 use thiserror::Error;
 
@@ -43,11 +43,11 @@ pub fn check(text: &str, note: &str, keys: &[VerifierKey]) -> Result<(), Signatu
     if note.text() != statement(text)? {
         return Err(SignatureError::Other);
     }
-    let standings: Vec<Standing> = keys.iter().map(|key| note.standing(key)).collect();
-    if standings.contains(&Standing::Wrong) {
+    let standings: Vec<NoteStatus> = keys.iter().map(|key| note.standing(key)).collect();
+    if standings.contains(&NoteStatus::Wrong) {
         return Err(SignatureError::Wrong);
     }
-    if !standings.contains(&Standing::Signed) {
+    if !standings.contains(&NoteStatus::Signed) {
         return Err(SignatureError::Stranger);
     }
     Ok(())

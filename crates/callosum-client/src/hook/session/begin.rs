@@ -1,7 +1,7 @@
 //! A context begins: what is missing is healed, and where things stand is told.
 
 use callosum_agents::client::Client;
-use callosum_session::{Config, Opening, Waiting, trajectory::Agent};
+use callosum_session::{Config, PendingHandoff, SessionStart, trajectory::Agent};
 
 use super::{Done, Ground, PATIENCE, Problem, Said};
 use crate::sources;
@@ -18,7 +18,7 @@ pub(super) fn told(
     ground: &Ground,
     client: &'static Client,
     said: &Said,
-) -> Result<(Done, Vec<Waiting>), Problem> {
+) -> Result<(Done, Vec<PendingHandoff>), Problem> {
     let program = client.program;
     let session = ground.session(Agent::default());
     let held = match session.hold_within(PATIENCE) {
@@ -44,10 +44,10 @@ pub(super) fn told(
     let config = Config::load(&session)?;
     let names = sources::names(program);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut opening = Opening {
+    let mut opening = SessionStart {
         is_mended,
         healed,
-        ..Opening::gather(&session, &names, &said.session, config.enforcement)?
+        ..SessionStart::gather(&session, &names, &said.session, config.enforcement)?
     };
     if held.is_none() {
         opening.waiting.clear();
@@ -66,7 +66,12 @@ pub(super) fn told(
 
 /// Writes down that hand-offs have reached a session of the client's. Where that fails they are told again, and the
 /// trail knows.
-pub(super) fn picked_up(ground: &Ground, client: &'static Client, said: &Said, handed: &[Waiting]) {
+pub(super) fn picked_up(
+    ground: &Ground,
+    client: &'static Client,
+    said: &Said,
+    handed: &[PendingHandoff],
+) {
     let program = client.program;
     let agent = Agent::new(program).unwrap_or_default();
     let session = ground.session(Agent::default());

@@ -8,7 +8,7 @@ use std::{
 
 use callosum_evidence::terminal_escape::untagged;
 use callosum_session::{
-    Config, Whose,
+    ClaimScope, Config,
     checkpoint::{Checked, Outcome},
     grounding::Threshold,
     one_line,
@@ -87,7 +87,7 @@ fn checked(ground: &Ground) -> Result<Checked, Problem> {
     held.look_for_merges(&ground.committed())?;
     held.set_history(&renames);
     let config = Config::load(&session)?;
-    Ok(held.check(&config, &Threshold::default(), Whose::Everyone)?)
+    Ok(held.check(&config, &Threshold::default(), ClaimScope::Everyone)?)
 }
 
 fn reasons(checked: &Checked) -> String {

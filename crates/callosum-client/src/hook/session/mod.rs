@@ -21,7 +21,7 @@ use std::{cell::Cell, time::Duration};
 
 use callosum_agents::client::Client;
 use callosum_host::Disk;
-use callosum_session::Waiting;
+use callosum_session::PendingHandoff;
 use serde_json::{Value, json};
 
 pub(super) use self::clear::{folder_said, may_clear, unchecked_in};
@@ -383,7 +383,7 @@ fn kept(
     client: &'static Client,
     moment: Moment,
     said: &Said,
-) -> (Done, Vec<Waiting>) {
+) -> (Done, Vec<PendingHandoff>) {
     let alone = |done| (done, Vec::new());
     let done = match moment {
         Moment::Begin => begin::told(ground, client, said),

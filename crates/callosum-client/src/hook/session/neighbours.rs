@@ -16,11 +16,11 @@ use callosum_agents::client::Client;
 use callosum_evidence::tokens;
 use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
-    Mesh, MeshError, Voice,
+    Author, Mesh, MeshError,
     agent::{AgentName, AgentNameError},
     board::{Lease, Task},
     bridge::{Bridge, Synced},
-    digest::{Beside, Digest, Source, digest_of_beside},
+    digest::{Digest, DigestContext, Source, digest_of_beside},
     quoted, warning,
 };
 
@@ -68,7 +68,7 @@ const MOST_CONFLICTS: usize = 5;
 /// The others, as a session of this agent meets them.
 pub(super) struct Neighbours {
     mesh: Mesh,
-    voice: Voice,
+    voice: Author,
     disk: Disk,
     environment: Environment,
     /// Files and commands that the user configured for the beginning of a session.
@@ -157,7 +157,7 @@ impl Neighbours {
             .with_patience(PATIENCE);
         let pane = environment.get("TMUX_PANE");
         let cwd = said.folder.as_ref();
-        let voice = Voice {
+        let voice = Author {
             agent,
             session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
             pane_id: pane.and_then(|pane| Some(pane.to_str()?.to_owned())),
@@ -266,7 +266,7 @@ impl Neighbours {
     }
 
     /// What the ledger of the project has since, where there is one; hand-offs are told by the project itself.
-    fn beside(&self) -> Result<Beside, NeighboursError> {
+    fn beside(&self) -> Result<DigestContext, NeighboursError> {
         let here = self.voice.cwd.as_deref().map(Path::new);
         let (_, here) = folders(&self.disk, &self.environment, here);
         let own = sources::Own {
@@ -300,7 +300,7 @@ impl Neighbours {
             .chain(fault)
             .chain(left_alone);
         let sources = sources.filter(|source| !matches!(source, Source::Missing(_)));
-        Ok(Beside {
+        Ok(DigestContext {
             sources: sources.collect(),
             is_sandboxed: self.is_sandboxed,
         })

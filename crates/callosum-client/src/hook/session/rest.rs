@@ -5,7 +5,7 @@ use std::{cmp::Ordering, path::Path, time::Duration};
 
 use callosum_evidence::terminal_escape::untagged;
 use callosum_session::{
-    Config, HandoffError, NewHandoff, SessionError, Whose,
+    ClaimScope, Config, HandoffError, NewHandoff, SessionError,
     budget::{Budget, Zone},
     grounding::{Tally, Threshold, lacking_time},
     title_of,
@@ -135,7 +135,7 @@ fn save_within(
 fn tally(ground: &Ground, config: &Config) -> Result<Tally, Problem> {
     let session = ground.session(Agent::default());
     let enforcement = config.enforcement;
-    let count = || Tally::since_handoff(&session, Whose::Everyone, MOST_NAMED, enforcement);
+    let count = || Tally::since_handoff(&session, ClaimScope::Everyone, MOST_NAMED, enforcement);
     let tally = count()?;
     if !tally.cites_missing {
         return Ok(tally);
@@ -143,7 +143,7 @@ fn tally(ground: &Ground, config: &Config) -> Result<Tally, Problem> {
     let renames = ground.renames();
     let moved = session.hold_within(AT_REST).and_then(|mut held| {
         held.set_history(&renames);
-        held.follow_moves(Whose::Everyone)
+        held.follow_moves(ClaimScope::Everyone)
     });
     match moved {
         Ok(moved) if !moved.is_empty() => Ok(count()?),

@@ -11,13 +11,13 @@ use crate::analyze::value::{SOME, push};
 
 /// What a name is known to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum Constant {
     Text(String),
     List(Vec<String>),
 }
 
 /// What names hold, by the name.
-pub(super) type Names = BTreeMap<String, Held>;
+pub(super) type Names = BTreeMap<String, Constant>;
 
 /// Bytes that a string may come to.
 pub(super) const MAX_TEXT: usize = 16 * 1024;
@@ -83,7 +83,7 @@ pub(super) struct Folding<'a> {
     /// Bytes that may still be put in the place of names.
     pub(super) left: Cell<usize>,
     /// What a name held before something was added, and where that stands.
-    before: Option<(usize, Held)>,
+    before: Option<(usize, Constant)>,
 }
 
 impl Folding<'_> {
@@ -146,7 +146,7 @@ impl Folding<'_> {
         }
         if let Some((value, method)) = name.rsplit_once('.')
             && path::is_method(self.language, method)
-            && let Some(Held::Text(path)) = self.put(value)
+            && let Some(Constant::Text(path)) = self.put(value)
         {
             return self.method_of_path(path, method);
         }
@@ -204,26 +204,26 @@ impl Folding<'_> {
             return Some(text);
         }
         match self.put(value)? {
-            Held::Text(text) => Some(quoting::made(method, &text)),
-            Held::List(list) => Some(quoting::joined(&list)),
+            Constant::Text(text) => Some(quoting::made(method, &text)),
+            Constant::List(list) => Some(quoting::joined(&list)),
         }
     }
 
     /// What a name holds, as long as there is room for it.
-    fn put(&self, name: &str) -> Option<Held> {
+    fn put(&self, name: &str) -> Option<Constant> {
         let held = self.known.get(name)?;
         let length = match held {
-            Held::Text(text) => text.len(),
-            Held::List(list) => list.iter().map(|text| text.len() + 16).sum(),
+            Constant::Text(text) => text.len(),
+            Constant::List(list) => list.iter().map(|text| text.len() + 16).sum(),
         };
         self.left.set(self.left.get().checked_sub(length + 1)?);
         Some(held.clone())
     }
 
-    pub(super) fn held(&mut self, held: Held) {
+    pub(super) fn held(&mut self, held: Constant) {
         match held {
-            Held::Text(text) => self.text(text),
-            Held::List(list) => {
+            Constant::Text(text) => self.text(text),
+            Constant::List(list) => {
                 let within = self.spread();
                 if !within {
                     self.out.push(Token::Sign('['));
@@ -304,7 +304,7 @@ impl Folding<'_> {
     pub(super) fn remember(&mut self) {
         let out = self.out.as_slice();
         let (value, front) = match out {
-            [front @ .., Token::Text(text)] => (Held::Text(text.clone()), front),
+            [front @ .., Token::Text(text)] => (Constant::Text(text.clone()), front),
             [.., Token::Sign(']' | ')')] => {
                 let Some((open, list)) = list_at_end(out) else {
                     return;
@@ -314,9 +314,9 @@ impl Folding<'_> {
                 match list.as_slice() {
                     [] if is_group => return,
                     [text] if is_group && !self.language.name.starts_with("perl") => {
-                        (Held::Text(text.clone()), &out[..open])
+                        (Constant::Text(text.clone()), &out[..open])
                     }
-                    _ => (Held::List(list), &out[..open]),
+                    _ => (Constant::List(list), &out[..open]),
                 }
             }
             _ => return,
@@ -340,13 +340,15 @@ impl Folding<'_> {
             let Some(before) = before else { return };
             self.before = Some((at, before.clone()));
             match (before, value) {
-                (Held::Text(before), Held::Text(more)) if before.len() + more.len() <= MAX_TEXT => {
-                    Held::Text(before + &more)
+                (Constant::Text(before), Constant::Text(more))
+                    if before.len() + more.len() <= MAX_TEXT =>
+                {
+                    Constant::Text(before + &more)
                 }
-                (Held::List(before), Held::List(more))
+                (Constant::List(before), Constant::List(more))
                     if before.len() + more.len() <= MAX_ITEMS =>
                 {
-                    Held::List([before, more].concat())
+                    Constant::List([before, more].concat())
                 }
                 _ => return,
             }
@@ -354,7 +356,7 @@ impl Folding<'_> {
             value
         };
         // A path of which nothing is known is better left to be a name.
-        if matches!(&value, Held::Text(text) if text.contains(SOME) && text.chars().all(|c| c == SOME || c == '/'))
+        if matches!(&value, Constant::Text(text) if text.contains(SOME) && text.chars().all(|c| c == SOME || c == '/'))
         {
             self.known.remove(&name);
             return;

@@ -2,7 +2,7 @@
 //! filled, quoted, added to a list.
 
 use super::{
-    constants::{Folding, Held, MAX_ITEMS, list_at_end},
+    constants::{Constant, Folding, MAX_ITEMS, list_at_end},
     quoting,
     token::Token,
 };
@@ -72,12 +72,12 @@ impl Folding<'_> {
             [.., Token::Text(text), Token::Name(name)] if name == "split" => {
                 let list = split(text, first);
                 self.out.truncate(open - 2);
-                self.held(Held::List(list));
+                self.held(Constant::List(list));
             }
             [.., Token::Name(name)] if name == "shlex.split" => {
                 let list = split(first.unwrap_or(""), None);
                 self.out.truncate(open - 1);
-                self.held(Held::List(list));
+                self.held(Constant::List(list));
             }
             // `"git {}".format("reset")`, `"git".concat(" reset")`
             [.., Token::Text(text), Token::Name(name)] if name == "format" => {
@@ -141,7 +141,7 @@ impl Folding<'_> {
                 if let Some((from, mut list)) = list_at_end(&front[..front.len() - 1]) {
                     list.extend(given);
                     self.out.truncate(from);
-                    self.held(Held::List(list));
+                    self.held(Constant::List(list));
                 }
             }
             // `["git", *["reset"]]`
@@ -164,7 +164,7 @@ impl Folding<'_> {
         let Some((list, "append" | "push" | "extend" | "concat")) = name.rsplit_once('.') else {
             return;
         };
-        if let Some(Held::List(list)) = self.known.get_mut(list)
+        if let Some(Constant::List(list)) = self.known.get_mut(list)
             && list.len() + given.len() <= MAX_ITEMS
         {
             list.extend(given);

@@ -1,7 +1,7 @@
 //! Texts in which values are put: `` `git ${c}` ``, `"git #{c}"`, `"git $c"`, `f"git {c}"`.
 
 use super::{
-    constants::{Folding, Held, MAX_TEXT, with_names},
+    constants::{Constant, Folding, MAX_TEXT, with_names},
     fold::{homed, lettered},
     token::{Token, tokens},
 };
@@ -60,7 +60,9 @@ impl Folding<'_> {
             return None;
         }
         if let Some(held) = self.known.get(expression.trim()) {
-            let Held::Text(text) = held else { return None };
+            let Constant::Text(text) = held else {
+                return None;
+            };
             self.left.set(self.left.get().checked_sub(text.len() + 1)?);
             return Some(text.clone());
         }
@@ -93,7 +95,7 @@ impl Folding<'_> {
             // `{$a}` of PHP's
             if let Some(front) = front.strip_suffix('{')
                 && let Some((name, behind)) = from.split_once('}')
-                && let Some(Held::Text(value)) = self.known.get(name)
+                && let Some(Constant::Text(value)) = self.known.get(name)
                 && value.len() < self.left.get()
             {
                 self.left.set(self.left.get() - value.len());
@@ -128,12 +130,14 @@ impl Folding<'_> {
                 Some(behind)
             };
             match (held, behind) {
-                (Some(Held::Text(value)), Some(behind)) if value.len() < self.left.get() => {
+                (Some(Constant::Text(value)), Some(behind)) if value.len() < self.left.get() => {
                     self.left.set(self.left.get() - value.len());
                     filled.push_str(value);
                     rest = behind;
                 }
-                (Some(Held::List(list)), Some(behind)) if list.concat().len() < self.left.get() => {
+                (Some(Constant::List(list)), Some(behind))
+                    if list.concat().len() < self.left.get() =>
+                {
                     self.left.set(self.left.get() - list.concat().len());
                     filled.push_str(&list.join(" "));
                     rest = behind;

@@ -1,7 +1,7 @@
 //! Loops over what is written there, and what their variables hold in each round.
 
 use super::{
-    constants::{Held, Names, list_at_end},
+    constants::{Constant, Names, list_at_end},
     last,
     token::Token,
 };
@@ -31,7 +31,7 @@ pub(super) fn rounds(tokens: &[Token]) -> Vec<Names> {
 }
 
 /// The loops over what is written there, by their variable.
-fn loops(tokens: &[Token]) -> Vec<(String, Vec<Held>)> {
+fn loops(tokens: &[Token]) -> Vec<(String, Vec<Constant>)> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let Token::Name(name) = token else { continue };
@@ -102,7 +102,7 @@ fn loops(tokens: &[Token]) -> Vec<(String, Vec<Held>)> {
 
 /// What stands in the list that begins here, strings and lists of strings; nothing where some of it
 /// is another thing.
-fn values(tokens: &[Token]) -> Vec<Held> {
+fn values(tokens: &[Token]) -> Vec<Constant> {
     let Some((Token::Sign('(' | '[' | '{'), rest)) = tokens.split_first() else {
         return Vec::new();
     };
@@ -110,7 +110,7 @@ fn values(tokens: &[Token]) -> Vec<Held> {
     let mut at = 0;
     loop {
         match rest.get(at) {
-            Some(Token::Text(text)) => values.push(Held::Text(text.clone())),
+            Some(Token::Text(text)) => values.push(Constant::Text(text.clone())),
             Some(Token::Sign(',')) => {}
             Some(Token::Sign(')' | ']' | '}')) => return values,
             Some(Token::Sign('(' | '[')) => {
@@ -120,7 +120,7 @@ fn values(tokens: &[Token]) -> Vec<Held> {
                 let Some((_, list)) = list_at_end(&rest[..=at + length]) else {
                     return Vec::new();
                 };
-                values.push(Held::List(list));
+                values.push(Constant::List(list));
                 at += length;
             }
             _ => return Vec::new(),

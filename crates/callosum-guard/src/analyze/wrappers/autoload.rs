@@ -5,7 +5,7 @@
 
 use super::embedded_code;
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     pattern,
     value::{Arg, Value},
 };
@@ -64,7 +64,7 @@ const LOADED: &[(&[&str], &[&str], &str)] = &[
     (&["mix"], &["mix.exs"], "elixir"),
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows what such a program loads.
     pub(super) fn loaded(&mut self, name: &str, words: &[Arg]) {
         for (programs, files, language) in LOADED {

@@ -3,14 +3,14 @@
 use super::{MAX_ITEMS, joined};
 use crate::{
     analyze::{
-        evaluator::Walker,
+        evaluator::Evaluator,
         value::{Arg, Value},
         wrapper_table::first_operand,
     },
     generated_sql,
 };
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Programs of which the operands are texts for a shell.
     pub(super) fn texts(&mut self, name: &str, words: &[Arg]) -> Value {
         const TAKES: &str = "-n --interval -w --warmup -r --runs -m -M --export-json --export-markdown -p --prepare -s --setup -c --cleanup -L -P -N -e --ext --watch -i --ignore --names -d --delay -g --glob";

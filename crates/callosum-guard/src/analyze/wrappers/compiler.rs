@@ -7,7 +7,7 @@
 use super::embedded_code::{COMPILED, PROJECT};
 use crate::{
     analyze::{
-        evaluator::Walker,
+        evaluator::Evaluator,
         value::{Arg, Value, shown},
     },
     path,
@@ -38,7 +38,7 @@ enum Use {
     Preparation,
 }
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows a compiler, or what it made.
     pub(super) fn compiler(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
         if name == RUNS {

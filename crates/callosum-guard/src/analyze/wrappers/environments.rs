@@ -6,7 +6,7 @@
 use super::joined;
 use crate::{
     analyze::{
-        evaluator::Walker,
+        evaluator::Evaluator,
         value::{Arg, Value},
         wrapper_table::first_operand,
     },
@@ -31,7 +31,7 @@ const TERMINALS: [&str; 14] = [
     "ghostty",
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows one of them; `None` where the name is none, or nothing is run.
     pub(super) fn place(
         &mut self,

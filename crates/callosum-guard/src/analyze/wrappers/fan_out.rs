@@ -2,7 +2,7 @@
 
 use super::joined;
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Value},
     wrapper_table::first_operand,
 };
@@ -51,7 +51,7 @@ const MANY: &[(&str, Way)] = &[
 const TAKES: &str =
     "-h -H -w -x -g -e -E -l -p -t -o --host --hosts --group -c --config --projects --env -j";
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows what such a program runs; `None` where the name is none of one, or nothing is run.
     pub(super) fn many(
         &mut self,

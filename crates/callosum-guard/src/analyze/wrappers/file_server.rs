@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use crate::{
     analyze::{
-        evaluator::Walker,
+        evaluator::Evaluator,
         value::{Arg, Value},
         wrapper_table::{first_operand, takes_next},
     },
@@ -17,7 +17,7 @@ use crate::{
 /// Where no server is named.
 const SOME_SERVER: &str = "server";
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows what such a client is told by its options, a file or its input.
     pub(super) fn file_server(
         &mut self,

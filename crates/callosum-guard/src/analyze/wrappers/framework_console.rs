@@ -3,7 +3,7 @@
 
 use super::embedded_code;
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Value},
     wrapper_table::first_operand,
 };
@@ -55,7 +55,7 @@ const DATABASES: [(&str, &[&str]); 7] = [
 /// Variables that say which database it is.
 const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "FLASK_ENV", "APP_ENV"];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows the program that a framework's console is given, unless it is that of tests.
     pub(super) fn console(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
         // `python3 manage.py shell`, `php artisan tinker`

@@ -2,7 +2,7 @@
 
 use super::joined;
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     list_commands::{LISTED, lists_every_tag},
     setting::{self, KEPT, Setting},
     value::{Arg, SOME, Source, Value, is_known, shown},
@@ -15,7 +15,7 @@ const OF_NAMES: Source = Source {
     ..LISTED
 };
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Marks the working trees among words of git's that it was told to make before, its own name where it runs in a
     /// clone, and the repository of a clone where that is deleted.
     pub(in crate::analyze) fn mark_made(&self, name: &str, words: &mut [Arg]) {

@@ -2,7 +2,7 @@
 
 use super::embedded_code;
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     list_commands::{picks_by_text, picks_out},
     parents,
     pid_sources::of_kind,
@@ -11,7 +11,7 @@ use crate::analyze::{
     wrapper_table::first_operand,
 };
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     pub(super) fn interpreter(
         &mut self,
         name: &str,

@@ -1,6 +1,6 @@
 //! Programs that run others in ways of their own: shells, `find`, `xargs`, `ssh`, `git`.
 //!
-//! Start with [`Walker::carry`], which knows who is followed where. What only puts its own options
+//! Start with [`Evaluator::carry`], which knows who is followed where. What only puts its own options
 //! before a command is in the table of `wrapper`.
 
 mod autoload;
@@ -26,11 +26,11 @@ mod tasks;
 pub(crate) use self::shells::SHELLS;
 use super::{
     embedded_code,
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Source, Value, source_of},
     wrapper_table,
 };
-use crate::{path, shell::Fault};
+use crate::{path, shell::ParseError};
 
 /// Items that `xargs` and its like are followed for.
 const MAX_ITEMS: usize = 16;
@@ -38,7 +38,7 @@ const MAX_ITEMS: usize = 16;
 /// Links that are remembered; more are said to be too much.
 const MAX_LINKS: usize = 256;
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows what a command runs, and gives what it would write.
     pub(in crate::analyze) fn carry(
         &mut self,
@@ -235,7 +235,7 @@ impl Walker<'_> {
         if self.found.links.len() < MAX_LINKS {
             self.found.links.insert(at, target);
         } else {
-            self.found.faults.insert(Fault::TooMuch);
+            self.found.faults.insert(ParseError::TooMuch);
         }
         Value::default()
     }

@@ -3,7 +3,7 @@
 
 use super::prefix::program_of;
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Value},
     wrapper_table::first_operand,
 };
@@ -108,7 +108,7 @@ const OWN: [&str; 93] = [
     "x",
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows the program that a package manager is told to run.
     pub(super) fn packaged(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
         if name == "deno" {

@@ -4,7 +4,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Value},
     wrapper_table::first_operand,
 };
@@ -18,7 +18,7 @@ const ANY: &str = "*";
 /// So many scripts are kept that are put in one by one.
 const MOST: usize = 64;
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// The scripts of `package.json` that a package manager would run.
     pub(super) fn scripts(&mut self, name: &str, words: &[Arg]) {
         const TAKES: &str = "-w --workspace -C --dir --prefix --cwd --filter -F";

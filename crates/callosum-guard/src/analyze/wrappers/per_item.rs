@@ -3,7 +3,7 @@
 use super::{MAX_ITEMS, joined};
 use crate::{
     analyze::{
-        evaluator::Walker,
+        evaluator::Evaluator,
         list_commands::LISTED,
         value::{Arg, SOME, Source, Value},
         wrapper_table::first_operand,
@@ -11,7 +11,7 @@ use crate::{
     shell::ansi,
 };
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     pub(super) fn xargs(&mut self, words: &[Arg], input: Option<&Value>) -> Value {
         const TAKES: &str = "-I -n -P -L -d -E -s -a --arg-file --max-args --max-procs --max-lines --delimiter --max-chars --process-slot-var -S -R -J";
         let at = first_operand(words, 1, TAKES);

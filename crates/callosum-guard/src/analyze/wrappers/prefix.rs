@@ -2,7 +2,7 @@
 
 use super::joined;
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Source, Value, shown},
     wrapper_table::{self, first_operand},
 };
@@ -24,7 +24,7 @@ fn settings_of_dotenv(words: &[Arg]) -> Option<&str> {
     }
 }
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     pub(super) fn wrapped(
         &mut self,
         name: &str,

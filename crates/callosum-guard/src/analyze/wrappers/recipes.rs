@@ -20,15 +20,15 @@ pub(super) struct Recipes {
 
 /// What `make` or `just` is asked for.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum RequestedRecipe {
     /// To show what there is, or what it would do.
     Show,
     /// To run the tasks of these names, or the usual one.
     Run(Vec<String>),
 }
 
-impl Asked {
-    pub(super) fn of_make(words: &[Arg]) -> Asked {
+impl RequestedRecipe {
+    pub(super) fn of_make(words: &[Arg]) -> RequestedRecipe {
         const TAKES: &str = "-f --file --makefile -C --directory -I --include-dir -o --old-file \
             --assume-old -W --what-if --new-file --assume-new -E --eval -j -l -O";
         const SHOWS: [&str; 7] = [
@@ -49,10 +49,10 @@ impl Asked {
             SHOWS.contains(&option)
                 || !option.starts_with("--") && letters.any(|c| "nqthv".contains(c))
         };
-        Asked::read(words, TAKES, shows)
+        RequestedRecipe::read(words, TAKES, shows)
     }
 
-    pub(super) fn of_just(words: &[Arg]) -> Asked {
+    pub(super) fn of_just(words: &[Arg]) -> RequestedRecipe {
         const TAKES: &str = "-f --justfile -d --working-directory --shell --shell-arg --dotenv-path \
             --dotenv-filename --color --chooser --tempdir";
         const SHOWS: [&str; 21] = [
@@ -78,10 +78,10 @@ impl Asked {
             "--help",
             "--version",
         ];
-        Asked::read(words, TAKES, |option| SHOWS.contains(&option))
+        RequestedRecipe::read(words, TAKES, |option| SHOWS.contains(&option))
     }
 
-    pub(super) fn of_task(words: &[Arg]) -> Asked {
+    pub(super) fn of_task(words: &[Arg]) -> RequestedRecipe {
         const TAKES: &str = "-t --taskfile -d --dir -o --output -C --concurrency -I --interval \
             --sort --completion";
         const SHOWS: [&str; 13] = [
@@ -99,10 +99,10 @@ impl Asked {
             "--help",
             "--version",
         ];
-        Asked::read(words, TAKES, |option| SHOWS.contains(&option))
+        RequestedRecipe::read(words, TAKES, |option| SHOWS.contains(&option))
     }
 
-    fn read(words: &[Arg], takes: &str, shows: impl Fn(&str) -> bool) -> Asked {
+    fn read(words: &[Arg], takes: &str, shows: impl Fn(&str) -> bool) -> RequestedRecipe {
         let mut names = Vec::new();
         let mut at = 1;
         while let Some(word) = words.get(at) {
@@ -110,7 +110,7 @@ impl Asked {
             at += 1;
             if text.starts_with('-') && text.len() > 1 {
                 if shows(text) {
-                    return Asked::Show;
+                    return RequestedRecipe::Show;
                 }
                 // `-j` and its like need no number.
                 let is_there = words.get(at).is_some_and(|next| {
@@ -121,7 +121,7 @@ impl Asked {
                 names.extend(listed(text));
             }
         }
-        Asked::Run(names)
+        RequestedRecipe::Run(names)
     }
 }
 
@@ -249,8 +249,8 @@ impl Recipes {
     }
 
     /// The lines that would run where this is asked for.
-    pub(super) fn lines(&self, asked: &Asked) -> Vec<String> {
-        let Asked::Run(names) = asked else {
+    pub(super) fn lines(&self, asked: &RequestedRecipe) -> Vec<String> {
+        let RequestedRecipe::Run(names) = asked else {
             let lines = self.tasks.iter().flat_map(|task| &task.lines);
             return lines
                 .filter(|line| runs_all_the_same(line))

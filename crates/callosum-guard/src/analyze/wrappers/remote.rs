@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{environments::entry_of, joined};
 use crate::{
     analyze::{
-        evaluator::Walker,
+        evaluator::Evaluator,
         value::{Arg, Value},
         wrapper_table::{self, first_operand},
     },
@@ -43,7 +43,7 @@ const REMOTE_WORDS: &[(&[&str], &[&str], usize)] = &[
     (&["knife"], &["ssh"], 1),
 ];
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows what a service's command line runs on a machine of its own; `None` where it runs nothing.
     pub(super) fn remote(&mut self, name: &str, words: &[Arg]) -> Option<Value> {
         let has = |wanted: &[&str]| {

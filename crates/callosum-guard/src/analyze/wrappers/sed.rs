@@ -2,13 +2,13 @@
 
 use crate::{
     analyze::{
-        evaluator::Walker,
+        evaluator::Evaluator,
         value::{Arg, SOME, Value},
     },
-    sed::{Deed, Sed, deeds},
+    sed::{Sed, SedAction, deeds},
 };
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     pub(super) fn sed(&mut self, words: &[Arg], input: Option<&Value>) -> Value {
         let sed = Sed::read(words);
         let mut scripts: Vec<String> = sed.scripts.iter().map(|&text| text.to_owned()).collect();
@@ -22,15 +22,15 @@ impl Walker<'_> {
         }
         for deed in scripts.iter().flat_map(|script| deeds(script)).take(64) {
             match deed {
-                Deed::Runs(text) => {
+                SedAction::Runs(text) => {
                     // `&` is what was found.
                     let text = text.replace('&', &SOME.to_string());
                     self.nested("sed e", &text, None);
                 }
-                Deed::RunsTheLine => {
+                SedAction::RunsTheLine => {
                     self.inner("sed e", &[Arg::plain("unknown-script")], None);
                 }
-                Deed::Writes(file) => {
+                SedAction::Writes(file) => {
                     let tee = [Arg::plain("tee"), Arg::plain(file)];
                     self.inner("sed w", &tee, Some(&Value::unknown()));
                 }

@@ -5,7 +5,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use super::{embedded_code, joined};
 use crate::analyze::{
     dialect,
-    evaluator::{INPUT, Walker},
+    evaluator::{Evaluator, INPUT},
     value::{Arg, Source, Value},
     wrapper_table::first_operand,
 };
@@ -173,7 +173,7 @@ fn encoded(word: &Arg) -> Value {
     }
 }
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// The text that a command takes for commands, where it is a shell or `eval`.
     pub(in crate::analyze) fn script_of(
         &mut self,

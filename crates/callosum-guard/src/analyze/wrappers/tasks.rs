@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::recipes::{Asked, Recipes};
+use super::recipes::{Recipes, RequestedRecipe};
 use crate::analyze::{
-    evaluator::Walker,
+    evaluator::Evaluator,
     value::{Arg, Value},
     wrapper_table::first_operand,
 };
@@ -14,7 +14,7 @@ use crate::analyze::{
 /// Tasks that are followed.
 const MAX_TASKS: usize = 64;
 
-impl Walker<'_> {
+impl Evaluator<'_> {
     /// Follows the tasks that a program would run.
     pub(super) fn tasks(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
         match name {
@@ -38,7 +38,8 @@ impl Walker<'_> {
                     }
                 }
                 text.push_str(&content.text);
-                let recipes = Recipes::of_make(&text, words).lines(&Asked::of_make(words));
+                let recipes =
+                    Recipes::of_make(&text, words).lines(&RequestedRecipe::of_make(words));
                 let variables = self.variables_of_make(&text, words);
                 let recipes = recipes.iter().map(|recipe| of_make(recipe, &variables));
                 // What stands outside of a recipe runs as the file is read.
@@ -71,7 +72,7 @@ impl Walker<'_> {
                     &["-f", "--justfile"],
                     &["justfile", "Justfile", ".justfile"],
                 );
-                let lines = Recipes::of_just(&content.text).lines(&Asked::of_just(words));
+                let lines = Recipes::of_just(&content.text).lines(&RequestedRecipe::of_just(words));
                 self.each_task(name, lines);
             }
             "task" | "go-task" => {
@@ -81,7 +82,7 @@ impl Walker<'_> {
                     &["-t", "--taskfile"],
                     &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"],
                 );
-                let lines = Recipes::of_task(&content.text).lines(&Asked::of_task(words));
+                let lines = Recipes::of_task(&content.text).lines(&RequestedRecipe::of_task(words));
                 self.each_task(name, lines);
             }
             "cargo" | "makers" => {

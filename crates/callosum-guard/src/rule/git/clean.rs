@@ -7,7 +7,7 @@ use super::{
 use crate::{
     analyze::{setting as kept, value::Arg},
     path as paths,
-    path_class::Place,
+    path_class::PathClass,
 };
 
 pub(super) const CLEAN: Tool = Tool {
@@ -140,7 +140,7 @@ fn names_all(subject: &Subject<'_>) -> bool {
     paths.peek().is_some()
         && paths.all(|path| {
             let is_plain = path.is_known() && !path.text.starts_with(':') && !path.glob;
-            is_plain && subject.place(&paths::absolute(&path.text, Some(&at))) == Place::Inside
+            is_plain && subject.place(&paths::absolute(&path.text, Some(&at))) == PathClass::Inside
         })
 }
 

@@ -16,7 +16,7 @@ use self::{
     setting::{is_own, own_programs, set, unsafe_key},
 };
 use super::{Rule, Severity, Subject, Tool};
-use crate::{analyze::setting as kept, path_class::Place};
+use crate::{analyze::setting as kept, path_class::PathClass};
 
 /// Whether it is given what takes back the changes that are not committed.
 fn reads_undoing(subject: &Subject<'_>) -> bool {
@@ -108,7 +108,7 @@ const GIT: Tool = Tool {
             // Among others' files one that could not be made may have been there.
             let mut trees = s.operands.iter().skip(2);
             trees.len() > 0
-                && trees.all(|(word, _)| word.source.made && s.place(&word.text) == Place::Free)
+                && trees.all(|(word, _)| word.source.made && s.place(&word.text) == PathClass::Free)
         }),
         ("fetches-over", fetches_over),
         ("unsafe-key", unsafe_key),

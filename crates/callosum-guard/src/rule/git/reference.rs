@@ -8,7 +8,7 @@ use crate::{
         value::{Arg, MAYBE},
     },
     link, path,
-    path_class::{Place, is_temporary},
+    path_class::{PathClass, is_temporary},
 };
 
 /// What a push is asked to push.
@@ -112,7 +112,7 @@ pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
     // Into a container folders of ours may be mounted under any name.
     let is_contained = subject.call.elsewhere && subject.call.via == "exec";
     is_temporary(&folder)
-        && subject.place(&folder) == Place::Free
+        && subject.place(&folder) == PathClass::Free
         && !is_elsewhere
         && !is_contained
         && !own.any(|own| path::is_within(&folder, own))

@@ -5,8 +5,8 @@ use callosum_host::disk::EntryKind;
 use super::{super::*, ground::*};
 
 /// A repository whose files git would convert in each of its ways.
-fn converting() -> Ground {
-    let ground = Ground::new();
+fn converting() -> Fixture {
+    let ground = Fixture::new();
     ground.git(&["init", "--quiet", "--initial-branch=main"]);
     let attributes = "*.nb filter=strip\n*.txt text eol=lf\n*.id ident\n*.big filter=missing\n";
     ground.write(".gitattributes", attributes);
@@ -46,7 +46,7 @@ fn files_that_git_converts_are_held_as_they_are() {
 /// CAKE-SNAP-1: the same where a setting alone converts the ends of lines.
 #[test]
 fn a_setting_for_ends_of_lines_changes_nothing() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.git(&["config", "core.autocrlf", "true"]);
     ground.write("crlf.txt", "a\r\n");
     ground.git(&["add", "--all"]);
@@ -66,7 +66,7 @@ fn a_setting_for_ends_of_lines_changes_nothing() {
 /// converted.
 #[test]
 fn files_whose_ends_of_lines_are_as_git_holds_them_are_not_read() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write(".gitattributes", "* text=auto\n*.id ident\n");
     ground.write("lf.txt", "a\nb\n");
     ground.write("crlf.txt", "a\r\nb\r\n");
@@ -87,7 +87,7 @@ fn files_whose_ends_of_lines_are_as_git_holds_them_are_not_read() {
 /// CAKE-SNAP-1: what the user's repository alone ignores stays ignored.
 #[test]
 fn what_the_repository_itself_ignores_is_not_held() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write(".git/info/exclude", "mine/\n");
     ground.write("mine/x", "x");
     let snapshot = ground.store().create(&labelled("x")).unwrap();
@@ -99,7 +99,7 @@ fn what_the_repository_itself_ignores_is_not_held() {
 #[test]
 fn a_folder_that_became_something_else_comes_back() {
     for is_link in [true, false] {
-        let ground = Ground::repository();
+        let ground = Fixture::repository();
         ground.write("/elsewhere/b.txt".trim_start_matches('/'), "theirs\n");
         let store = ground.store();
         let snapshot = store.create(&labelled("folder")).unwrap();
@@ -127,7 +127,7 @@ fn a_folder_that_became_something_else_comes_back() {
 /// CAKE-SNAP-1: a pipe in the place of a file is no obstacle, and is not written over.
 #[test]
 fn a_pipe_in_the_place_of_a_file_stays() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     let snapshot = store.create(&labelled("file")).unwrap();
     ground.remove("a.txt");
@@ -141,7 +141,7 @@ fn a_pipe_in_the_place_of_a_file_stays() {
 /// CAKE-SNAP-1: a snapshot of nothing is none.
 #[test]
 fn names_of_nothing_are_refused() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let wanted = Wanted {
         only: vec!["nosuch".to_owned()],
         ..labelled("nothing")
@@ -153,7 +153,7 @@ fn names_of_nothing_are_refused() {
 /// CAKE-SNAP-1: files that git was told to pass over are held as they stand there, and so are those beside a sparse checkout.
 #[test]
 fn what_git_is_told_to_pass_over_is_held() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     for name in ["kept", "same", "cone/x", "other/x", "other/y"] {
         ground.write(name, "committed");
     }
@@ -181,7 +181,7 @@ fn what_git_is_told_to_pass_over_is_held() {
 /// CAKE-SNAP-1: an index that leans on a shared one is read.
 #[test]
 fn a_split_index_is_made_whole() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.run("git", &["config", "core.splitIndex", "true"]);
     ground.write("new", "committed");
     ground.run("git", &["add", "new"]);

@@ -1,4 +1,4 @@
-//! [`Ground`]: a tree, and a repository in it, by real git.
+//! [`Fixture`]: a tree, and a repository in it, by real git.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -9,14 +9,14 @@ use callosum_host::{
 
 use super::super::*;
 
-pub(super) struct Ground {
+pub(super) struct Fixture {
     _folder: tempfile::TempDir,
     pub(super) top: PathBuf,
     pub(super) disk: Disk,
     pub(super) clock: Clock,
 }
 
-impl Ground {
+impl Fixture {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
@@ -107,7 +107,7 @@ impl Ground {
     }
 
     pub(super) fn store(&self) -> Store {
-        let surroundings = Surroundings {
+        let surroundings = GitEnvironment {
             disk: self.disk.clone(),
             clock: self.clock.clone(),
             ids: Ids::random(),

@@ -7,7 +7,7 @@ use super::{super::*, ground::*};
 /// CAKE-SNAP-1: index, refs and objects of the user's stay as they are, byte for byte.
 #[test]
 fn nothing_of_the_users_repository_is_written() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write("a.txt", "staged\n");
     ground.git(&["add", "a.txt"]);
     ground.write("a.txt", "and changed\n");
@@ -27,7 +27,7 @@ fn nothing_of_the_users_repository_is_written() {
 /// CAKE-SNAP-1: what is known of a snapshot is what the seed asks for, and what it lacks is said.
 #[test]
 fn a_snapshot_says_what_it_is_and_what_it_lacks() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write("a.txt", "changed\n");
     ground.write("new.txt", "new\n");
     ground.remove("dir/b.txt");
@@ -69,7 +69,7 @@ fn a_snapshot_says_what_it_is_and_what_it_lacks() {
 
 #[test]
 fn a_tree_without_a_repository_has_snapshots_as_well() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.write("a.txt", "one\n");
     ground.write(".gitignore", "*.log\n");
     ground.write("x.log", "");
@@ -88,7 +88,7 @@ fn a_tree_without_a_repository_has_snapshots_as_well() {
 /// CAKE-SNAP-1: a worktree of a repository has snapshots of its own.
 #[test]
 fn odd_names_and_empty_repositories_are_held() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.git(&["init", "--quiet"]);
     for name in [
         "with space",
@@ -117,7 +117,7 @@ fn odd_names_and_empty_repositories_are_held() {
 /// CAKE-SNAP-1: pinned ones outlive whatever the user's git forgets.
 #[test]
 fn a_pinned_snapshot_needs_nothing_of_the_users() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write("a.txt", "only staged\n");
     ground.git(&["add", "a.txt"]);
     let store = ground.store();
@@ -142,7 +142,7 @@ fn a_pinned_snapshot_needs_nothing_of_the_users() {
 /// stay.
 #[test]
 fn old_snapshots_go_and_pinned_ones_stay() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     let error = Wanted {
         linked_errors: vec!["error_sig_123".to_owned()],
@@ -179,7 +179,7 @@ fn old_snapshots_go_and_pinned_ones_stay() {
 
 #[test]
 fn a_snapshot_is_found_by_the_beginning_of_its_id() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     assert_eq!(store.list().unwrap(), []);
     let snapshot = store.create(&labelled("x")).unwrap();
@@ -204,7 +204,7 @@ fn a_snapshot_is_found_by_the_beginning_of_its_id() {
 /// going back to them leaves all others alone, and can be undone.
 #[test]
 fn named_files_are_kept_alone() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.write("notes/a.txt", "hours\n");
     ground.write("notes/b.log", "log\n");
     ground.write("large/c.txt", "other\n");
@@ -243,7 +243,7 @@ fn named_files_are_kept_alone() {
 /// CAKE-SNAP-1: files that were named come back where all of them are gone, and going back can be undone.
 #[test]
 fn named_files_come_back_where_none_of_them_is_left() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.write("d/a.txt", "hours\n");
     ground.write("other.txt", "other\n");
     let store = ground.store();
@@ -264,7 +264,7 @@ fn named_files_come_back_where_none_of_them_is_left() {
 /// What a process that was killed was writing goes when snapshots are let go.
 #[test]
 fn half_a_note_goes_with_the_next_cleaning() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     store.create(&labelled("x")).unwrap();
     let left = ground.top.join("machine/snapshots/x/notes/.a.json.1-0.tmp");

@@ -14,7 +14,7 @@ fn also(names: &[&str]) -> Wanted {
 /// CAKE-SNAP-1: a snapshot of named files is for when they are gone, all of them.
 #[test]
 fn named_files_come_back_from_folders_that_are_gone() {
-    let ground = Ground::new();
+    let ground = Fixture::new();
     ground.write("d/one.txt", "one\n");
     ground.write("f", "two\n");
     ground.write("other", "other\n");
@@ -46,7 +46,7 @@ fn named_files_come_back_from_folders_that_are_gone() {
 /// CAKE-SNAP-1: what git ignores is held where it is named, beside the tree, and by no later one.
 #[test]
 fn what_is_ignored_is_held_where_it_is_named() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     let snapshot = store
         .create(&also(&["x.secret", "target", "gone"]))
@@ -82,7 +82,7 @@ fn what_is_ignored_is_held_where_it_is_named() {
 #[test]
 fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
     for pattern in ["t*t", "*get", "?arget", "[t]arget", "ta*"] {
-        let ground = Ground::repository();
+        let ground = Fixture::repository();
         let store = ground.store();
         let snapshot = store.create(&also(&[pattern])).unwrap();
         ground.run("rm", &["-r", "target"]);
@@ -98,7 +98,7 @@ fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
 /// CAKE-SNAP-1: of what was named, what is not held is said: too large, too much, a repository inside.
 #[test]
 fn what_is_named_and_not_held_is_said() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     for name in ["large.bin", "large.secret"] {
         ground.write(name, "");
         ground.run("truncate", &["-s", "60000000", name]);
@@ -126,7 +126,7 @@ fn what_is_named_and_not_held_is_said() {
 /// CAKE-SNAP-1: what is named alone is held while a tree is read, which may take long.
 #[test]
 fn what_is_named_alone_waits_for_no_tree() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     let _tree = store.lock_tree(Duration::ZERO).unwrap();
     // One that was killed is in nobody's way.

@@ -6,7 +6,7 @@ use super::{super::*, ground::*};
 /// it can be undone.
 #[test]
 fn going_back_brings_back_and_removes_nothing() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write("work.txt", "hours of work\n");
     let store = ground.store();
     let snapshot = store.create(&labelled("before")).unwrap();
@@ -50,7 +50,7 @@ fn going_back_brings_back_and_removes_nothing() {
 /// was there before under the same name.
 #[test]
 fn undoing_removes_nothing_that_was_worked_on_since() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     for name in ["kept.txt", "made.txt", "again.txt"] {
         ground.write(name, "of the snapshot\n");
     }
@@ -74,7 +74,7 @@ fn undoing_removes_nothing_that_was_worked_on_since() {
 /// CAKE-SNAP-1: the patch shows what going back does, and not what stays as it is.
 #[test]
 fn a_patch_shows_no_deletion_that_is_not_done() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     ground.write(":(top)odd*", "odd\n");
     let snapshot = store.create(&labelled("before")).unwrap();
@@ -98,7 +98,7 @@ fn a_patch_shows_no_deletion_that_is_not_done() {
 /// CAKE-SNAP-1: what no snapshot holds is not written over.
 #[test]
 fn a_file_that_could_not_be_brought_back_again_is_not_written_over() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     let snapshot = store.create(&labelled("before")).unwrap();
     ground.git(&["rm", "--quiet", "--cached", "a.txt"]);
@@ -119,7 +119,7 @@ fn a_file_that_could_not_be_brought_back_again_is_not_written_over() {
 /// CAKE-SNAP-1: a file is not put back under a merge.
 #[test]
 fn while_a_merge_is_under_way_nothing_is_put_back() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     let store = ground.store();
     let snapshot = store.create(&labelled("before")).unwrap();
     ground.write(".git/MERGE_HEAD", "x");
@@ -133,7 +133,7 @@ fn while_a_merge_is_under_way_nothing_is_put_back() {
 /// CAKE-SNAP-1: one that leans on what is gone says so before anything is written.
 #[test]
 fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write("a.txt", "only staged\n");
     ground.git(&["add", "a.txt"]);
     let store = ground.store();
@@ -154,7 +154,7 @@ fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
 /// where a file is to be as well, and one that holds an ignored file does not.
 #[test]
 fn what_stands_in_the_place_of_something_else_is_told_as_what_becomes_of_it() {
-    let ground = Ground::repository();
+    let ground = Fixture::repository();
     ground.write("empty", "a file\n");
     ground.write("full", "a file\n");
     let store = ground.store();

@@ -12,7 +12,7 @@ use super::{
         exec::{Children, Stdio, start},
         inner_listener::hand_out,
         report::{Failed, Line, Outcome, Step},
-        spec::Order,
+        spec::SandboxSpec,
     },
     capabilities, landlock,
     limits::{bound_processes, limit_all},
@@ -21,7 +21,11 @@ use super::{
 
 /// Returns how the program ended, or nothing where it was not let end by itself. With this process
 /// everything ends that it was the first of.
-pub(super) fn keep(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Outcome>, Failed> {
+pub(super) fn keep(
+    order: &SandboxSpec,
+    line: &Line,
+    stdio: Stdio,
+) -> Result<Option<Outcome>, Failed> {
     if order.layers.network {
         loopback::raise().map_err(Failed::at(Step::Network))?;
         if let Some(gate) = &order.gate {
@@ -49,7 +53,7 @@ pub(super) fn keep(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Ou
 }
 
 /// Gives away what needs no namespace.
-pub(in super::super) fn restrict(order: &Order, line: &Line) -> Result<(), Failed> {
+pub(in super::super) fn restrict(order: &SandboxSpec, line: &Line) -> Result<(), Failed> {
     limit_all(order.layers.namespaces)?;
     set_no_new_privs(true).map_err(Failed::at(Step::Capabilities))?;
     if order.layers.landlock {

@@ -17,14 +17,14 @@ use rustix::{
 
 use super::super::{
     linked,
-    spec::{Access, Order},
+    spec::{Access, SandboxSpec},
 };
 
 /// The newest version whose rights we ask for; what an older kernel lacks is left out.
 const NEWEST: ABI = ABI::V6;
 
 /// Restricts this process and returns the version of Landlock that is in force.
-pub(super) fn restrict(order: &Order) -> io::Result<u32> {
+pub(super) fn restrict(order: &SandboxSpec) -> io::Result<u32> {
     let everything = AccessFs::from_all(NEWEST);
     let mut rules = Ruleset::default()
         .handle_access(everything)

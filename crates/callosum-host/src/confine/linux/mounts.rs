@@ -26,7 +26,7 @@ use rustix::{
 
 use super::super::{
     linked,
-    spec::{Access, Order},
+    spec::{Access, SandboxSpec},
 };
 use crate::disk::Disk;
 
@@ -78,7 +78,7 @@ const MOST_TEMPORARY: u64 = 1024 * 1024 * 1024;
 const MOST_TEMPORARY_FILES: u64 = 256 * 1024;
 
 /// Makes the order's room the root of this namespace. Everything else is gone afterwards.
-pub(super) fn arrange(order: &Order) -> io::Result<()> {
+pub(super) fn arrange(order: &SandboxSpec) -> io::Result<()> {
     let room = &order.room;
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
     mount_change(

@@ -10,7 +10,7 @@ use super::{
         exec::{Stdio, reap},
         fork_server_process::{Forked, fork},
         report::{Failed, Line, Outcome, Step},
-        spec::Order,
+        spec::SandboxSpec,
     },
     init::keep,
 };
@@ -18,7 +18,7 @@ use super::{
 /// Returns in two processes: in the keeper, where all is over, with what there is to be said, and
 /// in the one that called, once the keeper and all that was started is gone, with nothing.
 pub(in super::super) fn enter(
-    order: &Order,
+    order: &SandboxSpec,
     line: &Line,
     stdio: Stdio,
 ) -> Result<Option<Outcome>, Failed> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::signed_note::{SignedNote, SigningKey};
 
 /// Changes the checkpoints and says what is found in their file.
-fn checkpoints(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
+fn checkpoints(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let mut notes = project.notes();
     assert_eq!(notes.len(), ENTRIES);
@@ -18,10 +18,10 @@ fn checkpoints(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
 fn a_missing_checkpoint_is_named() {
     for at in [0, ENTRIES / 2, ENTRIES - 1] {
         let found = checkpoints(|notes| drop(notes.remove(at)));
-        let expected = Some((Fault::CheckpointMissing, number(at)));
+        let expected = Some((VerifyFinding::CheckpointMissing, number(at)));
         assert_eq!(found, expected, "without {at}");
     }
-    let missing = Some((Fault::CheckpointMissing, 0));
+    let missing = Some((VerifyFinding::CheckpointMissing, 0));
     assert_eq!(checkpoints(Vec::clear), missing);
     let project = Project::new();
     project.disk.remove_file(&project.witness.path()).unwrap();
@@ -40,27 +40,39 @@ fn a_checkpoint_that_is_not_ours_is_named() {
             let signature = key(&name).sign(&text);
             notes[at] = SignedNote::new(text, vec![signature]).unwrap().to_string();
         });
-        assert_eq!(found, Some((Fault::OtherKey, number(at))), "signed {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::OtherKey, number(at))),
+            "signed {at}"
+        );
         let found = checkpoints(|notes| {
             let mut lines: Vec<_> = notes[at].lines().map(str::to_owned).collect();
             lines[1] = "1".to_owned();
             notes[at] = lines.join("\n") + "\n";
         });
-        assert_eq!(found, Some((Fault::Edited, number(at))), "changed {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Edited, number(at))),
+            "changed {at}"
+        );
         let found = checkpoints(|notes| notes[at] = notes[at].replace('\u{2014}', "-"));
-        assert_eq!(found, Some((Fault::Unreadable, number(at))), "damaged {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Unreadable, number(at))),
+            "damaged {at}"
+        );
     }
     for at in [0, ENTRIES / 2, ENTRIES - 2] {
         let found = checkpoints(|notes| notes.swap(at, at + 1));
         assert_eq!(
             found,
-            Some((Fault::Reordered, number(at + 1))),
+            Some((VerifyFinding::Reordered, number(at + 1))),
             "moved {at}"
         );
         let found = checkpoints(|notes| notes.insert(at, notes[at].clone()));
         assert_eq!(
             found,
-            Some((Fault::Duplicated, number(at + 1))),
+            Some((VerifyFinding::Duplicated, number(at + 1))),
             "doubled {at}"
         );
     }
@@ -75,7 +87,7 @@ fn a_lost_key_is_named() {
     let public = key.with_extension("pub");
     project.disk.remove_file(&public).unwrap();
     let found = project.found(&project.witness.path());
-    assert_eq!(found, Some((Fault::OtherKey, 1)));
+    assert_eq!(found, Some((VerifyFinding::OtherKey, 1)));
 }
 
 /// CAL-GOV-4: a checkpoint of another project, which the same key signed; the journal, which is not
@@ -93,13 +105,21 @@ fn a_checkpoint_of_another_log_is_named() {
             panic!("{at}: {found:?}");
         };
         let found = (problem.fault, problem.number);
-        assert_eq!(found, (Fault::Spliced, number(at)), "instead of {at}");
+        assert_eq!(
+            found,
+            (VerifyFinding::Spliced, number(at)),
+            "instead of {at}"
+        );
         assert_eq!(problem.path, project.witness.path());
 
         let mut notes = project.notes();
         notes.insert(at, others[at].clone());
         project.write_notes(&notes);
         let found = project.found(&project.witness.path());
-        assert_eq!(found, Some((Fault::Spliced, number(at))), "before {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Spliced, number(at))),
+            "before {at}"
+        );
     }
 }

@@ -18,7 +18,7 @@ const ALL: [Of; 3] = [Of::Active, Of::Archived, Of::Compressed];
 
 impl Of {
     /// Changes the lines of the hashlog and says what is found in its file.
-    fn found(self, change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
+    fn found(self, change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
         let project = Project::new();
         let path = match self {
             Self::Active => project.paths.hashlog.clone(),
@@ -105,7 +105,7 @@ fn an_edited_line_is_named() {
     for of in ALL {
         for at in [0, ENTRIES / 2, ENTRIES - 1] {
             for (field, value) in FIELDS {
-                let expected = Some((Fault::Edited, number(at)));
+                let expected = Some((VerifyFinding::Edited, number(at)));
                 let found = of.found(|lines| lines[at] = with(&lines[at], field, value));
                 assert_eq!(found, expected, "{of:?}: {field} of {at}");
                 let found = of.found(|lines| lines[at] = rehashed(&with(&lines[at], field, value)));
@@ -126,7 +126,7 @@ fn an_edited_line_is_named() {
 fn a_deleted_line_or_a_cut_tail_is_named() {
     for of in ALL {
         for at in [0, ENTRIES / 2, ENTRIES - 2] {
-            let expected = Some((Fault::Deleted, number(at)));
+            let expected = Some((VerifyFinding::Deleted, number(at)));
             let found = of.found(|lines| drop(lines.remove(at)));
             assert_eq!(found, expected, "{of:?}: {at}");
             let found = of.found(|lines| {
@@ -137,7 +137,7 @@ fn a_deleted_line_or_a_cut_tail_is_named() {
         }
         for left in [0, ENTRIES / 2, ENTRIES - 1] {
             let found = of.found(|lines| lines.truncate(left));
-            let expected = Some((Fault::TailCut, number(left)));
+            let expected = Some((VerifyFinding::TailCut, number(left)));
             assert_eq!(found, expected, "{of:?}: {left} left");
         }
     }
@@ -150,7 +150,7 @@ fn an_inserted_moved_or_doubled_line_is_named() {
     let others = other.lines(&other.paths.hashlog);
     for of in ALL {
         for at in [0, ENTRIES / 2, ENTRIES] {
-            let expected = Some((Fault::Inserted, number(at)));
+            let expected = Some((VerifyFinding::Inserted, number(at)));
             let found = of.found(|lines| lines.insert(at, others[1].clone()));
             assert_eq!(found, expected, "{of:?}: another's at {at}");
             let found = of.found(|lines| lines.insert(at, "{\"made\":\"up\"}".to_owned()));
@@ -162,7 +162,7 @@ fn an_inserted_moved_or_doubled_line_is_named() {
             assert_eq!(found, expected, "{of:?}: another's at {at}, rechained");
         }
         for at in [0, ENTRIES / 2, ENTRIES - 2] {
-            let expected = Some((Fault::Reordered, number(at)));
+            let expected = Some((VerifyFinding::Reordered, number(at)));
             let found = of.found(|lines| lines.swap(at, at + 1));
             assert_eq!(found, expected, "{of:?}: moved {at}");
             let found = of.found(|lines| {
@@ -172,7 +172,7 @@ fn an_inserted_moved_or_doubled_line_is_named() {
             assert_eq!(found, expected, "{of:?}: moved {at}, rechained");
         }
         for at in [0, ENTRIES / 2, ENTRIES - 1] {
-            let expected = Some((Fault::Duplicated, number(at + 1)));
+            let expected = Some((VerifyFinding::Duplicated, number(at + 1)));
             let found = of.found(|lines| lines.insert(at + 1, lines[at].clone()));
             assert_eq!(found, expected, "{of:?}: doubled {at}");
             let found = of.found(|lines| {
@@ -194,16 +194,16 @@ fn a_spliced_or_rewritten_hashlog_is_named() {
         for of in ALL {
             for at in [0, ENTRIES / 2, ENTRIES - 1] {
                 let found = of.found(|lines| lines[at] = others[at].clone());
-                let expected = Some((Fault::Spliced, number(at)));
+                let expected = Some((VerifyFinding::Spliced, number(at)));
                 assert_eq!(found, expected, "{of:?}: one at {at}");
             }
             for at in [1, ENTRIES / 2] {
                 let found = of.found(|lines| lines[at..].clone_from_slice(&others[at..]));
-                let expected = Some((Fault::Spliced, number(at)));
+                let expected = Some((VerifyFinding::Spliced, number(at)));
                 assert_eq!(found, expected, "{of:?}: from {at} on");
             }
             let found = of.found(|lines| lines.clone_from(&others));
-            assert_eq!(found, Some((Fault::Rewritten, 1)), "{of:?}");
+            assert_eq!(found, Some((VerifyFinding::Rewritten, 1)), "{of:?}");
         }
     }
 }

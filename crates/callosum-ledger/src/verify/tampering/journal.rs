@@ -4,7 +4,7 @@ use super::*;
 use crate::{chain::JOURNAL, checksum::Checksum};
 
 /// Changes the journal and says what is found in it.
-fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
+fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let path = project.journal();
     let mut lines = project.lines(&path);
@@ -42,14 +42,22 @@ fn rechained(lines: &mut [String]) {
 fn an_edited_record_is_named() {
     for at in [0, 1, RECORDS / 2, RECORDS - 2, RECORDS - 1] {
         let found = journal(|lines| lines[at] = lines[at].replace("2026", "2025"));
-        assert_eq!(found, Some((Fault::Edited, number(at))), "edited {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Edited, number(at))),
+            "edited {at}"
+        );
     }
     for at in [0, 1, RECORDS / 2, RECORDS - 6] {
         let found = journal(|lines| {
             let line = lines[at].replace("T10:", "T11:");
             lines[at] = resealed(&line, None);
         });
-        assert_eq!(found, Some((Fault::Edited, number(at))), "resealed {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Edited, number(at))),
+            "resealed {at}"
+        );
     }
 }
 
@@ -80,7 +88,7 @@ fn the_last_record_is_proven_as_far_as_it_tells_of_a_checkpoint() {
         let [problem] = &found.problems[..] else {
             panic!("{field}: {:?}", found.problems);
         };
-        assert_eq!(problem.fault, Fault::CheckpointMissing, "{field}");
+        assert_eq!(problem.fault, VerifyFinding::CheckpointMissing, "{field}");
         assert_eq!(problem.path, project.witness.path());
     }
     let found = with_last(&|last| last.replace("T10:", "T11:"));
@@ -96,7 +104,11 @@ fn the_last_record_is_proven_as_far_as_it_tells_of_a_checkpoint() {
 fn a_deleted_record_is_named() {
     for at in [0, 1, RECORDS / 2, RECORDS - 2] {
         let found = journal(|lines| drop(lines.remove(at)));
-        assert_eq!(found, Some((Fault::Deleted, number(at))), "deleted {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Deleted, number(at))),
+            "deleted {at}"
+        );
     }
 }
 
@@ -105,19 +117,27 @@ fn a_deleted_record_is_named() {
 fn an_inserted_record_is_named() {
     for at in [0, 1, RECORDS / 2, RECORDS - 1] {
         let found = journal(|lines| lines.insert(at, "{\"made\":\"up\"}".to_owned()));
-        assert_eq!(found, Some((Fault::Inserted, number(at))), "line {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Inserted, number(at))),
+            "line {at}"
+        );
         let found = journal(|lines| {
             let made_up = lines[at].replace("T10:", "T11:");
             lines.insert(at, resealed(&made_up, None));
         });
-        assert_eq!(found, Some((Fault::Inserted, number(at))), "fitting {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Inserted, number(at))),
+            "fitting {at}"
+        );
     }
     // Behind the last record, one that fits is what the program itself would write.
     let found = journal(|lines| {
         lines.pop();
         lines.push("{\"made\":\"up\"}".to_owned());
     });
-    assert_eq!(found, Some((Fault::Inserted, number(SIGNED))));
+    assert_eq!(found, Some((VerifyFinding::Inserted, number(SIGNED))));
 }
 
 /// CAL-GOV-4: reordered and duplicated.
@@ -125,11 +145,15 @@ fn an_inserted_record_is_named() {
 fn a_moved_or_doubled_record_is_named() {
     for at in [0, 1, RECORDS / 2, RECORDS - 2] {
         let found = journal(|lines| lines.swap(at, at + 1));
-        assert_eq!(found, Some((Fault::Reordered, number(at))), "moved {at}");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Reordered, number(at))),
+            "moved {at}"
+        );
     }
     for at in [0, RECORDS / 2, RECORDS - 1] {
         let found = journal(|lines| lines.insert(at + 1, lines[at].clone()));
-        let expected = Some((Fault::Duplicated, number(at + 1)));
+        let expected = Some((VerifyFinding::Duplicated, number(at + 1)));
         assert_eq!(found, expected, "doubled {at}");
     }
 }
@@ -140,9 +164,9 @@ fn a_spliced_journal_is_named() {
     let other = Project::other();
     let others = other.lines(&other.journal());
     let found = journal(|lines| lines[..4].clone_from_slice(&others[..4]));
-    assert_eq!(found, Some((Fault::Spliced, 1)), "its beginning");
+    assert_eq!(found, Some((VerifyFinding::Spliced, 1)), "its beginning");
     for at in [1, RECORDS / 2, RECORDS - 1] {
-        let expected = Some((Fault::Spliced, number(at)));
+        let expected = Some((VerifyFinding::Spliced, number(at)));
         let found = journal(|lines| lines[at..].clone_from_slice(&others[at..]));
         assert_eq!(found, expected, "from {at} on");
         let found = journal(|lines| lines.insert(at, others[at].clone()));
@@ -157,7 +181,11 @@ fn a_spliced_journal_is_named() {
 fn a_cut_tail_is_named() {
     for left in [1, RECORDS / 2, SIGNED - 1] {
         let found = journal(|lines| lines.truncate(left));
-        assert_eq!(found, Some((Fault::TailCut, number(left))), "{left} left");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::TailCut, number(left))),
+            "{left} left"
+        );
 
         let project = Project::new();
         let path = project.journal();
@@ -174,9 +202,9 @@ fn a_cut_tail_is_named() {
         let faults: Vec<_> = problems.iter().map(|problem| problem.fault).collect();
         // Rebuilding the views is a record, and so another one than was signed.
         let expected = if left + 1 < SIGNED {
-            [Fault::TailCut, Fault::Rewritten]
+            [VerifyFinding::TailCut, VerifyFinding::Rewritten]
         } else {
-            [Fault::Rewritten, Fault::Rewritten]
+            [VerifyFinding::Rewritten, VerifyFinding::Rewritten]
         };
         assert!(
             faults.len() == 1 && expected.contains(&faults[0]),
@@ -201,7 +229,7 @@ fn a_tail_that_was_cut_within_a_line_is_named() {
         project.disk.replace(&path, &cut, 0o644).unwrap();
         let found = project.verify().problems;
         let of_journal = found.iter().find(|problem| problem.path == path).unwrap();
-        assert_eq!(of_journal.fault, Fault::TailCut, "{left} left");
+        assert_eq!(of_journal.fault, VerifyFinding::TailCut, "{left} left");
         assert_eq!(of_journal.number, number(left));
         let said = format!("{SIGNED} records were signed");
         assert!(of_journal.detail.contains(&said), "{}", of_journal.detail);
@@ -232,7 +260,7 @@ fn a_torn_record_that_was_not_signed_is_torn() {
     let torn = &bytes[..bytes.len() - 20];
     project.disk.replace(&path, torn, 0o644).unwrap();
     let found = project.found(&path);
-    assert_eq!(found, Some((Fault::Torn, RECORDS as u64)));
+    assert_eq!(found, Some((VerifyFinding::Torn, RECORDS as u64)));
 }
 
 /// CAL-GOV-4: everything written anew so that it fits together is not what was signed.
@@ -256,7 +284,11 @@ fn a_consistent_rewriting_is_named() {
             panic!("{at}: {found:?}");
         };
         let number = problem.number;
-        assert_eq!((problem.fault, number), (Fault::Rewritten, first), "{at}");
+        assert_eq!(
+            (problem.fault, number),
+            (VerifyFinding::Rewritten, first),
+            "{at}"
+        );
     }
     let other = Project::other();
     let project = Project::new();
@@ -270,7 +302,7 @@ fn a_consistent_rewriting_is_named() {
     }
     let to = project.paths.audit.join("2026-11-03.jsonl");
     project.write(&to, &other.lines(&other.journal()));
-    assert_eq!(project.found(&to), Some((Fault::Rewritten, 1)));
+    assert_eq!(project.found(&to), Some((VerifyFinding::Rewritten, 1)));
 }
 
 /// CAL-GOV-4: a journal that is gone while its checkpoints are there.
@@ -279,7 +311,7 @@ fn a_missing_journal_is_named() {
     let project = Project::new();
     project.disk.remove_file(&project.journal()).unwrap();
     let found = project.found(&project.paths.audit);
-    assert_eq!(found, Some((Fault::Missing, 0)));
+    assert_eq!(found, Some((VerifyFinding::Missing, 0)));
     let project = Project::new();
     project.write(&project.journal(), &[]);
     assert!(!project.verify().is_sound());
@@ -296,7 +328,7 @@ fn views_that_go_beyond_the_journal_are_named() {
     project.write(&path, &lines[..RECORDS - 3]);
     let found = verify(&project.disk, &project.paths).unwrap().problems;
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].fault, Fault::TailCut);
+    assert_eq!(found[0].fault, VerifyFinding::TailCut);
     assert_eq!(found[0].number, number(RECORDS - 3));
     assert_eq!(found[0].path, path);
 }

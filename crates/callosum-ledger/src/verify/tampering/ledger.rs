@@ -4,13 +4,13 @@ use super::*;
 use crate::{canonical::DuplicateKeys, entry::seal, rotation};
 
 /// A change of a ledger's entries, and what is found in its file.
-type Tampered = fn(&dyn Fn(&mut Vec<String>)) -> Option<(Fault, u64)>;
+type Tampered = fn(&dyn Fn(&mut Vec<String>)) -> Option<(VerifyFinding, u64)>;
 
 /// The ledger that is active, and one that was archived.
 const LEDGERS: [Tampered; 2] = [|change| active(change), |change| archived(change)];
 
 /// Changes the entries of the ledger file and says what is found in it.
-fn active(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
+fn active(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let mut entries = project.entries();
     change(&mut entries);
@@ -19,7 +19,7 @@ fn active(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
 }
 
 /// The same with a ledger that was archived since, and with its hashlog.
-fn archived(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
+fn archived(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let mut entries = project.entries();
     project.open().rotate().unwrap();
@@ -36,7 +36,7 @@ fn archived(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
 fn an_edited_entry_is_named() {
     for ledger in LEDGERS {
         for at in [0, ENTRIES / 2, ENTRIES - 1] {
-            let expected = Some((Fault::Edited, number(at)));
+            let expected = Some((VerifyFinding::Edited, number(at)));
             let found =
                 ledger(&|entries| entries[at] = entries[at].replace("summary ", "Summary "));
             assert_eq!(found, expected, "edited {at}");
@@ -56,11 +56,19 @@ fn a_deleted_entry_or_a_cut_tail_is_named() {
     for ledger in LEDGERS {
         for at in [0, ENTRIES / 2, ENTRIES - 2] {
             let found = ledger(&|entries| drop(entries.remove(at)));
-            assert_eq!(found, Some((Fault::Deleted, number(at))), "deleted {at}");
+            assert_eq!(
+                found,
+                Some((VerifyFinding::Deleted, number(at))),
+                "deleted {at}"
+            );
         }
         for left in [0, ENTRIES / 2, ENTRIES - 1] {
             let found = ledger(&|entries| entries.truncate(left));
-            assert_eq!(found, Some((Fault::TailCut, number(left))), "{left} left");
+            assert_eq!(
+                found,
+                Some((VerifyFinding::TailCut, number(left))),
+                "{left} left"
+            );
         }
     }
 }
@@ -72,15 +80,23 @@ fn an_inserted_moved_or_doubled_entry_is_named() {
     for ledger in LEDGERS {
         for at in [0, ENTRIES / 2, ENTRIES] {
             let found = ledger(&|entries| entries.insert(at, others[0].clone()));
-            assert_eq!(found, Some((Fault::Inserted, number(at))), "inserted {at}");
+            assert_eq!(
+                found,
+                Some((VerifyFinding::Inserted, number(at))),
+                "inserted {at}"
+            );
         }
         for at in [0, ENTRIES / 2, ENTRIES - 2] {
             let found = ledger(&|entries| entries.swap(at, at + 1));
-            assert_eq!(found, Some((Fault::Reordered, number(at))), "moved {at}");
+            assert_eq!(
+                found,
+                Some((VerifyFinding::Reordered, number(at))),
+                "moved {at}"
+            );
         }
         for at in [0, ENTRIES / 2, ENTRIES - 1] {
             let found = ledger(&|entries| entries.insert(at, entries[at].clone()));
-            let expected = Some((Fault::Duplicated, number(at + 1)));
+            let expected = Some((VerifyFinding::Duplicated, number(at + 1)));
             assert_eq!(found, expected, "doubled {at}");
         }
     }
@@ -98,25 +114,29 @@ fn a_spliced_or_rewritten_ledger_is_named() {
 fn a_ledger_spliced_from(others: &[String]) {
     for ledger in LEDGERS {
         for at in [0, ENTRIES / 2, ENTRIES - 1] {
-            let expected = Some((Fault::Spliced, number(at)));
+            let expected = Some((VerifyFinding::Spliced, number(at)));
             let found = ledger(&|entries| entries[at] = others[at].clone());
             assert_eq!(found, expected, "one at {at}");
             let found = ledger(&|entries| {
                 entries[at] = others[at].replace("summary ", "Summary ");
             });
-            let expected = Some((Fault::Edited, number(at)));
+            let expected = Some((VerifyFinding::Edited, number(at)));
             assert_eq!(found, expected, "one at {at} that is wrong in itself");
         }
         for from in [1, ENTRIES - 2] {
             let found = ledger(&|entries| entries[from..].clone_from_slice(&others[from..]));
-            let expected = Some((Fault::Spliced, number(from)));
+            let expected = Some((VerifyFinding::Spliced, number(from)));
             assert_eq!(found, expected, "from {from} on");
         }
         let found = ledger(&|entries| entries[2..].clone_from_slice(&others[2..]));
-        assert_eq!(found, Some((Fault::Spliced, 3)), "from the third on");
+        assert_eq!(
+            found,
+            Some((VerifyFinding::Spliced, 3)),
+            "from the third on"
+        );
         let found = ledger(&|entries| entries[..3].clone_from_slice(&others[..3]));
-        assert_eq!(found, Some((Fault::Spliced, 1)), "the first three");
+        assert_eq!(found, Some((VerifyFinding::Spliced, 1)), "the first three");
         let found = ledger(&|entries| entries.clone_from_slice(others));
-        assert_eq!(found, Some((Fault::Rewritten, 1)));
+        assert_eq!(found, Some((VerifyFinding::Rewritten, 1)));
     }
 }

@@ -17,7 +17,7 @@ use serde_json::Map;
 use super::*;
 use crate::{
     Ledger, LedgerOptions, NewEntry, Spawn,
-    checkpoint::{Begin, Witness},
+    checkpoint::{Begin, TrustStore},
 };
 
 /// Five entries, a checkpoint after each: 1 record of the beginning, then 3 for each entry.
@@ -25,7 +25,7 @@ struct Project {
     folder: Rc<tempfile::TempDir>,
     disk: Disk,
     paths: LedgerPaths,
-    witness: Witness,
+    witness: TrustStore,
     clock: Clock,
 }
 
@@ -59,7 +59,7 @@ impl Project {
         let paths = LedgerPaths::in_root(folder.path().join(name));
         let project = Self {
             disk: Disk::real(),
-            witness: Witness::in_home(&folder.path().join("home"), &paths.root),
+            witness: TrustStore::in_home(&folder.path().join("home"), &paths.root),
             clock: Clock::fixed(start.parse().unwrap(), Duration::from_millis(1)),
             folder,
             paths,
@@ -124,7 +124,7 @@ impl Project {
     }
 
     /// What is found in this file.
-    fn found(&self, path: &Path) -> Option<(Fault, u64)> {
+    fn found(&self, path: &Path) -> Option<(VerifyFinding, u64)> {
         let found = self.verify();
         let problem = found.problems.iter().find(|problem| problem.path == path);
         problem.map(|problem| (problem.fault, problem.number))

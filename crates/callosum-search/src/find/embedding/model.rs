@@ -9,7 +9,7 @@ use std::{
 
 use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{vectors::Matrix, wordpiece::Pieces};
+use super::{vectors::Matrix, wordpiece::Tokenizer};
 
 /// The vectors.
 const VECTORS: &str = "model.safetensors";
@@ -42,7 +42,7 @@ pub enum ModelError {
 /// A static model.
 #[derive(Debug)]
 pub struct Model {
-    pieces: Pieces,
+    pieces: Tokenizer,
     matrix: Matrix,
     stamp: String,
 }
@@ -82,7 +82,7 @@ impl Model {
         let [vectors, pieces] = &paths;
         let matrix = Matrix::open(disk.open(vectors, OpenHow::READ)?);
         let matrix = matrix.map_err(|why| not_understood(vectors, &why))?;
-        let read = Pieces::read(&disk.read(pieces)?);
+        let read = Tokenizer::read(&disk.read(pieces)?);
         let read = read.map_err(|why| not_understood(pieces, &why))?;
         if read.highest() as usize >= matrix.pieces() {
             return Err(not_understood(pieces, "it has pieces without a vector"));

@@ -6,7 +6,7 @@ use callosum_host::{Disk, OpenHow};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{model::cosine, vectors::Matrix, wordpiece::Pieces, *};
+use super::{model::cosine, vectors::Matrix, wordpiece::Tokenizer, *};
 
 /// Lays a model of whole words, each with its vector, into a folder.
 pub(in crate::find) fn lay(disk: &Disk, folder: &Path, words: &[(&str, [f32; 3])]) {
@@ -53,7 +53,7 @@ fn row(matrix: &Matrix, piece: u32) -> Vec<f32> {
 }
 
 fn pieces(model: &serde_json::Value, word: &str) -> Vec<u32> {
-    let read = Pieces::read(json!({ "model": model }).to_string().as_bytes());
+    let read = Tokenizer::read(json!({ "model": model }).to_string().as_bytes());
     read.unwrap().of(word)
 }
 
@@ -76,7 +76,7 @@ fn words_are_cut_as_their_vocabulary_says() {
 
 #[test]
 fn what_is_not_understood_is_named() {
-    let read = |text: &str| Pieces::read(text.as_bytes()).unwrap_err();
+    let read = |text: &str| Tokenizer::read(text.as_bytes()).unwrap_err();
     assert!(read("{}").contains("model"));
     assert!(read(r#"{"model":{"type":"Unigram","vocab":[["a",-1.5]]}}"#).contains("Unigram"));
     assert!(read(r#"{"model":{"type":"BPE","vocab":{},"merges":[]}}"#).contains("bytes"));

@@ -1,4 +1,4 @@
-//! [`Pieces`]: which pieces of a model's vocabulary a word is made of.
+//! [`Tokenizer`]: which pieces of a model's vocabulary a word is made of.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ impl WordPiece {
 
 /// How words are cut into pieces.
 #[derive(Debug)]
-pub(super) struct Pieces {
+pub(super) struct Tokenizer {
     known: HashMap<String, u32>,
     way: Way,
 }
@@ -61,7 +61,7 @@ enum Way {
     Merged,
 }
 
-impl Pieces {
+impl Tokenizer {
     /// Reads a `tokenizer.json`; what of it is not understood, where it cannot be used.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         let file: File = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;

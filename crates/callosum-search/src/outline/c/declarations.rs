@@ -7,7 +7,7 @@ use super::{
         outline::{ImportKind, SymbolKind},
         scopes::PlaceKind,
         sentence,
-        walker::{Found, Grammar, Next, Page, arguments_of, cut, line_of, named_children},
+        walker::{Grammar, Next, Page, SymbolNode, arguments_of, cut, line_of, named_children},
     },
     declarator::Declarator,
     names,
@@ -340,7 +340,7 @@ fn named<'t>(
     let in_type = page.places.in_type();
     // `int Queue::size()`: the last part is the name, what is before it the class.
     let (owner, last) = split_qualified(page, name);
-    let mut found = Found {
+    let mut found = SymbolNode {
         kind,
         name: last,
         whole,
@@ -470,7 +470,7 @@ fn test<'t>(page: &mut Page<'t>, arguments: &[Node<'t>], at: Node<'t>, whole: No
         [] => return,
     };
     let (suite, name) = (suite.map(str::to_owned), name.to_owned());
-    let found = Found {
+    let found = SymbolNode {
         kind: SymbolKind::Function,
         name: at,
         whole,

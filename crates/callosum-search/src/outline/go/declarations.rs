@@ -10,7 +10,7 @@ use super::{
         scopes::PlaceKind,
         sentence,
         uses::Binding,
-        walker::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
+        walker::{Grammar, Next, Page, SymbolNode, child_of_kind, line_of, named_children},
     },
     commands, names, services,
 };
@@ -176,7 +176,7 @@ impl<'t> Go<'t> {
             page.outline.entry_point = Some(line_of(name));
         }
         let about = page.comment_above(lead, node);
-        let symbol = page.add(Found {
+        let symbol = page.add(SymbolNode {
             kind: if receiver.is_some() {
                 SymbolKind::Method
             } else {
@@ -211,7 +211,7 @@ fn declared<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     for name in node.children_by_field_name("name", &mut cursor) {
         let text = page.text(name);
         if name.is_named() && text != "_" && !page.is_declared(name) {
-            page.add(Found {
+            page.add(SymbolNode {
                 kind,
                 name,
                 whole: node,
@@ -239,7 +239,7 @@ fn method_of_interface<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>
     if page.places.in_type() && !page.places.in_function() {
         let public = is_exported(page.text(name));
         let about = page.comment_above(lead, node);
-        page.add(Found {
+        page.add(SymbolNode {
             kind: SymbolKind::Method,
             name,
             whole: node,

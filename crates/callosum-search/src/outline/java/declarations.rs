@@ -8,7 +8,7 @@ use super::{
         scopes::PlaceKind,
         sentence,
         uses::Binding,
-        walker::{Found, Grammar, Next, Page, child_of_kind, line_of},
+        walker::{Grammar, Next, Page, SymbolNode, child_of_kind, line_of},
     },
     annotations::Annotations,
     names,
@@ -99,7 +99,7 @@ impl Java {
         } else {
             self.base_paths.truncate(page.places.len());
             self.base_paths.push(annotations.base_path(page));
-            page.add(Found {
+            page.add(SymbolNode {
                 kind,
                 name,
                 whole: node,
@@ -138,7 +138,7 @@ impl Java {
             annotations.routes(page, base, text);
             annotations.commands(page);
             let public = is_public(page, node);
-            let symbol = page.add(Found {
+            let symbol = page.add(SymbolNode {
                 kind: SymbolKind::Method,
                 name,
                 whole: node,
@@ -183,7 +183,7 @@ fn field<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     let mut cursor = node.walk();
     for declarator in node.children_by_field_name("declarator", &mut cursor) {
         if let Some(name) = declarator.child_by_field_name("name") {
-            page.add(Found {
+            page.add(SymbolNode {
                 kind: SymbolKind::Constant,
                 name,
                 whole: node,

@@ -11,7 +11,8 @@ use super::{
         sentence,
         uses::Purpose,
         walker::{
-            Found, Grammar, Next, Page, arguments_of, child_of_kind, cut, line_of, named_children,
+            Grammar, Next, Page, SymbolNode, arguments_of, child_of_kind, cut, line_of,
+            named_children,
         },
     },
     modules::{self, Exports},
@@ -28,7 +29,7 @@ pub(in crate::outline) struct JavaScript<'t> {
     /// The lines of objects that may get methods one by one, and the names that got some.
     objects: HashSet<u32>,
     /// The other variables at the top level: those that are exported apart are declarations.
-    variables: Vec<Found<'t>>,
+    variables: Vec<SymbolNode<'t>>,
     owners: HashSet<String>,
     /// The names of parameters and of variables inside functions.
     locals: HashSet<&'t str>,
@@ -249,7 +250,7 @@ impl<'t> JavaScript<'t> {
                 SymbolKind::Type
             } else {
                 if name.kind() == "identifier" {
-                    self.variables.push(Found {
+                    self.variables.push(SymbolNode {
                         kind: SymbolKind::Constant,
                         name,
                         whole: node,
@@ -260,7 +261,7 @@ impl<'t> JavaScript<'t> {
                 continue;
             };
             if name.kind() == "identifier" {
-                page.add(Found {
+                page.add(SymbolNode {
                     kind,
                     name,
                     whole: node,
@@ -332,7 +333,7 @@ impl<'t> JavaScript<'t> {
         if page.text(target) == "module.exports" {
             let name = value.child_by_field_name("name");
             if let Some(name) = name.filter(|_| is_function(value)) {
-                page.add(Found {
+                page.add(SymbolNode {
                     kind: SymbolKind::Function,
                     name,
                     whole,
@@ -354,7 +355,7 @@ impl<'t> JavaScript<'t> {
                 "identifier" | "unary_expression" => return,
                 _ => SymbolKind::Constant,
             };
-            page.add(Found {
+            page.add(SymbolNode {
                 kind,
                 name,
                 whole,
@@ -384,7 +385,7 @@ impl<'t> JavaScript<'t> {
                 let words = page.string(*name).unwrap_or_default();
                 page.add_named(
                     words,
-                    Found {
+                    SymbolNode {
                         kind: SymbolKind::Constant,
                         name: *name,
                         whole,
@@ -407,7 +408,7 @@ impl<'t> JavaScript<'t> {
     ) {
         let owner = cut(owner.split(".prototype").next().unwrap_or(owner));
         let words = page.string(name).unwrap_or_else(|| page.text(name));
-        let found = Found {
+        let found = SymbolNode {
             kind: SymbolKind::Method,
             name,
             whole,
@@ -509,7 +510,7 @@ fn declared<'t>(
     let about = page.comment_above(lead, node);
     page.add_named(
         text.trim_matches(['"', '\'']),
-        Found {
+        SymbolNode {
             kind,
             name,
             whole: node,
@@ -529,7 +530,7 @@ fn method<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     let text = page.text(name);
     let access = child_of_kind(node, "accessibility_modifier").map_or("public", |of| page.text(of));
     let about = page.comment_above(lead, node);
-    page.add(Found {
+    page.add(SymbolNode {
         kind: SymbolKind::Method,
         name,
         whole: node,
@@ -598,7 +599,7 @@ fn test<'t>(page: &mut Page<'t>, call: Node<'t>) {
         && !text.is_empty()
     {
         let name = cut(text).split_whitespace().collect::<Vec<_>>().join(" ");
-        let found = Found {
+        let found = SymbolNode {
             kind: SymbolKind::Function,
             name: *title,
             whole: call,

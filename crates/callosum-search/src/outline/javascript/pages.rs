@@ -8,7 +8,7 @@ use super::super::{
 
 /// Adds the routes that a file answers because of its path.
 pub(super) fn served(page: &mut Page<'_>) {
-    let Some(place) = Place::of(page.path, page.text) else {
+    let Some(place) = PagePosition::of(page.path, page.text) else {
         return;
     };
     let mut routes = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn served(page: &mut Page<'_>) {
 }
 
 /// What stands in a place where files answer requests.
-struct Place {
+struct PagePosition {
     kind: Kind,
     path: String,
 }
@@ -64,7 +64,7 @@ enum Kind {
     Api,
 }
 
-impl Place {
+impl PagePosition {
     fn of(path: &str, text: &str) -> Option<Self> {
         let (rest, ending) = path.rsplit_once('.')?;
         if !matches!(ending, "ts" | "tsx" | "js" | "jsx") {

@@ -10,7 +10,7 @@ use super::{
         scopes::PlaceKind,
         sentence,
         uses::{Binding, Purpose},
-        walker::{Found, Grammar, Next, Page, child_of_kind, cut, line_of, named_children},
+        walker::{Grammar, Next, Page, SymbolNode, child_of_kind, cut, line_of, named_children},
     },
     commands, names, routes,
 };
@@ -99,7 +99,7 @@ impl<'t> Grammar<'t> for Python<'t> {
             "type_alias_statement" if page.places.is_empty() => {
                 let name = node.named_child(0).and_then(|left| left.named_child(0));
                 if let Some(name) = name.filter(|name| name.kind() == "identifier") {
-                    page.add(Found {
+                    page.add(SymbolNode {
                         kind: SymbolKind::Type,
                         name,
                         whole: node,
@@ -214,7 +214,7 @@ impl<'t> Python<'t> {
             text.ends_with("overload") || text.ends_with(".setter") || text.ends_with(".deleter")
         });
         if !overload_or_setter {
-            let symbol = page.add(Found {
+            let symbol = page.add(SymbolNode {
                 kind: if in_class {
                     SymbolKind::Method
                 } else {
@@ -259,7 +259,7 @@ impl<'t> Python<'t> {
             && node.kind() == "assignment"
             && !is_type_variable(page, node)
         {
-            page.add(Found {
+            page.add(SymbolNode {
                 kind: SymbolKind::Constant,
                 name: left,
                 whole: node,
@@ -303,7 +303,7 @@ fn class<'t>(page: &mut Page<'t>, node: Node<'t>) {
     if page.places.in_function() {
         page.add_local(kind, node);
     } else {
-        page.add(Found {
+        page.add(SymbolNode {
             kind,
             name,
             whole: node,

@@ -13,7 +13,7 @@ use super::{
         scopes::PlaceKind,
         sentence,
         uses::Binding,
-        walker::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
+        walker::{Grammar, Next, Page, SymbolNode, child_of_kind, line_of, named_children},
     },
     commands,
     names::{self, TEST_ATTRIBUTES},
@@ -328,8 +328,8 @@ fn found<'t>(
     node: Node<'t>,
     lead: &[Node<'t>],
     kind: SymbolKind,
-) -> Option<Found<'t>> {
-    Some(Found {
+) -> Option<SymbolNode<'t>> {
+    Some(SymbolNode {
         kind,
         name: node.child_by_field_name("name")?,
         whole: node,
@@ -408,7 +408,7 @@ fn property_tests<'t>(page: &mut Page<'t>, invocation: Node<'t>) {
             }
             "fn" => after_fn = true,
             "identifier" if after_fn => {
-                let found = Found {
+                let found = SymbolNode {
                     kind: SymbolKind::Function,
                     name: token,
                     whole: token,

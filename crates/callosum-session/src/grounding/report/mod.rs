@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::Enforcement,
-    evidence::{Standing, Tree},
+    evidence::{EvidenceStatus, Tree},
     trajectory::Read,
 };
 
@@ -21,7 +21,7 @@ pub struct Grounded {
     /// The claim.
     pub claim: Claim,
     /// One for each piece of evidence, in its order.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<EvidenceStatus>,
 }
 
 /// The claims since the last hand-off, looked up.
@@ -38,7 +38,7 @@ pub struct Grounding {
 impl Grounded {
     /// Whether it says that it cites the tree, and every place that it cites holds.
     pub fn is_grounded(&self) -> bool {
-        self.claim.cites() && self.standings.iter().all(Standing::holds)
+        self.claim.cites() && self.standings.iter().all(EvidenceStatus::holds)
     }
 
     /// The same, of the kind that a person has marked it as, where it is not grounded.
@@ -57,7 +57,10 @@ impl Grounded {
             ClaimKind::Citation | ClaimKind::Other => {}
         }
         if self.claim.unread > 0 {
-            return format!("{}: evidence without a place", Standing::BadFormat.name());
+            return format!(
+                "{}: evidence without a place",
+                EvidenceStatus::BadFormat.name()
+            );
         }
         if self.claim.kind == ClaimKind::Other || self.standings.is_empty() {
             return "no evidence".to_owned();

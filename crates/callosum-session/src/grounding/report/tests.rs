@@ -132,7 +132,10 @@ fn other_forms_of_evidence_are_read_and_the_last_word_on_a_decision_counts() {
     ]);
     let holds: Vec<bool> = found.claims.iter().map(Grounded::is_grounded).collect();
     assert_eq!(holds, [true, true, false, true]);
-    assert_eq!(found.claims[1].standings, [Standing::Moved { line: 8 }]);
+    assert_eq!(
+        found.claims[1].standings,
+        [EvidenceStatus::Moved { line: 8 }]
+    );
     assert_eq!(
         found.claims[2].complaint(),
         "BAD_FORMAT: evidence without a place"

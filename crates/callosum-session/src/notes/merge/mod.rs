@@ -18,14 +18,14 @@ use crate::merge::{conflict_markers::lines, diff3::reduced};
 
 /// Which side stands where both changed something in two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lean {
+pub(crate) enum ConflictSide {
     Ours,
     Theirs,
 }
 
 /// What was made of both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Brought {
+pub(crate) struct MergeResult {
     pub(crate) bytes: Vec<u8>,
     /// What both changed in two ways.
     pub(crate) conflicts: Vec<String>,
@@ -39,8 +39,8 @@ pub(crate) fn merged(
     base: Option<&[u8]>,
     ours: &[u8],
     theirs: &[u8],
-    lean: Lean,
-) -> Option<Brought> {
+    lean: ConflictSide,
+) -> Option<MergeResult> {
     let is_crlf = [base.unwrap_or(ours), ours, theirs].map(|bytes| {
         let first = bytes.iter().position(|byte| *byte == b'\n');
         first.is_some_and(|first| bytes[..first].ends_with(b"\r"))
@@ -69,16 +69,16 @@ pub(crate) fn merged(
         let (left, is_settled) = reduced(&all[0], &all[1], &all[2]);
         let [was, own, new] = left.map(|lines| lines.concat());
         let made = if is_settled {
-            Some(Brought {
+            Some(MergeResult {
                 bytes: own,
-                ..Brought::default()
+                ..MergeResult::default()
             })
         } else {
             by_pieces(&was, &own, &new, lean)
         };
         made.filter(|made| is_sound(made, base, ours, theirs) && is_true(made, base, ours, theirs))
     });
-    let is_settled = |made: &Brought| made.conflicts.is_empty();
+    let is_settled = |made: &MergeResult| made.conflicts.is_empty();
     if by_lines.as_ref().is_some_and(is_settled) {
         return by_lines;
     }
@@ -137,7 +137,12 @@ fn with_lf(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Both by their sections and what stands in each.
-pub(crate) fn by_pieces(base: &[u8], ours: &[u8], theirs: &[u8], lean: Lean) -> Option<Brought> {
+pub(crate) fn by_pieces(
+    base: &[u8],
+    ours: &[u8],
+    theirs: &[u8],
+    lean: ConflictSide,
+) -> Option<MergeResult> {
     let read = |bytes: &[u8]| Notes::read(bytes.to_vec());
     let all = [base, ours, theirs].map(read);
     let eol = all[1].eol();
@@ -171,7 +176,7 @@ pub(crate) fn by_pieces(base: &[u8], ours: &[u8], theirs: &[u8], lean: Lean) -> 
     let is_open = there.outline.unclosed.len() > unclosed;
     let there = there.sections().into_iter();
     let there = there.filter(|section| section.entry.is_some()).count();
-    (there == wanted && !is_open && !merge.is_unread).then_some(Brought {
+    (there == wanted && !is_open && !merge.is_unread).then_some(MergeResult {
         bytes,
         conflicts: merge.conflicts,
         told: merge.told,

@@ -7,7 +7,7 @@ use crate::{
     merge::{Kind, Merged, marked, merged, sides},
     notes::{
         Decision, Notes,
-        merge::{Lean, by_pieces},
+        merge::{ConflictSide, by_pieces},
         outline::Outline,
     },
 };
@@ -122,7 +122,7 @@ proptest! {
     fn what_one_side_did_stays_done((base, ours, theirs) in (document(), document(), document())) {
         let pieces = |base: &str, ours: &str, theirs: &str| {
             let all = [base, ours, theirs].map(str::as_bytes);
-            by_pieces(all[0], all[1], all[2], Lean::Ours).map(|made| text(&made.bytes))
+            by_pieces(all[0], all[1], all[2], ConflictSide::Ours).map(|made| text(&made.bytes))
         };
         prop_assert_eq!(pieces(&base, &ours, &base), Some(ours.clone()));
         prop_assert_eq!(pieces(&base, &base, &theirs), Some(theirs.clone()));

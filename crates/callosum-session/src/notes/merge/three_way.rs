@@ -2,19 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Lean;
+use super::ConflictSide;
 use crate::{
     merge::diff3::{By, Part, parts},
     notes::{
         document::LOG,
-        order::{Three, gaps, in_one, keys},
+        order::{Versions, gaps, in_one, keys},
         sections::{Key, Section, Token},
     },
 };
 
 /// What is made of both, as far as it has come.
 pub(super) struct Merge {
-    lean: Lean,
+    lean: ConflictSide,
     pub(super) conflicts: Vec<String>,
     pub(super) told: Vec<String>,
     /// Whether both changed in two ways what cannot be shown as one thing.
@@ -22,7 +22,7 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    pub(super) fn new(lean: Lean) -> Self {
+    pub(super) fn new(lean: ConflictSide) -> Self {
         Self {
             lean,
             conflicts: Vec::new(),
@@ -38,7 +38,7 @@ impl Merge {
     }
 
     /// The sections of both, each with whether what one side has stands beside what the other has.
-    pub(super) fn sections(&mut self, all: Three<'_>) -> Vec<(Section, bool)> {
+    pub(super) fn sections(&mut self, all: Versions<'_>) -> Vec<(Section, bool)> {
         let keys = keys(all);
         let mut known: [HashMap<usize, usize>; 3] = Default::default();
         for (known, keys) in known.iter_mut().zip(&keys) {
@@ -110,8 +110,8 @@ impl Merge {
                     ..own.clone()
                 });
             }
-            (Some(own), None) => (own, Lean::Ours),
-            (None, Some(new)) => (new, Lean::Theirs),
+            (Some(own), None) => (own, ConflictSide::Ours),
+            (None, Some(new)) => (new, ConflictSide::Theirs),
             (None, None) => return None,
         };
         let Some(was) = was else {
@@ -163,8 +163,8 @@ impl Merge {
         self.is_unread |= !was_withdrawn && own.withdrawn.len().max(new.withdrawn.len()) > 1;
         self.conflict(own.name());
         match self.lean {
-            Lean::Ours => own,
-            Lean::Theirs => new,
+            ConflictSide::Ours => own,
+            ConflictSide::Theirs => new,
         }
     }
 
@@ -212,7 +212,7 @@ impl Merge {
                     match known[2].get(&own.key) {
                         Some(_) if part.by == By::Theirs => {}
                         Some(new) => put(Some(self.token(of, before, own, new))),
-                        None => put(self.alone(of, before, own, Lean::Ours)),
+                        None => put(self.alone(of, before, own, ConflictSide::Ours)),
                     }
                 }
                 for new in new.by_ref().take(theirs.map_or(0, <[_]>::len)) {
@@ -224,7 +224,7 @@ impl Merge {
                     match known[1].get(&new.key) {
                         Some(_) if part.by == By::Ours => {}
                         Some(own) => put(Some(self.token(of, before, own, new))),
-                        None => put(self.alone(of, before, new, Lean::Theirs)),
+                        None => put(self.alone(of, before, new, ConflictSide::Theirs)),
                     }
                 }
             }
@@ -282,8 +282,8 @@ impl Merge {
         };
         self.conflict(what);
         match self.lean {
-            Lean::Ours => [by_us, HashSet::new()],
-            Lean::Theirs => [HashSet::new(), by_them],
+            ConflictSide::Ours => [by_us, HashSet::new()],
+            ConflictSide::Theirs => [HashSet::new(), by_them],
         }
     }
 
@@ -326,8 +326,8 @@ impl Merge {
 
     fn leant<'t>(&self, own: &'t Token, new: &'t Token) -> &'t Token {
         match self.lean {
-            Lean::Ours => own,
-            Lean::Theirs => new,
+            ConflictSide::Ours => own,
+            ConflictSide::Theirs => new,
         }
     }
 
@@ -337,7 +337,7 @@ impl Merge {
         of: &Section,
         was: Option<&Token>,
         there: &Token,
-        side: Lean,
+        side: ConflictSide,
     ) -> Option<Token> {
         let Some(was) = was else {
             return Some(there.clone());
@@ -418,7 +418,7 @@ impl Merge {
 }
 
 /// Keeps the heading of the Decision Log where entries stand below it that one side added: one that took it out had none of them.
-fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Three<'_>) {
+fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Versions<'_>) {
     let is_log = |section: &Section| section.title.eq_ignore_ascii_case(LOG);
     if made.values().all(|section| section.entry.is_none()) || made.values().any(is_log) {
         return;
@@ -432,7 +432,7 @@ fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Thr
 
 /// Drops comments around entries that say what another one does: more of them than either side has, or where a comment around several has
 /// the entry as well, and no side has both.
-fn drop_copies(made: &mut HashMap<usize, Section>, all: Three<'_>) {
+fn drop_copies(made: &mut HashMap<usize, Section>, all: Versions<'_>) {
     let mut withdrawn: Vec<(String, Vec<u8>, usize)> = made
         .iter()
         .filter(|(_, section)| section.is_withdrawn())

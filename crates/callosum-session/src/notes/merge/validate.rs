@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Brought;
+use super::MergeResult;
 use crate::{
     evidence::Evidence,
     notes::{Decision, document::Notes, sections::Key},
@@ -10,7 +10,7 @@ use crate::{
 
 /// Whether each entry leans on what it leant on in one of the three, and on nothing of another; whether none is there more often than either side
 /// has it; and whether none is there, unless a person is asked, that one side took back and both come from.
-pub(super) fn is_true(made: &Brought, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
+pub(super) fn is_true(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
     let read = |bytes: &[u8]| Notes::read(bytes.to_vec()).decisions();
     let all = [base, ours, theirs].map(read);
     let all = all.each_ref().map(|decisions| by_words(decisions));
@@ -44,7 +44,7 @@ fn by_words(decisions: &[Decision]) -> HashMap<(&str, &str), Vec<&Decision>> {
 
 /// Whether nothing that both sides close is left open, no entry, row or question is there more often than either side has it, and
 /// each entry is there that one side added, or both have.
-pub(super) fn is_sound(made: &Brought, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
+pub(super) fn is_sound(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
     let read = |bytes: &[u8]| Notes::read(bytes.to_vec());
     let all = [made.bytes.as_slice(), base, ours, theirs].map(read);
     let open = all.each_ref().map(|notes| notes.outline.unclosed.len());

@@ -12,7 +12,7 @@ use callosum_host::Disk;
 use callosum_ledger::canonical::{self, DuplicateKeys};
 use serde_json::{Value, json};
 
-use crate::{Asked, complain};
+use crate::{Arguments, complain};
 
 /// Longest silence that `--silent` and `--hold` keep, so that nothing is left behind for ever.
 const LONG: Duration = Duration::from_mins(10);
@@ -65,7 +65,7 @@ pub(crate) fn shake_hands(prompt: &str, checksum_support: bool) -> ExitCode {
     }))
 }
 
-pub(crate) fn behave(behaviour: Behaviour, asked: &Asked) -> ExitCode {
+pub(crate) fn behave(behaviour: Behaviour, asked: &Arguments) -> ExitCode {
     match behaviour {
         Behaviour::Echo => say_json(&signed(answer(&echo(&asked.prompt)))),
         Behaviour::Crash(code) => {
@@ -177,7 +177,7 @@ fn litter() -> ExitCode {
     clippy::disallowed_methods,
     reason = "the child must inherit standard output, which the house never lets happen"
 )]
-fn leave_a_grandchild(asked: &Asked) -> ExitCode {
+fn leave_a_grandchild(asked: &Arguments) -> ExitCode {
     let started = std::env::current_exe().and_then(|own| {
         std::process::Command::new(own)
             .arg("--hold")

@@ -43,7 +43,7 @@ use serde_json::Value;
 use self::{behaviour::Behaviour, options::Options};
 
 /// What was asked, in either form.
-struct Asked {
+struct Arguments {
     prompt: String,
     metadata: Value,
 }
@@ -83,9 +83,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn ask(prompt: Option<String>) -> Result<Asked, String> {
+fn ask(prompt: Option<String>) -> Result<Arguments, String> {
     if let Some(prompt) = prompt {
-        return Ok(Asked {
+        return Ok(Arguments {
             prompt,
             metadata: Value::Null,
         });
@@ -100,7 +100,7 @@ fn ask(prompt: Option<String>) -> Result<Asked, String> {
         .as_str()
         .ok_or("the request has no prompt")?
         .to_owned();
-    Ok(Asked {
+    Ok(Arguments {
         prompt,
         metadata: request["metadata"].take(),
     })

@@ -12,8 +12,8 @@ mod responses;
 use serde_json::{Value, json};
 
 use super::{
-    asked::Asked,
-    script::{Fault, Turn, Usage},
+    asked::ModelRequest,
+    script::{ScriptFault, ScriptTurn, Usage},
 };
 
 /// A language in which a model is asked.
@@ -35,7 +35,7 @@ pub enum Dialect {
 pub(super) struct Reply<'a> {
     pub(super) body: &'a Value,
     pub(super) model: &'a str,
-    pub(super) turn: &'a Turn,
+    pub(super) turn: &'a ScriptTurn,
     pub(super) usage: Usage,
     /// The request's number, from which all ids are made.
     pub(super) number: u64,
@@ -66,7 +66,7 @@ impl Dialect {
     }
 
     /// Reads a request.
-    pub(super) fn read(self, path: &str, body: &Value) -> Asked {
+    pub(super) fn read(self, path: &str, body: &Value) -> ModelRequest {
         let streamed = match self {
             Self::Gemini => path.contains(":streamGenerateContent"),
             // Ollama streams unless it is told not to.
@@ -88,7 +88,7 @@ impl Dialect {
             Self::Gemini => (gemini::heard(body), gemini::schema(body)),
             Self::Ollama => (chat::heard(body), ollama::schema(body)),
         };
-        Asked {
+        ModelRequest {
             dialect: self,
             model: model.to_owned(),
             streamed,
@@ -129,7 +129,12 @@ impl Dialect {
     }
 
     /// The status of a refusal and what is said with it, as the service of this dialect does.
-    pub(super) fn refusal(self, fault: Fault, status: Option<u16>, words: &str) -> (u16, Value) {
+    pub(super) fn refusal(
+        self,
+        fault: ScriptFault,
+        status: Option<u16>,
+        words: &str,
+    ) -> (u16, Value) {
         let (usual, kind, said) = self.usual_refusal(fault);
         let status = status.unwrap_or(usual);
         let said = if words.is_empty() { said } else { words };
@@ -138,7 +143,7 @@ impl Dialect {
                 json!({"type": "error", "error": {"type": kind, "message": said}})
             }
             Self::Responses | Self::Chat => {
-                let code = (fault != Fault::ServerError).then_some(kind);
+                let code = (fault != ScriptFault::ServerError).then_some(kind);
                 json!({"error": {"message": said, "type": kind, "param": null, "code": code}})
             }
             Self::Gemini => json!({"error": {"code": status, "message": said, "status": kind}}),
@@ -147,56 +152,60 @@ impl Dialect {
         (status, body)
     }
 
-    fn usual_refusal(self, fault: Fault) -> (u16, &'static str, &'static str) {
+    fn usual_refusal(self, fault: ScriptFault) -> (u16, &'static str, &'static str) {
         match (self, fault) {
-            (Self::Messages, Fault::Unauthorized) => {
+            (Self::Messages, ScriptFault::Unauthorized) => {
                 (401, "authentication_error", "invalid x-api-key")
             }
-            (Self::Messages, Fault::RateLimit) => (
+            (Self::Messages, ScriptFault::RateLimit) => (
                 429,
                 "rate_limit_error",
                 "This request would exceed your rate limit.",
             ),
-            (Self::Messages, Fault::Overloaded) => (529, "overloaded_error", "Overloaded"),
-            (Self::Messages, Fault::ServerError) => (500, "api_error", "Internal server error"),
-            (Self::Messages, Fault::PromptTooLong) => (
+            (Self::Messages, ScriptFault::Overloaded) => (529, "overloaded_error", "Overloaded"),
+            (Self::Messages, ScriptFault::ServerError) => {
+                (500, "api_error", "Internal server error")
+            }
+            (Self::Messages, ScriptFault::PromptTooLong) => (
                 400,
                 "invalid_request_error",
                 "prompt is too long: 1200000 tokens > 1000000 maximum",
             ),
-            (Self::Gemini, Fault::Unauthorized) => (
+            (Self::Gemini, ScriptFault::Unauthorized) => (
                 401,
                 "UNAUTHENTICATED",
                 "API key not valid. Please pass a valid API key.",
             ),
-            (Self::Gemini, Fault::RateLimit) => (
+            (Self::Gemini, ScriptFault::RateLimit) => (
                 429,
                 "RESOURCE_EXHAUSTED",
                 "You exceeded your current quota.",
             ),
-            (Self::Gemini, Fault::Overloaded) => (
+            (Self::Gemini, ScriptFault::Overloaded) => (
                 503,
                 "UNAVAILABLE",
                 "The model is overloaded. Please try again later.",
             ),
-            (Self::Gemini, Fault::ServerError) => {
+            (Self::Gemini, ScriptFault::ServerError) => {
                 (500, "INTERNAL", "An internal error has occurred.")
             }
-            (Self::Gemini, Fault::PromptTooLong) => (
+            (Self::Gemini, ScriptFault::PromptTooLong) => (
                 400,
                 "INVALID_ARGUMENT",
                 "The input token count (1200000) exceeds the maximum number of tokens allowed \
                  (1048576).",
             ),
-            (_, Fault::Unauthorized) => (401, "invalid_api_key", "Incorrect API key provided."),
-            (_, Fault::RateLimit) => (429, "rate_limit_exceeded", "Rate limit reached."),
-            (_, Fault::Overloaded) => (
+            (_, ScriptFault::Unauthorized) => {
+                (401, "invalid_api_key", "Incorrect API key provided.")
+            }
+            (_, ScriptFault::RateLimit) => (429, "rate_limit_exceeded", "Rate limit reached."),
+            (_, ScriptFault::Overloaded) => (
                 503,
                 "server_is_overloaded",
                 "The server is overloaded. Please try again later.",
             ),
-            (_, Fault::ServerError) => (500, "server_error", "The server had an error."),
-            (_, Fault::PromptTooLong) => (
+            (_, ScriptFault::ServerError) => (500, "server_error", "The server had an error."),
+            (_, ScriptFault::PromptTooLong) => (
                 400,
                 "context_length_exceeded",
                 "Your input exceeds the context window of this model.",
@@ -219,7 +228,7 @@ impl Events {
     /// Events around a text: `piece` makes one of each piece of it.
     fn around(
         before: Vec<String>,
-        turn: &Turn,
+        turn: &ScriptTurn,
         piece: impl FnMut(String) -> String,
         after: Vec<String>,
     ) -> Self {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use callosum_agents::discover::undecided;
-use callosum_agents::handshake::{Fault, Handshake, Outcome, handshake};
+use callosum_agents::handshake::{Handshake, HandshakeFault, Outcome, handshake};
 use callosum_agents::registry::Executor;
 use callosum_app::executor::advice::advice;
 use callosum_app::executor::check::{AT_A_TIME, StepOutput, enter, keep_tools};
@@ -72,7 +72,7 @@ impl CheckOutput {
                     name: step.name.to_string(),
                     outcome: outcome.to_owned(),
                     reason: fault.map(|fault| reason(fault)),
-                    details: fault.and_then(Fault::complaint).map(str::to_owned),
+                    details: fault.and_then(HandshakeFault::complaint).map(str::to_owned),
                     elapsed_ms: step.elapsed.map(|elapsed| elapsed.as_millis() as u64),
                 }
             })

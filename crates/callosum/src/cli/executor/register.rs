@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use callosum_agents::confinement::{Policy, Withheld};
+use callosum_agents::confinement::{DeniedPath, Policy};
 use callosum_agents::discover::Known;
 use callosum_agents::handshake::Handshake;
 use callosum_agents::http::Endpoint;
@@ -261,7 +261,7 @@ fn refuse_withheld(
     for wish in wishes.filter(|wish| !executor.keeps(wish)) {
         match context.withheld(wish) {
             None => {}
-            Some(Withheld::All) => {
+            Some(DeniedPath::All) => {
                 let what = format!(
                     "the sandbox never allows writing to `{wish}`: git, coding agents or Callosum read \
                      instructions there, so the executor could control programs outside the sandbox"
@@ -270,7 +270,7 @@ fn refuse_withheld(
                 without.writable.retain(|other| other != wish);
                 return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&without)));
             }
-            Some(Withheld::Part) => {
+            Some(DeniedPath::Part) => {
                 let what = format!(
                     "`{wish}` is writable except for files from which git, coding agents, editors, shells \
                      and Callosum read instructions: in a project .git, CLAUDE.md, AGENTS.md, .claude, \

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::ui::unprinted;
 use callosum_agents::scout::Progress;
-use callosum_agents::transport::{JobError, Means};
+use callosum_agents::transport::{JobError, WorkerContext};
 use callosum_agents::{scout, transport};
 use callosum_app::executor::scout::{LONGEST_REQUEST, PROGRESS_PAUSE};
 use callosum_app::{CommandError, Exit};
@@ -68,7 +68,7 @@ fn speak(environment: &Environment, job: &[u8]) -> Result<(), CommandError> {
         .iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    let means = Means {
+    let means = WorkerContext {
         disk: &Disk::real(),
         environment: &environment,
     };

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 
 use callosum_app::find::{asked, from_root, scope, searched, share};
 use callosum_app::{CommandError, Exit};
-use callosum_search::find::{Ask, By, Search};
+use callosum_search::find::{By, Query, Search};
 use clap::{Args, ValueEnum};
 
 use super::context::Context;
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError
 fn search(context: &Context, args: &FindArgs) -> Result<Search, CommandError> {
     let ask = match &args.query {
         Some(query) => asked(query)?,
-        None => Ask::read(""),
+        None => Query::read(""),
     };
     Ok(Search {
         ask,

@@ -8,7 +8,7 @@ use callosum_app::CommandError;
 use callosum_app::find::show::{lines, place, title};
 use callosum_app::find::{Answer, FindOutput, FoundOutput};
 use callosum_evidence::terminal_escape::{in_json, visible};
-use callosum_search::find::{Ask, TREE};
+use callosum_search::find::{Query, TREE};
 use owo_colors::OwoColorize as _;
 
 use super::FindArgs;
@@ -19,7 +19,7 @@ pub(super) fn show(
     context: &Context,
     args: &FindArgs,
     whole: bool,
-    ask: &Ask,
+    ask: &Query,
     answer: Answer,
 ) -> Result<(), CommandError> {
     let Answer { found, ck } = answer;

@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 
 use callosum_app::thousands;
 use callosum_evidence::terminal_escape::on_one_line;
-use callosum_ledger::Found;
+use callosum_ledger::LocatedEntry;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
 use crate::ui::shown_time;
 
 /// What is known of an entry, for a person; the summary comes after it.
-pub(super) fn heading(found: &Found) -> String {
+pub(super) fn heading(found: &LocatedEntry) -> String {
     let entry = &found.entry;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {

@@ -7,9 +7,9 @@ use callosum_app::mesh::digest::{DigestOutput, configured, digest, project};
 use callosum_app::mesh::open;
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_evidence::tokens;
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_mesh::agent::AgentName;
-use callosum_mesh::digest::{Beside, Digest, digest_of_beside};
+use callosum_mesh::digest::{Digest, DigestContext, digest_of_beside};
 use callosum_mesh::route::Matrix;
 use clap::Args;
 
@@ -38,9 +38,9 @@ pub(crate) struct DigestArgs {
 }
 
 pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandError> {
-    let voice = Voice {
+    let voice = Author {
         cwd: Some(context.folder.to_string_lossy().into_owned()),
-        ..Voice::of(args.agent.clone())
+        ..Author::of(args.agent.clone())
     };
     let (mut mesh, told) = match digest(context, &voice, args.budget) {
         Ok(found) => found,
@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
             let why = on_one_line(&error.one_line());
             let line =
                 format!("Cannot read news from other agents: {why}; run `callosum doctor`.\n");
-            let beside = Beside {
+            let beside = DigestContext {
                 sources: project(context, &voice.agent, None),
                 is_sandboxed: false,
             };

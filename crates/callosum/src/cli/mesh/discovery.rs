@@ -8,7 +8,7 @@ use callosum_app::mesh::discovery::{DiscoveryOutput, listed, shown};
 use callosum_app::mesh::open;
 use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal_escape::on_one_line;
-use callosum_mesh::board::Order;
+use callosum_mesh::board::Command;
 use clap::{Args, Subcommand};
 
 use super::speaker::SpeakerArgs;
@@ -68,7 +68,7 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
     match command {
         DiscoveryCommand::Share(args) => {
             let id = args.id.clone().unwrap_or_else(|| context.ids.uuid_v4());
-            let order = Order::Share {
+            let order = Command::Share {
                 id: id.clone(),
                 content: words(&args.content)?,
             };
@@ -94,7 +94,7 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
         DiscoveryCommand::Remove(args) => {
             let discovery = args.id.clone();
             let none = format!("there is no discovery `{}`", args.id);
-            let order = Order::Forget { discovery };
+            let order = Command::Forget { discovery };
             args.speaker
                 .give_to(context, order, none, "callosum mesh discovery list")
         }

@@ -8,7 +8,7 @@ use callosum_app::CommandError;
 use callosum_app::mesh::lease::{LeaseOutput, LeasesOutput, absolute, line, listed, of};
 use callosum_app::mesh::open;
 use callosum_evidence::terminal_escape::on_one_line;
-use callosum_mesh::board::Order;
+use callosum_mesh::board::Command;
 use clap::{Args, Subcommand};
 
 use super::speaker::SpeakerArgs;
@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
     match command {
         LeaseCommand::Take(args) => {
             let path = absolute(context, &args.path)?;
-            let order = Order::Lease {
+            let order = Command::Lease {
                 path: path.clone(),
                 why: args.reason.clone(),
                 anyway: args.force,
@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
         LeaseCommand::Release(args) => {
             let path = absolute(context, &args.path)?;
             let none = format!("no one has a lease on {}", on_one_line(&path));
-            let order = Order::Unlease {
+            let order = Command::Unlease {
                 path,
                 anyway: args.force,
                 token: args.token,

@@ -14,7 +14,7 @@ use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::addressee::Addressee;
 use callosum_mesh::agent::AgentName;
-use callosum_mesh::board::{Message, Order, Receipt};
+use callosum_mesh::board::{Command, Message, Receipt};
 use clap::{Args, Subcommand};
 
 use super::speaker::SpeakerArgs;
@@ -133,10 +133,10 @@ pub(super) fn run(context: &Context, command: &MessageCommand) -> Result<(), Com
         MessageCommand::List(args) => list(context, args),
         MessageCommand::Retry(args) => {
             let message = args.message.clone();
-            args.speaker.give(context, Order::Retry { message })
+            args.speaker.give(context, Command::Retry { message })
         }
         MessageCommand::Drop(args) => {
-            let order = Order::Move {
+            let order = Command::Move {
                 message: args.message.clone(),
                 receipt: Receipt::Dropped,
                 evidence: Some("callosum mesh message drop".to_owned()),
@@ -156,7 +156,7 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
         }
     }
     let id = args.id.clone().unwrap_or_else(|| context.ids.uuid_v4());
-    let order = Order::Send {
+    let order = Command::Send {
         id: id.clone(),
         to: args.to.clone(),
         content: words(&args.content)?,

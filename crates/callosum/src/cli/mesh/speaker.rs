@@ -5,9 +5,9 @@
 use callosum_app::mesh::open;
 use callosum_app::mesh::speaker::{MARKS, PERSON};
 use callosum_app::{CommandError, Exit};
-use callosum_mesh::Voice;
+use callosum_mesh::Author;
 use callosum_mesh::agent::AgentName;
-use callosum_mesh::board::Order;
+use callosum_mesh::board::Command;
 use clap::Args;
 
 use crate::cli::context::Context;
@@ -25,7 +25,7 @@ pub(super) struct SpeakerArgs {
 
 impl SpeakerArgs {
     /// Who speaks, and from where.
-    pub(super) fn voice(&self, context: &Context) -> Voice {
+    pub(super) fn voice(&self, context: &Context) -> Author {
         let environment = &context.environment;
         let text = |name: &str| {
             let value = environment.get(name)?.to_str()?;
@@ -39,7 +39,7 @@ impl SpeakerArgs {
         let agent = self.agent.clone().unwrap_or_else(|| client.clone());
         let session = mark.filter(|_| agent == client);
         let session = session.and_then(|(_, _, variable)| text((*variable)?));
-        Voice {
+        Author {
             agent,
             session_id: self.session.clone().or(session),
             pane_id: text("TMUX_PANE"),
@@ -48,7 +48,7 @@ impl SpeakerArgs {
     }
 
     /// Does what they want done.
-    pub(super) fn give(&self, context: &Context, order: Order) -> Result<(), CommandError> {
+    pub(super) fn give(&self, context: &Context, order: Command) -> Result<(), CommandError> {
         open::given(context, order, &self.voice(context)).map(drop)
     }
 
@@ -57,7 +57,7 @@ impl SpeakerArgs {
     pub(super) fn give_to(
         &self,
         context: &Context,
-        order: Order,
+        order: Command,
         none: String,
         list: &str,
     ) -> Result<(), CommandError> {

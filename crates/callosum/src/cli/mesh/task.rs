@@ -10,7 +10,7 @@ use callosum_app::mesh::shown_task::line;
 use callosum_app::mesh::task::{done, known, listed, meant, nobody_there, output_warning, written};
 use callosum_app::{CommandError, shell_word};
 use callosum_mesh::agent::AgentName;
-use callosum_mesh::board::{NewTask, Order};
+use callosum_mesh::board::{Command, NewTask};
 use clap::{Args, Subcommand};
 
 use super::shown_task::print;
@@ -207,14 +207,14 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
     match command {
         TaskCommand::Add(args) => add(context, args),
         TaskCommand::Claim(args) => {
-            let order = Order::Claim {
+            let order = Command::Claim {
                 task: args.task.clone(),
                 anyway: args.force,
             };
             act(context, &args.speaker, order, args.task.as_deref())
         }
         TaskCommand::Done(args) => {
-            let order = Order::Complete {
+            let order = Command::Complete {
                 task: args.task.clone(),
                 result: args.result.as_deref().map(words).transpose()?,
                 anyway: args.force,
@@ -223,7 +223,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
             act(context, &args.speaker, order, Some(&args.task))
         }
         TaskCommand::Release(args) => {
-            let order = Order::Release {
+            let order = Command::Release {
                 task: args.task.clone(),
                 reason: args.reason.clone(),
                 anyway: args.force,
@@ -232,7 +232,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
             act(context, &args.speaker, order, Some(&args.task))
         }
         TaskCommand::Cancel(args) => {
-            let order = Order::Cancel {
+            let order = Command::Cancel {
                 task: args.task.clone(),
                 reason: args.reason.clone(),
             };
@@ -266,7 +266,7 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
     let prompt = words(&args.prompt)?;
     let category = category(context, args, &prompt)?;
     let (assigned_to, other) = meant(context, args.to.clone(), category.as_deref())?;
-    let order = Order::Add(NewTask {
+    let order = Command::Add(NewTask {
         id: id.clone(),
         assigned_to,
         other,
@@ -299,11 +299,11 @@ fn category(
 fn act(
     context: &Context,
     speaker: &SpeakerArgs,
-    order: Order,
+    order: Command,
     task: Option<&str>,
 ) -> Result<(), CommandError> {
-    let is_new = matches!(order, Order::Add(_));
-    if let Order::Add(NewTask {
+    let is_new = matches!(order, Command::Add(_));
+    if let Command::Add(NewTask {
         assigned_to: Some(to),
         ..
     }) = &order

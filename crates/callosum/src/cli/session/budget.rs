@@ -15,7 +15,7 @@ use callosum_evidence::terminal_escape::harmless;
 use callosum_session::budget::{Budget, Usage, Zone};
 use callosum_session::evidence::Tree;
 use callosum_session::grounding::{Grounding, Threshold};
-use callosum_session::{Config, Enforcement, Session, Whose};
+use callosum_session::{ClaimScope, Config, Enforcement, Session};
 use clap::Args;
 use owo_colors::{OwoColorize as _, Style};
 
@@ -156,7 +156,7 @@ fn status_line(
             .and_then(|notes| notes.active().bead)
             .map(|id| harmless(&id)),
     );
-    let read = session.since_handoff(Whose::Everyone);
+    let read = session.since_handoff(ClaimScope::Everyone);
     let read = read.map_err(|error| explain(&error))?;
     if read.is_there || !read.unrecorded.is_empty() {
         let tree = Tree::new(session.disk, &session.zones.tree);

@@ -6,7 +6,7 @@ use callosum_app::session::{
     heal, place, say_moved, session, tell_mended, tell_redacted, undecided, zones,
 };
 use callosum_evidence::terminal_escape::harmless;
-use callosum_session::Whose;
+use callosum_session::ClaimScope;
 use clap::{Args, ValueEnum};
 
 use super::{AgentArgs, decide};
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     heal::heal_torn_notes(context, &held)?;
     // Otherwise what the decision cites of a moved file would count as replaced.
     held.set_history(&renames);
-    let moved = held.follow_moves(Whose::Everyone);
+    let moved = held.follow_moves(ClaimScope::Everyone);
     say_moved(
         context,
         &moved.map_err(|error| callosum_app::session::explain(&error))?,

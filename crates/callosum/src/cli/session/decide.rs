@@ -5,7 +5,7 @@
 use callosum_app::CommandError;
 use callosum_app::session::decide::{DecideOutput, bead_id, decide};
 use callosum_app::session::place;
-use callosum_session::{Ground, NewDecision};
+use callosum_session::{EvidenceKind, NewDecision};
 use clap::{Args, ValueEnum};
 
 use super::AgentArgs;
@@ -70,9 +70,9 @@ pub(super) fn print(context: &Context, output: &DecideOutput) -> Result<(), Comm
 pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandError> {
     let places = args.places.iter().map(|text| place(context, text));
     let ground = match args.source {
-        Some(DecisionSource::Assumption) => Ground::Assumption,
-        Some(DecisionSource::User) => Ground::UserInput,
-        None => Ground::Nothing,
+        Some(DecisionSource::Assumption) => EvidenceKind::Assumption,
+        Some(DecisionSource::User) => EvidenceKind::UserInput,
+        None => EvidenceKind::Nothing,
     };
     let new = NewDecision {
         decision: args.decision.clone(),

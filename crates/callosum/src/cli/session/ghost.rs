@@ -5,7 +5,7 @@
 use callosum_app::session::ghost::{AskedOutput, GhostOutput, asked};
 use callosum_app::session::{explain, session, tell_mended, zones};
 use callosum_app::{CommandError, Exit};
-use callosum_session::ghost::{Asked, GhostError, GhostSearch};
+use callosum_session::ghost::{GhostError, GhostQuery, GhostSearch};
 use clap::Args;
 
 use super::AgentArgs;
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
     for query in args.queries.iter().chain([&args.control]) {
         queries.push(asked(context, query)?);
     }
-    let of = |asked: &AskedOutput| Asked {
+    let of = |asked: &AskedOutput| GhostQuery {
         query: asked.query.clone(),
         results: asked.results,
     };

@@ -5,7 +5,7 @@
 use callosum_app::session::grounding::{GroundingOutput, unknown};
 use callosum_app::session::{agent, mend, session, zones};
 use callosum_app::{CommandError, Exit, shell_word};
-use callosum_session::Whose;
+use callosum_session::ClaimScope;
 use callosum_session::evidence::Tree;
 use callosum_session::grounding::{Grounding, Threshold};
 use callosum_session::trajectory::DEFAULT_AGENT;
@@ -47,7 +47,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     let zones = zones(context);
     let session = session(context, &zones, agent);
     mend(context, &session);
-    let read = session.recorded_since_handoff(Whose::Own);
+    let read = session.recorded_since_handoff(ClaimScope::Own);
     let read = read.map_err(|error| callosum_app::session::explain(&error))?;
     if let Some(file) = read.not_files.first() {
         let what = format!("{file} is not a file, so its claims are unknown");

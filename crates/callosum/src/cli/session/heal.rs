@@ -6,7 +6,7 @@ use callosum_app::session::heal::{HealOutput, HealedOutput, committed, tell_prun
 use callosum_app::session::{explain, session, tell_faults, tell_mended, zones};
 use callosum_app::{CommandError, Exit};
 use callosum_evidence::terminal_escape::harmless;
-use callosum_session::heal::{Healed, Healer};
+use callosum_session::heal::{Healed, RepairSource};
 use callosum_session::trajectory::{Agent, Pruned};
 use callosum_session::{Config, SessionError, ZoneError};
 use clap::Args;
@@ -74,7 +74,9 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
             Pruned::default()
         }
         // What was healed is told all the same.
-        Err(error) if error.is_denied() || healed.iter().any(|one| one.from == Healer::Denied) => {
+        Err(error)
+            if error.is_denied() || healed.iter().any(|one| one.from == RepairSource::Denied) =>
+        {
             let what = explain(&error).one_line();
             context.report.warn(
                 &format!("the repair is not recorded in a trajectory: {what}"),
@@ -113,7 +115,7 @@ fn list_damage(context: &Context, damaged: Vec<Healed>) -> Result<(), CommandErr
 
 fn tell(context: &Context, healed: Vec<Healed>, pruned: Pruned) -> Result<(), CommandError> {
     tell_pruned(context, &pruned);
-    let denied = healed.iter().filter(|one| one.from == Healer::Denied);
+    let denied = healed.iter().filter(|one| one.from == RepairSource::Denied);
     let denied = denied.count();
     let output = HealOutput {
         healed: healed.into_iter().map(HealedOutput::of).collect(),

@@ -23,7 +23,7 @@ use callosum_app::CommandError;
 use callosum_app::session::agent;
 use callosum_app::session::decide::decide;
 use callosum_app::session::repos::remember;
-use callosum_session::Whose;
+use callosum_session::ClaimScope;
 use callosum_session::trajectory::Agent;
 use clap::{Args, Subcommand};
 
@@ -99,10 +99,10 @@ pub(in crate::cli) struct WhoseArgs {
 
 impl WhoseArgs {
     /// Whose trajectory is written, and whose claims are read.
-    pub(in crate::cli) fn whose(&self) -> Result<(Agent, Whose), CommandError> {
+    pub(in crate::cli) fn whose(&self) -> Result<(Agent, ClaimScope), CommandError> {
         match &self.agent {
-            Some(name) => Ok((agent(name)?, Whose::Own)),
-            None => Ok((Agent::default(), Whose::Everyone)),
+            Some(name) => Ok((agent(name)?, ClaimScope::Own)),
+            None => Ok((Agent::default(), ClaimScope::Everyone)),
         }
     }
 }

@@ -5,7 +5,7 @@
 use callosum_app::session::resolve::ResolveOutput;
 use callosum_app::session::{mend, session, zones};
 use callosum_app::{CommandError, Exit};
-use callosum_session::evidence::{Evidence, Standing, Tree};
+use callosum_session::evidence::{Evidence, EvidenceStatus, Tree};
 use callosum_session::trajectory::Agent;
 use clap::Args;
 
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandEr
     let tree = Tree::new(&context.disk, &zones.tree);
     let standing = quoted.as_ref().map(|quoted| tree.stand(quoted));
     let at = match &standing {
-        Some(Standing::Moved { line }) => Evidence {
+        Some(EvidenceStatus::Moved { line }) => Evidence {
             first: *line,
             last: line.saturating_add(asked.last - asked.first),
             ..asked.clone()
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandEr
     };
     let text = tree.lines(&at).map_err(|standing| {
         let why = match standing {
-            Standing::Changed { .. } => "the file has no such lines".to_owned(),
+            EvidenceStatus::Changed { .. } => "the file has no such lines".to_owned(),
             other => other.to_string(),
         };
         CommandError::new(
@@ -58,14 +58,14 @@ pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandEr
             format!("cannot resolve `{}`: {why}", at.identifier()),
         )
     })?;
-    let is_sound = standing.as_ref().is_none_or(Standing::holds);
+    let is_sound = standing.as_ref().is_none_or(EvidenceStatus::holds);
     let output = ResolveOutput {
         identifier: asked.identifier(),
         at: at.identifier(),
         standing: standing.as_ref().map(|standing| standing.name().to_owned()),
         text,
     };
-    if let Some(standing) = standing.filter(|standing| *standing != Standing::Verified) {
+    if let Some(standing) = standing.filter(|standing| *standing != EvidenceStatus::Verified) {
         context
             .report
             .warn(&format!("{}: {standing}", asked.identifier()), None);

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_host::peer::Company;
+use callosum_host::peer::OtherUsers;
 use callosum_testkit::TestEnv;
 
 use super::daemon::{Daemon, ask, event};
@@ -121,7 +121,7 @@ fn who_closes_behind_what_they_sent_is_heard_or_counted() {
         assert!(waited < 60, "{heard} heard, {refused} refused");
         std::thread::sleep(Duration::from_millis(20));
     };
-    if Company::default().is_alone() {
+    if OtherUsers::default().is_alone() {
         assert_eq!(refused, 0, "{let_in} let in");
     }
 }

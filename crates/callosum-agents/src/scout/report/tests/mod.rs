@@ -6,7 +6,7 @@ mod offers;
 
 use std::fmt::Write;
 
-use callosum_evidence::citation::{self, Standing};
+use callosum_evidence::citation::{self, CitationStatus};
 use callosum_host::Disk;
 use callosum_search::walk::{RelativePath, Scope};
 use proptest::prelude::*;
@@ -291,7 +291,11 @@ fn assert_cited(root: &std::path::Path, text: &str) {
     let citations = citation::find(text);
     let standings = citation::verify(&Disk::real(), root, &citations);
     for (citation, standing) in citations.iter().zip(standings) {
-        assert_eq!(standing, Standing::Verified, "{citation:?} in\n{text}");
+        assert_eq!(
+            standing,
+            CitationStatus::Verified,
+            "{citation:?} in\n{text}"
+        );
     }
 }
 

@@ -134,6 +134,7 @@ where
         (Want::Answer(_), _) if job.tool.is_none() => Err(Complaint::of_ours(
             "it is a server of tools, but none of them takes a task",
         )),
+        (Want::Ready, _) => Err(Complaint::of_ours("a server of tools loads no model")),
         (Want::Answer(_) | Want::Call(_), None) => Err(Complaint::of_ours(&format!(
             "its server no longer has the tool `{wanted}`"
         ))),

@@ -35,6 +35,7 @@ pub(crate) use self::{
 };
 pub use self::{
     calling::{CallError, ToolAnswer, call_tool},
+    handshake::wait_until_ready,
     name::Transport,
     speaking::{JobError, Means, speak},
 };

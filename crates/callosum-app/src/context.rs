@@ -23,6 +23,7 @@ use callosum_ledger::LedgerPaths;
 use callosum_session::Zones;
 use callosum_session::trajectory::Agent;
 
+use crate::model::ConfiguredModels;
 use crate::report::Reporter;
 use crate::{CommandError, Exit, explain, shell_word};
 
@@ -74,6 +75,8 @@ pub struct Context {
     held: OnceLock<HeldScratch>,
     /// What this machine can hold executors with, found out when the first is to be run.
     confiner: OnceLock<Arc<Confiner>>,
+    /// The models of the user's configuration.
+    pub(crate) models: Arc<ConfiguredModels>,
 }
 
 impl Context {
@@ -153,6 +156,7 @@ impl Context {
             asker: self.asker.clone(),
             ids: self.ids.clone(),
             clock: self.clock.clone(),
+            models: Arc::clone(&self.models),
             ..context
         })
     }
@@ -198,6 +202,7 @@ impl Context {
             telling: None,
             held: OnceLock::new(),
             confiner: OnceLock::new(),
+            models: Arc::default(),
         })
     }
 

@@ -21,6 +21,7 @@ mod homes;
 mod key;
 mod matrix_file;
 mod mesh;
+mod models;
 mod notify;
 mod output_folders;
 mod permissions;
@@ -50,6 +51,9 @@ pub use self::{
     key::Key,
     matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
+    models::{
+        ModelKind, ModelSetting, ModelSettings, ModelSettingsError, ServedModels, TokenPlace,
+    },
     notify::{NotifyBy, NotifySetting},
     output_folders::OutputFolders,
     permissions::{Permissions, Permit, Reach, RuleLevel},

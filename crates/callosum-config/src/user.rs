@@ -3,10 +3,13 @@
 use callosum_host::Disk;
 use toml::Table;
 
-use super::{Environment, Homes, MeshSettings, MeshSettingsError, SinkSetting};
+use super::{
+    Environment, Homes, MeshSettings, MeshSettingsError, ModelSettings, ModelSettingsError,
+    SinkSetting,
+};
 
 /// The tables that somebody reads.
-const KNOWN: [&str; 2] = ["mesh", "sinks"];
+const KNOWN: [&str; 4] = ["arbiter", "mesh", "models", "sinks"];
 
 /// Returns what is wrong with the user's own configuration, each with the file, the key, the value and what it may be;
 /// nothing where there is no such file.
@@ -19,9 +22,19 @@ pub fn user_faults(disk: &Disk, homes: &Homes, environment: &Environment) -> Vec
         }
         loaded => loaded.err(),
     };
+    let models = match ModelSettings::load(disk, &homes.user_config) {
+        // Reported above.
+        Err(ModelSettingsError::NotToml { .. } | ModelSettingsError::Disk(_))
+            if sinks.is_some() =>
+        {
+            None
+        }
+        loaded => loaded.err(),
+    };
     let mesh = mesh.map(|error| error.to_string());
+    let models = models.map(|error| error.to_string());
     let sinks = sinks.map(|error| error.to_string());
-    let known = mesh.into_iter().chain(sinks);
+    let known = mesh.into_iter().chain(models).chain(sinks);
     known.chain(unknown(disk, homes)).collect()
 }
 

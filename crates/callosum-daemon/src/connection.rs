@@ -13,6 +13,7 @@ use tokio::{
 use super::{
     House,
     crowd::Guest,
+    models,
     reply::Reply,
     routes::{self, Door, Link},
 };
@@ -45,7 +46,9 @@ where
             guest.asks();
         }
         // Before this returns: a connection whose end was read with the request is over before anything else of it is done.
-        let answer = if request.method() == Method::POST {
+        // A model is different: no one is served by a reply that no one waits for.
+        let is_inference = request.uri().path() == models::INFER;
+        let answer = if request.method() == Method::POST && !is_inference {
             Answer::Begun(begun(&house, door, request, link))
         } else {
             Answer::ToBe(Box::new(request), link)

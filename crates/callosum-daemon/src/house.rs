@@ -18,6 +18,7 @@ use super::{
     hub::Hub,
     instance::Serving,
     metrics::{self, Gauges},
+    models::Models,
     rate::Rates,
     request::LONGEST_BODY,
     sink::Sink,
@@ -50,6 +51,8 @@ pub(super) struct House {
     pub(super) long_bodies: LongBodies,
     pub(super) guard: GuardMetrics,
     pub(super) sinks: Vec<Sink>,
+    /// The models that are served, if any.
+    pub(super) models: Option<Models>,
     /// When the folder of the log was found removed while it was served.
     pub(super) replaced: RefCell<Option<String>>,
     /// Everything that is waited for before it has ended.

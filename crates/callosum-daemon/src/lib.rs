@@ -2,7 +2,7 @@
 //!
 //! Start with [`serve`], which runs until it is asked to end. [`Instance`] is the one that serves this
 //! machine's home, and how others find it. `hub` appends to the log (`appending`) and tells everybody who listens, `keeper` keeps the
-//! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
+//! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading`, `posting` and `models` answer.
 //!
 //! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there. Others do what
 //! would hold it up: one waits for the disk (`syncer`), one decides what changes the board (`keeper`), one reads the bridge file as
@@ -31,6 +31,7 @@ mod instance;
 mod keeper;
 mod listening;
 mod metrics;
+mod models;
 mod posting;
 mod rate;
 mod reading;
@@ -52,6 +53,7 @@ pub use self::{
     addresses::{Addresses, Wish},
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
     listening::{Listening, Told, hand_in},
+    models::{Infer, InferError, InferReply, InferRequest, ModelServing},
     run::{ServeError, Setting, serve},
     sink::SinkStatus,
 };

@@ -168,7 +168,7 @@ impl Counts {
         let mut refused = Family::counter("mesh_refused_total", "Refused requests");
         for reason in [
             "host", "page", "faults", "size", "rate", "full", "log", "slow", "board", "busy",
-            "reused", "silent", "user", "gone",
+            "token", "reused", "silent", "user", "gone",
         ] {
             refused.add([("reason", reason)], counted(&self.refused, reason));
         }

@@ -6,7 +6,7 @@ use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
 use tokio::sync::Notify;
 
 use super::{
-    House, bus, gate, posting,
+    House, bus, gate, models, posting,
     rate::Meter,
     reading,
     reply::{self, Reply},
@@ -65,6 +65,8 @@ pub(super) async fn answer(
         "/events" if is_one_of(&[Door::Events]) => &["GET", "POST"],
         "/events/stream" if is_one_of(&[Door::Events]) => &["GET"],
         "/metrics" if is_one_of(&[Door::Metrics]) => &["GET"],
+        models::INFER if house.models.is_some() && is_one_of(&[Door::Events]) => &["POST"],
+        models::LIST if house.models.is_some() && is_one_of(&[Door::Events]) => &["GET"],
         "/health" => &["GET"],
         "/status" if door == Door::Socket => &["GET"],
         "/stop" if door == Door::Socket => &["POST"],
@@ -86,6 +88,13 @@ pub(super) async fn answer(
             response.headers_mut().insert(header::ALLOW, allowed);
         }
         return response;
+    }
+    if let Some(served) = &house.models {
+        match path {
+            models::INFER => return models::answer(&house, served, request).await,
+            models::LIST => return models::list(&house, served, request.headers()),
+            _ => {}
+        }
     }
     match (path, request.method()) {
         ("/events", &Method::POST) => posting::answer(&house, &meter, request).await,

@@ -29,6 +29,7 @@ use super::{
     hub::Hub,
     instance::Stand,
     keeper::{Keeper, Warn},
+    models::{ModelServing, Models},
     rate::Rates,
     routes::Door,
     sink::Sink,
@@ -61,13 +62,15 @@ pub struct Setting {
     pub rate: u32,
     /// Where events are passed on to.
     pub sinks: Vec<SinkSetting>,
+    /// The models that are served, if any.
+    pub models: Option<ModelServing>,
     /// What the guard has decided.
     pub guard: GuardMetrics,
     /// Who does what.
     pub matrix: MatrixFile,
     /// Shows which agents can work.
     pub presence: PresenceSource,
-    /// Told what goes wrong while it serves.
+    /// Receives what goes wrong while it serves.
     pub warn: Warn,
     /// Asked when it is to end.
     pub cancel: Cancel,
@@ -142,6 +145,7 @@ pub fn serve(
         folder,
         rate,
         sinks,
+        models,
         guard,
         matrix,
         presence,
@@ -206,6 +210,7 @@ pub fn serve(
             long_bodies: LongBodies::default(),
             guard,
             sinks,
+            models: models.map(Models::new),
             replaced: RefCell::default(),
             tasks: RefCell::default(),
         });

@@ -4,7 +4,8 @@
 //! The executor gets the prompt alone, and runs as confined as for a task.
 
 use callosum_agents::{
-    protocol::{Answer, AnswerError, Request as Task},
+    http::Endpoint,
+    protocol::{Answer, AnswerError, AnswerForm, Request as Task},
     registry::{Executor, Kind},
     runner::{self, ExecutionEnvironment, RunError, Sign},
 };
@@ -12,7 +13,8 @@ use callosum_evidence::tokens;
 use callosum_host::process::Cancel;
 
 use crate::provider::{
-    LONGEST_REPLY, Limits, ModelError, ModelProvider, Place, Reply, Request, refuse_over_budget,
+    Delta, LONGEST_REPLY, Limits, ModelError, ModelProvider, Place, Reply, Request,
+    refuse_over_budget,
 };
 
 /// A registered executor that is asked for text.
@@ -20,6 +22,7 @@ use crate::provider::{
 pub struct ExecutorModel {
     executor: Executor,
     surroundings: ExecutionEnvironment,
+    help: Option<String>,
 }
 
 impl ExecutorModel {
@@ -28,6 +31,77 @@ impl ExecutorModel {
         Self {
             executor,
             surroundings,
+            help: None,
+        }
+    }
+
+    /// Sets what helps if the model cannot be reached or refuses its key, for a model that is no entry of the registry.
+    #[must_use]
+    pub fn with_help(self, help: impl Into<String>) -> Self {
+        Self {
+            help: Some(help.into()),
+            ..self
+        }
+    }
+
+    /// Returns where an executor's model runs.
+    pub fn place_of(executor: &Executor) -> Place {
+        let endpoint = executor.endpoint.as_deref().unwrap_or_default();
+        let endpoint = Endpoint::parse(endpoint, false);
+        match executor.kind {
+            // Another Callosum asks on.
+            Kind::Http if executor.protocol.as_deref() == Some("callosum") => Place::Remote,
+            Kind::Http if endpoint.is_ok_and(|endpoint| endpoint.is_loopback()) => Place::Local,
+            _ => Place::Remote,
+        }
+    }
+
+    /// Returns the text of an error, with what helps.
+    fn explained(&self, error: &RunError) -> String {
+        match (error, &self.help) {
+            (
+                RunError::Client {
+                    executor, fault, ..
+                },
+                Some(help),
+            ) => {
+                format!("`{executor}` {fault}; what helps: {help}")
+            }
+            _ => error.to_string(),
+        }
+    }
+
+    /// Returns the answer of an executor whose only fault is its length: a summary of a task is shorter than a plan.
+    fn without_answer(&self, error: RunError, came: &str) -> Result<Answer, ModelError> {
+        let spent = error.spent();
+        let may_pass = error.may_pass();
+        let why = self.explained(&error);
+        let partial = error.partial().map(str::to_owned);
+        let partial = partial.or_else(|| (!came.is_empty()).then(|| came.to_owned()));
+        match error {
+            RunError::Answer { source, .. } if matches!(*source, AnswerError::TooLong { .. }) => {
+                match *source {
+                    AnswerError::TooLong { answer, .. } => Ok(*answer),
+                    _ => unreachable!("it is too long"),
+                }
+            }
+            RunError::Cancelled { executor } => Err(ModelError::Canceled { model: executor }),
+            RunError::Deadline { .. } => Err(ModelError::Deadline { why, partial }),
+            RunError::Client { .. } | RunError::Quiet { .. } | RunError::Crashed { .. }
+                if partial.is_some() =>
+            {
+                let partial = partial.unwrap_or_default();
+                Err(ModelError::CutOff {
+                    tokens: spent.tokens.max(tokens::estimate(&partial)),
+                    partial,
+                    why,
+                })
+            }
+            _ => Err(ModelError::Failed {
+                why,
+                tokens: spent.tokens,
+                may_pass,
+            }),
         }
     }
 }
@@ -38,16 +112,7 @@ impl ModelProvider for ExecutorModel {
     }
 
     fn place(&self) -> Place {
-        let is_loopback = |endpoint: &String| {
-            let host = endpoint.split("://").nth(1).unwrap_or(endpoint);
-            ["127.", "localhost", "[::1]"]
-                .iter()
-                .any(|here| host.starts_with(here))
-        };
-        match self.executor.kind {
-            Kind::Http if self.executor.endpoint.as_ref().is_some_and(is_loopback) => Place::Local,
-            _ => Place::Remote,
-        }
+        Self::place_of(&self.executor)
     }
 
     fn infer(
@@ -55,7 +120,7 @@ impl ModelProvider for ExecutorModel {
         request: &Request,
         limits: Limits,
         cancel: &Cancel,
-        progress: &mut dyn FnMut(&str),
+        sink: &mut dyn FnMut(Delta<'_>),
     ) -> Result<Reply, ModelError> {
         let estimate = refuse_over_budget(request, limits)?;
         let mut surroundings = self.surroundings.clone();
@@ -64,16 +129,35 @@ impl ModelProvider for ExecutorModel {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
-        let mut heard = |sign: Sign<'_>| {
-            if let Sign::Doing(line) | Sign::Waiting(line) = sign {
-                progress(line);
+        let mut came = String::new();
+        let mut heard = |sign: Sign<'_>| match sign {
+            Sign::Doing(line) | Sign::Waiting(line) => sink(Delta::Progress(line)),
+            Sign::Text(text) => {
+                came.push_str(text);
+                sink(Delta::Text(text));
             }
+            Sign::Anew => {
+                came.clear();
+                sink(Delta::Restart);
+            }
+            _ => {}
         };
-        let task = Task::bare(&request.prompt);
+        let form = match self.executor.kind {
+            Kind::Http => AnswerForm {
+                schema: request.schema.clone(),
+                grammar: request.grammar.clone(),
+                max_tokens: request.max_tokens,
+            },
+            Kind::Cli | Kind::Mcp => AnswerForm::default(),
+        };
+        let task = Task::in_form(&request.prompt, form);
         let answer = match runner::run(&self.executor, &task, &surroundings, &mut heard) {
             Ok(answer) => answer,
-            Err(error) => too_long(error)?,
+            Err(error) => self.without_answer(error, &came)?,
         };
+        if came.is_empty() {
+            sink(Delta::Text(&answer.summary));
+        }
         if answer.summary.len() > LONGEST_REPLY {
             return Err(ModelError::TooLong {
                 model: self.executor.id.clone(),
@@ -90,25 +174,5 @@ impl ModelProvider for ExecutorModel {
             cost_usd: spent.cost_usd,
             text: answer.summary,
         })
-    }
-}
-
-/// Returns the answer of an executor whose only fault is its length: a summary of a task is shorter than a plan.
-fn too_long(error: RunError) -> Result<Answer, ModelError> {
-    let spent = error.spent();
-    let may_pass = error.may_pass();
-    match error {
-        RunError::Answer { source, .. } if matches!(*source, AnswerError::TooLong { .. }) => {
-            match *source {
-                AnswerError::TooLong { answer, .. } => Ok(*answer),
-                _ => unreachable!("it is too long"),
-            }
-        }
-        RunError::Cancelled { executor } => Err(ModelError::Canceled { model: executor }),
-        other => Err(ModelError::Failed {
-            why: other.to_string(),
-            tokens: spent.tokens,
-            may_pass,
-        }),
     }
 }

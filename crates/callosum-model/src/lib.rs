@@ -7,6 +7,7 @@
 
 mod executor;
 mod json_reply;
+mod llama;
 mod provider;
 mod registry;
 mod scripted;
@@ -14,7 +15,8 @@ mod scripted;
 pub use crate::{
     executor::ExecutorModel,
     json_reply::{JsonReplyError, json_object},
-    provider::{LONGEST_REPLY, Limits, ModelError, ModelProvider, Place, Reply, Request},
+    llama::{LlamaCommand, LlamaError, LlamaModel, LlamaServer},
+    provider::{Delta, LONGEST_REPLY, Limits, ModelError, ModelProvider, Place, Reply, Request},
     registry::ModelRegistry,
-    scripted::{ECHO, EchoModel, STUB, ScriptError, ScriptedModel},
+    scripted::{ECHO, EchoModel, ScriptError, ScriptedModel},
 };

@@ -16,17 +16,32 @@ pub trait ModelProvider: Send + Sync + fmt::Debug {
     /// Returns where it runs.
     fn place(&self) -> Place;
 
-    /// Answers one request within its limits, and stops early when `cancel` is asked for. `progress` gets lines for
-    /// people while the model works.
+    /// Answers one request within its limits, and stops early when `cancel` is asked for. `sink` gets the text as it
+    /// comes; a model that does not stream sends it once, at the end.
     ///
-    /// Costs what the model costs: 0.3 to 60 s for most.
+    /// Costs what the model costs: 0.3 to 60 s for most. What counts is the reply: the deltas may have thoughts in
+    /// them that the reply does not have.
+    ///
+    /// # Errors
+    /// A model that ends in the middle of its text fails with [`ModelError::CutOff`], which has what came.
     fn infer(
         &self,
         request: &Request,
         limits: Limits,
         cancel: &Cancel,
-        progress: &mut dyn FnMut(&str),
+        sink: &mut dyn FnMut(Delta<'_>),
     ) -> Result<Reply, ModelError>;
+}
+
+/// An event while a model answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delta<'d> {
+    /// The next piece of the text.
+    Text(&'d str),
+    /// The pieces until now are void: the text begins again.
+    Restart,
+    /// A line for people about what the model does.
+    Progress(&'d str),
 }
 
 /// Location of a model.
@@ -56,6 +71,22 @@ impl Place {
 pub struct Request {
     /// The prompt, with everything that the model may know.
     pub prompt: String,
+    /// A JSON Schema of the reply, for servers that can hold a model to it. The reply is not checked here.
+    pub schema: Option<serde_json::Value>,
+    /// A grammar of the reply in llama.cpp's GBNF, for servers that take one.
+    pub grammar: Option<String>,
+    /// Most tokens of the reply, for servers that take such a limit.
+    pub max_tokens: Option<u64>,
+}
+
+impl Request {
+    /// Returns a request for any text.
+    pub fn text(prompt: impl Into<String>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Limits of one request.
@@ -103,6 +134,24 @@ pub enum ModelError {
         /// The model.
         model: String,
     },
+    /// It ended in the middle of its text.
+    #[error("{why}")]
+    CutOff {
+        /// The reason, with the model's name.
+        why: String,
+        /// The text until then.
+        partial: String,
+        /// Tokens that were used all the same, by estimate if the model reports none.
+        tokens: u64,
+    },
+    /// It took longer than the request may take.
+    #[error("{why}")]
+    Deadline {
+        /// The reason, with the model's name.
+        why: String,
+        /// The text until then.
+        partial: Option<String>,
+    },
     /// The model failed, or could not be reached.
     #[error("{why}")]
     Failed {
@@ -119,8 +168,17 @@ impl ModelError {
     /// Returns the tokens that were used though there is no reply.
     pub fn tokens(&self) -> u64 {
         match self {
-            Self::Failed { tokens, .. } => *tokens,
+            Self::Failed { tokens, .. } | Self::CutOff { tokens, .. } => *tokens,
             _ => 0,
+        }
+    }
+
+    /// Returns what came of the text, if anything did.
+    pub fn partial(&self) -> Option<&str> {
+        match self {
+            Self::CutOff { partial, .. } => Some(partial),
+            Self::Deadline { partial, .. } => partial.as_deref(),
+            _ => None,
         }
     }
 }

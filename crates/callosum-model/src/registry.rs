@@ -20,7 +20,12 @@ impl ModelRegistry {
 
     /// Adds a model. A model with the same id is replaced.
     pub fn register(&mut self, model: impl ModelProvider + 'static) {
-        self.models.insert(model.id().to_owned(), Arc::new(model));
+        self.add(Arc::new(model));
+    }
+
+    /// Adds a model that others hold, too. A model with the same id is replaced.
+    pub fn add(&mut self, model: Arc<dyn ModelProvider>) {
+        self.models.insert(model.id().to_owned(), model);
     }
 
     /// Returns the model of an id.
@@ -45,7 +50,7 @@ mod tests {
         let mut registry = ModelRegistry::with_defaults();
         for reply in ["one", "two"] {
             let script = format!("{{\"reply\": \"{reply}\"}}");
-            registry.register(ScriptedModel::read("local-phi", &script).unwrap());
+            registry.register(ScriptedModel::read_lines("local-phi", &script).unwrap());
         }
         let ids: Vec<&str> = registry.iter().map(|model| model.id()).collect();
         assert_eq!(ids, [ECHO, "local-phi"]);

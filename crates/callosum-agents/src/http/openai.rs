@@ -1,8 +1,8 @@
 //! OpenAI's chat completions, as llama.cpp, vLLM, LM Studio, OpenRouter and most others speak them.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, thread, time::Duration};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     client::{Caller, complaint_in},
@@ -12,12 +12,16 @@ use super::{
     worker::Answering,
 };
 use crate::{
-    output_format::{CUT_OFF, ErrorText},
+    output_format::{CUT_OFF, ErrorText, UNREACHABLE},
+    protocol::AnswerForm,
     transport::Event,
 };
 
 /// Where the interface is on a server whose endpoint does not say.
 const USUAL: &str = "/v1";
+
+/// Time between two looks at a server that loads its model.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// How much is kept of what a model says in place of an answer, in bytes.
 const LONGEST_REFUSAL: usize = 1024;
@@ -36,6 +40,24 @@ pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
     })
 }
 
+/// Waits until `/health` of a llama.cpp server is well: until then it refuses connections, or says that it loads.
+pub(super) fn wait_until_ready(
+    caller: &Caller,
+    alive: &mut dyn FnMut() -> bool,
+) -> Result<(), ErrorText> {
+    loop {
+        let Err(complaint) = caller.get("", "/health") else {
+            return Ok(());
+        };
+        let is_loading = complaint.status == Some(503);
+        let is_away = complaint.kind.as_deref() == Some(UNREACHABLE);
+        if !(is_loading || is_away) || !alive() {
+            return Err(complaint);
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
 /// Asks a model.
 ///
 /// Streams where the server does, with counts where it takes that option: one that refuses either
@@ -44,6 +66,7 @@ pub(super) fn ask(
     caller: &Caller,
     model: &str,
     prompt: &str,
+    form: &AnswerForm,
     answering: &mut Answering<'_>,
 ) -> Result<(), Broken> {
     let mut document = json!({
@@ -52,15 +75,30 @@ pub(super) fn ask(
         "stream": true,
         "stream_options": {"include_usage": true},
     });
-    let body = match caller.post(USUAL, "/chat/completions", &document) {
-        Err(complaint) if refuses_streams(&complaint) => {
-            if let Some(document) = document.as_object_mut() {
-                document.shift_remove("stream_options");
-                document["stream"] = false.into();
-            }
-            caller.post(USUAL, "/chat/completions", &document)?
+    let formed = formed(form);
+    if let Some(document) = document.as_object_mut() {
+        document.extend(formed.clone());
+    }
+    let mut left = 2;
+    let body = loop {
+        let complaint = match caller.post(USUAL, "/chat/completions", &document) {
+            Ok(body) => break body,
+            Err(complaint) => complaint,
+        };
+        let document = document.as_object_mut().expect("it was made as an object");
+        let is_formed = formed.keys().any(|key| document.contains_key(key));
+        if left == 0 {
+            return Err(complaint.into());
         }
-        other => other?,
+        left -= 1;
+        if refuses_streams(&complaint) {
+            document.shift_remove("stream_options");
+            document.insert("stream".to_owned(), false.into());
+        } else if is_formed && refuses_form(&complaint) {
+            document.retain(|key, _| !formed.contains_key(key));
+        } else {
+            return Err(complaint.into());
+        }
     };
     let mut stream = Stream::default();
     read_lines(body, &mut |line| match line {
@@ -68,6 +106,36 @@ pub(super) fn ask(
         None => Ok(answering.alive()),
     })?;
     stream.end(answering)
+}
+
+/// Returns what a request has beyond the prompt: the schema, the grammar and the length of the answer.
+fn formed(form: &AnswerForm) -> Map<String, Value> {
+    let mut keys = Map::new();
+    if let Some(schema) = &form.schema {
+        let schema = json!({"name": "answer", "schema": schema, "strict": false});
+        let format = json!({"type": "json_schema", "json_schema": schema});
+        keys.insert("response_format".to_owned(), format);
+    }
+    if let Some(grammar) = &form.grammar {
+        keys.insert("grammar".to_owned(), grammar.as_str().into());
+    }
+    if let Some(tokens) = form.max_tokens {
+        keys.insert("max_tokens".to_owned(), tokens.into());
+    }
+    keys
+}
+
+/// Whether a server does not take the form of an answer. It is then asked without; the answer is checked all the same.
+fn refuses_form(complaint: &ErrorText) -> bool {
+    let words = complaint.words.to_ascii_lowercase();
+    let named = [
+        "response_format",
+        "json_schema",
+        "grammar",
+        "schema",
+        "max_tokens",
+    ];
+    matches!(complaint.status, Some(400 | 422)) && named.iter().any(|name| words.contains(name))
 }
 
 fn refuses_streams(complaint: &ErrorText) -> bool {

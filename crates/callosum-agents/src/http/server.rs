@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 #[cfg(feature = "hosted")]
 use super::hosted::Provider;
-use super::{client::Caller, lines::Broken, ollama, openai, worker::Answering};
-use crate::{output_format::ErrorText, transport::Job};
+use super::{callosum, client::Caller, lines::Broken, ollama, openai, worker::Answering};
+use crate::{output_format::ErrorText, protocol::AnswerForm, transport::Job};
 
 /// What a server understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub(crate) enum Interface {
     OpenAi,
     /// Ollama's own chat.
     Ollama,
+    /// Another Callosum's daemon.
+    Callosum,
     /// What the provider has that the model's name begins with.
     Hosted,
 }
@@ -28,6 +30,7 @@ pub(super) struct Look {
 pub(super) enum Server {
     OpenAi(Caller),
     Ollama(Caller),
+    Callosum(Caller),
     #[cfg(feature = "hosted")]
     Hosted(Provider),
 }
@@ -42,6 +45,7 @@ impl Server {
         Ok(match interface {
             Interface::OpenAi => Self::OpenAi(Caller::new(job, environment)?),
             Interface::Ollama => Self::Ollama(Caller::new(job, environment)?),
+            Interface::Callosum => Self::Callosum(Caller::new(job, environment)?),
             #[cfg(feature = "hosted")]
             Interface::Hosted => Self::Hosted(Provider::new(job, environment)?),
             #[cfg(not(feature = "hosted"))]
@@ -54,8 +58,20 @@ impl Server {
         match self {
             Self::OpenAi(caller) => openai::look(caller),
             Self::Ollama(caller) => ollama::look(caller),
+            Self::Callosum(caller) => callosum::look(caller),
             #[cfg(feature = "hosted")]
             Self::Hosted(provider) => Ok(provider.look()),
+        }
+    }
+
+    /// Waits until a server with OpenAI's interface has loaded its model, for as long as `alive` says so.
+    pub(super) fn wait_until_ready(
+        &self,
+        alive: &mut dyn FnMut() -> bool,
+    ) -> Result<(), ErrorText> {
+        match self {
+            Self::OpenAi(caller) => openai::wait_until_ready(caller, alive),
+            _ => Err(ErrorText::of_ours("only a server of our own is waited for")),
         }
     }
 
@@ -64,13 +80,15 @@ impl Server {
         &self,
         job: &Job,
         prompt: &str,
+        form: &AnswerForm,
         window: u64,
         answering: &mut Answering<'_>,
     ) -> Result<(), Broken> {
         let model = job.model.as_deref().unwrap_or_default();
         match self {
-            Self::OpenAi(caller) => openai::ask(caller, model, prompt, answering),
+            Self::OpenAi(caller) => openai::ask(caller, model, prompt, form, answering),
             Self::Ollama(caller) => ollama::ask(caller, model, prompt, window, answering),
+            Self::Callosum(caller) => callosum::ask(caller, job, prompt, form, answering),
             #[cfg(feature = "hosted")]
             Self::Hosted(provider) => provider.ask(prompt, answering),
         }
@@ -79,7 +97,9 @@ impl Server {
     /// A complaint in which the key, should the server have said it, does not stand.
     pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         match self {
-            Self::OpenAi(caller) | Self::Ollama(caller) => caller.hidden(complaint),
+            Self::OpenAi(caller) | Self::Ollama(caller) | Self::Callosum(caller) => {
+                caller.hidden(complaint)
+            }
             #[cfg(feature = "hosted")]
             Self::Hosted(provider) => provider.hidden(complaint),
         }

@@ -43,13 +43,23 @@ pub(crate) fn answer(
             });
             Ok(())
         }
+        Want::Ready => {
+            server.wait_until_ready(&mut || tell(Event::Life))?;
+            tell(Event::Found {
+                version: None,
+                offers: Vec::new(),
+                tools: Vec::new(),
+            });
+            Ok(())
+        }
         Want::Call(_) => Err(ErrorText::of_ours("a model has no tools to call")),
         Want::Answer(request) => {
             let window = job.context_tokens.unwrap_or(WINDOW);
             let prompt = prompt(request, job, window, means, tell)?;
+            let form = request.form.clone().unwrap_or_default();
             let mut answering = Answering::new(tell);
             let mut ask = || loop {
-                let done = server.ask(job, &prompt, window, &mut answering);
+                let done = server.ask(job, &prompt, &form, window, &mut answering);
                 let Err(Broken::Because(refusal)) = &done else {
                     return done;
                 };
@@ -80,6 +90,14 @@ fn prompt(
     means: &WorkerContext<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<String, ErrorText> {
+    // A prompt by itself is not about the tree.
+    if request.metadata.is_none() {
+        tell(Event::Given {
+            prompt_tokens: tokens::estimate(&request.prompt),
+            shown: serde_json::Map::new(),
+        });
+        return Ok(request.prompt.clone());
+    }
     tell(Event::Doing {
         what: "reads the tree for it".to_owned(),
     });

@@ -139,6 +139,7 @@ where
         (Want::Answer(_), _) if job.tool.is_none() => Err(ErrorText::of_ours(
             "it is a server of tools, but none of them takes a task",
         )),
+        (Want::Ready, _) => Err(ErrorText::of_ours("a server of tools loads no model")),
         (Want::Answer(_) | Want::Call(_), None) => Err(ErrorText::of_ours(&format!(
             "its server no longer has the tool `{wanted}`"
         ))),

@@ -14,5 +14,5 @@ pub use self::{
     answer::{Answer, AnswerError, ChecksumBy, LONGEST_SUMMARY, Spent, parse_answer},
     capabilities::{Described, parse_capabilities},
     parse::{JsonType, Unreadable},
-    request::{Request, RequestMetadata},
+    request::{AnswerForm, Request, RequestMetadata},
 };

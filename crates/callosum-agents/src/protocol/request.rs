@@ -13,6 +13,23 @@ pub struct Request {
     /// For which task and in which surroundings, if that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<RequestMetadata>,
+    /// The form that a model's server is asked to keep to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<AnswerForm>,
+}
+
+/// The form of an answer, for servers that can hold a model to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AnswerForm {
+    /// A JSON Schema of the whole answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// A grammar in llama.cpp's GBNF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grammar: Option<String>,
+    /// Most tokens of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
 }
 
 /// What accompanies a prompt.
@@ -33,6 +50,15 @@ impl Request {
         Self {
             prompt: prompt.to_owned(),
             metadata: None,
+            form: None,
+        }
+    }
+
+    /// A prompt with nothing else whose answer has a form.
+    pub fn in_form(prompt: &str, form: AnswerForm) -> Self {
+        Self {
+            form: (form != AnswerForm::default()).then_some(form),
+            ..Self::bare(prompt)
         }
     }
 
@@ -44,6 +70,7 @@ impl Request {
                 task_id: Some(task_id.to_owned()),
                 context: Some(context),
             }),
+            form: None,
         }
     }
 
@@ -77,6 +104,7 @@ impl Request {
                 self.prompt
             ),
             metadata: self.metadata.clone(),
+            form: self.form.clone(),
         }
     }
 

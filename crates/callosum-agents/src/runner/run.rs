@@ -53,7 +53,7 @@ pub struct ExecutionEnvironment {
     pub temporary: PathBuf,
     /// Holds executors to what their entries say; without it they run as who started them.
     pub confiner: Option<Arc<Confiner>>,
-    /// Where the connections are told that confined executors ask for.
+    /// Receives the connections that confined executors ask for.
     pub connections: Connections,
     /// Where the end of a held client's transcript is put before its folder goes.
     pub transcript: LastTranscript,
@@ -117,6 +117,10 @@ pub enum Sign<'a> {
     Doing(&'a str),
     /// How long its server is waited for, and why, likewise.
     Waiting(&'a str),
+    /// The next piece of its answer, as it came: neither masked nor fit for a terminal.
+    Text(&'a str),
+    /// The pieces of its answer until now are none of it: it begins again.
+    Anew,
     /// What a tool of it gave back that does more than read, as it came: neither masked nor fit for a terminal.
     Tool(&'a str),
 }

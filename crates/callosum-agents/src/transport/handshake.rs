@@ -110,6 +110,29 @@ fn look_within(
     surroundings: &ExecutionEnvironment,
     within: Duration,
 ) -> Result<HandshakeResult, HandshakeFault> {
+    found(transport, Want::Look, executor, surroundings, within)
+}
+
+/// Waits until the server of an entry has loaded its model; `within` is the longest that it may take.
+///
+/// # Errors
+/// The server is not ready by then, or answers with an error, or `surroundings.cancel` was asked for.
+pub fn wait_until_ready(
+    executor: &Executor,
+    surroundings: &ExecutionEnvironment,
+    within: Duration,
+) -> Result<(), HandshakeFault> {
+    let transport = Transport::of(executor).unwrap_or(Transport::OpenAi);
+    found(transport, Want::Ready, executor, surroundings, within).map(drop)
+}
+
+fn found(
+    transport: Transport,
+    want: Want,
+    executor: &Executor,
+    surroundings: &ExecutionEnvironment,
+    within: Duration,
+) -> Result<HandshakeResult, HandshakeFault> {
     let within = within.max(surroundings.slowest_handshake);
     let patience = Timeouts {
         quiet: within,
@@ -117,7 +140,7 @@ fn look_within(
     };
     let told = have_asked(
         transport,
-        Want::Look,
+        want,
         executor,
         surroundings,
         patience,
@@ -165,7 +188,9 @@ fn validate(
     offers: &[String],
 ) -> Result<(), HandshakeFault> {
     let named = match transport {
-        Transport::OpenAi | Transport::Ollama | Transport::Hosted => executor.model.as_deref(),
+        Transport::OpenAi | Transport::Ollama | Transport::Callosum | Transport::Hosted => {
+            executor.model.as_deref()
+        }
         // Its tools are called by what each is; nobody hands it a task.
         Transport::Mcp if executor.tool.is_none() => return Ok(()),
         Transport::Mcp => executor.tool.as_deref(),

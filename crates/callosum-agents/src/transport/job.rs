@@ -82,6 +82,8 @@ impl Limits {
 pub(crate) enum Want {
     /// Whether it is there and what it offers, without asking a model.
     Look,
+    /// A sign that its model is loaded: waits until there is one.
+    Ready,
     /// An answer.
     Answer(Request),
     /// A call of the tool, with these arguments.

@@ -34,6 +34,7 @@ pub(crate) use self::{
     runtime::{relay, say},
 };
 pub use self::{
+    handshake::wait_until_ready,
     name::Transport,
     tool_call::{CallError, ToolAnswer, call_tool},
     worker_main::{JobError, WorkerContext, speak},

@@ -14,6 +14,8 @@ pub enum Transport {
     OpenAi,
     /// Ollama's own chat over HTTP.
     Ollama,
+    /// Another Callosum's models over HTTP.
+    Callosum,
     /// What the provider speaks that the model's name begins with; only in builds that have it.
     Hosted,
     /// A tool of a server of the Model Context Protocol, on the server's standard input and output,
@@ -25,9 +27,10 @@ pub enum Transport {
 
 impl Transport {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::OpenAi,
         Self::Ollama,
+        Self::Callosum,
         Self::Hosted,
         Self::Mcp,
         Self::Acp,
@@ -57,7 +60,7 @@ impl Transport {
     /// The type that an entry of it has.
     pub fn kind(self) -> Kind {
         match self {
-            Self::OpenAi | Self::Ollama | Self::Hosted => Kind::Http,
+            Self::OpenAi | Self::Ollama | Self::Callosum | Self::Hosted => Kind::Http,
             Self::Mcp => Kind::Mcp,
             Self::Acp => Kind::Cli,
         }
@@ -66,7 +69,7 @@ impl Transport {
     /// What our process is called that speaks it, where the entry's command may be another program.
     pub(super) fn speaker(self) -> Option<&'static str> {
         match self {
-            Self::OpenAi | Self::Ollama | Self::Hosted => None,
+            Self::OpenAi | Self::Ollama | Self::Callosum | Self::Hosted => None,
             Self::Mcp => Some("mcp"),
             Self::Acp => Some("acp"),
         }
@@ -77,6 +80,7 @@ impl Transport {
         match self {
             Self::OpenAi => "openai",
             Self::Ollama => "ollama",
+            Self::Callosum => "callosum",
             Self::Hosted => "hosted",
             Self::Mcp => "mcp",
             Self::Acp => "acp",

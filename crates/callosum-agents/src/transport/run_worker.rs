@@ -8,7 +8,7 @@ use super::{
     event::Event,
     job::{Job, Limits, Want},
     name::Transport,
-    strip_reasoning::answer_in,
+    strip_reasoning::{OPEN, answer_in},
     tool_call::ToolAnswer,
 };
 use crate::{
@@ -312,6 +312,8 @@ struct WorkerListener {
     too_much: bool,
     unended: bool,
     open_tools: OpenTools,
+    /// Bytes of the answer that were passed on.
+    passed_on: usize,
 }
 
 impl Listener for WorkerListener {
@@ -326,6 +328,7 @@ impl Listener for WorkerListener {
         for words in self.hearing.tools.take() {
             heard(Sign::Tool(&words));
         }
+        self.pass_on(heard);
         match self.hearing.doing.take() {
             Some(what) => heard(Sign::Doing(&fit_line(&what, LONGEST_DOING))),
             None => heard(Sign::Answering {
@@ -348,6 +351,30 @@ impl Listener for WorkerListener {
 }
 
 impl WorkerListener {
+    /// Passes on what is new of the answer. Thoughts before it are no part of it.
+    fn pass_on(&mut self, heard: &mut dyn FnMut(Sign<'_>)) {
+        let text = &self.hearing.text;
+        if text.len() < self.passed_on {
+            self.passed_on = 0;
+            heard(Sign::Anew);
+        }
+        let may_think = self.passed_on == 0 && text.trim_start().starts_with('<');
+        let from = if may_think {
+            // Until the first words show that they are no thought, nothing is known to be of the answer.
+            let is_tag = OPEN.starts_with(text.trim());
+            match answer_in(text).filter(|_| !is_tag) {
+                Some(answer) => text.len() - answer.len(),
+                None => return,
+            }
+        } else {
+            self.passed_on
+        };
+        if from < text.len() {
+            heard(Sign::Text(&text[from..]));
+            self.passed_on = text.len();
+        }
+    }
+
     fn finish(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         events.finish(&mut |event| self.take(event));
@@ -476,6 +503,29 @@ mod tests {
             .unwrap();
         assert_eq!(whole.summary, "ab");
         assert_eq!(whole.hearing.tokens.unwrap().used(), 7);
+    }
+
+    /// CCOS-MOD-1: pieces are passed on as they come, without the thoughts before the answer.
+    #[test]
+    fn pieces_of_an_answer_are_passed_on_as_they_come() {
+        let pieces = |texts: &[&str]| {
+            let (mut ear, mut passed) = (WorkerListener::default(), Vec::new());
+            for text in texts {
+                let event = match *text {
+                    "AGAIN" => json!({"event": "anew"}),
+                    text => json!({"event": "text", "text": text}),
+                };
+                ear.hear(format!("{event}\n").as_bytes(), &mut |sign| match sign {
+                    Sign::Text(text) => passed.push(text.to_owned()),
+                    Sign::Anew => passed.push("AGAIN".to_owned()),
+                    _ => {}
+                });
+            }
+            passed
+        };
+        assert_eq!(pieces(&["a", "b", "<c"]), ["a", "b", "<c"]);
+        assert_eq!(pieces(&["<th", "ink>hm", "</think>\na", "b"]), ["a", "b"]);
+        assert_eq!(pieces(&["abc", "AGAIN", "d"]), ["abc", "AGAIN", "d"]);
     }
 
     /// CAL-ERR-1: more than an answer may have is E006, however it comes.

@@ -1,7 +1,7 @@
 //! [`answer_in`]: what a model wrote, without the thoughts that some write before their answer.
 
 /// What stands before thoughts.
-const OPEN: &str = "<think>";
+pub(super) const OPEN: &str = "<think>";
 
 /// What stands after them.
 const CLOSE: &str = "</think>";

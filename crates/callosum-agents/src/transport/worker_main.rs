@@ -50,6 +50,7 @@ pub fn speak(
     let done = match job.transport {
         Transport::OpenAi => http::answer(Interface::OpenAi, &job, means, &mut tell),
         Transport::Ollama => http::answer(Interface::Ollama, &job, means, &mut tell),
+        Transport::Callosum => http::answer(Interface::Callosum, &job, means, &mut tell),
         Transport::Hosted => http::answer(Interface::Hosted, &job, means, &mut tell),
         Transport::Mcp => mcp::answer(&job, means, &mut tell),
         Transport::Acp => acp::answer(&job, means, &mut tell),

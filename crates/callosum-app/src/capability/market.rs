@@ -96,6 +96,12 @@ pub fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
     let internal = |error| CommandError::from_error(Exit::Internal, &error);
     let mut catalogue =
         Catalogue::new(built_in_manifests(env!("CARGO_PKG_VERSION"))).map_err(internal)?;
+    // First, so that no entry of a repository's registry takes the name of a model of the user's.
+    for manifest in crate::model::manifests(context) {
+        if let Err(error) = catalogue.add(manifest) {
+            context.report.warn(&format!("left out: {error}"), None);
+        }
+    }
     let roster = Roster::load(context)?;
     let kept_tools = KeptTools::of_project(context);
     let mut found = None;

@@ -25,6 +25,7 @@ pub use self::target::{Delegation, DelegationOutput};
 pub use self::verdict::{Verdict, Vote};
 
 use crate::context::Context;
+use crate::model::with_defaults;
 use crate::plan::provider::model;
 use crate::roster::Roster;
 use crate::{CommandError, Exit, capability};
@@ -97,13 +98,8 @@ impl Deliberation {
         goal: &str,
         wanted: &Wanted,
     ) -> Result<Option<Self>, CommandError> {
+        let wanted = &with_defaults(context, wanted)?;
         let ready = model::models(context)?;
-        let roster = Roster::load(context)?;
-        for name in wanted.planners.iter().chain(&wanted.reviewers) {
-            if name != callosum_model::ECHO {
-                roster.taker(name)?;
-            }
-        }
         let planners = match wanted.planners.as_slice() {
             [] => match Delegation::of(context, goal)?.decide(context)? {
                 Some(model) => vec![model],

@@ -12,7 +12,8 @@ use crate::ui::Table;
 
 /// List and check the models that plans can ask
 ///
-/// A model is an executor that takes tasks: Claude Code, Codex, Gemini CLI, Ollama, a server with OpenAI's interface.
+/// A model is one of your configuration (`[models.NAME]`), or an executor that takes tasks: Claude Code, Codex, Gemini
+/// CLI, Ollama, a server with OpenAI's interface.
 /// `callosum do` asks them for plans and votes, and plans call them with `:llm.infer` and `:nlp.*`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
@@ -48,15 +49,30 @@ pub(super) fn run(context: &Context, command: &ModelCommand) -> Result<(), Comma
             if context.ui.json {
                 return context.ui.json_data(&output);
             }
-            let mut table = Table::new(&["model", "ready", "place", "trust", "at its server"]);
+            let mut table = Table::new(&[
+                "model",
+                "ready",
+                "kind",
+                "source",
+                "place",
+                "trust",
+                "at its server",
+            ]);
             for model in &output.models {
                 table.row([
                     on_one_line(&model.id),
                     if model.ready { "yes" } else { "no" }.to_owned(),
+                    model.kind.clone(),
+                    model.source.clone(),
                     model.place.clone(),
                     model.trust_tier.to_string(),
                     on_one_line(model.model.as_deref().unwrap_or("-")),
                 ]);
+            }
+            for model in &output.models {
+                if let Some(problem) = &model.problem {
+                    context.ui.warn(problem, None);
+                }
             }
             context.ui.read_by_all(&table.render())
         }

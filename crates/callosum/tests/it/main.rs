@@ -33,6 +33,8 @@ mod clients;
 mod command_line;
 /// Completions that know the project.
 mod completions;
+/// Models of the user's configuration.
+mod configured_models;
 /// Executors that try to get further than they were let.
 mod confinement;
 /// What executors may not write, nor hold, and what the record has of it.

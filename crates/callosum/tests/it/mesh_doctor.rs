@@ -300,7 +300,7 @@ fn the_users_configuration_is_checked() {
         ("[sinks.x]\nkind = \"slack\"\n", &["line 2", "discord"]),
         (
             "[executors.scout]\npriority = \"y\"\n",
-            &["unknown key `executors`", "mesh, sinks"],
+            &["unknown key `executors`", "arbiter, mesh, models, sinks"],
         ),
     ] {
         env.write(env.configuration(), text);

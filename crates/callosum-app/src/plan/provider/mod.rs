@@ -35,6 +35,7 @@ use serde_json::Value as Json;
 
 use crate::context::Context;
 use crate::mesh::asking;
+use crate::model::configured;
 use crate::moment::Moment;
 use crate::plan::provider::foreign::ForeignTexts;
 use crate::{CommandError, Exit, capability};
@@ -186,12 +187,17 @@ pub fn providers<'c>(
         catalogue: Arc::clone(&catalogue),
         foreign: ForeignTexts::of_run(state, answers),
     });
+    // A configuration that cannot be used was reported with the catalogue, and names none.
+    let configured = configured::settings(context).cloned().unwrap_or_default();
     let mut providers = Providers::new();
     for manifest in catalogue.iter() {
         let (perform, outcome): (Perform, Option<Outcome>) = match &manifest.provenance {
             Provenance::BuiltIn => {
                 let row = row_of(manifest)?;
                 (row.perform, row.outcome)
+            }
+            Provenance::Executor(id) if configured.get(id).is_some() => {
+                (model::as_agent, Some(model::outcome))
             }
             Provenance::Executor(_) => (delegation::perform, Some(delegation::outcome)),
             Provenance::ToolServer(_) => (server_tool::perform, None),

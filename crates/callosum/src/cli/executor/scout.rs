@@ -14,7 +14,8 @@ use callosum_app::executor::scout::{LONGEST_REQUEST, PROGRESS_PAUSE};
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
 use callosum_host::Disk;
-use callosum_host::process::end_with_parent;
+use callosum_host::process::{end_with_parent, replace};
+use callosum_model::LlamaCommand;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -38,6 +39,8 @@ enum Embedded {
     Mcp,
     /// Asks a coding agent over the Agent Client Protocol
     Acp,
+    /// Becomes the server of a model file
+    LlamaServer,
 }
 
 pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(), CommandError> {
@@ -59,6 +62,7 @@ pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(
         })?;
     match args.executor {
         Embedded::Scout => explore(&bytes),
+        Embedded::LlamaServer => become_server(&bytes),
         Embedded::Http | Embedded::Mcp | Embedded::Acp => speak(environment, &bytes),
     }
 }
@@ -78,6 +82,20 @@ fn speak(environment: &Environment, job: &[u8]) -> Result<(), CommandError> {
         }
         JobError::Unheard(error) => unprinted(error),
     })
+}
+
+/// Becomes the server: the wish to end with the parent stays with the process.
+fn become_server(bytes: &[u8]) -> Result<(), CommandError> {
+    let command: LlamaCommand = serde_json::from_slice(bytes).map_err(|error| {
+        CommandError::because(
+            Exit::Usage,
+            "cannot read the command on standard input",
+            &error,
+        )
+    })?;
+    let error = replace(command.program.as_os_str(), command.arguments());
+    let what = format!("cannot run `{}`", command.program.display());
+    Err(CommandError::because(Exit::Environment, what, &error))
 }
 
 fn explore(bytes: &[u8]) -> Result<(), CommandError> {

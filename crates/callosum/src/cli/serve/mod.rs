@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use callosum_app::mesh::{panes, unusable};
+use callosum_app::model::serving;
+use callosum_app::report::Reporter;
 use callosum_app::serve::{LETS_GO, MENDING, Silent, elsewhere, failed, lines};
 use callosum_app::{CommandError, Exit, explain, shell_word, store};
 use callosum_client::presence::presence_source;
@@ -197,6 +199,12 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             |error| {
                 CommandError::from_error(Exit::Environment, &error).hint(edit_configuration(ground))
             },
+        )?,
+        models: serving(
+            &ground.disk,
+            &ground.homes,
+            &ground.environment,
+            &(Arc::new(ground.ui) as Arc<dyn Reporter>),
         )?,
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());

@@ -18,6 +18,8 @@ mod faults;
 mod life;
 /// What Prometheus reads.
 mod metrics;
+/// Models that another Callosum asks.
+mod models;
 /// What is passed on to places outside.
 pub(crate) mod sinks;
 /// Whom it does not answer.

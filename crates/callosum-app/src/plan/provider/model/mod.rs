@@ -1,7 +1,7 @@
 //! `:llm.*` and `:nlp.*`: calls that a model answers.
 //!
 //! Start with `Inquiry`, which asks one model within a call's limits and counts what that cost. A call that names no
-//! model gets the first executor that is ready, and none that the kernel barred.
+//! model gets the configured planner, else the first executor that is ready, and none that the kernel barred.
 
 mod language;
 mod plan;
@@ -17,8 +17,9 @@ use callosum_arbiter::kernel::{AnsweredCost, ApprovedCall, KnownOutcome, Provide
 use callosum_host::process::Cancel;
 use callosum_model::{ECHO, EchoModel, ExecutorModel, Limits, ModelError, ModelProvider, Request};
 use callosum_plan::FailureKind;
+use serde_json::Value as Json;
 
-pub(super) use self::language::{classify, infer, sentiment, summarize};
+pub(super) use self::language::{as_agent, classify, infer, sentiment, summarize};
 pub(super) use self::plan::generate;
 pub(crate) use self::plan::usual;
 pub(super) use self::review::review;
@@ -27,6 +28,7 @@ use crate::CommandError;
 use crate::constitution::governance;
 use crate::context::Context;
 use crate::explain;
+use crate::model::configured;
 use crate::plan::own::OwnRun;
 use crate::plan::provider::{Surroundings, failed};
 use crate::roster::Roster;
@@ -55,8 +57,12 @@ impl<'c> Inquiry<'c> {
             None => first(context, call)?,
         };
         let limits = call.limits();
+        let configured = configured::provider(context, &id).map_err(|error| failed(&error))?;
         let (model, may_change): (Arc<dyn ModelProvider>, bool) = if id == ECHO {
             (Arc::new(EchoModel), false)
+        } else if let Some(model) = configured {
+            refuse_revoked(context, &id)?;
+            (model, false)
         } else {
             let around = context.surroundings().map_err(|error| failed(&error))?;
             let roster = Roster::load(context).map_err(|error| failed(&error))?;
@@ -84,8 +90,20 @@ impl<'c> Inquiry<'c> {
         self.model.id()
     }
 
-    /// Asks once. Fails if that alone would be above the run's budget.
+    /// Asks once for any text. Fails if that alone would be above the run's budget.
     fn ask(&mut self, prompt: String) -> Result<String, ProviderFailure> {
+        self.ask_for(Request::text(prompt))
+    }
+
+    /// Asks once for JSON. A server that can hold its model to the schema does so; the reply is checked all the same.
+    fn ask_for_json(&mut self, prompt: String, schema: Json) -> Result<String, ProviderFailure> {
+        self.ask_for(Request {
+            schema: Some(schema),
+            ..Request::text(prompt)
+        })
+    }
+
+    fn ask_for(&mut self, request: Request) -> Result<String, ProviderFailure> {
         let broken = |why: String| ProviderFailure::before(FailureKind::CapabilityError, why);
         let kept = self.mark.keep(self.may_change);
         kept.map_err(|error| broken(error.to_string()))?;
@@ -93,9 +111,7 @@ impl<'c> Inquiry<'c> {
         limits.tokens = limits
             .tokens
             .map(|tokens| tokens.saturating_sub(self.cost.tokens));
-        let asked = self
-            .model
-            .infer(&Request { prompt }, limits, self.cancel, &mut |_| {});
+        let asked = self.model.infer(&request, limits, self.cancel, &mut |_| {});
         match asked {
             Ok(reply) => {
                 self.cost.tokens += reply.tokens;
@@ -140,7 +156,11 @@ pub fn models(context: &Context) -> Result<Vec<String>, CommandError> {
 
 /// Returns the first model that is ready and not barred.
 fn first(context: &Context, call: &ApprovedCall) -> Result<String, ProviderFailure> {
-    let models = models(context).map_err(|error| failed(&error))?;
+    let settings = configured::settings(context).map_err(|error| failed(&error))?;
+    let ready = models(context).map_err(|error| failed(&error))?;
+    let named = settings.models.iter().map(|model| model.name.clone());
+    let planner = settings.planner.clone().into_iter();
+    let models = planner.chain(ready).chain(named);
     let is_barred = |id: &String| {
         let name = format!("agent.{id}");
         call.barred().iter().any(|barred| barred.as_str() == name)
@@ -152,7 +172,7 @@ fn first(context: &Context, call: &ApprovedCall) -> Result<String, ProviderFailu
             hint: Some("callosum executor discover"),
             ..ProviderFailure::before(
                 FailureKind::CapabilityError,
-                "no executor is ready that can be asked as a model",
+                "no model is configured, and no executor is ready that can be asked as one",
             )
         })
 }

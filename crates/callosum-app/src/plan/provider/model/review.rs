@@ -81,7 +81,17 @@ pub(in crate::plan::provider) fn review(
         .collect();
     let mut inquiry = Inquiry::new(surroundings, call, asked.model.clone(), cancel)?;
     let goal = surroundings.foreign.quoted(&asked.goal);
-    let reply = inquiry.ask(prompt(&goal, &asked, role, &rules))?;
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "vote": {"enum": ["approve", "reject", "abstain"]},
+            "reasons": {"type": "array", "items": {"type": "string"}},
+            "rule": {"type": ["string", "null"]},
+        },
+        "required": ["vote", "reasons", "rule"],
+        "additionalProperties": false,
+    });
+    let reply = inquiry.ask_for_json(prompt(&goal, &asked, role, &rules), schema)?;
     let ballot = ballot(&reply);
     let (vote, reasons, rule) = match ballot {
         Ok(ballot) => {

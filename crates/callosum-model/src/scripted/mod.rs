@@ -1,12 +1,21 @@
 //! [`EchoModel`] and [`ScriptedModel`]: models that compute nothing, for trials and tests (Seed CCOS §3.b.3).
+//!
+//! `script` reads what a scripted model answers, as JSON lines or TOML.
+
+mod script;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
 
 use callosum_evidence::tokens;
 use callosum_host::process::Cancel;
-use serde::Deserialize;
-use thiserror::Error;
 
+use self::script::Line;
+pub use self::script::ScriptError;
 use crate::provider::{
-    Limits, ModelError, ModelProvider, Place, Reply, Request, refuse_over_budget,
+    Delta, Limits, ModelError, ModelProvider, Place, Reply, Request, refuse_over_budget,
 };
 
 /// Answers with the prompt, after a prefix.
@@ -15,9 +24,6 @@ pub struct EchoModel;
 
 /// Id of [`EchoModel`].
 pub const ECHO: &str = "echo";
-
-/// Id of [`ScriptedModel`] unless it has another.
-pub const STUB: &str = "stub";
 
 impl ModelProvider for EchoModel {
     fn id(&self) -> &str {
@@ -33,63 +39,61 @@ impl ModelProvider for EchoModel {
         request: &Request,
         limits: Limits,
         _: &Cancel,
-        _: &mut dyn FnMut(&str),
+        sink: &mut dyn FnMut(Delta<'_>),
     ) -> Result<Reply, ModelError> {
         let tokens = refuse_over_budget(request, limits)?;
+        let text = format!("echo: {}", request.prompt);
+        sink(Delta::Text(&text));
         Ok(Reply {
-            text: format!("echo: {}", request.prompt),
+            text,
             tokens: tokens * 2,
             cost_usd: 0.0,
         })
     }
 }
 
-/// Answers with the first reply of its script whose words are all in the prompt. The same prompt always gets the same
-/// reply.
-#[derive(Clone, Debug)]
+/// Answers with the first reply of its script whose words are all in the prompt. A reply that is marked `once` is given
+/// once, so a script also answers in order.
+#[derive(Debug)]
 pub struct ScriptedModel {
     id: String,
     lines: Vec<Line>,
-}
-
-/// One line of a script.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    /// Words that must all be in the prompt; none fit every prompt.
-    #[serde(default)]
-    when: Vec<String>,
-    /// The reply: a text, or JSON that is written out.
-    reply: serde_json::Value,
-}
-
-/// Error of an unusable script.
-#[derive(Debug, Error)]
-#[error("line {line} of the script: {why}")]
-pub struct ScriptError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The reason.
-    pub why: serde_json::Error,
+    /// The replies that were given and are given once.
+    used: Mutex<BTreeSet<usize>>,
 }
 
 impl ScriptedModel {
-    /// Reads a script: a JSON object per line, `{"when": ["words"], "reply": "text"}`.
-    pub fn read(id: &str, script: &str) -> Result<Self, ScriptError> {
-        let mut lines = Vec::new();
-        for (index, line) in script.lines().enumerate() {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let line = serde_json::from_str(line).map_err(|why| ScriptError {
-                line: index + 1,
-                why,
-            })?;
-            lines.push(line);
-        }
-        Ok(Self {
+    /// Reads a script of JSON lines: `{"when": ["words"], "reply": "text", "once": true}`.
+    pub fn read_lines(id: &str, script: &str) -> Result<Self, ScriptError> {
+        script::of_lines(script).map(|lines| Self::new(id, lines))
+    }
+
+    /// Reads a script of TOML: tables `[[answers]]` with the same keys.
+    pub fn read_toml(id: &str, script: &str) -> Result<Self, ScriptError> {
+        script::of_toml(script).map(|lines| Self::new(id, lines))
+    }
+
+    fn new(id: &str, lines: Vec<Line>) -> Self {
+        Self {
             id: id.to_owned(),
             lines,
+            used: Mutex::default(),
+        }
+    }
+
+    /// Finds the reply to a prompt, and marks it as used if it is given once.
+    fn reply(&self, prompt: &str) -> Option<String> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.iter().enumerate();
+        let mut fitting =
+            lines.filter(|(_, line)| line.when.iter().all(|words| prompt.contains(words)));
+        let (at, line) = fitting.find(|(at, line)| !line.once || !used.contains(at))?;
+        if line.once {
+            used.insert(at);
+        }
+        Some(match &line.reply {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
         })
     }
 }
@@ -108,7 +112,7 @@ impl ModelProvider for ScriptedModel {
         request: &Request,
         limits: Limits,
         cancel: &Cancel,
-        _: &mut dyn FnMut(&str),
+        sink: &mut dyn FnMut(Delta<'_>),
     ) -> Result<Reply, ModelError> {
         let tokens = refuse_over_budget(request, limits)?;
         if cancel.is_cancelled() {
@@ -116,18 +120,14 @@ impl ModelProvider for ScriptedModel {
                 model: self.id.clone(),
             });
         }
-        let fits = |line: &&Line| line.when.iter().all(|words| request.prompt.contains(words));
-        let Some(line) = self.lines.iter().find(fits) else {
+        let Some(text) = self.reply(&request.prompt) else {
             return Err(ModelError::Failed {
                 why: format!("the script of `{}` has no reply to this prompt", self.id),
                 tokens: 0,
                 may_pass: false,
             });
         };
-        let text = match &line.reply {
-            serde_json::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        sink(Delta::Text(&text));
         Ok(Reply {
             tokens: tokens + tokens::estimate(&text),
             text,
@@ -145,9 +145,7 @@ mod tests {
         prompt: &str,
         tokens: Option<u64>,
     ) -> Result<Reply, ModelError> {
-        let request = Request {
-            prompt: prompt.to_owned(),
-        };
+        let request = Request::text(prompt);
         let limits = Limits { tokens, time: None };
         model.infer(&request, limits, &Cancel::new().unwrap(), &mut |_| {})
     }
@@ -157,7 +155,7 @@ mod tests {
     fn a_script_answers_by_the_words_of_the_prompt() {
         let script =
             "{\"when\": [\"plan\"], \"reply\": {\"version\": \"1.0\"}}\n\n{\"reply\": \"yes\"}\n";
-        let model = ScriptedModel::read("local/phi::2", script).unwrap();
+        let model = ScriptedModel::read_lines("local/phi::2", script).unwrap();
         assert_eq!(model.id(), "local/phi::2");
         let plan = infer(&model, "write a plan", None).unwrap();
         assert_eq!(plan.text, "{\"version\":\"1.0\"}");
@@ -171,7 +169,7 @@ mod tests {
         let prompt = "word ".repeat(1000);
         for model in [
             &EchoModel as &dyn ModelProvider,
-            &ScriptedModel::read(STUB, "{\"reply\": \"\"}").unwrap(),
+            &ScriptedModel::read_lines("stub", "{\"reply\": \"\"}").unwrap(),
         ] {
             let error = infer(model, &prompt, Some(10)).unwrap_err();
             assert!(matches!(error, ModelError::OverBudget { allowed: 10, .. }));
@@ -183,7 +181,7 @@ mod tests {
     /// CCOS-MOD-1, upstream defect 12: a canceled request has no reply.
     #[test]
     fn a_canceled_request_has_no_reply() {
-        let model = ScriptedModel::read("of-the-configuration", "{\"reply\": 1}").unwrap();
+        let model = ScriptedModel::read_lines("of-the-configuration", "{\"reply\": 1}").unwrap();
         let cancel = Cancel::new().unwrap();
         cancel.cancel();
         let asked = model.infer(&Request::default(), Limits::default(), &cancel, &mut |_| {});
@@ -192,14 +190,31 @@ mod tests {
         );
     }
 
+    /// CCOS-MOD-1: replies that are given once come in order; then the others answer.
     #[test]
-    fn a_malformed_script_names_its_line() {
-        let error = ScriptedModel::read(STUB, "{\"reply\": 1}\n{\"replies\": 2}").unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("line 2 of the script: unknown field"),
-            "{error}"
-        );
+    fn replies_that_are_given_once_come_in_order() {
+        let script = "[[answers]]\nreply = \"one\"\nonce = true\n\
+                      [[answers]]\nwhen = [\"x\"]\nreply = \"two\"\nonce = true\n\
+                      [[answers]]\nreply = { vote = \"approve\" }\n";
+        let model = ScriptedModel::read_toml("stub", script).unwrap();
+        let texts = ["x", "y", "x", "x"].map(|prompt| infer(&model, prompt, None).unwrap().text);
+        let vote = "{\"vote\":\"approve\"}";
+        assert_eq!(texts, ["one", vote, "two", vote]);
+    }
+
+    /// CCOS-MOD-1: a model that does not stream sends its text once.
+    #[test]
+    fn a_reply_is_one_delta() {
+        let model = ScriptedModel::read_lines("stub", "{\"reply\": \"yes\"}").unwrap();
+        let mut pieces = Vec::new();
+        let mut sink = |delta: Delta<'_>| {
+            if let Delta::Text(text) = delta {
+                pieces.push(text.to_owned());
+            }
+        };
+        let request = Request::text("vote");
+        let cancel = Cancel::new().unwrap();
+        let reply = model.infer(&request, Limits::default(), &cancel, &mut sink);
+        assert_eq!([reply.unwrap().text], *pieces);
     }
 }

@@ -1,0 +1,42 @@
+//! [`with_defaults`]: the models that `callosum do` asks if none is named, from the table `arbiter` of the user's
+//! configuration.
+
+use super::configured;
+use crate::CommandError;
+use crate::context::Context;
+use crate::goal::Wanted;
+use crate::plan::provider::model;
+use crate::roster::Roster;
+
+/// Fills in the planner and the reviewers of the configuration, and refuses names that are no model.
+///
+/// Without a configured planner, the first configured model proposes if no executor is ready. Reviewers of the
+/// configuration are used if neither planners nor reviewers are named.
+pub(crate) fn with_defaults(context: &Context, wanted: &Wanted) -> Result<Wanted, CommandError> {
+    let settings = configured::settings(context)?;
+    let mut wanted = wanted.clone();
+    if wanted.planners.is_empty() {
+        wanted.planners.extend(settings.planner.clone());
+        if wanted.reviewers.is_empty() {
+            wanted.reviewers.clone_from(&settings.reviewers);
+        }
+    }
+    if wanted.planners.is_empty()
+        && !settings.models.is_empty()
+        && model::models(context)?.is_empty()
+    {
+        let first = settings
+            .models
+            .iter()
+            .map(|model| model.name.clone())
+            .take(1);
+        wanted.planners.extend(first);
+    }
+    let roster = Roster::load(context)?;
+    for name in wanted.planners.iter().chain(&wanted.reviewers) {
+        if name != callosum_model::ECHO && settings.get(name).is_none() {
+            roster.taker(name)?;
+        }
+    }
+    Ok(wanted)
+}

@@ -11,7 +11,7 @@ use callosum_arbiter::{
     kernel::{
         Answer, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect,
         Kernel, KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, RunCaps,
-        Sensitivity, TrustTier,
+        Sensitivity, TrustTier, Unheld,
     },
     plan_run::{
         ConstitutionPrint, Grant, Kept, NewRun, Providers, RunEnd, RunId, RunJournal, RunMeans,
@@ -140,8 +140,8 @@ fn manifest() -> Manifest {
         quotas: Quotas::default(),
         provenance: Provenance::BuiltIn,
         answers_by_key: true,
-        unheld: BTreeSet::new(),
-        unheld_output: BTreeSet::new(),
+        unheld: Unheld::default(),
+        unheld_output: Unheld::default(),
     }
 }
 

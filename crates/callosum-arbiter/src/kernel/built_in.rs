@@ -6,7 +6,7 @@ use callosum_plan::{CapabilityName, Schema};
 
 use super::{
     effect::{Effect, Sensitivity, TrustTier},
-    manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+    manifest::{CapabilityKind, Manifest, Provenance, Quotas, Unheld},
 };
 
 /// Milliseconds that a delegation may take.
@@ -271,8 +271,8 @@ impl Row {
             },
             provenance: Provenance::BuiltIn,
             answers_by_key: self.answers_by_key,
-            unheld: BTreeSet::new(),
-            unheld_output: BTreeSet::new(),
+            unheld: Unheld::default(),
+            unheld_output: Unheld::default(),
         })
     }
 }

@@ -4,7 +4,7 @@
 //! on disk, or between an effect and its answer.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     io,
     sync::{
         Arc, Mutex,
@@ -25,7 +25,7 @@ use crate::{
     kernel::{
         self, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect, Kernel,
         KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, RunCaps,
-        Sensitivity, TrustTier,
+        Sensitivity, TrustTier, Unheld,
     },
     plan_run::*,
 };
@@ -198,8 +198,8 @@ fn manifest(id: &str, answers_by_key: bool) -> Manifest {
         },
         provenance: Provenance::BuiltIn,
         answers_by_key,
-        unheld: BTreeSet::new(),
-        unheld_output: BTreeSet::new(),
+        unheld: Unheld::default(),
+        unheld_output: Unheld::default(),
     }
 }
 

@@ -14,8 +14,8 @@ use callosum_arbiter::{
         Sensitivity, TrustTier, Unheld,
     },
     plan_run::{
-        ConstitutionPrint, Grant, Kept, NewRun, Providers, RunEnd, RunId, RunJournal, RunMeans,
-        RunNotice, RunRecord, RunState, RunWatch, begin, drive,
+        ConstitutionPrint, Grant, Kept, NewRun, Providers, RulesStamp, RunEnd, RunId, RunJournal,
+        RunMeans, RunNotice, RunRecord, RunRules, RunState, RunWatch, begin, drive,
     },
 };
 use callosum_host::{Clock, process::Cancel};
@@ -25,6 +25,23 @@ use callosum_plan::{
     compile,
 };
 use callosum_testkit::disk::{Image, MemoryDisk};
+
+/// Rules that never change.
+struct Unchanged;
+
+impl RunRules for Unchanged {
+    fn stamp(&self) -> RulesStamp {
+        RulesStamp::new()
+    }
+
+    fn revoked(&self) -> Result<BTreeSet<CapabilityName>, String> {
+        Ok(BTreeSet::new())
+    }
+
+    fn constitution(&self) -> Option<Constitution> {
+        None
+    }
+}
 
 fn main() {
     divan::main();
@@ -203,7 +220,8 @@ impl Desk {
             answers: &self.answers,
             kernel: &self.kernel,
             providers: &self.providers,
-            revoked: &|| Ok(BTreeSet::new()),
+            rules: &Unchanged,
+            rules_seen: RulesStamp::new(),
             grant: &self.grant,
             clock: &self.clock,
             stop: &self.cancel,

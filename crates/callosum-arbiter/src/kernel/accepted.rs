@@ -113,7 +113,7 @@ impl AcceptedManifest {
         }
     }
 
-    /// Compares it with the capability as it is now. `None` stands for a capability that was never seen.
+    /// Compares it with the capability as it is now. `None` means that it was never seen.
     pub fn review(
         accepted: Option<&Self>,
         now: &Manifest,

@@ -77,7 +77,7 @@ const ROWS: [Row; 15] = [
         kind: CapabilityKind::Primitive,
         skills: &["discovery"],
         input: "[:union [:map [:kind [:union String Keyword] ?] [:skills [:vector [:union String \
-                Keyword]] ?] [:trust-tier Int ?]] [:vector Never]]",
+                Keyword]] ?] [:trust-tier Int ?] [:order [:union String Keyword] ?]] [:vector Never]]",
         output: "[:vector Map]",
         effects: &[Effect::ReadsCatalogue],
         sensitivity: Sensitivity::Public,

@@ -1,8 +1,8 @@
 //! [`compare`]: how far one manifest of a capability is from another, by variance.
 //!
 //! Arguments are contravariant: a new version must take all that the old one took. Answers are covariant: it may answer
-//! nothing that the old one never answered. Effects, permissions and trust that widen are a major change, whatever the
-//! schemas say. A function of the two manifests alone; what follows from it is decided in [`accepted`](super::accepted).
+//! nothing that the old one never answered. Effects, permissions and trust that widen are a major change, even if
+//! the schemas are the same. A function of the two manifests alone; what follows from it is decided in [`accepted`](super::accepted).
 
 use std::fmt;
 

@@ -17,6 +17,7 @@ pub mod effect;
 pub mod gate;
 pub mod literal_arguments;
 pub mod manifest;
+pub mod outcomes;
 pub mod provider;
 pub mod query;
 pub mod redaction;
@@ -30,6 +31,7 @@ pub mod version;
 pub use self::{
     accepted::{AcceptedManifest, PendingChange, Review},
     built_in::built_in_manifests,
+    catalogue::QueryOrder,
     catalogue::{Catalogue, CatalogueError, CatalogueQuery},
     change::{Change, ChangeLevel, compare},
     constitution::{Constitution, ConstitutionError, Origin, PolicyNote},

@@ -213,6 +213,38 @@ fn compatible_changes_are_accepted_and_a_major_one_waits() {
     ));
 }
 
+/// CCOS-CAP-1: what widened is refused, also where a task is handed to it, and once a person accepts it is not.
+#[test]
+fn the_kernel_refuses_what_widened() {
+    let mut held = Catalogue::clone(&catalogue());
+    let claude = name("agent.claude");
+    let new = Arc::clone(held.get(&claude).unwrap());
+    let mut old = Manifest::clone(&new);
+    old.effects.clear();
+    let accepted = AcceptedManifest::first(&old, Timestamp::UNIX_EPOCH);
+    let pending = accepted.change_to(&new).unwrap();
+    held.hold_back(claude.clone(), pending);
+    let delegate = manifest("agent.delegate", &[Effect::StartsExecutor], TrustTier::OWN);
+    held.add(delegate).unwrap();
+    let kernel = Kernel::new(Arc::new(held), Constitution::built_in());
+    for asked in [
+        call("agent.claude", "{}"),
+        call("agent.delegate", "{:executor \"claude\"}"),
+    ] {
+        assert_eq!(said(&kernel.gate(&asked, &standing())), "changed");
+    }
+    let other = call("agent.delegate", "{:executor \"scout\"}");
+    assert_ne!(said(&kernel.gate(&other, &standing())), "changed");
+    let Ruling::Denied(denial) = kernel.gate(&call("agent.claude", "{}"), &standing()) else {
+        panic!("it is refused");
+    };
+    let hint = denial.to_failure().hint.unwrap();
+    assert!(
+        hint.contains("callosum capability accept agent.claude"),
+        "{hint}"
+    );
+}
+
 /// A number within bounds that the samples are on both sides of.
 fn number() -> impl Strategy<Value = Json> {
     let bounds = (
@@ -319,7 +351,7 @@ fn object() -> impl Strategy<Value = Json> {
             if let Some(property) = property {
                 schema["properties"][name] = property;
             } else if required.contains(&name) && !has_others {
-                // A name that must be there and may not is told of by no server.
+                // No server requires a name that it forbids.
                 schema["properties"][name] = json!({});
             }
         }
@@ -360,7 +392,7 @@ fn lists(items: &[&str]) -> Vec<String> {
     lists
 }
 
-/// Enough values that whatever one schema takes and another does not is among them.
+/// Values that include a difference of any two schemas of the generator.
 fn samples(key: fn(&str) -> String) -> Vec<Value> {
     let mut first: Vec<String> = [
         "", "nil", "true", "-1", "0", "1", "2", "3", "4", "-0.5", "0.5", "1.5", "2.5", "3.5",

@@ -11,11 +11,11 @@ use callosum_arbiter::{
     kernel::{
         Answer, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect,
         Kernel, KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, RunCaps,
-        Sensitivity, TrustTier,
+        Sensitivity, TrustTier, Unheld,
     },
     plan_run::{
-        ConstitutionPrint, Grant, Kept, NewRun, Providers, RunEnd, RunId, RunJournal, RunMeans,
-        RunNotice, RunRecord, RunState, RunWatch, begin, drive,
+        ConstitutionPrint, Grant, Kept, NewRun, Providers, RulesStamp, RunEnd, RunId, RunJournal,
+        RunMeans, RunNotice, RunRecord, RunRules, RunState, RunWatch, begin, drive,
     },
 };
 use callosum_host::{Clock, process::Cancel};
@@ -25,6 +25,23 @@ use callosum_plan::{
     compile,
 };
 use callosum_testkit::disk::{Image, MemoryDisk};
+
+/// Rules that never change.
+struct Unchanged;
+
+impl RunRules for Unchanged {
+    fn stamp(&self) -> RulesStamp {
+        RulesStamp::new()
+    }
+
+    fn revoked(&self) -> Result<BTreeSet<CapabilityName>, String> {
+        Ok(BTreeSet::new())
+    }
+
+    fn constitution(&self) -> Option<Constitution> {
+        None
+    }
+}
 
 fn main() {
     divan::main();
@@ -140,8 +157,8 @@ fn manifest() -> Manifest {
         quotas: Quotas::default(),
         provenance: Provenance::BuiltIn,
         answers_by_key: true,
-        unheld: BTreeSet::new(),
-        unheld_output: BTreeSet::new(),
+        unheld: Unheld::default(),
+        unheld_output: Unheld::default(),
     }
 }
 
@@ -203,7 +220,8 @@ impl Desk {
             answers: &self.answers,
             kernel: &self.kernel,
             providers: &self.providers,
-            revoked: &|| Ok(BTreeSet::new()),
+            rules: &Unchanged,
+            rules_seen: RulesStamp::new(),
             grant: &self.grant,
             clock: &self.clock,
             stop: &self.cancel,

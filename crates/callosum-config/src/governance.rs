@@ -16,7 +16,10 @@ use callosum_arbiter::kernel::{
     Constitution,
     constitution::{document::MAX_BYTES, signature},
 };
-use callosum_host::{Disk, DiskError, FileLock, LockError, disk::EntryKind};
+use callosum_host::{
+    Disk, DiskError, FileLock, LockError,
+    disk::{EntryKind, FileStat},
+};
 use callosum_ledger::{
     Checksum,
     checkpoint::{KeyError, MachineKey},
@@ -188,6 +191,19 @@ impl Governance {
             refuse(format!("it is not UTF-8, at byte {at}"))
         })?;
         Ok(Some(text))
+    }
+
+    /// Returns what is known of the files that say what plans may do, without opening one: it is another once a file is. One that
+    /// can't be looked at counts as absent.
+    pub fn stamp(&self) -> Vec<Option<FileStat>> {
+        let user = self.user_file();
+        // It may be a link.
+        let user = self.disk.canonicalize(&user).unwrap_or(user);
+        let note = Self::signature_file(&self.user_file());
+        let note = self.disk.canonicalize(&note).unwrap_or(note);
+        let files = [self.revocations(), user, note, self.project_file()];
+        let stat = |file: PathBuf| self.disk.stat(&file).ok().flatten();
+        files.map(stat).to_vec()
     }
 
     /// Returns the capabilities that were revoked on this machine.

@@ -94,6 +94,23 @@ impl Homes {
         self.machine.join("server-tools").join(name.to_string())
     }
 
+    /// The manifests of capabilities that this machine accepted for the project at `root`
+    /// (`docs/formats/capability.md`).
+    pub fn accepted_capabilities(&self, root: &Path) -> PathBuf {
+        self.capabilities("accepted", root)
+    }
+
+    /// What calls of capabilities came to in the project at `root` (`docs/formats/capability.md`).
+    pub fn capability_outcomes(&self, root: &Path) -> PathBuf {
+        self.capabilities("outcomes", root)
+    }
+
+    fn capabilities(&self, kind: &str, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        let folder = self.machine.join("capabilities").join(kind);
+        folder.join(format!("{name}.json"))
+    }
+
     /// Where the locks of the runs of plans of the project at `root` are (`docs/formats/plan-run.md`).
     pub fn plan_locks(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());

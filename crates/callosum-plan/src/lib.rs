@@ -52,7 +52,7 @@ pub use crate::{
         ProposedYield, Rejection, accept,
     },
     reader::{MAX_DEPTH, MAX_SOURCE, ReadError, read, read_one},
-    schema::{Schema, SchemaError},
+    schema::{Excluded, Schema, SchemaError},
     span::Span,
     value::{Function, JsonError, Key, Map, NotationError, Value, Vector},
 };

@@ -1,12 +1,16 @@
 //! The catalogue of this project, gathered from what is built in and from the registry.
 
+use callosum_arbiter::kernel::outcomes::Outcomes;
 use callosum_arbiter::kernel::{
-    Catalogue, Holding, Manifest, built_in_manifests, is_held_at_best, registered_manifests,
+    AcceptedManifest, Catalogue, Change, Holding, Manifest, PendingChange, Provenance,
+    built_in_manifests, is_held_at_best, registered_manifests,
 };
 use callosum_plan::CapabilityName;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::capability::accepted::AcceptedManifests;
+use crate::capability::outcomes::OutcomesOutput;
 use crate::context::Context;
 use crate::kept_tools::KeptTools;
 use crate::roster::Roster;
@@ -21,8 +25,15 @@ pub struct CapabilityOutput {
     pub name: String,
     /// What it does.
     pub description: String,
-    /// Its version.
+    /// Its version, as its provider states it.
     pub version: String,
+    /// The version that this machine accepted: derived from changes where the provider states none. Absent for what is
+    /// built in, and for what no run has seen yet.
+    pub accepted_version: Option<String>,
+    /// The change that led to the accepted version.
+    pub last_change: Option<ChangeOutput>,
+    /// A change since the accepted version that needs a person: until `callosum capability accept`, calls are refused.
+    pub pending_change: Option<ChangeOutput>,
     /// `primitive`, `composite` or `agent`.
     pub kind: String,
     /// What it is good at.
@@ -58,23 +69,28 @@ pub struct CapabilityOutput {
     pub answers_by_key: bool,
     /// Whether it was revoked on this machine.
     pub revoked: bool,
+    /// What calls of it came to in this project.
+    pub outcomes: OutcomesOutput,
 }
 
 impl CapabilityOutput {
     /// Returns what is printed about a capability.
-    pub fn of(manifest: &Manifest, revoked: bool) -> Self {
+    pub fn of(manifest: &Manifest, revoked: bool, outcomes: &Outcomes) -> Self {
         let texts = |items: &std::collections::BTreeSet<String>| items.iter().cloned().collect();
         Self {
             id: manifest.id.to_string(),
             name: manifest.name.clone(),
             description: manifest.description.clone(),
             version: manifest.version.clone(),
+            accepted_version: None,
+            last_change: None,
+            pending_change: None,
             kind: manifest.kind.to_string(),
             skills: texts(&manifest.skills),
             input: manifest.input.as_str().to_owned(),
-            unenforced_input_keywords: texts(&manifest.unheld),
+            unenforced_input_keywords: texts(&manifest.unheld.keywords),
             output: manifest.output.as_str().to_owned(),
-            unenforced_output_keywords: texts(&manifest.unheld_output),
+            unenforced_output_keywords: texts(&manifest.unheld_output.keywords),
             effects: manifest.effects.iter().map(ToString::to_string).collect(),
             trust_tier: manifest.trust_tier.get(),
             sensitivity: manifest.sensitivity.to_string(),
@@ -86,13 +102,86 @@ impl CapabilityOutput {
             provider: manifest.provenance.provider().to_owned(),
             answers_by_key: manifest.answers_by_key,
             revoked,
+            outcomes: OutcomesOutput::of(outcomes, &manifest.id),
         }
     }
 }
 
-/// Gathers what plans can call in this project. An entry of the registry that is no capability is
-/// left out, with a warning.
+/// A change of a capability from one version to another.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ChangeOutput {
+    /// The version before.
+    pub from: String,
+    /// The version after.
+    pub to: String,
+    /// `patch`, `minor` or `major`.
+    pub level: String,
+    /// What changed, the farthest first.
+    pub reasons: Vec<String>,
+}
+
+impl CapabilityOutput {
+    /// Adds what this machine accepted of it, and what waits for a person.
+    #[must_use]
+    pub fn with_history(
+        self,
+        accepted: Option<&AcceptedManifest>,
+        pending: Option<&PendingChange>,
+    ) -> Self {
+        let last = accepted.and_then(|accepted| {
+            let last = accepted.last_change.as_ref()?;
+            Some(ChangeOutput {
+                from: last.from.to_string(),
+                to: accepted.version.to_string(),
+                level: last.level.to_string(),
+                reasons: last.reasons.clone(),
+            })
+        });
+        Self {
+            accepted_version: accepted.map(|accepted| accepted.version.to_string()),
+            last_change: last,
+            pending_change: pending.map(ChangeOutput::of),
+            ..self
+        }
+    }
+}
+
+impl ChangeOutput {
+    fn of(pending: &PendingChange) -> Self {
+        let PendingChange { from, to, change } = pending;
+        let Change { reasons } = change;
+        Self {
+            from: from.to_string(),
+            to: to.to_string(),
+            level: change.level().to_string(),
+            reasons: reasons.iter().map(|reason| reason.text.clone()).collect(),
+        }
+    }
+}
+
+/// Gathers what plans can call in this project, and holds back what widened since this machine accepted it. An entry of
+/// the registry that is no capability is left out, with a warning.
 pub fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
+    let (mut catalogue, tracked) = gathered(context)?;
+    let accepted = AcceptedManifests::of_project(context);
+    accepted.hold_back(&mut catalogue, &tracked, context.clock.now())?;
+    Ok(catalogue)
+}
+
+/// The same, for a run: what is new, or changed in a compatible way, is accepted from here on.
+pub fn noted_catalogue(context: &Context) -> Result<Catalogue, CommandError> {
+    let (mut catalogue, tracked) = gathered(context)?;
+    let accepted = AcceptedManifests::of_project(context);
+    accepted.note(&mut catalogue, &tracked, context.clock.now())?;
+    Ok(catalogue)
+}
+
+/// The catalogue, and the manifests in it whose changes are looked at: those of executors that this machine may start,
+/// and of their tools that a server listed.
+///
+/// Those are as they would be where the machine confines: it is no change of a capability that a process in a sandbox can't make
+/// one of its own.
+pub(super) fn gathered(context: &Context) -> Result<(Catalogue, Vec<Manifest>), CommandError> {
     let internal = |error| CommandError::from_error(Exit::Internal, &error);
     let mut catalogue =
         Catalogue::new(built_in_manifests(env!("CARGO_PKG_VERSION"))).map_err(internal)?;
@@ -105,6 +194,7 @@ pub fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
     let roster = Roster::load(context)?;
     let kept_tools = KeptTools::of_project(context);
     let mut found = None;
+    let mut tracked = Vec::new();
     for executor in roster.registry().executors() {
         let tools = kept_tools.of(executor)?;
         let holding = if is_held_at_best(executor) {
@@ -114,6 +204,12 @@ pub fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
         };
         let is_trusted = roster.is_trusted(executor);
         let manifests = registered_manifests(executor, is_trusted, &tools, holding);
+        let mut own: Vec<&Manifest> = Vec::new();
+        let anywhere = match holding {
+            Holding::Files => manifests.clone(),
+            Holding::Nothing => registered_manifests(executor, is_trusted, &tools, Holding::Files),
+        };
+        let anywhere = anywhere.unwrap_or_default();
         let manifests = match manifests {
             Ok(manifests) => manifests,
             Err(error) => {
@@ -122,12 +218,22 @@ pub fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
             }
         };
         for manifest in manifests {
-            if let Err(error) = catalogue.add(manifest) {
-                context.report.warn(&format!("left out: {error}"), None);
+            let id = manifest.id.clone();
+            match catalogue.add(manifest) {
+                Ok(()) => own.extend(anywhere.iter().find(|one| one.id == id)),
+                Err(error) => context.report.warn(&format!("left out: {error}"), None),
             }
         }
+        let is_listed = |one: &Manifest| match one.provenance {
+            Provenance::ToolServer(_) => tools.iter().any(|tool| tool.name == one.name),
+            _ => true,
+        };
+        let own = own.into_iter().filter(|one| is_listed(one)).cloned();
+        if is_trusted && !executor.is_embedded() {
+            tracked.extend(own);
+        }
     }
-    Ok(catalogue)
+    Ok((catalogue, tracked))
 }
 
 /// What this machine can hold an executor to; nothing, where that cannot be tried.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use callosum_arbiter::kernel::{Catalogue, Constitution, RunCaps, Sensitivity, TrustTier};
 use callosum_arbiter::plan_run::{
-    CallKey, ConstitutionPrint, Grant, RunError, RunJournal as _, RunRecord, RunState,
-    SealedJournal,
+    CallKey, ConstitutionPrint, Grant, RulesStamp, RunError, RunJournal as _, RunRecord, RunRules,
+    RunState, SealedJournal,
 };
+use callosum_config::Governance;
 use callosum_ledger::Answers;
 use callosum_plan::{Allowlist, CapabilityName, Finding, Program, Rule};
 
@@ -49,6 +50,23 @@ pub fn constitution(context: &Context) -> (Constitution, ConstitutionPrint) {
         hash: constitution.hash().to_owned(),
     };
     (constitution, print)
+}
+
+/// What plans are governed by here, as it is while a run goes on.
+pub struct CurrentRules(pub Governance);
+
+impl RunRules for CurrentRules {
+    fn stamp(&self) -> RulesStamp {
+        self.0.stamp()
+    }
+
+    fn revoked(&self) -> Result<BTreeSet<CapabilityName>, String> {
+        self.0.revoked().map_err(|error| error.to_string())
+    }
+
+    fn constitution(&self) -> Option<Constitution> {
+        self.0.read_constitution().ok()
+    }
 }
 
 /// The names of everything that somebody performs here.

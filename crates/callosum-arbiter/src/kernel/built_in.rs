@@ -6,7 +6,7 @@ use callosum_plan::{CapabilityName, Schema};
 
 use super::{
     effect::{Effect, Sensitivity, TrustTier},
-    manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+    manifest::{CapabilityKind, Manifest, Provenance, Quotas, Unheld},
 };
 
 /// Milliseconds that a delegation may take.
@@ -77,7 +77,7 @@ const ROWS: [Row; 15] = [
         kind: CapabilityKind::Primitive,
         skills: &["discovery"],
         input: "[:union [:map [:kind [:union String Keyword] ?] [:skills [:vector [:union String \
-                Keyword]] ?] [:trust-tier Int ?]] [:vector Never]]",
+                Keyword]] ?] [:trust-tier Int ?] [:order [:union String Keyword] ?]] [:vector Never]]",
         output: "[:vector Map]",
         effects: &[Effect::ReadsCatalogue],
         sensitivity: Sensitivity::Public,
@@ -271,8 +271,8 @@ impl Row {
             },
             provenance: Provenance::BuiltIn,
             answers_by_key: self.answers_by_key,
-            unheld: BTreeSet::new(),
-            unheld_output: BTreeSet::new(),
+            unheld: Unheld::default(),
+            unheld_output: Unheld::default(),
         })
     }
 }

@@ -9,14 +9,17 @@ use callosum_plan::CapabilityName;
 use thiserror::Error;
 
 use super::{
+    accepted::PendingChange,
     effect::TrustTier,
     manifest::{CapabilityKind, Manifest},
+    outcomes::Outcomes,
 };
 
 /// Manifests by the normal form of their names.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     manifests: BTreeMap<CapabilityName, Arc<Manifest>>,
+    pending: BTreeMap<CapabilityName, PendingChange>,
 }
 
 /// Why a manifest was not taken.
@@ -43,6 +46,18 @@ pub struct CatalogueQuery {
     pub skills: BTreeSet<String>,
     /// The least trust it must have.
     pub trust_tier: TrustTier,
+    /// The order of what is found.
+    pub order: QueryOrder,
+}
+
+/// The order of what a query finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueryOrder {
+    /// By name.
+    #[default]
+    Name,
+    /// The best score first, and those of one score by name.
+    Score,
 }
 
 impl Catalogue {
@@ -69,6 +84,16 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Holds a capability back until a person accepts how it changed.
+    pub fn hold_back(&mut self, id: CapabilityName, change: PendingChange) {
+        self.pending.insert(id, change);
+    }
+
+    /// Returns the change of a capability that waits for a person.
+    pub fn pending(&self, id: &CapabilityName) -> Option<&PendingChange> {
+        self.pending.get(id)
+    }
+
     /// Returns the manifest of that name.
     pub fn get(&self, id: &CapabilityName) -> Option<&Arc<Manifest>> {
         self.manifests.get(id)
@@ -89,11 +114,19 @@ impl Catalogue {
         self.manifests.is_empty()
     }
 
-    /// Returns those that a query asks for, in the order of their names.
-    pub fn query(&self, query: &CatalogueQuery) -> Vec<&Arc<Manifest>> {
-        self.iter()
-            .filter(|manifest| query.takes(manifest))
-            .collect()
+    /// Returns those that a query asks for, in its order.
+    pub fn query(&self, query: &CatalogueQuery, outcomes: &Outcomes) -> Vec<&Arc<Manifest>> {
+        let taken = self.iter().filter(|manifest| query.takes(manifest));
+        let mut taken: Vec<&Arc<Manifest>> = taken.collect();
+        if query.order == QueryOrder::Score {
+            let of = |manifest: &Arc<Manifest>| {
+                let own = outcomes.get(&manifest.id).cloned();
+                own.unwrap_or_default()
+            };
+            // Stable, so that the order is one of names where scores are equal.
+            taken.sort_by(|one, other| of(other).compare_score(&of(one)));
+        }
+        taken
     }
 }
 

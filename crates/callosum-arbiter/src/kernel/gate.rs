@@ -12,6 +12,7 @@ use std::{
 use callosum_plan::{CapabilityName, Key, Value};
 
 use super::{
+    accepted::PendingChange,
     addressee::{Addressee, stricter},
     catalogue::Catalogue,
     constitution::{
@@ -93,6 +94,7 @@ impl Kernel {
     fn decide(&self, request: &CallRequest, standing: &Standing) -> Result<Ruling, Objection> {
         let manifest = self.known(request)?;
         may_call(request, standing)?;
+        self.is_accepted(&request.capability)?;
         let redacted = fitting(request, manifest)?;
         let limits = within_budget(request, manifest, standing)?;
         let own = &request.capability;
@@ -167,6 +169,7 @@ impl Kernel {
         if standing.revoked.contains(executor) {
             return Err(revoked(executor));
         }
+        self.is_accepted(executor)?;
         let name = &request.capability;
         let manifest = self.catalogue.get(executor);
         if manifest.is_some_and(|manifest| manifest.trust_tier < TrustTier::TRUSTED) {
@@ -270,6 +273,23 @@ impl Kernel {
             policy: "kernel.unknown-capability",
             text: format!("no one provides `{}`", request.capability),
             hint: Some("run `callosum capability list` for all capabilities".to_owned()),
+        })
+    }
+
+    /// Refuses a capability that widened since this machine accepted it.
+    fn is_accepted(&self, name: &CapabilityName) -> Result<(), Objection> {
+        let Some(pending) = self.catalogue.pending(name) else {
+            return Ok(());
+        };
+        let PendingChange { from, to, change } = pending;
+        let reasons = change.decisive().join("; ");
+        Err(Objection {
+            kind: DenialKind::Changed,
+            policy: "kernel.changed",
+            text: format!("`{name}` changed since it was accepted, from {from} to {to}: {reasons}"),
+            hint: Some(format!(
+                "run `callosum capability show {name}`, then `callosum capability accept {name}`"
+            )),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
+use callosum_ledger::Checksum;
 use callosum_plan::{CapabilityName, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -43,9 +44,19 @@ pub struct Manifest {
     /// anything twice. Where it can't, a call whose end is not known is a person's to settle.
     pub answers_by_key: bool,
     /// What a server's own schema asks of arguments that `input` does not hold: keywords of JSON Schema.
-    pub unheld: BTreeSet<String>,
+    pub unheld: Unheld,
     /// The same of what it answers, and `output`.
-    pub unheld_output: BTreeSet<String>,
+    pub unheld_output: Unheld,
+}
+
+/// What a server's schema asks for that no type of ours holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unheld {
+    /// The keywords of JSON Schema that ask for it.
+    pub keywords: BTreeSet<String>,
+    /// The hash of all that they ask for, so that a change is noticed; none where they ask for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<Checksum>,
 }
 
 /// How a capability comes to what it does.

@@ -7,14 +7,17 @@
 //!
 //! What is deliberately not here: performing a call, keeping records of it, asking a person, files.
 
+pub mod accepted;
 mod addressee;
 pub mod built_in;
 pub mod catalogue;
+pub mod change;
 pub mod constitution;
 pub mod effect;
 pub mod gate;
 pub mod literal_arguments;
 pub mod manifest;
+pub mod outcomes;
 pub mod provider;
 pub mod query;
 pub mod redaction;
@@ -23,21 +26,26 @@ pub mod request;
 pub mod ruling;
 pub mod standing;
 mod tool_schema;
+pub mod version;
 
 pub use self::{
+    accepted::{AcceptedManifest, PendingChange, Review},
     built_in::built_in_manifests,
+    catalogue::QueryOrder,
     catalogue::{Catalogue, CatalogueError, CatalogueQuery},
+    change::{Change, ChangeLevel, compare},
     constitution::{Constitution, ConstitutionError, Origin, PolicyNote},
     effect::{Effect, Sensitivity, TrustTier},
     gate::Kernel,
     literal_arguments::{ArgumentFault, argument_fault, repeats_effect},
-    manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+    manifest::{CapabilityKind, Manifest, Provenance, Quotas, Unheld},
     provider::{Answer, AnsweredCost, KnownOutcome, Provider, ProviderFailure},
     query::{QueryError, answer_query, read_query},
     registered::{EntryError, Holding, is_held_at_best, registered_manifests},
     request::CallRequest,
     ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
     standing::{PersonsDecision, RunCaps, RunSpent, Standing},
+    version::SemanticVersion,
 };
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `:capability.query`: the catalogue as plans ask for it.
 //!
-//! A function of the catalogue alone: the same catalogue answers the same, in the order of names.
+//! A function of the catalogue and of the outcomes alone: the same ones answer the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,10 @@ use callosum_plan::{Key, Value};
 use thiserror::Error;
 
 use super::{
-    catalogue::{Catalogue, CatalogueQuery},
+    catalogue::{Catalogue, CatalogueQuery, QueryOrder},
     effect::TrustTier,
     manifest::{CapabilityKind, Manifest},
+    outcomes::{CapabilityOutcomes, Outcomes},
 };
 
 /// Why a query can't be answered.
@@ -20,7 +21,7 @@ pub enum QueryError {
     #[error("a query is a map, not {0}")]
     NoMap(&'static str),
     /// It has a key that queries don't have.
-    #[error("queries have no {0}; allowed: :kind, :skills and :trust-tier")]
+    #[error("queries have no {0}; allowed: :kind, :skills, :trust-tier and :order")]
     Key(String),
     /// A key has a value that it doesn't take.
     #[error("{key} is {value}; allowed: {allowed}")]
@@ -34,7 +35,7 @@ pub enum QueryError {
     },
 }
 
-/// Reads a query from a map of `:kind`, `:skills` and `:trust-tier`, each of which may be absent.
+/// Reads a query from a map of `:kind`, `:skills`, `:trust-tier` and `:order`, each of which may be absent.
 pub fn read_query(value: &Value) -> Result<CatalogueQuery, QueryError> {
     let Value::Map(entries) = value else {
         return Err(QueryError::NoMap(value.noun()));
@@ -48,6 +49,7 @@ pub fn read_query(value: &Value) -> Result<CatalogueQuery, QueryError> {
             "kind" => query.kind = Some(kind(value)?),
             "skills" => query.skills = skills(value)?,
             "trust-tier" | "trust_tier" => query.trust_tier = tier(value)?,
+            "order" => query.order = order(value)?,
             _ => return Err(QueryError::Key(key.to_value().to_string())),
         }
     }
@@ -55,18 +57,20 @@ pub fn read_query(value: &Value) -> Result<CatalogueQuery, QueryError> {
 }
 
 /// Answers a query with a vector of maps, one for each capability.
-pub fn answer_query(catalogue: &Catalogue, query: &CatalogueQuery) -> Value {
-    let found = catalogue.query(query);
+pub fn answer_query(catalogue: &Catalogue, outcomes: &Outcomes, query: &CatalogueQuery) -> Value {
+    let found = catalogue.query(query, outcomes);
     Value::vector(
         found
             .into_iter()
-            .map(|manifest| described(manifest))
+            .map(|manifest| described(manifest, outcomes.get(&manifest.id)))
             .collect(),
     )
 }
 
 /// A manifest as plans see it.
-fn described(manifest: &Manifest) -> Value {
+fn described(manifest: &Manifest, outcomes: Option<&CapabilityOutcomes>) -> Value {
+    let outcomes = outcomes.cloned().unwrap_or_default();
+    let calls = i64::try_from(outcomes.calls).unwrap_or(i64::MAX);
     let entries = [
         ("id", Value::keyword(manifest.id.as_str())),
         ("name", Value::text(manifest.name.as_str())),
@@ -94,6 +98,8 @@ fn described(manifest: &Manifest) -> Value {
         ("input", Value::text(manifest.input.as_str())),
         ("output", Value::text(manifest.output.as_str())),
         ("answers-by-key", Value::Boolean(manifest.answers_by_key)),
+        ("calls", Value::Integer(calls)),
+        ("score", Value::Float(outcomes.score())),
     ];
     let entries = entries.map(|(key, value)| (Key::Keyword(key.into()), value));
     Value::map(BTreeMap::from(entries))
@@ -123,6 +129,18 @@ fn kind(value: &Value) -> Result<CapabilityKind, QueryError> {
             value: shown(value),
             allowed: ":primitive, :composite, :agent",
         })
+}
+
+fn order(value: &Value) -> Result<QueryOrder, QueryError> {
+    match word(value) {
+        Some("name") => Ok(QueryOrder::Name),
+        Some("score") => Ok(QueryOrder::Score),
+        _ => Err(QueryError::Value {
+            key: ":order",
+            value: shown(value),
+            allowed: ":name, :score",
+        }),
+    }
 }
 
 fn skills(value: &Value) -> Result<BTreeSet<String>, QueryError> {

@@ -17,7 +17,7 @@ use thiserror::Error;
 use super::{
     built_in::{TASK, TASK_ANSWER},
     effect::{Effect, Sensitivity, TrustTier},
-    manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+    manifest::{CapabilityKind, Manifest, Provenance, Quotas, Unheld},
     tool_schema::{input_of, output_of},
 };
 
@@ -139,8 +139,8 @@ fn agent(executor: &Executor, is_trusted: bool, holding: Holding) -> Result<Mani
         provenance: Provenance::Executor(executor.id.clone()),
         // Its task stands in the journal with the call's key, and its entry in the ledger.
         answers_by_key: true,
-        unheld: BTreeSet::new(),
-        unheld_output: BTreeSet::new(),
+        unheld: Unheld::default(),
+        unheld_output: Unheld::default(),
     })
 }
 

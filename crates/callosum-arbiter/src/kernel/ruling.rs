@@ -1,6 +1,10 @@
 //! [`Ruling`]: what the kernel says to a call, and by which policies.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use callosum_plan::{CapabilityName, Failure, FailureKind, Position, Value};
 use serde::{Deserialize, Serialize};
@@ -80,6 +84,7 @@ pub struct ApprovedCall {
     by_person: bool,
     barred: BTreeSet<CapabilityName>,
     grounds: Grounds,
+    addressee: Arc<OnceLock<CapabilityName>>,
 }
 
 /// What one call may take.
@@ -131,6 +136,8 @@ pub enum DenialKind {
     UnknownCapability,
     /// It was revoked on this machine.
     Revoked,
+    /// It changed since this machine accepted it, and no person accepted that.
+    Changed,
     /// The run may not call it.
     NotAllowed,
     /// Its arguments are none that it takes, or too many or too deep.
@@ -175,6 +182,7 @@ impl ApprovedCall {
             by_person,
             barred,
             grounds,
+            addressee: Arc::default(),
         }
     }
 
@@ -218,6 +226,16 @@ impl ApprovedCall {
         &self.barred
     }
 
+    /// Notes the executor that its provider chose; the first note counts.
+    pub fn note_addressee(&self, executor: CapabilityName) {
+        drop(self.addressee.set(executor));
+    }
+
+    /// Returns the place where its provider notes the executor that it chose.
+    pub(crate) fn addressee(&self) -> Arc<OnceLock<CapabilityName>> {
+        Arc::clone(&self.addressee)
+    }
+
     /// Returns why it may go ahead.
     pub fn grounds(&self) -> &Grounds {
         &self.grounds
@@ -241,6 +259,7 @@ impl DenialKind {
         match self {
             Self::UnknownCapability => "unknown-capability",
             Self::Revoked => "revoked",
+            Self::Changed => "changed",
             Self::NotAllowed => "not-allowed",
             Self::Arguments => "arguments",
             Self::Budget => "budget",
@@ -258,6 +277,7 @@ impl DenialKind {
             Self::Arguments => FailureKind::TypeValidationError,
             Self::Budget => FailureKind::BudgetExhausted,
             Self::Revoked
+            | Self::Changed
             | Self::NotAllowed
             | Self::Refused
             | Self::Forbidden

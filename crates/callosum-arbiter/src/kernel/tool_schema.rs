@@ -7,8 +7,11 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
+use callosum_ledger::Checksum;
 use callosum_plan::{Key, Schema, SchemaError, Value};
 use serde_json::{Map, Value as Json};
+
+use super::manifest::Unheld;
 
 /// What a call without arguments is held against.
 const NOTHING: &str = "[:vector Never]";
@@ -54,7 +57,7 @@ pub(super) struct ToolType {
     /// Of arguments one map, or nothing where no key must be there.
     pub(super) schema: Schema,
     /// The keywords of the server's schema that the type does not hold.
-    pub(super) unheld: BTreeSet<String>,
+    pub(super) unheld: Unheld,
 }
 
 /// Returns what a tool takes. A schema that makes no type, by a name that is too long for one, takes any map.
@@ -64,14 +67,14 @@ pub(super) fn input_of(schema: &Map<String, Json>) -> Result<ToolType, SchemaErr
     if let Ok(read) = Schema::read(&text) {
         return Ok(ToolType {
             schema: read,
-            unheld: reading.unheld,
+            unheld: reading.unheld(schema),
         });
     }
     let mut nothing = Reading::default();
     nothing.note(schema, &["type"]);
     Ok(ToolType {
         schema: Schema::read(&Reading::default().arguments(&Map::new()))?,
-        unheld: nothing.unheld,
+        unheld: nothing.unheld(schema),
     })
 }
 
@@ -88,14 +91,14 @@ pub(super) fn output_of(schema: &Map<String, Json>) -> Result<ToolType, SchemaEr
         if let Ok(read) = Schema::read(&text) {
             return Ok(ToolType {
                 schema: read,
-                unheld: reading.unheld,
+                unheld: reading.unheld(schema),
             });
         }
         reading.note(schema, &[]);
     }
     Ok(ToolType {
         schema: Schema::read(UNTOLD)?,
-        unheld: reading.unheld,
+        unheld: reading.unheld(schema),
     })
 }
 
@@ -114,6 +117,8 @@ enum Keys {
 struct Reading {
     keys: Keys,
     unheld: BTreeSet<String>,
+    /// What those keywords ask for, each with its value.
+    asked: Vec<String>,
 }
 
 impl Reading {
@@ -136,7 +141,32 @@ impl Reading {
                 && !held.contains(&keyword)
                 && !SILENT.contains(&keyword)
         };
-        self.unheld.extend(schema.keys().filter(asks).cloned());
+        let asking: Vec<&String> = schema.keys().filter(asks).collect();
+        for keyword in asking {
+            self.note_one(keyword, &schema[keyword]);
+        }
+    }
+
+    fn note_one(&mut self, keyword: &str, value: &Json) {
+        self.unheld.insert(keyword.to_owned());
+        self.asked.push(format!("{keyword} {value}"));
+    }
+
+    /// What of a whole schema no type holds. A reference asks for what the schema defines.
+    fn unheld(mut self, schema: &Map<String, Json>) -> Unheld {
+        if self.unheld.contains("$ref") {
+            for keyword in ["$defs", "definitions"] {
+                let defined = schema.get(keyword);
+                self.asked
+                    .extend(defined.map(|of| format!("{keyword} {of}")));
+            }
+        }
+        self.asked.sort();
+        let sha256 = Checksum::of(self.asked.join("\n").as_bytes());
+        Unheld {
+            sha256: (!self.unheld.is_empty()).then_some(sha256),
+            keywords: self.unheld,
+        }
     }
 
     fn type_of(&mut self, schema: &Json, depth: usize) -> String {
@@ -202,7 +232,7 @@ impl Reading {
                     bounded(&list, schema, &OF_LISTS, &mut held)
                 }
                 _ => {
-                    self.unheld.insert("type".to_owned());
+                    self.note_one("type", &Json::from(name));
                     "Any".to_owned()
                 }
             });
@@ -252,7 +282,7 @@ impl Reading {
                 format!("[:map-of Any {}]", self.type_of(others, depth))
             }
             _ => {
-                self.unheld.insert("additionalProperties".to_owned());
+                self.note_one("additionalProperties", others);
                 base
             }
         }
@@ -334,7 +364,11 @@ mod tests {
     fn check_with(schema: &Json, expected: &str, unheld: &[&str]) {
         let read = input_of(schema.as_object().unwrap()).unwrap();
         assert_eq!(read.schema.as_str(), expected, "{schema}");
-        assert_eq!(read.unheld.iter().collect::<Vec<_>>(), unheld, "{schema}");
+        assert_eq!(
+            read.unheld.keywords.iter().collect::<Vec<_>>(),
+            unheld,
+            "{schema}"
+        );
     }
 
     /// CCOS-CAP-1: what a tool takes is what its server says, as far as that is understood.
@@ -433,7 +467,7 @@ mod tests {
             deep = json!({"type": "object", "properties": {"deeper": deep}});
         }
         let read = input_of(deep.as_object().unwrap()).unwrap();
-        assert!(read.unheld.contains("properties"), "{read:?}");
+        assert!(read.unheld.keywords.contains("properties"), "{read:?}");
     }
 
     /// CCOS-CAP-1: what a tool answers is what its server says of its structured content, with names as JSON has them.
@@ -442,7 +476,11 @@ mod tests {
         let check = |schema: &Json, expected: &str, unheld: &[&str]| {
             let read = output_of(schema.as_object().unwrap()).unwrap();
             assert_eq!(read.schema.as_str(), expected, "{schema}");
-            assert_eq!(read.unheld.iter().collect::<Vec<_>>(), unheld, "{schema}");
+            assert_eq!(
+                read.unheld.keywords.iter().collect::<Vec<_>>(),
+                unheld,
+                "{schema}"
+            );
         };
         check(&json!({}), UNTOLD, &[]);
         check(

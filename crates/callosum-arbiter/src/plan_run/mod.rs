@@ -14,7 +14,9 @@ mod journal;
 mod keeping;
 mod key;
 mod next;
+mod outcome;
 mod record;
+mod rules;
 mod seal;
 mod standing;
 mod state;
@@ -33,11 +35,13 @@ pub use self::{
     keeping::{KeepingError, keep, result_of, text_of},
     key::{CallKey, InvalidRunId, KeyBase, RunId, arguments_text},
     next::{Action, Attention, Divergence, Need, next},
+    outcome::call_outcome,
     record::{
         Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, Kept,
         KeptFailure, KeptText, OutcomeWord, Paused, RUN_FORMAT, RecordError, Resumed, Ruled,
         RulingWord, RunLimits, RunRecord, Spent, Started, StepRecord,
     },
+    rules::{RulesStamp, RunRules},
     seal::{ForeignRecords, MissingRecords, RunSeals, RunSecret},
     standing::{Grant, standing},
     state::{CallStanding, CallState, RunState, UnfittingRecord},

@@ -100,6 +100,7 @@ const OURS: Tool = Tool {
             when: &[
                 "constitution sign !--help !-h",
                 "capability restore !--help !-h",
+                "capability accept !--help !-h",
                 "plan approve !--refuse !--help !-h",
             ],
             severity: Severity::Block,
@@ -109,6 +110,7 @@ const OURS: Tool = Tool {
             catches: &[
                 "callosum constitution sign ~/.config/callosum/constitution.cedar",
                 "callosum -C sub capability restore mesh.publish",
+                "callosum capability accept tool.wiki.look_up",
                 "callosum plan approve 0f3a",
                 "callosum --json plan approve 0f3a 9c1d",
             ],
@@ -116,6 +118,7 @@ const OURS: Tool = Tool {
             spares: &[
                 "callosum constitution check .cal_constitution.cedar",
                 "callosum capability revoke mesh.publish",
+                "callosum capability show tool.wiki.look_up",
                 "callosum plan approve 0f3a 9c1d --refuse",
                 "callosum plan resume 0f3a",
             ],

@@ -172,7 +172,7 @@ pub(super) fn at_key(key: &Key) -> String {
 }
 
 impl Predicate {
-    fn holds<E>(
+    pub(super) fn holds<E>(
         &self,
         value: &Value,
         permit: &mut impl FnMut(u64) -> Result<(), E>,
@@ -225,7 +225,7 @@ impl Predicate {
 }
 
 impl Comparison {
-    fn allows(self, order: Ordering) -> bool {
+    pub(super) fn allows(self, order: Ordering) -> bool {
         match self {
             Self::Less => order.is_lt(),
             Self::AtMost => order.is_le(),

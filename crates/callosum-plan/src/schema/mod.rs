@@ -2,14 +2,19 @@
 //!
 //! `Int`, `:int`, `[:vector String]`, `[:map [:a Int] [:b String ?]]`, `[:and Int [:> 0]]`. Nothing is
 //! inferred: what has no type beside it takes any value. Capabilities say with the same expressions
-//! what they take and give. Start with [`Schema`]; `reading` reads one, `fit` holds a value against it.
+//! what they take and give. Start with [`Schema`]; `reading` reads one, `fit` holds a value against it, `inclusion`
+//! another type.
 
 mod fit;
+mod inclusion;
+mod interval;
 mod known;
+mod part;
 mod reading;
 
 use thiserror::Error;
 
+pub use self::inclusion::Excluded;
 use self::{
     fit::Misfit,
     reading::{shape, simple},

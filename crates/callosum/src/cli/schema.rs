@@ -2,7 +2,9 @@
 
 use callosum_app::audit::{CheckpointOutput, RecordsOutput};
 use callosum_app::bead::{BeadDiffOutput, BeadListOutput, BeadOutput, ReadyOutput};
-use callosum_app::capability::{CapabilitiesOutput, CapabilityOutput, RevocationOutput};
+use callosum_app::capability::{
+    AcceptanceOutput, CapabilitiesOutput, CapabilityOutput, RevocationOutput,
+};
 use callosum_app::config::{ConfigCheckOutput, ConfigOutput};
 use callosum_app::constitution::{ConstitutionOutput, SignedOutput};
 use callosum_app::delegate::{DelegateOutput, DetachedOutput, TasksOutput};
@@ -75,6 +77,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-bead-list", || schema_for!(BeadListOutput)),
     ("output-bead-ready", || schema_for!(ReadyOutput)),
     ("output-capability", || schema_for!(CapabilityOutput)),
+    ("output-capability-accept", || schema_for!(AcceptanceOutput)),
     ("output-capability-list", || schema_for!(CapabilitiesOutput)),
     ("output-capability-revoke", || schema_for!(RevocationOutput)),
     ("output-config", || schema_for!(ConfigOutput)),

@@ -130,6 +130,8 @@ mod ledger;
 /// The log file of long-running commands.
 mod logging;
 /// The tools of the program, for coding agents.
+/// Capabilities over time: versions, revocation of what is under way.
+mod marketplace;
 mod mcp;
 /// The program as a server of tools, spoken to by a test.
 mod mcp_server;

@@ -4,6 +4,7 @@ use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure, answer_que
 use callosum_host::process::Cancel;
 use callosum_plan::Value;
 
+use crate::capability::outcomes::OutcomeFile;
 use crate::plan::provider::{Surroundings, free, unfit};
 
 pub(super) fn perform(
@@ -18,5 +19,10 @@ pub(super) fn perform(
         _ => return Err(unfit(call, "it takes one map")),
     };
     let query = read_query(query).map_err(|error| unfit(call, &error.to_string()))?;
-    Ok(free(answer_query(&surroundings.catalogue, &query)))
+    let outcomes = OutcomeFile::of_project(surroundings.context).outcomes();
+    Ok(free(answer_query(
+        &surroundings.catalogue,
+        &outcomes,
+        &query,
+    )))
 }

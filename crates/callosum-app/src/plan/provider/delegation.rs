@@ -16,7 +16,7 @@ use callosum_arbiter::kernel::{
 };
 use callosum_host::process::Cancel;
 use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, Reader, TaskId};
-use callosum_plan::FailureKind;
+use callosum_plan::{CapabilityName, FailureKind};
 
 use crate::constitution::governance;
 use crate::delegate::{Wanted, planned};
@@ -43,9 +43,14 @@ pub(super) fn perform(
         call.limits(),
         surroundings.context.project.settings.bounds(),
     );
+    let chosen = executor(surroundings, call, asked.executor)?;
+    let name = chosen.as_ref().map(|id| format!("agent.{id}"));
+    if let Some(Ok(name)) = name.map(|name| CapabilityName::parse(&name)) {
+        call.note_addressee(name);
+    }
     let wanted = Wanted {
         prompt: surroundings.foreign.quoted(&asked.prompt),
-        executor: executor(surroundings, call, asked.executor)?,
+        executor: chosen,
         max_tokens: least(left.tokens, set.tokens),
         max_cost: least(left.cost, set.cost).map(Money::to_dollars),
         plan_call: Some(call.key().to_owned()),
@@ -152,6 +157,16 @@ fn executor(
     let ways = || catalogue.iter().filter(|manifest| is_it(manifest));
     if let Some(way) = ways().find(|way| revoked.contains(&way.id)) {
         let what = format!("`:{}` was revoked on this machine", way.id);
+        return Err(ProviderFailure::before(
+            FailureKind::SecurityViolation,
+            what,
+        ));
+    }
+    if let Some(way) = ways().find(|way| catalogue.pending(&way.id).is_some()) {
+        let what = format!(
+            "`:{}` changed since it was accepted; see `callosum capability show {}`",
+            way.id, way.id
+        );
         return Err(ProviderFailure::before(
             FailureKind::SecurityViolation,
             what,

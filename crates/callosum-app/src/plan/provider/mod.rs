@@ -180,7 +180,7 @@ pub fn providers<'c>(
     state: &RunState,
     answers: &Answers,
 ) -> Result<(Providers<'c>, Arc<Catalogue>), CommandError> {
-    let catalogue = Arc::new(capability::catalogue(context)?);
+    let catalogue = Arc::new(capability::noted_catalogue(context)?);
     let surroundings = Arc::new(Surroundings {
         context,
         run: state.run().clone(),

@@ -2,16 +2,29 @@
 
 use callosum_plan::Value;
 
-use super::{catalogue, manifest};
-use crate::kernel::{Catalogue, QueryError, TrustTier, answer_query, read_query};
+use super::{Money, catalogue, manifest, name};
+use crate::kernel::{
+    Catalogue, QueryError, TrustTier, answer_query,
+    outcomes::{CallOutcome, Outcomes},
+    read_query,
+};
 
 /// CCOS-CAP-1: the seed's own query, and what is no query.
 #[test]
 fn capabilities_are_found_by_kind_skills_and_trust() {
     let catalogue = catalogue();
+    let mut outcomes = Outcomes::new();
+    let fine = CallOutcome {
+        failure: None,
+        milliseconds: Some(3),
+        tokens: 0,
+        cost: Money(0),
+    };
+    let best = outcomes.entry(name("tool.github.new")).or_default();
+    best.add(&fine, jiff::Timestamp::UNIX_EPOCH);
     let ask = |query: &str| {
         let query = read_query(&Value::read(query).unwrap())?;
-        let Value::Vector(found) = answer_query(&catalogue, &query) else {
+        let Value::Vector(found) = answer_query(&catalogue, &outcomes, &query) else {
             panic!("a query answers a vector");
         };
         Ok::<Vec<String>, QueryError>(
@@ -42,7 +55,13 @@ fn capabilities_are_found_by_kind_skills_and_trust() {
             .is_empty()
     );
     assert_eq!(ask("{}").unwrap().len(), catalogue.len());
+    let by_name = ask("{:order :name}").unwrap();
+    assert!(by_name.is_sorted());
+    let mut by_score = ask("{:order :score}").unwrap();
+    assert_eq!(by_score.remove(0), ":tool.github.new");
+    assert!(by_score.is_sorted(), "those of one score are by name");
     for wrong in [
+        "{:order :price}",
         "{:kind :robot}",
         "{:skills \"a\"}",
         "{:trust-tier 4}",

@@ -2,6 +2,7 @@
 
 mod addressee;
 mod catalogue;
+mod change;
 mod constitution;
 mod literal_arguments;
 
@@ -35,8 +36,8 @@ fn manifest(id: &str, effects: &[Effect], tier: TrustTier) -> Manifest {
         quotas: Quotas::default(),
         provenance: Provenance::BuiltIn,
         answers_by_key: true,
-        unheld: BTreeSet::new(),
-        unheld_output: BTreeSet::new(),
+        unheld: Unheld::default(),
+        unheld_output: Unheld::default(),
     }
 }
 

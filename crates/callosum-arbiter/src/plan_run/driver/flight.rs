@@ -2,18 +2,23 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, mpsc::RecvTimeoutError},
+    sync::{Arc, OnceLock, mpsc::RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
 
 use callosum_host::process::Cancel;
 use callosum_ledger::Checksum;
-use callosum_plan::FailureKind;
+use callosum_plan::{CapabilityName, FailureKind};
 
-use super::{Driver, Event, RunError};
+use super::{
+    Driver, Event, RunError,
+    rules::{LOOK_EVERY, Stopped},
+};
 use crate::{
-    kernel::{self, AnsweredCost, ApprovedCall, KnownOutcome, Provider, ProviderFailure},
+    kernel::{
+        self, AnsweredCost, ApprovedCall, CallRequest, KnownOutcome, Provider, ProviderFailure,
+    },
     plan_run::{
         keeping::{Kept, keep_result},
         key::CallKey,
@@ -38,7 +43,13 @@ pub(super) struct Flying {
     pub(super) cancel: Cancel,
     since: Instant,
     deadline: Option<Instant>,
-    is_late: bool,
+    pub(super) is_late: bool,
+    /// What it was approved for, as the plan asked.
+    pub(super) request: CallRequest,
+    /// The executor that performs it, once that is chosen.
+    pub(super) addressee: Arc<OnceLock<CapabilityName>>,
+    /// Why it is stopped, once the rules forbid it.
+    pub(super) stopped: Option<Stopped>,
     most_ms: u64,
     most_bytes: u64,
     /// Whether it may use tokens or money.
@@ -78,6 +89,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         &mut self,
         call: ApprovedCall,
         provider: Arc<dyn Provider + 'a>,
+        request: CallRequest,
     ) -> Result<(), RunError> {
         let Ok(key) = call.key().parse::<Checksum>().map(CallKey) else {
             unreachable!("the request was made with a key of ours");
@@ -92,6 +104,9 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             since,
             deadline: since.checked_add(Duration::from_millis(limits.milliseconds)),
             is_late: false,
+            request,
+            addressee: call.addressee(),
+            stopped: None,
             most_ms: limits.milliseconds,
             most_bytes: limits.answer_bytes,
             may_cost: provider.manifest().may_cost(),
@@ -120,7 +135,12 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         let deadlines = self.flying.values().filter(|call| !call.is_late);
         let deadlines = deadlines.filter_map(|call| call.deadline);
         let others = self.not_before.values().copied();
-        let until = deadlines.chain(others).chain(self.out_of_time()).min();
+        let look = (!self.flying.is_empty()).then(|| self.rules_seen_at + LOOK_EVERY);
+        let until = deadlines
+            .chain(others)
+            .chain(self.out_of_time())
+            .chain(look)
+            .min();
         let event = match until {
             None => self
                 .events
@@ -131,6 +151,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 self.events.recv_timeout(patience)
             }
         };
+        self.look_at_rules_now_and_then()?;
         match event {
             Ok(Event::Performed(key, result)) => self.performed(key, result),
             // What they ask for is looked at where the run goes on.
@@ -181,7 +202,13 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             return Ok(());
         };
         let elapsed = flying.since.elapsed();
+        let was_stopped = flying.stopped.is_some();
+        let result = match (result, flying.stopped) {
+            (Err(failure), Some(stopped)) => Err(stopped.failure(failure)),
+            (result, _) => result,
+        };
         let result = match result {
+            Err(failure) if was_stopped => Err(failure),
             Err(failure) if flying.is_out_of_time => Err(ProviderFailure {
                 kind: FailureKind::BudgetExhausted,
                 message: "the run's budget of time is used up".to_owned(),

@@ -2,12 +2,14 @@
 //!
 //! One thread evaluates, asks the kernel and writes records; a thread for each call that is being
 //! made blocks on its provider. What a call may do begins once its approval is on disk, and its answer
-//! is used once that is. Nobody polls: the thread sleeps until a call ends, a deadline, a delay or a
-//! cancellation.
+//! is used once that is. The thread sleeps until a call ends, a deadline, a delay or a cancellation; while calls are being
+//! made it looks twice a second whether the rules have changed.
 //!
-//! How the kernel is asked stands in [`ruling`], how calls are made and ended in [`flight`].
+//! How the kernel is asked is in [`ruling`], how calls are made and ended in [`flight`], how those end that are forbidden
+//! while they are made in [`rules`].
 
 mod flight;
+mod rules;
 mod ruling;
 
 use std::{
@@ -34,6 +36,7 @@ use super::{
     key::CallKey,
     next::{Action, Attention, Divergence, Need, next},
     record::{Answer, Ended, OutcomeWord, Paused, Resumed, RunRecord, StepRecord},
+    rules::{RulesStamp, RunRules},
     standing::Grant,
     state::{RunState, UnfittingRecord},
     watch::{RunNotice, RunWatch},
@@ -55,8 +58,10 @@ pub struct RunMeans<'a> {
     pub providers: &'a Providers<'a>,
     /// What the run may.
     pub grant: &'a Grant,
-    /// Tells what is revoked on this machine, each time that it is asked, or why that can't be known.
-    pub revoked: &'a (dyn Fn() -> Result<BTreeSet<CapabilityName>, String> + Sync),
+    /// Says what is revoked, and what the constitution is by now.
+    pub rules: &'a dyn RunRules,
+    /// The stamp of the rules before the kernel's constitution was read.
+    pub rules_seen: RulesStamp,
     /// Tells the time of day.
     pub clock: &'a Clock,
     /// Stops the process. What is being made then is cancelled; the run can be gone on with.
@@ -174,6 +179,9 @@ pub fn drive(
             scope,
             sender,
             events,
+            rules_seen: means.rules_seen.clone(),
+            rules_seen_at: Instant::now(),
+            newer: None,
         };
         let ended = driver.begin(is_resumed).and_then(|()| driver.run());
         // However it ended, nothing goes on behind its back.
@@ -212,6 +220,12 @@ struct Driver<'scope, 'env, 'a: 'env> {
     scope: &'scope Scope<'scope, 'env>,
     sender: Sender<Event>,
     events: Receiver<Event>,
+    /// The rules as they were last looked at.
+    rules_seen: RulesStamp,
+    /// When that was.
+    rules_seen_at: Instant,
+    /// Decides as well, once the constitution is another than the one that the run goes on under.
+    newer: Option<Kernel>,
 }
 
 impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
@@ -298,8 +312,8 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         if !records.is_empty() {
             self.tell(records)?;
         }
-        for (call, provider) in approved {
-            self.perform(call, provider)?;
+        for (call, provider, request) in approved {
+            self.perform(call, provider, request)?;
         }
         Ok(waiting)
     }

@@ -20,13 +20,16 @@ use crate::{
     },
 };
 
+/// A call that may be made, who makes it, and the request that it was approved for.
+pub(super) type Approved<'a> = (ApprovedCall, Arc<dyn Provider + 'a>, CallRequest);
+
 impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
     /// Has the kernel rule about a call, and puts it on record.
     pub(super) fn rule(
         &mut self,
         attention: Attention,
         records: &mut Vec<RunRecord>,
-        approved: &mut Vec<(ApprovedCall, Arc<dyn Provider + 'a>)>,
+        approved: &mut Vec<Approved<'a>>,
         waiting: &mut Vec<CallKey>,
     ) -> Result<(), RunError> {
         let Attention {
@@ -56,9 +59,10 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             &key.to_string(),
             &call,
         );
-        let revoked = (self.means.revoked)().map_err(RunError::Revocations)?;
+        self.look_at_rules()?;
+        let revoked = self.means.rules.revoked().map_err(RunError::Revocations)?;
         let stands = standing(&self.state, self.means.grant, revoked, records, key);
-        let ruling = self.means.kernel.gate(&request, &stands);
+        let ruling = self.gate(&request, &stands);
         let grounds = ruling.grounds().clone();
         let mut ruled = Ruled {
             key,
@@ -79,7 +83,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 };
                 ruled.sensitivity = Some(call.sensitivity());
                 records.push(RunRecord::Ruled(ruled));
-                approved.push((call, Arc::clone(provider)));
+                approved.push((call, Arc::clone(provider), request));
             }
             Ruling::NeedsApproval(request) => {
                 ruled.ruling = RulingWord::Asked;
@@ -99,11 +103,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
 
     /// Whether a call has to wait for others to end: what one uses of the run's tokens and money is known when
     /// it is over, so until then it has all that is left.
-    fn is_behind_others(
-        &self,
-        capability: &CapabilityName,
-        approved: &[(ApprovedCall, Arc<dyn Provider + 'a>)],
-    ) -> bool {
+    fn is_behind_others(&self, capability: &CapabilityName, approved: &[Approved<'a>]) -> bool {
         let caps = self.caps();
         if caps.tokens.is_none() && caps.cost.is_none() {
             return false;
@@ -115,7 +115,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         let others = approved.iter();
         may_cost(capability)
             && (self.flying.values().any(|call| call.may_cost)
-                || others.map(|(call, _)| call.capability()).any(may_cost))
+                || others.map(|(call, ..)| call.capability()).any(may_cost))
     }
 
     /// What the run may use up in all.

@@ -25,7 +25,7 @@ use crate::{
     kernel::{
         self, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect, Kernel,
         KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, RunCaps,
-        Sensitivity, TrustTier,
+        Sensitivity, TrustTier, Unheld,
     },
     plan_run::*,
 };
@@ -184,13 +184,13 @@ fn manifest(id: &str, answers_by_key: bool) -> Manifest {
         description: "Does something.".to_owned(),
         version: "1.0.0".to_owned(),
         kind: CapabilityKind::Primitive,
-        skills: std::collections::BTreeSet::new(),
+        skills: BTreeSet::new(),
         input: Schema::read("Any").unwrap(),
         output: Schema::read("Any").unwrap(),
         effects: std::iter::once(Effect::AsksModel).collect(),
         trust_tier: TrustTier::OWN,
         sensitivity: Sensitivity::Public,
-        sensitive_fields: std::collections::BTreeSet::new(),
+        sensitive_fields: BTreeSet::new(),
         quotas: Quotas {
             calls_per_run: None,
             milliseconds: 60_000,
@@ -198,8 +198,8 @@ fn manifest(id: &str, answers_by_key: bool) -> Manifest {
         },
         provenance: Provenance::BuiltIn,
         answers_by_key,
-        unheld: BTreeSet::new(),
-        unheld_output: BTreeSet::new(),
+        unheld: Unheld::default(),
+        unheld_output: Unheld::default(),
     }
 }
 
@@ -321,14 +321,8 @@ impl Machine {
             answers: &self.answers,
             kernel: &kernel,
             providers: &providers,
-            revoked: &|| {
-                let done = self.world.lock().unwrap().effects.len();
-                Ok(NAMES
-                    .iter()
-                    .filter(|_| done >= self.revoked_after)
-                    .map(|id| name(id))
-                    .collect())
-            },
+            rules: self,
+            rules_seen: RulesStamp::new(),
             grant: &grant,
             clock: &self.clock,
             stop: &Cancel::new().unwrap(),
@@ -365,6 +359,22 @@ impl Machine {
 
     pub(super) fn effects(&self) -> Vec<String> {
         self.world.lock().unwrap().effects.clone()
+    }
+}
+
+impl RunRules for Machine {
+    fn stamp(&self) -> RulesStamp {
+        RulesStamp::new()
+    }
+
+    fn revoked(&self) -> Result<BTreeSet<CapabilityName>, String> {
+        let done = self.world.lock().unwrap().effects.len();
+        let revoked = NAMES.iter().filter(|_| done >= self.revoked_after);
+        Ok(revoked.map(|id| name(id)).collect())
+    }
+
+    fn constitution(&self) -> Option<Constitution> {
+        None
     }
 }
 

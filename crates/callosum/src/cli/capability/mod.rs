@@ -2,6 +2,7 @@
 //!
 //! The use case is [`callosum_app::capability`].
 
+mod accept;
 mod list;
 mod revoke;
 mod show;
@@ -20,6 +21,7 @@ pub(crate) enum CapabilityCommand {
     List(list::ListArgs),
     Query(list::QueryArgs),
     Show(show::ShowArgs),
+    Accept(accept::AcceptArgs),
     Revoke(revoke::RevokeArgs),
     Restore(revoke::RestoreArgs),
 }
@@ -29,6 +31,7 @@ pub(super) fn run(context: &Context, command: &CapabilityCommand) -> Result<(), 
         CapabilityCommand::List(_) => list::run(context),
         CapabilityCommand::Query(args) => list::query(context, args),
         CapabilityCommand::Show(args) => show::run(context, args),
+        CapabilityCommand::Accept(args) => accept::run(context, args),
         CapabilityCommand::Revoke(args) => revoke::revoke(context, args),
         CapabilityCommand::Restore(args) => revoke::restore(context, args),
     }

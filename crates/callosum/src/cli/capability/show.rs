@@ -2,7 +2,9 @@
 //!
 //! The use case is [`callosum_app::capability::show`].
 
+use callosum_app::capability::accepted::AcceptedManifests;
 use callosum_app::capability::market::{CapabilityOutput, catalogue, named, warn_of_unfit};
+use callosum_app::capability::outcomes::OutcomeFile;
 use callosum_app::capability::show::text;
 use callosum_app::constitution::governance;
 use callosum_app::{CommandError, Exit, explain};
@@ -32,7 +34,10 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         let what = format!("unknown capability `{name}`");
         return Err(CommandError::new(Exit::No, what).hint("callosum capability list"));
     };
-    let output = CapabilityOutput::of(manifest, revoked.contains(&name));
+    let outcomes = OutcomeFile::of_project(context).outcomes();
+    let accepted = AcceptedManifests::of_project(context).read()?;
+    let output = CapabilityOutput::of(manifest, revoked.contains(&name), &outcomes)
+        .with_history(accepted.get(name.as_str()), catalogue.pending(&name));
     if context.ui.json {
         return context.ui.json_data(&output);
     }

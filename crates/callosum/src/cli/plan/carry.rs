@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
+use callosum_app::capability::outcomes::{OutcomeFile, SeenOutcomes};
 use callosum_app::constitution::governance;
 use callosum_app::plan::carry::{
-    AT_ONCE, Taken, answers, broken_off, constitution, grant, with_hint_of_provided,
+    AT_ONCE, CurrentRules, Taken, answers, broken_off, constitution, grant, with_hint_of_provided,
 };
 use callosum_app::plan::history;
 use callosum_app::plan::lock::RunLock;
@@ -20,8 +21,8 @@ use callosum_app::plan::source::Source;
 use callosum_app::{CommandError, Exit, explain, store, witness};
 use callosum_arbiter::kernel::{Kernel, RunCaps};
 use callosum_arbiter::plan_run::{
-    BeginError, NewRun, ReadRun, RunEnd, RunError, RunId, RunMeans, SealedJournal, begin, drive,
-    text_of,
+    BeginError, NewRun, ReadRun, RunEnd, RunError, RunId, RunMeans, RunRules as _, SealedJournal,
+    begin, drive, text_of,
 };
 use callosum_host::process::Cancel;
 use callosum_ledger::Checksum;
@@ -182,6 +183,9 @@ pub(in crate::cli) fn carried(
     } = taken;
     let run = state.run().clone();
     let answers = answers(context);
+    // Taken before the constitution is read, so that an edit in between is noticed.
+    let rules = CurrentRules(governance(context));
+    let rules_seen = rules.stamp();
     let (constitution, print) = constitution(context);
     let own = OwnRun::of(context, &run);
     let approved = match state.ended() {
@@ -194,14 +198,14 @@ pub(in crate::cli) fn carried(
     let (providers, catalogue) = providers(context, &state, &answers)?;
     let kernel = Kernel::new(catalogue, constitution);
     let shown = Shown::new(context.ui);
-    // Read again before each call, so that what is revoked meanwhile is not called any more.
-    let governance = governance(context);
-    let revoked = || governance.revoked().map_err(|error| error.to_string());
-    governance
+    let seen = SeenOutcomes::new(&state, &shown);
+    rules
+        .0
         .revoked()
         .map_err(|error| explain::governance(&error))?;
     let means = RunMeans {
-        revoked: &revoked,
+        rules: &rules,
+        rules_seen,
         journal: &journal,
         answers: &answers,
         kernel: &kernel,
@@ -211,7 +215,7 @@ pub(in crate::cli) fn carried(
         stop: &context.cancel,
         end: &end,
         at_once: AT_ONCE,
-        watch: &shown,
+        watch: &seen,
     };
     let ended = thread::scope(|scope| {
         let watching = thread::Builder::new().spawn_scoped(scope, || lock.watch(&end, &done));
@@ -222,11 +226,21 @@ pub(in crate::cli) fn carried(
         done.cancel();
         ended
     });
-    let ended = ended.map_err(|error| broken_off(&run, &error))?;
-    if matches!(
+    let is_over = matches!(
         ended,
-        RunEnd::Completed(_) | RunEnd::Failed(_) | RunEnd::Cancelled
-    ) {
+        Ok(RunEnd::Completed(_) | RunEnd::Failed(_) | RunEnd::Cancelled)
+    );
+    let added = OutcomeFile::of_project(context).add(&seen, is_over, context.clock.now());
+    if let Err(error) = added {
+        // The run is not affected.
+        let what = format!(
+            "cannot count the outcomes of this run: {}",
+            error.one_line()
+        );
+        context.report.warn(&what, None);
+    }
+    let ended = ended.map_err(|error| broken_off(&run, &error))?;
+    if is_over {
         // Where others told of it, it is read by its seals also when it is over.
         if is_alone {
             own.end();

@@ -117,6 +117,12 @@ impl Homes {
         self.machine.join("plan-locks").join(name.to_string())
     }
 
+    /// The compiled plans of the project at `root` (`docs/formats/compiled-plans.md`).
+    pub fn compiled_plans(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("compiled-plans").join(name.to_string())
+    }
+
     /// The machine's own journal, of what happened outside of projects
     /// (`docs/formats/hooks.md`).
     pub fn journal(&self) -> PathBuf {

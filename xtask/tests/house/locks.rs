@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 36] = [
+const TAKERS: [(&str, Place); 38] = [
     ("callosum-mesh/src/conflict/store.rs", Place::Own),
     ("callosum-app/src/mesh/panes/resumption.rs", Place::Own),
     ("callosum-panes/src/inject/mailbox/mod.rs", Place::Own),
@@ -46,6 +46,8 @@ const TAKERS: [(&str, Place); 36] = [
         Place::Covered("loa-grimoire/.session"),
     ),
     ("callosum-app/src/delegate/run_store.rs", Place::Own),
+    ("callosum-app/src/goal/loan.rs", Place::Own),
+    ("callosum-app/src/goal/plan_folder.rs", Place::Own),
     ("callosum-app/src/mesh/publish.rs", Place::Own),
     ("callosum-app/src/mesh/subscription.rs", Place::Named),
     ("callosum-app/src/meshing.rs", Place::Own),

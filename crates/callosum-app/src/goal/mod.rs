@@ -3,11 +3,19 @@
 //! Start with [`Deliberation`], the run in which models propose and review a plan. It is itself a plan, so every reply is
 //! on the chain, and a run that was killed continues. [`Verdict`] is its result. [`Prepared`] is the plan that runs
 //! next, from a verdict or from a built-in template. [`budget`] divides what both may use.
+//!
+//! [`Delegation`] decides who plans, [`proposal`] puts the decision into words, [`loan`] lends the intent, and [`trail`]
+//! has the records of both. [`reuse`] finds the stored plan of an earlier run.
 
 pub mod budget;
+pub mod loan;
 mod output;
+pub mod plan_folder;
+pub mod proposal;
 mod readable;
+pub mod reuse;
 mod target;
+pub mod trail;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -21,7 +29,8 @@ use callosum_plan::{Key, Value};
 
 pub use self::output::{DoOutput, VoteOutput};
 pub use self::readable::readable;
-pub use self::target::{Delegation, DelegationOutput};
+use self::reuse::{Lookup, PlanKey};
+pub use self::target::{Delegation, DelegationOutput, PastOutput};
 pub use self::verdict::{Verdict, Vote};
 
 use crate::context::Context;
@@ -48,6 +57,12 @@ pub struct Deliberation {
     pub seats: Vec<(String, String)>,
     /// Whether the models get what ledger and notes have about the goal.
     pub is_informed: bool,
+    /// Whether a person named the planners.
+    pub is_planner_named: bool,
+    /// Models that a person named as reviewers.
+    named_reviewers: Vec<String>,
+    /// Whether the plan is not reviewed.
+    is_unreviewed: bool,
 }
 
 /// The participants that a person asks for.
@@ -91,17 +106,18 @@ impl Deliberation {
     /// Finds who takes part. `None` if a built-in plan is to be used: no model is ready, or the delegation engine keeps the
     /// goal in the evaluator.
     ///
-    /// One model proposes unless others are named: the target that the delegation engine decides on. The reviewers are
+    /// One model proposes unless others are named: the target that the delegation engine would decide on. The reviewers are
     /// other models first, and the planner if there is no other.
     pub fn of(
         context: &Context,
         goal: &str,
         wanted: &Wanted,
+        delegation: &Delegation,
     ) -> Result<Option<Self>, CommandError> {
         let wanted = &with_defaults(context, wanted)?;
         let ready = model::models(context)?;
         let planners = match wanted.planners.as_slice() {
-            [] => match Delegation::of(context, goal)?.decide(context)? {
+            [] => match delegation.model(context) {
                 Some(model) => vec![model],
                 // The evaluator cannot reach a goal that no built-in plan fits.
                 None => match (best(goal), ready.first()) {
@@ -111,15 +127,34 @@ impl Deliberation {
             },
             named => named.to_vec(),
         };
+        let mut deliberation = Self {
+            planners: Vec::new(),
+            seats: Vec::new(),
+            is_informed: false,
+            is_planner_named: !wanted.planners.is_empty(),
+            named_reviewers: wanted.reviewers.clone(),
+            is_unreviewed: wanted.is_unreviewed,
+        };
+        deliberation.set_planners(context, planners)?;
+        Ok(Some(deliberation))
+    }
+
+    /// Replaces the models that propose, and chooses the reviewers for them.
+    pub fn set_planners(
+        &mut self,
+        context: &Context,
+        planners: Vec<String>,
+    ) -> Result<(), CommandError> {
+        let ready = model::models(context)?;
         let others = ready.iter().filter(|id| !planners.contains(id));
-        let mut reviewers: Vec<String> = match wanted.reviewers.as_slice() {
+        let mut reviewers: Vec<String> = match self.named_reviewers.as_slice() {
             [] => others.cloned().collect(),
             named => named.to_vec(),
         };
         if reviewers.is_empty() {
             reviewers.clone_from(&planners);
         }
-        let seats = if wanted.is_unreviewed {
+        self.seats = if self.is_unreviewed {
             Vec::new()
         } else {
             let roles = roles();
@@ -127,12 +162,9 @@ impl Deliberation {
             roles.zip(reviewers.iter().cycle().cloned()).collect()
         };
         let asked = planners.iter().chain(&reviewers);
-        let is_informed = are_trusted(context, asked)?;
-        Ok(Some(Self {
-            planners,
-            seats,
-            is_informed,
-        }))
+        self.is_informed = are_trusted(context, asked)?;
+        self.planners = planners;
+        Ok(())
     }
 
     /// Returns the values of the parameters of [`DELIBERATE`]: the goal, the capabilities and calls that its plan may
@@ -177,6 +209,26 @@ impl Deliberation {
             ("next-run".to_owned(), Value::text(next.as_str())),
         ])
     }
+}
+
+/// Explains where `callosum do` would plan a goal: the stored plan for it, else the engine's decision. Records nothing.
+pub fn explain(context: &Context, goal: &str) -> Result<DelegationOutput, CommandError> {
+    let mut delegation = Delegation::of(context, goal)?;
+    let deliberation = Deliberation::of(context, goal, &Wanted::default(), &delegation)?;
+    if let Some(deliberation) = deliberation {
+        let key = PlanKey {
+            goal: goal.to_owned(),
+            planners: deliberation.planners,
+            caps: allowed(context, &[])?,
+            max_calls: CALLS,
+        };
+        match key.find(context)? {
+            Lookup::Found(stored) => delegation.use_stored_plan(&stored.target, &stored.run),
+            Lookup::Refused(why) => context.report.warn(&why, None),
+            Lookup::Similar(_) | Lookup::None => {}
+        }
+    }
+    Ok(delegation.explain(context, goal))
 }
 
 /// Whether all models are trusted with what people wrote down.

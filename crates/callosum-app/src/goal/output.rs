@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::proposal::ProposalOutput;
 use super::verdict::{Verdict, Vote};
 use crate::plan::outcome::RunFailureOutput;
 
@@ -11,9 +12,9 @@ use crate::plan::outcome::RunFailureOutput;
 pub struct DoOutput {
     /// The goal.
     pub goal: String,
-    /// The intent that was recorded; null with `--dry-run` of a template.
+    /// The intent that was recorded; null with `--dry-run` of a template or a stored plan.
     pub intent: Option<String>,
-    /// The run in which models proposed and reviewed the plan; null for a built-in template.
+    /// The run in which models proposed and reviewed the plan; null for a built-in template or a stored plan.
     pub deliberation: Option<String>,
     /// The built-in template that was used; null if a model wrote the plan.
     pub template: Option<String>,
@@ -23,9 +24,15 @@ pub struct DoOutput {
     pub rationale: Option<String>,
     /// The model that proposed the plan.
     pub model: Option<String>,
+    /// The proposal of the delegation; null for a built-in template.
+    pub proposal: Option<ProposalOutput>,
+    /// The run of the stored plan that is used again; null if models were asked.
+    pub reused_from: Option<String>,
+    /// The goal of a stored plan whose words are similar. It is not used.
+    pub similar_goal: Option<String>,
     /// The votes of the reviewers.
     pub votes: Vec<VoteOutput>,
-    /// Whether the vote accepted the plan. True for a template.
+    /// Whether the vote accepted the plan. True for a template or a stored plan.
     pub accepted: bool,
     /// The run of the plan; null if it was not started.
     pub run: Option<String>,

@@ -3,7 +3,7 @@
 //! The models that are ready are offers, the mesh's routing matrix is the static map, and the constitution is the
 //! policy. If no model is chosen, the goal stays in the evaluator, with a built-in plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use callosum_intent::delegation::{
@@ -15,6 +15,7 @@ use callosum_model::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::trail::{Outcome, Trail};
 use crate::constitution::governance;
 use crate::context::Context;
 use crate::mesh::route::classified;
@@ -31,6 +32,11 @@ pub struct Delegation {
     metadata: DelegationMetadata,
     fingerprint: u64,
     surroundings: u64,
+    /// The models that are ready, in the order of preference.
+    ready: Vec<String>,
+    past: BTreeMap<String, PastOutput>,
+    /// The run of the stored plan that is used.
+    stored_run: Option<String>,
 }
 
 /// Output of `callosum delegation explain --json`.
@@ -52,8 +58,31 @@ pub struct DelegationOutput {
     pub policy_epoch: String,
     /// The reason, for people.
     pub reasoning: String,
-    /// The scores of all offers, the best first.
+    /// The scores of all offers, the best first; empty if the routing matrix or a stored plan decides.
     pub scores: Vec<ScoreOutput>,
+    /// The run of the stored plan that `callosum do` would propose.
+    pub reused_from: Option<String>,
+    /// Past plans of the models.
+    pub past: Vec<PastOutput>,
+}
+
+/// Past plans of a model. The scorers count completed plans as successes, and the rest as failures.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+pub struct PastOutput {
+    /// The model.
+    pub model: String,
+    /// Plans whose run was completed.
+    pub completed: u32,
+    /// Plans whose run failed.
+    pub failed: u32,
+    /// Plans that the reviewers rejected.
+    pub rejected: u32,
+    /// Plans that a person declined.
+    pub declined: u32,
+    /// Goals without a plan that could run.
+    pub no_plan: u32,
+    /// Replies that broke a rule.
+    pub refused_replies: u32,
 }
 
 /// The score of one offer.
@@ -113,8 +142,23 @@ impl Delegation {
             denied,
             denies_remote: false,
         });
-        for id in failures(context)? {
+        let mut past: BTreeMap<String, PastOutput> = BTreeMap::new();
+        for id in refused_replies(context)? {
             engine.record_outcome(symbol, &target(&id), false);
+            of_model(&mut past, &id).refused_replies += 1;
+        }
+        for (id, outcome) in Trail::read(context)?.outcomes() {
+            let is_success = outcome == Outcome::Completed;
+            engine.record_outcome(symbol, &target(id), is_success);
+            let past = of_model(&mut past, id);
+            let count = match outcome {
+                Outcome::Completed => &mut past.completed,
+                Outcome::Failed => &mut past.failed,
+                Outcome::Rejected => &mut past.rejected,
+                Outcome::Declined => &mut past.declined,
+                Outcome::NoPlan => &mut past.no_plan,
+            };
+            *count += 1;
         }
         let metadata = DelegationMetadata {
             source: Some("callosum do".to_owned()),
@@ -127,7 +171,39 @@ impl Delegation {
             fingerprint: stable_hash([goal.as_bytes()]),
             surroundings: stable_hash([constitution.hash().as_bytes()]),
             engine,
+            ready,
+            past,
+            stored_run: None,
         })
+    }
+
+    /// Sends the goal to a stored plan, which was verified, from a run.
+    pub fn use_stored_plan(&mut self, plan: &ExecTarget, run: &str) {
+        self.engine.set_routes([(SYMBOL, plan.clone())]);
+        self.stored_run = Some(run.to_owned());
+    }
+
+    /// Returns the model that would be decided on, or `None` for the evaluator. Records nothing.
+    pub fn model(&self, context: &Context) -> Option<String> {
+        let found = self.engine.explain(&self.call(), context.clock.now());
+        model_of(&found.target)
+    }
+
+    /// Returns the other models that the goal may go to, the best first.
+    pub fn others(&self, context: &Context, planners: &[String]) -> Vec<String> {
+        let found = self.engine.explain(&self.call(), context.clock.now());
+        let scores = found.scores.iter().filter(|score| score.veto.is_none());
+        let mut others: Vec<String> = scores.filter_map(|score| model_of(&score.target)).collect();
+        if found.scores.is_empty() {
+            let permitted = |id: &&String| {
+                let policy = self.engine.policy();
+                let is_it = |target: &ExecTarget| model_of(target).as_ref() == Some(*id);
+                !policy.denied.iter().any(is_it)
+            };
+            others.extend(self.ready.iter().filter(permitted).cloned());
+        }
+        others.retain(|id| !planners.contains(id));
+        others
     }
 
     fn call(&self) -> CallContext<'_> {
@@ -151,18 +227,20 @@ impl Delegation {
             why: found.why.to_string(),
             confidence: found.confidence,
             policy_epoch: found.policy_epoch.to_string(),
-            reasoning: found.reasoning,
+            reasoning: match &self.stored_run {
+                Some(run) => format!("the plan of run {run} for the same goal was completed"),
+                None => found.reasoning,
+            },
             scores: scores.collect(),
+            reused_from: self.stored_run.clone(),
+            past: self.past.values().cloned().collect(),
         }
     }
 
     /// Decides, and records the decision before anything depends on it. Returns the model, or `None` for the evaluator.
     pub fn decide(&self, context: &Context) -> Result<Option<String>, CommandError> {
         let decision = self.engine.decide(&self.call(), context.clock.now());
-        let model = match decision.target {
-            ExecTarget::LocalModel(id) | ExecTarget::RemoteModel(id) => Some(id.clone()),
-            ExecTarget::LocalPure | ExecTarget::L4CacheHit { .. } => None,
-        };
+        let model = model_of(decision.target);
         let ledger = store::open(context)?;
         self.engine.flush(|records| {
             for record in records {
@@ -179,8 +257,23 @@ impl Delegation {
     }
 }
 
-/// Returns the model of each plan that was refused here, once for each refusal.
-fn failures(context: &Context) -> Result<Vec<String>, CommandError> {
+/// Returns the model of a target.
+fn model_of(target: &ExecTarget) -> Option<String> {
+    match target {
+        ExecTarget::LocalModel(id) | ExecTarget::RemoteModel(id) => Some(id.clone()),
+        ExecTarget::LocalPure | ExecTarget::L4CacheHit { .. } => None,
+    }
+}
+
+fn of_model<'p>(past: &'p mut BTreeMap<String, PastOutput>, id: &str) -> &'p mut PastOutput {
+    past.entry(id.to_owned()).or_insert_with(|| PastOutput {
+        model: id.to_owned(),
+        ..PastOutput::default()
+    })
+}
+
+/// Returns the model of each reply that was refused here, once for each refusal.
+fn refused_replies(context: &Context) -> Result<Vec<String>, CommandError> {
     let query = AuditQuery {
         event: Some(Event::Rejected),
         ..AuditQuery::default()

@@ -27,6 +27,7 @@ mod engine;
 mod flight;
 mod offer;
 mod outcome;
+mod proposal;
 mod record;
 mod scorer;
 mod stripe;
@@ -41,6 +42,10 @@ pub use self::{
     engine::{Engine, EngineOptions, Explanation, Policy},
     offer::{Offer, Veto},
     outcome::Past,
+    proposal::{
+        Course, Fallback, FallbackRule, FallbackStrategy, Fault, MOST_FALLBACKS, PlanShape,
+        Proposal, ShapeStep,
+    },
     record::{Batch, DecisionRecord},
     scorer::{
         Ask, Candidate, CostScorer, HintScorer, LatencyScorer, PrivacyScorer, Score, Scorer,

@@ -2,13 +2,15 @@
 
 use std::{collections::HashMap, sync::Mutex};
 
+use serde::{Deserialize, Serialize};
+
 use super::locked;
 
 /// Counts above which both are halved, so that old outcomes lose weight.
 const MOST: u32 = 64;
 
 /// Past calls of a symbol at a target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// Calls that succeeded.
     pub successes: u32,

@@ -64,6 +64,8 @@ pub struct Score {
     pub total: f64,
     /// Score of each scorer that has an opinion.
     pub parts: Vec<(String, f64)>,
+    /// Past calls of the symbol at the target.
+    pub past: Past,
     /// Reason that excludes the offer.
     pub veto: Option<Veto>,
 }
@@ -201,6 +203,7 @@ pub(super) fn rank(
                     target,
                     total,
                     parts,
+                    past: candidate.past,
                     veto,
                 },
             )

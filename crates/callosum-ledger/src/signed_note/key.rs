@@ -75,6 +75,11 @@ impl SigningKey {
         format!("{PRIVATE}{}+{id:08x}+{}", self.name, BASE64.encode(bytes))
     }
 
+    /// Returns the 32 secret bytes.
+    pub(crate) fn secret(&self) -> &[u8; 32] {
+        self.key.as_bytes()
+    }
+
     /// The same key under another name.
     pub fn named(&self, name: &str) -> Result<Self, InvalidKey> {
         Self::from_seed(name, self.key.as_bytes())

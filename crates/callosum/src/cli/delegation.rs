@@ -1,9 +1,9 @@
 //! Arguments and output of `callosum delegation`.
 //!
-//! The use case is [`callosum_app::goal::Delegation`].
+//! The use case is [`callosum_app::goal::explain`].
 
 use callosum_app::CommandError;
-use callosum_app::goal::{Delegation, goal};
+use callosum_app::goal::{explain, goal};
 use clap::{Args, Subcommand};
 
 use super::context::Context;
@@ -11,8 +11,8 @@ use crate::ui::Table;
 
 /// Explain where a goal is planned
 ///
-/// The delegation engine decides: by the mesh's routing matrix, by an earlier decision, by scores of the models that are
-/// ready, or for a built-in plan.
+/// The delegation engine decides: for the stored plan of an earlier run, by the mesh's routing matrix, by scores of the
+/// models that are ready, or for a built-in plan.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DelegationCommand {
     Explain(ExplainArgs),
@@ -34,7 +34,7 @@ pub(crate) struct ExplainArgs {
 pub(super) fn run(context: &Context, command: &DelegationCommand) -> Result<(), CommandError> {
     let DelegationCommand::Explain(args) = command;
     let goal = goal(&args.goal)?;
-    let output = Delegation::of(context, &goal)?.explain(context, &goal);
+    let output = explain(context, &goal)?;
     if context.ui.json {
         return context.ui.json_data(&output);
     }
@@ -48,6 +48,30 @@ pub(super) fn run(context: &Context, command: &DelegationCommand) -> Result<(), 
         for score in output.scores {
             let excluded = score.excluded_by.unwrap_or_default();
             table.row([score.target, format!("{:.2}", score.score), excluded]);
+        }
+        text.push('\n');
+        text.push_str(&table.render());
+    }
+    if !output.past.is_empty() {
+        let mut table = Table::new(&[
+            "past plans of",
+            "completed",
+            "failed",
+            "rejected",
+            "declined",
+            "no plan",
+            "refused replies",
+        ]);
+        for past in output.past {
+            table.row([
+                past.model,
+                past.completed.to_string(),
+                past.failed.to_string(),
+                past.rejected.to_string(),
+                past.declined.to_string(),
+                past.no_plan.to_string(),
+                past.refused_replies.to_string(),
+            ]);
         }
         text.push('\n');
         text.push_str(&table.render());

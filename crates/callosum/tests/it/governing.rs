@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use callosum_testkit::TestEnv;
 use serde_json::Value;
 
-const HEADER: &str = "// callosum-constitution: format 1, version 2\n";
+pub(crate) const HEADER: &str = "// callosum-constitution: format 1, version 2\n";
 
 fn constitution_file(env: &TestEnv) -> PathBuf {
     env.configuration().with_file_name("constitution.cedar")

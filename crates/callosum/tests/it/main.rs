@@ -82,6 +82,7 @@ mod find_names;
 mod foreign_tools;
 /// A goal whose process is killed again and again.
 mod goal_kills;
+mod goal_proposals;
 /// From a goal in words to a plan that ran.
 mod goals;
 /// What plans may do, and what they can call.

@@ -21,7 +21,7 @@ use self::{
 pub use self::{
     blob::{ContentHash, InvalidHash, PolicyHash},
     signature::{KeyId, PlanSigningKey, PlanVerifyingKey},
-    similarity::{Proposal, SimilarPlans},
+    similarity::{SimilarPlan, SimilarPlans},
     store::{MemoryStore, PlanStore, StoreError},
 };
 use super::target::ExecTarget;

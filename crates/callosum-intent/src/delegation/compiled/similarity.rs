@@ -8,7 +8,7 @@ pub struct SimilarPlans(Vec<(Vec<f32>, ExecTarget)>);
 
 /// A plan that may fit. It still must be [opened](super::CompiledPlans::open), and its source compared with the goal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Proposal {
+pub struct SimilarPlan {
     /// The plan.
     pub target: ExecTarget,
     /// Cosine of the two vectors, from -1 to 1.
@@ -25,16 +25,16 @@ impl SimilarPlans {
     /// Returns the plans with at least this similarity to the call's vector, the nearest first, at most `limit`.
     ///
     /// Vectors of another length, of length zero, or with what is no number are near nothing.
-    pub fn propose(&self, call: &CallContext<'_>, at_least: f64, limit: usize) -> Vec<Proposal> {
+    pub fn propose(&self, call: &CallContext<'_>, at_least: f64, limit: usize) -> Vec<SimilarPlan> {
         let Some(vector) = call.semantic() else {
             return Vec::new();
         };
-        let mut proposals: Vec<Proposal> = self
+        let mut proposals: Vec<SimilarPlan> = self
             .0
             .iter()
             .filter_map(|(other, target)| {
                 let similarity = cosine(vector, other)?;
-                (similarity >= at_least).then(|| Proposal {
+                (similarity >= at_least).then(|| SimilarPlan {
                     target: target.clone(),
                     similarity,
                 })

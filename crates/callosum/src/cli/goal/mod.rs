@@ -1,8 +1,11 @@
 //! Arguments of `callosum do`.
 //!
 //! The use case is [`callosum_app::goal`]. Start with [`run`]: a goal becomes a plan, by models or from a template, and
-//! the plan runs once a person agrees. `way` has the steps.
+//! the plan runs once a person agrees. `way` has the steps, `approval` the end of each attempt, and `stored` the plans of
+//! earlier runs.
 
+mod approval;
+mod stored;
 mod verdict;
 mod way;
 
@@ -19,7 +22,8 @@ use super::context::Context;
 ///
 /// Models propose a plan and vote on it. A model is an executor that is ready (`callosum executor list`). The plan may
 /// call capabilities that leave files alone, and each call passes the kernel. You approve the plan before it runs. Every
-/// reply, vote and call is recorded, and a run that was killed continues with `--resume`.
+/// reply, vote and call is recorded, and a run that was killed continues with `--resume`. For a goal whose plan was
+/// approved and completed before, that plan is proposed again, and no model is asked.
 ///
 /// Without a model, a built-in plan that fits the words of the goal runs, without asking: it changes no file of the
 /// project.
@@ -32,7 +36,7 @@ Examples:
   $ callosum do 'List the decisions about retries' --template stale-decisions --dry-run")]
 pub(crate) struct DoArgs {
     /// The goal, in a sentence or two
-    #[arg(value_name = "GOAL", required_unless_present = "resume")]
+    #[arg(value_name = "GOAL", required_unless_present_any = ["resume", "intent"])]
     pub(super) goal: Option<String>,
     /// Limit all models together: tokens (20000, 20k) or US dollars ($0.50)
     #[arg(long, value_name = "USD|TOKENS", value_parser = Budget::parse)]
@@ -61,8 +65,14 @@ pub(crate) struct DoArgs {
     /// Limit the plan to N calls
     #[arg(long, value_name = "N", default_value_t = CALLS, value_parser = clap::value_parser!(i64).range(1..=10_000))]
     pub(super) max_calls: i64,
+    /// Reach the goal of this intent
+    #[arg(long, value_name = "ID", conflicts_with = "goal")]
+    pub(super) intent: Option<String>,
+    /// Ask models even if a plan for the same goal is stored
+    #[arg(long)]
+    pub(super) no_cache: bool,
     /// Continue the deliberation with this run id
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["goal", "template", "planners", "reviewers", "caps"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["goal", "intent", "template", "planners", "reviewers", "caps"])]
     pub(super) resume: Option<String>,
 }
 

@@ -1,7 +1,10 @@
-//! [`show_verdict`]: a plan and the votes on it, on the terminal.
+//! [`show_verdict`]: a plan and the votes on it, on the terminal; [`show_proposal`] and [`show_stored`] show the rest.
 
 use callosum_app::goal::Verdict;
+use callosum_app::goal::proposal::{lines, step_lines};
+use callosum_app::goal::reuse::StoredPlan;
 use callosum_evidence::terminal_escape::{harmless, on_one_line};
+use callosum_intent::delegation::Proposal;
 use owo_colors::OwoColorize as _;
 
 use crate::ui::Ui;
@@ -51,5 +54,35 @@ pub(super) fn show_verdict(ui: Ui, verdict: &Verdict) {
             "{line} {shown}{} {reasons}",
             veto.unwrap_or_default()
         ));
+    }
+}
+
+/// Shows a proposal in two lines, or with the plan's steps.
+pub(super) fn show_proposal(ui: Ui, proposal: &Proposal, is_whole: bool) {
+    if ui.json {
+        return;
+    }
+    let [first, second] = lines(proposal);
+    ui.say(&format!("{} {}", "proposal".bold(), on_one_line(&first)));
+    ui.say(&format!("  {}", on_one_line(&second)));
+    if is_whole {
+        for line in step_lines(proposal) {
+            ui.say(&format!("  {}", on_one_line(&line)));
+        }
+    }
+}
+
+/// Shows a stored plan.
+pub(super) fn show_stored(ui: Ui, stored: &StoredPlan) {
+    if ui.json {
+        return;
+    }
+    let run = on_one_line(&stored.run);
+    ui.say(&format!(
+        "{}: used again from {run} (signed here)",
+        "plan".bold()
+    ));
+    for line in stored.source.lines() {
+        ui.say(&format!("  {}", harmless(line)));
     }
 }

@@ -1,49 +1,63 @@
 //! [`Way`]: one goal, from its sentence to the result of its plan.
+//!
+//! Start with [`Way::run`]. A stored plan (`stored`) or a deliberation gives the plan, `approval` asks for it and reports
+//! the end of its run, and the proposal's fallback strategy decides what follows a failure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use callosum_app::agreement::Agreement;
+use callosum_app::goal::loan::Loan;
+use callosum_app::goal::proposal::{self, EVALUATOR, ProposalOutput, agent, propose};
+use callosum_app::goal::reuse::PlanKey;
+use callosum_app::goal::trail::{self, GoalRecord, Trail};
 use callosum_app::goal::{
-    DELIBERATE, Deliberation, DoOutput, Prepared, Verdict, Wanted, allowed, goal, of_template,
-    readable,
+    DELIBERATE, Delegation, Deliberation, DoOutput, Prepared, Wanted, allowed, goal, of_template,
 };
 use callosum_app::intent;
-use callosum_app::plan::carry::{self, answers};
+use callosum_app::plan::carry;
 use callosum_app::plan::history;
-use callosum_app::plan::outcome::RunFailureOutput;
-use callosum_app::plan::own::OwnRun;
 use callosum_app::plan::provider::model;
 use callosum_app::plan::source::Source;
-use callosum_app::{CommandError, Exit, many};
-use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent, read_run, text_of};
-use callosum_evidence::terminal_escape::on_one_line;
+use callosum_app::{CommandError, Exit, capability, many};
+use callosum_arbiter::plan_run::{CallStanding, RunEnd, RunId, RunState, Spent};
+use callosum_intent::delegation::{Course, Fallback, Fault, Proposal};
 use callosum_intent::graph::{IntentId, NewIntent, Status};
 use callosum_intent::template::{self, TEMPLATES, Template};
-use callosum_plan::{CompileOptions, Failure, Key, Limits, Value, compile};
+use callosum_plan::{CompileOptions, Failure, Limits, Program, Value, compile};
 
 use super::DoArgs;
-use super::verdict::show_verdict;
-use crate::cli::agreement;
+use super::verdict::show_proposal;
 use crate::cli::context::Context;
-use crate::cli::plan::carry::{begun, carried, take};
-use crate::cli::plan::outcome;
-
-/// Plans for one goal: the first, and another one if its run fails.
-const ATTEMPTS: u32 = 2;
+use crate::cli::plan::carry::{begun, carried};
 
 /// Longest account of a failed run that models get, in characters.
 const ACCOUNT: usize = 4_000;
 
 /// One goal on its way.
 pub(super) struct Way<'a> {
-    context: &'a Context,
-    args: &'a DoArgs,
-    output: DoOutput,
-    spent: Spent,
-    /// The intent of the goal, once it is recorded.
-    intent: Option<IntentId>,
+    pub(super) context: &'a Context,
+    pub(super) args: &'a DoArgs,
+    pub(super) output: DoOutput,
+    pub(super) spent: Spent,
+    /// The intent of the goal, once it is known.
+    pub(super) intent: Option<IntentId>,
+    /// The loan of the intent while this process works on it.
+    pub(super) loan: Option<Loan>,
+    /// The proposal of the current attempt.
+    pub(super) proposal: Option<Proposal>,
+    /// What a stored plan for the goal is found by.
+    pub(super) key: Option<PlanKey>,
+}
+
+/// The end of an attempt.
+pub(super) enum Attempt {
+    /// The goal needs no other attempt.
+    Over,
+    /// The run of the plan failed.
+    RunFailed(RunId, Failure),
+    /// There is no plan that may run.
+    NoPlan(CommandError),
 }
 
 impl<'a> Way<'a> {
@@ -55,14 +69,25 @@ impl<'a> Way<'a> {
             output: DoOutput::default(),
             spent: Spent::default(),
             intent: None,
+            loan: None,
+            proposal: None,
+            key: None,
         }
     }
 
     /// Goes as far as the models and the person let it, and prints the result.
     pub(super) fn run(mut self) -> Result<(), CommandError> {
         let done = self.go();
+        if let Some(loan) = self.loan.take() {
+            let reason = match self.output.outcome.as_str() {
+                "" => "it ended early",
+                outcome => outcome,
+            };
+            loan.returned(self.context, reason);
+        }
         self.output.tokens = self.spent.tokens;
         self.output.cost_usd = self.spent.cost.to_dollars();
+        self.output.proposal = self.proposal.as_ref().map(ProposalOutput::from);
         if self.context.ui.json && !self.output.outcome.is_empty() {
             self.context.ui.json_data(&self.output)?;
             return done.map_err(|error| CommandError::told(error.exit));
@@ -76,7 +101,10 @@ impl<'a> Way<'a> {
         if let Some(id) = &args.resume {
             return self.resume(id);
         }
-        self.output.goal = goal(args.goal.as_deref().unwrap_or_default())?;
+        self.output.goal = match &args.intent {
+            Some(id) => self.goal_of_intent(id)?,
+            None => goal(args.goal.as_deref().unwrap_or_default())?,
+        };
         if let Some(template) = args.template {
             return self.run_template(template);
         }
@@ -85,52 +113,129 @@ impl<'a> Way<'a> {
             reviewers: args.reviewers.clone(),
             is_unreviewed: args.no_review,
         };
-        let Some(deliberation) = Deliberation::of(context, &self.output.goal, &wanted)? else {
-            return match template::best(&self.output.goal) {
-                Some(template) => {
-                    let (why, hint) = if model::models(context)?.is_empty() {
-                        ("no model is ready", "callosum executor discover")
-                    } else {
-                        (
-                            "no model is a good target",
-                            "callosum delegation explain GOAL",
-                        )
-                    };
-                    let what = format!(
-                        "{why}, so the built-in plan `{}` is used: it {}",
-                        template.name, template.about
-                    );
-                    context.ui.note(&what, Some(hint));
-                    self.run_template(template)
-                }
-                None => Err(no_model()),
-            };
+        let mut delegation = Delegation::of(context, &self.output.goal)?;
+        let goal = self.output.goal.clone();
+        let Some(mut deliberation) = Deliberation::of(context, &goal, &wanted, &delegation)? else {
+            delegation.decide(context)?;
+            return self.run_best_template();
         };
         let caps = allowed(context, &args.caps)?;
-        let intent = self.record_intent()?;
+        self.key = Some(PlanKey {
+            goal,
+            planners: deliberation.planners.clone(),
+            caps: caps.clone(),
+            max_calls: args.max_calls,
+        });
         let mut failure = None;
-        for attempt in 1..=ATTEMPTS {
+        if let Some(stored) = self.stored_plan()? {
+            delegation.use_stored_plan(&stored.target, &stored.run);
+            if !args.dry_run {
+                delegation.decide(context)?;
+            }
+            match self.run_stored(&stored, &deliberation)? {
+                None => return Ok(()),
+                Some(account) => failure = Some(account),
+            }
+            // The plan is gone, so the goal is decided on again.
+            delegation = Delegation::of(context, &self.output.goal)?;
+        }
+        if !deliberation.is_planner_named {
+            delegation.decide(context)?;
+        }
+        self.attempts(&delegation, &mut deliberation, &caps, failure)
+    }
+
+    /// Asks models for a plan and runs it, and follows the fallback strategy after a failure.
+    fn attempts(
+        &mut self,
+        delegation: &Delegation,
+        deliberation: &mut Deliberation,
+        caps: &[String],
+        mut failure: Option<String>,
+    ) -> Result<(), CommandError> {
+        let context = self.context;
+        let bounds = (caps, self.args.max_calls);
+        let intent = self.record_intent()?;
+        let mut course: Option<Course> = None;
+        loop {
             let id = new_id(context)?;
             let next = new_id(context)?;
+            let named = Some(intent.as_str());
+            let mut proposal = propose(context, delegation, deliberation, bounds, named)?;
+            match &course {
+                None => course = Some(proposal.fallback_strategy.course()),
+                Some(course) => {
+                    proposal.fallback_strategy = course.rest();
+                    "the fallback of the last proposal".clone_into(&mut proposal.rationale);
+                }
+            }
+            self.delegate(&id, proposal)?;
             let goal = self.output.goal.clone();
-            let bounds = (caps.as_slice(), args.max_calls);
             let ids = (intent.as_str(), &next);
             let input = deliberation.input(&goal, bounds, ids, failure.as_deref());
-            let end = self.deliberate(&id, &input, &deliberation)?;
-            let failed = self.after(&id, end)?;
-            let Some((run, why)) = failed else {
-                return Ok(());
+            let end = self.deliberate(&id, &input, deliberation)?;
+            let (fault, run, error) = match self.after(&id, end)? {
+                Attempt::Over => return Ok(()),
+                Attempt::NoPlan(error) => (Fault::NoPlan, None, error),
+                Attempt::RunFailed(run, why) => {
+                    let error = run_failed(&run, &why);
+                    (Fault::RunFailed, Some((run, why)), error)
+                }
             };
-            if attempt == ATTEMPTS {
-                return Err(self.failed(&run, &why));
+            let fallback = course.as_mut().map(|course| course.after(fault));
+            let run_id = run.as_ref().map(|(run, _)| run);
+            let gets = match fallback {
+                Some(Fallback::Retry) => "the models get".to_owned(),
+                Some(Fallback::NextCapability { capability }) => {
+                    let model = capability.strip_prefix("agent.").unwrap_or(&capability);
+                    deliberation.set_planners(context, vec![model.to_owned()])?;
+                    format!("{capability} gets")
+                }
+                _ => {
+                    let why = match &run {
+                        Some((_, why)) => why.message.as_str(),
+                        None => "no model gave a usable plan",
+                    };
+                    self.set_status(Status::Failed, why, run_id);
+                    return Err(error);
+                }
+            };
+            self.set_status(Status::Active, "another plan follows", run_id);
+            if let Some((run, why)) = &run {
+                let what = format!("the run failed ({}); {gets} what happened", why.kind);
+                context.ui.note(&what, None);
+                failure = Some(account(context, run, why)?);
+            } else {
+                let what = format!("{}; {gets} the goal", error.one_line());
+                context.ui.note(&what, None);
             }
-            self.set_status(Status::Active, "another plan follows", Some(&run));
-            let what = format!(
-                "the run failed ({}); the models get what happened",
-                why.kind
-            );
-            context.ui.note(&what, None);
-            failure = Some(account(context, &run, &why)?);
+        }
+    }
+
+    /// Puts a proposal on the chain, and lends the intent to the capability that it names.
+    pub(super) fn delegate(&mut self, run: &RunId, proposal: Proposal) -> Result<(), CommandError> {
+        self.lend(&proposal.capability.clone(), run)?;
+        let proposed = GoalRecord::Proposed {
+            run: run.to_string(),
+            proposal: Box::new(proposal.clone()),
+        };
+        trail::record(self.context, &proposed)?;
+        self.proposal = Some(proposal);
+        Ok(())
+    }
+
+    /// Lends the intent, or passes it on if it is lent to another capability.
+    fn lend(&mut self, holder: &str, run: &RunId) -> Result<(), CommandError> {
+        let Some(intent) = &self.intent else {
+            return Ok(());
+        };
+        if let Some(loan) = &mut self.loan {
+            let reason = "the goal goes to another attempt";
+            return loan.pass_on(self.context, holder, (run.as_str(), reason));
+        }
+        self.loan = Some(Loan::lend(self.context, intent, holder, run.as_str())?);
+        if self.args.intent.is_some() {
+            self.set_status(Status::Active, "work on it begins", None);
         }
         Ok(())
     }
@@ -153,7 +258,7 @@ impl<'a> Way<'a> {
     }
 
     /// Starts a run and carries it on.
-    fn begin(
+    pub(super) fn begin(
         &mut self,
         source: Source,
         id: &RunId,
@@ -168,15 +273,7 @@ impl<'a> Way<'a> {
             )
             .hint("callosum do --budget with a larger amount"));
         };
-        let options = CompileOptions {
-            provided: Some(carry::provided(context)?),
-            ..CompileOptions::default()
-        };
-        let program = compile(&source.text, &options).map_err(|findings| {
-            source.tell(&findings, &*context.report);
-            let count = many(findings.len() as u64, "reason");
-            CommandError::new(Exit::No, format!("the plan was rejected for {count}"))
-        })?;
+        let program = self.compiled(&source)?;
         let limits = Limits::default();
         let taken = begun(
             context,
@@ -191,8 +288,37 @@ impl<'a> Way<'a> {
         Ok(end)
     }
 
+    fn compiled(&self, source: &Source) -> Result<Program, CommandError> {
+        let options = CompileOptions {
+            provided: Some(carry::provided(self.context)?),
+            ..CompileOptions::default()
+        };
+        compile(&source.text, &options).map_err(|findings| {
+            source.tell(&findings, &*self.context.report);
+            let count = many(findings.len() as u64, "reason");
+            CommandError::new(Exit::No, format!("the plan was rejected for {count}"))
+        })
+    }
+
+    /// Compiles a plan that came back, holds it against the proposal, and shows the proposal with the plan's shape.
+    ///
+    /// Returns the excess of a plan that does more than was proposed.
+    pub(super) fn admit(&mut self, plan: &str) -> Result<Result<(), String>, CommandError> {
+        let program = self.compiled(&Source::named(plan.to_owned(), "the plan".to_owned()))?;
+        let catalogue = capability::catalogue(self.context)?;
+        let Some(proposal) = &mut self.proposal else {
+            return Ok(Ok(()));
+        };
+        match proposal::checked(&proposal.expected_plan_shape, &program, &catalogue) {
+            Ok(shape) => proposal.expected_plan_shape = shape,
+            Err(excess) => return Ok(Err(excess)),
+        }
+        show_proposal(self.context.ui, proposal, self.args.dry_run);
+        Ok(Ok(()))
+    }
+
     /// Adds what a run has used.
-    fn count(&mut self, id: &RunId) -> Result<RunState, CommandError> {
+    pub(super) fn count(&mut self, id: &RunId) -> Result<RunState, CommandError> {
         let state = history::run_of(self.context, id.as_str())?.state;
         let spent = state.spent();
         self.spent.tokens += spent.tokens;
@@ -201,39 +327,21 @@ impl<'a> Way<'a> {
         Ok(state)
     }
 
-    /// Continues a deliberation that an earlier process began, and the run of its plan.
-    fn resume(&mut self, id: &str) -> Result<(), CommandError> {
-        let context = self.context;
-        let taken = take(context, id)?;
-        let id = taken.state.run().clone();
-        if taken.source.text != DELIBERATE {
-            let what = format!("the run {id} is not one of `callosum do`");
-            return Err(
-                CommandError::new(Exit::Usage, what).hint(format!("callosum plan resume {id}"))
-            );
-        }
-        let input = text_of(&answers(context), &taken.state.started().input).ok();
-        let input = input.and_then(|input| Value::read(&input).ok());
-        let text = |name: &str| match &input {
-            Some(Value::Map(entries)) => match entries.get(&Key::Text(name.into())) {
-                Some(Value::Text(text)) => Some(text.to_string()),
-                _ => None,
-            },
-            _ => None,
-        };
-        self.output.goal = text("goal").unwrap_or_default();
-        self.output.intent = text("intent");
-        self.intent = text("intent").and_then(|intent| intent.parse().ok());
-        let (_, end) = carried(context, taken)?;
-        self.count(&id)?;
-        match self.after(&id, end)? {
-            None => Ok(()),
-            Some((run, why)) => Err(self.failed(&run, &why)),
-        }
+    /// Returns the goal of an intent that is there already.
+    fn goal_of_intent(&mut self, id: &str) -> Result<String, CommandError> {
+        let graph = intent::read(self.context)?;
+        let found = intent::find(&graph, id)?;
+        self.output.intent = Some(found.id.to_string());
+        self.intent = Some(found.id.clone());
+        let text = found.original_request.as_deref().unwrap_or(&found.goal);
+        goal(text)
     }
 
-    /// Records the goal as an intent.
-    fn record_intent(&mut self) -> Result<String, CommandError> {
+    /// Records the goal as an intent, unless it has one.
+    pub(super) fn record_intent(&mut self) -> Result<String, CommandError> {
+        if let Some(id) = &self.intent {
+            return Ok(id.to_string());
+        }
         let new = NewIntent {
             status: Status::Active,
             ..intent::formulate(self.context, &self.output.goal)
@@ -245,7 +353,7 @@ impl<'a> Way<'a> {
     }
 
     /// Changes the state of the intent. A person may have changed it since, so that a refusal is a warning.
-    fn set_status(&self, to: Status, reason: &str, run: Option<&RunId>) {
+    pub(super) fn set_status(&self, to: Status, reason: &str, run: Option<&RunId>) {
         let Some(id) = &self.intent else {
             return;
         };
@@ -267,149 +375,31 @@ impl<'a> Way<'a> {
     }
 
     /// Records that the goal was not reached, and returns the error.
-    fn failed(&self, run: &RunId, why: &Failure) -> CommandError {
+    pub(super) fn failed(&self, run: &RunId, why: &Failure) -> CommandError {
         self.set_status(Status::Failed, &why.message, Some(run));
         run_failed(run, why)
     }
 
-    /// Goes on with the result of a deliberation. Returns the failure of the plan's run, if it failed.
-    fn after(&mut self, id: &RunId, end: RunEnd) -> Result<Option<(RunId, Failure)>, CommandError> {
+    /// Runs the built-in plan that fits the words of the goal.
+    fn run_best_template(&mut self) -> Result<(), CommandError> {
         let context = self.context;
-        self.output.deliberation = Some(id.to_string());
-        let RunEnd::Completed(value) = end else {
-            word(&end).clone_into(&mut self.output.outcome);
-            let resume = format!("callosum do --resume {id}");
-            if end == RunEnd::Stopped {
-                let what = "the deliberation was interrupted";
-                return Err(CommandError::new(Exit::Interrupted, what).hint(resume));
-            }
-            if matches!(end, RunEnd::Paused(_)) {
-                let what = "a model call waits for your approval; then continue with";
-                context.ui.note(what, Some(&resume));
-            }
-            let source = Source::named(DELIBERATE.to_owned(), "the deliberation".to_owned());
-            if context.ui.json {
-                let exit = code(&end).unwrap_or(Exit::No);
-                return Err(CommandError::new(
-                    exit,
-                    format!("the deliberation {id} ended early"),
-                ));
-            }
-            outcome::tell(context, id, &source, &end)?;
-            return Ok(None);
+        let Some(template) = template::best(&self.output.goal) else {
+            return Err(no_model());
         };
-        let verdict = Verdict::read(&value);
-        self.output.take(&verdict);
-        show_verdict(context.ui, &verdict);
-        let Some(plan) = verdict.source.clone() else {
-            "no-plan".clone_into(&mut self.output.outcome);
-            self.set_status(Status::Failed, "no model gave a usable plan", None);
-            let error = CommandError::new(Exit::No, "no model gave a usable plan");
-            let error = verdict.failed.iter().fold(error, |error, (model, why)| {
-                error.cause(format!("{model}: {}", on_one_line(why)))
-            });
-            return Err(error.hint("callosum audit query --event rejected"));
-        };
-        if self.args.dry_run {
-            "planned".clone_into(&mut self.output.outcome);
-            if !context.ui.json {
-                context.ui.foreign(&format!("{plan}\n"))?;
-            }
-            return Ok(None);
-        }
-        let next = verdict.next_run.as_deref().unwrap_or_default();
-        let next: RunId = next.parse().map_err(CommandError::internal)?;
-        // A run that cannot be read was begun, too: to begin it again could repeat its effects.
-        let seals = OwnRun::of(context, &next).seals();
-        let found = read_run(&history::reader(context), &next, seals);
-        if !matches!(found, Ok(None)) {
-            let (source, end) = carried(context, take(context, next.as_str())?)?;
-            self.count(&next)?;
-            return self.ended(&next, &source, end);
-        }
-        self.approve(id, verdict.is_accepted)?;
-        self.set_status(Status::Executing, "the plan was approved", Some(&next));
-        let source = Source::named(plan.clone(), "the plan".to_owned());
-        let end = self.begin(source, &next, &BTreeMap::new())?;
-        self.ended(&next, &Source::named(plan, "the plan".to_owned()), end)
-    }
-
-    /// Asks the person, unless `--yes` says that the vote decides.
-    fn approve(&mut self, id: &RunId, is_accepted: bool) -> Result<(), CommandError> {
-        let context = self.context;
-        let resume = format!("callosum do --resume {id}");
-        if self.args.yes {
-            if is_accepted {
-                return Ok(());
-            }
-            "rejected".clone_into(&mut self.output.outcome);
-            self.set_status(Status::Suspended, "the vote rejected the plan", None);
-            let what = "the vote rejected the plan, so it was not started";
-            return Err(CommandError::new(Exit::No, what).hint(resume));
-        }
-        let question = if is_accepted {
-            "Run this plan?"
+        let (why, hint) = if model::models(context)?.is_empty() {
+            ("no model is ready", "callosum executor discover")
         } else {
-            "The vote rejected this plan. Run it all the same?"
+            (
+                "no model is a good target",
+                "callosum delegation explain GOAL",
+            )
         };
-        match agreement::ask(context, question)? {
-            Agreement::Yes => Ok(()),
-            Agreement::No => {
-                "declined".clone_into(&mut self.output.outcome);
-                self.set_status(Status::Suspended, "a person declined the plan", None);
-                Err(CommandError::new(Exit::No, "the plan was not started").hint(resume))
-            }
-            Agreement::CannotAsk => {
-                "waiting".clone_into(&mut self.output.outcome);
-                self.set_status(Status::Suspended, "the plan waits for approval", None);
-                Err(
-                    CommandError::new(Exit::Waiting, "the plan waits for your approval")
-                        .hint(format!("{resume} --yes")),
-                )
-            }
-        }
-    }
-
-    /// Reports how the run of a plan ended. Returns its failure, which another plan may avoid.
-    fn ended(
-        &mut self,
-        id: &RunId,
-        source: &Source,
-        end: RunEnd,
-    ) -> Result<Option<(RunId, Failure)>, CommandError> {
-        self.output.run = Some(id.to_string());
-        word(&end).clone_into(&mut self.output.outcome);
-        match &end {
-            RunEnd::Completed(value) => {
-                self.set_status(Status::Completed, "the plan was completed", Some(id));
-                self.output.value = Some(value.to_string());
-                if !self.context.ui.json {
-                    self.context.ui.foreign(&readable(value))?;
-                    return Ok(None);
-                }
-            }
-            RunEnd::Failed(failure) => {
-                let place = failure.span.map(|span| source.line_and_column(span));
-                self.output.error = Some(RunFailureOutput {
-                    kind: failure.kind.to_string(),
-                    message: failure.message.clone(),
-                    hint: failure.hint.clone(),
-                    line: place.map(|(line, _)| line),
-                    column: place.map(|(_, column)| column),
-                });
-                if !self.context.ui.json {
-                    source.tell_failure(failure, &self.context.ui);
-                }
-                return Ok(Some((id.clone(), failure.clone())));
-            }
-            _ => {}
-        }
-        if self.context.ui.json {
-            let unfinished = |exit| CommandError::new(exit, format!("the run {id} is not over"));
-            return code(&end).map_or(Ok(None), |exit| Err(unfinished(exit)));
-        }
-        outcome::tell(self.context, id, source, &end)?;
-        Ok(None)
+        let what = format!(
+            "{why}, so the built-in plan `{}` is used: it {}",
+            template.name, template.about
+        );
+        context.ui.note(&what, Some(hint));
+        self.run_template(template)
     }
 
     /// Runs a built-in plan.
@@ -432,12 +422,40 @@ impl<'a> Way<'a> {
         }
         self.record_intent()?;
         let id = new_id(context)?;
+        self.lend(EVALUATOR, &id)?;
         self.set_status(Status::Executing, "a built-in plan runs", Some(&id));
         let end = self.begin(Source::named(source.clone(), name.clone()), &id, &input)?;
         match self.ended(&id, &Source::named(source, name), end)? {
             None => Ok(()),
             Some((run, why)) => Err(self.failed(&run, &why)),
         }
+    }
+
+    /// Lends the intent of a deliberation that is resumed, to the capability of its proposal.
+    pub(super) fn lend_again(&mut self, id: &RunId, caps: &[String]) -> Result<(), CommandError> {
+        let trail = Trail::read(self.context)?;
+        let planners = self.key.iter().flat_map(|key| key.planners.iter());
+        let planners: Vec<String> = planners.map(|id| agent(id)).collect();
+        let max_calls = self.key.as_ref().map_or(0, |key| key.max_calls);
+        let proposal = match trail.proposals.get(id.as_str()) {
+            Some(proposal) => proposal.clone(),
+            // A process may have died before it recorded the proposal.
+            None => Proposal {
+                intent: self.output.intent.clone(),
+                capability: planners.join(", "),
+                rationale: "the deliberation was begun".to_owned(),
+                expected_plan_shape: proposal::bounds(
+                    &capability::catalogue(self.context)?,
+                    caps,
+                    max_calls,
+                )?,
+                fallback_strategy: Course::default().rest(),
+                confidence: 1.0,
+            },
+        };
+        self.lend(&proposal.capability.clone(), id)?;
+        self.proposal = Some(proposal);
+        Ok(())
     }
 
     fn tell_cost(&self) {
@@ -454,7 +472,7 @@ impl<'a> Way<'a> {
     }
 }
 
-fn new_id(context: &Context) -> Result<RunId, CommandError> {
+pub(super) fn new_id(context: &Context) -> Result<RunId, CommandError> {
     context.new_id().parse().map_err(CommandError::internal)
 }
 
@@ -474,28 +492,12 @@ fn run_failed(run: &RunId, why: &Failure) -> CommandError {
         .hint(format!("callosum plan show {run} --tree"))
 }
 
-fn word(end: &RunEnd) -> &'static str {
-    match end {
-        RunEnd::Completed(_) => "completed",
-        RunEnd::Failed(_) => "failed",
-        RunEnd::Cancelled => "canceled",
-        RunEnd::Paused(_) => "waiting",
-        RunEnd::Stopped => "stopped",
-    }
-}
-
-/// Returns how the program exits, unless the run was completed.
-fn code(end: &RunEnd) -> Option<Exit> {
-    match end {
-        RunEnd::Completed(_) => None,
-        RunEnd::Failed(_) | RunEnd::Cancelled => Some(Exit::No),
-        RunEnd::Paused(_) => Some(Exit::Waiting),
-        RunEnd::Stopped => Some(Exit::Interrupted),
-    }
-}
-
 /// Returns what happened in a failed run, for the models: its failure, and each call with its end.
-fn account(context: &Context, run: &RunId, why: &Failure) -> Result<String, CommandError> {
+pub(super) fn account(
+    context: &Context,
+    run: &RunId,
+    why: &Failure,
+) -> Result<String, CommandError> {
     let state = history::run_of(context, run.as_str())?.state;
     let mut text = format!("the run failed: {}: {}\n", why.kind, why.message);
     for call in state.calls() {

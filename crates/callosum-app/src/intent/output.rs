@@ -7,7 +7,10 @@ use callosum_intent::graph::{Conflict, ConflictKind, Edge, Graph, Intent, Status
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `callosum intent show --json`, and the same of `add`, `status`, `relate` and `archive`.
+use super::link::{LinkOutput, LinkStates, proposed_status};
+use crate::context::Context;
+
+/// `callosum intent show --json`, and the same of `add`, `status`, `relate`, `link` and `archive`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct IntentOutput {
     /// Its id.
@@ -38,6 +41,10 @@ pub struct IntentOutput {
     pub relations: Vec<RelationOutput>,
     /// Intents at work that get in its way.
     pub conflicts: Vec<ConflictOutput>,
+    /// The tasks and beads that work for it.
+    pub links: Vec<LinkOutput>,
+    /// `completed` if all its tasks and beads are done and it is not; null otherwise. Nothing changes the state by itself.
+    pub proposed_status: Option<String>,
     /// Its cause.
     pub triggered_by: String,
     /// The time of its creation.
@@ -130,6 +137,8 @@ pub struct ListedIntentOutput {
     pub parent: Option<String>,
     /// The ids of intents that it depends on and that are not completed.
     pub waits_for: Vec<String>,
+    /// The tasks and beads that work for it.
+    pub links: Vec<LinkOutput>,
     /// The time of its last change.
     pub updated: String,
 }
@@ -152,13 +161,17 @@ pub struct TreeIntentOutput {
     pub status: String,
     /// A short name.
     pub name: String,
+    /// The tasks and beads that work for it.
+    pub links: Vec<LinkOutput>,
     /// The number of its parts that are below the depth that was asked for.
     pub hidden: usize,
 }
 
 impl IntentOutput {
-    /// Returns everything that the graph has about an intent.
-    pub fn of(graph: &Graph, intent: &Intent) -> Self {
+    /// Returns everything that the graph has about an intent, with the states of its tasks and beads.
+    pub fn of(context: &Context, graph: &Graph, intent: &Intent) -> Self {
+        let links = LinkStates::gather(context, graph, [&intent.id]).of(graph, &intent.id);
+        let proposed = proposed_status(intent.status, &links);
         let conflicts = graph.conflicts_of(&intent.id);
         let relations = graph.edges_of(&intent.id);
         let provenance = intent.provenance.clone();
@@ -180,6 +193,8 @@ impl IntentOutput {
                 .iter()
                 .map(|conflict| ConflictOutput::of(conflict, intent))
                 .collect(),
+            links,
+            proposed_status: proposed.map(|status| status.to_string()),
             triggered_by: intent.triggered_by.as_str().to_owned(),
             created: intent.created.to_string(),
             updated: intent.updated.to_string(),
@@ -254,7 +269,7 @@ impl StatusChangeOutput {
 
 impl ListedIntentOutput {
     /// Returns the row of an intent.
-    pub fn of(graph: &Graph, intent: &Intent) -> Self {
+    pub fn of(graph: &Graph, states: &LinkStates, intent: &Intent) -> Self {
         let waits_for = if intent.status.is_closed() {
             Vec::new()
         } else {
@@ -268,6 +283,7 @@ impl ListedIntentOutput {
             goal: intent.goal.clone(),
             parent: intent.parent.as_ref().map(ToString::to_string),
             waits_for,
+            links: states.of(graph, &intent.id),
             updated: intent.updated.to_string(),
         }
     }
@@ -275,12 +291,13 @@ impl ListedIntentOutput {
 
 impl TreeIntentOutput {
     /// Returns the row of an intent in a tree.
-    pub fn of(row: &TreeRow<'_>) -> Self {
+    pub fn of(graph: &Graph, states: &LinkStates, row: &TreeRow<'_>) -> Self {
         Self {
             depth: row.depth,
             id: row.intent.id.to_string(),
             status: row.intent.status.to_string(),
             name: row.intent.name.clone(),
+            links: states.of(graph, &row.intent.id),
             hidden: row.hidden,
         }
     }

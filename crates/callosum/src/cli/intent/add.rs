@@ -95,7 +95,9 @@ pub(super) fn run(context: &Context, args: &AddArgs) -> Result<(), CommandError>
     let intent = create(context, new)?;
     if context.ui.json {
         let graph = read(context)?;
-        return context.ui.json_data(&IntentOutput::of(&graph, &intent));
+        return context
+            .ui
+            .json_data(&IntentOutput::of(context, &graph, &intent));
     }
     context.ui.data(&format!("{}\n", intent.id))
 }

@@ -13,7 +13,9 @@ use clap::Args;
 use crate::cli::context::Context;
 use crate::ui::shown_time;
 
-/// Show an intent: its goal, constraints, relations, conflicts and history
+/// Show an intent: its goal, constraints, relations, conflicts, links and history
+///
+/// Proposes to complete an intent that is at work if all its tasks and beads are done.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +29,7 @@ pub(crate) struct ShowArgs {
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
     let graph = read(context)?;
-    let output = IntentOutput::of(&graph, find(&graph, &args.id)?);
+    let output = IntentOutput::of(context, &graph, find(&graph, &args.id)?);
     if context.ui.json {
         return context.ui.json_data(&output);
     }
@@ -78,6 +80,15 @@ fn shown(output: &IntentOutput) -> String {
         let paths = conflict.paths.join(" ");
         let shown = format!("{} with {} {paths}", conflict.kind, conflict.with);
         row("conflict", shown.trim_end());
+    }
+    for link in &output.links {
+        let title = link.title.as_deref().unwrap_or_default();
+        row("linked", format!("{} {title}", link.line()).trim_end());
+    }
+    if let Some(status) = &output.proposed_status {
+        let id = &output.id;
+        let command = format!("callosum intent status {id} {status}");
+        row("proposed", &format!("all its links are done: {command}"));
     }
     row("triggered by", &output.triggered_by);
     row("created", &shown_time(&output.created));

@@ -6,6 +6,7 @@ use callosum_intent::graph::{
     NewIntent, Provenance, RelationRecord, Status,
 };
 
+use super::current;
 use super::journal::{self, PassedOverReason};
 use crate::context::Context;
 use crate::{CommandError, Exit, store};
@@ -130,7 +131,11 @@ fn record(
     store::record(&ledger, event)?;
     let after = journal::read(context)?;
     match after.refusal(passed_over, &change_id) {
-        None => Ok((after.graph, change.intent().clone())),
+        None => {
+            let (disk, paths) = (&context.disk, &context.ledger_paths());
+            current::store(disk, paths, &after.graph, after.place);
+            Ok((after.graph, change.intent().clone()))
+        }
         Some(PassedOverReason::Unfitting(error)) => Err(unfitting(error)),
         Some(error @ PassedOverReason::Unreadable(_)) => {
             let why = error.to_string();

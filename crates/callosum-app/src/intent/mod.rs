@@ -1,9 +1,11 @@
 //! `callosum intent`: goals as a graph, with every change on record in the audit journal.
 //!
 //! [`create`], [`set_status`], [`relate`], [`link()`] and [`unlink`] change the graph; [`read`] replays the journal; [`formulate`]
-//! reads an intent from a sentence. The rules are those of [`callosum_intent::graph`]. [`journal`] has the records.
+//! reads an intent from a sentence. The rules are those of [`callosum_intent::graph`]. [`journal`] has the records,
+//! [`at_start`] what a session's hook needs of them.
 
 mod change;
+mod current;
 pub mod journal;
 pub mod link;
 pub mod output;
@@ -11,6 +13,7 @@ pub mod output;
 use callosum_intent::graph::{FindError, Graph, Intent, NewIntent, formulate as by_rules};
 
 pub use self::change::{create, relate, set_status};
+pub use self::current::at_start;
 pub use self::link::{LinkStates, link, unlink};
 pub use self::output::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use crate::context::Context;

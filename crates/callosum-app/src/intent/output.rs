@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_intent::graph::{Conflict, ConflictKind, Edge, Graph, Intent, StatusRecord, TreeRow};
+use callosum_intent::graph::{
+    Conflict, ConflictKind, Edge, Formulation, Graph, Intent, StatusRecord, TreeRow,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,6 +55,8 @@ pub struct IntentOutput {
     pub updated: String,
     /// Its origin.
     pub provenance: ProvenanceOutput,
+    /// The model that formulated it, with its cost; null if a person or rules did.
+    pub formulation: Option<FormulationOutput>,
     /// The changes of its state, the oldest first.
     pub history: Vec<StatusChangeOutput>,
 }
@@ -92,6 +96,21 @@ pub struct ProvenanceOutput {
     pub run: Option<String>,
     /// The branch of the repository.
     pub branch: Option<String>,
+}
+
+/// The formulation of an intent by a model.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct FormulationOutput {
+    /// The id of the model.
+    pub model: String,
+    /// The number of times that it was asked.
+    pub attempts: u32,
+    /// The tokens of prompts and replies.
+    pub tokens: u64,
+    /// The cost in millionths of a US dollar.
+    pub cost_microdollars: u64,
+    /// The reason why rules formulated the intent after all; null if the model did.
+    pub fell_back: Option<String>,
 }
 
 /// A change of an intent's state.
@@ -204,6 +223,7 @@ impl IntentOutput {
                 run: provenance.run,
                 branch: provenance.branch,
             },
+            formulation: intent.formulation.as_ref().map(FormulationOutput::of),
             history: graph
                 .history(&intent.id)
                 .iter()
@@ -221,6 +241,19 @@ impl IntentOutput {
             self.status,
             on_one_line(&self.name)
         )
+    }
+}
+
+impl FormulationOutput {
+    fn of(formulation: &Formulation) -> Self {
+        let formulation = formulation.clone();
+        Self {
+            model: formulation.model,
+            attempts: formulation.attempts,
+            tokens: formulation.tokens,
+            cost_microdollars: formulation.cost_microdollars,
+            fell_back: formulation.fell_back,
+        }
     }
 }
 

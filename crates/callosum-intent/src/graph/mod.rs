@@ -23,8 +23,8 @@ pub use self::{
     formulation::formulate,
     id::{IntentId, InvalidIntentId},
     intent::{
-        Intent, InvalidIntent, LONGEST_GOAL, LONGEST_NAME, LONGEST_REQUEST, LONGEST_TERM,
-        MOST_TERMS, NewIntent, Priority, Provenance, Terms, Trigger,
+        Formulation, Intent, InvalidIntent, LONGEST_GOAL, LONGEST_NAME, LONGEST_REQUEST,
+        LONGEST_TERM, MOST_TERMS, NewIntent, Priority, Provenance, Terms, Trigger,
     },
     link::{InvalidLink, LONGEST_LINK, Link, LinkKind, LinkRecord},
     query::{FindError, TreeRow},

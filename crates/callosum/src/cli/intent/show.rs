@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use callosum_app::CommandError;
-use callosum_app::intent::output::StatusChangeOutput;
+use callosum_app::intent::output::{FormulationOutput, StatusChangeOutput};
 use callosum_app::intent::{IntentOutput, find, read};
+use callosum_app::{CommandError, many};
 use callosum_evidence::terminal::on_one_line;
 use clap::Args;
 
@@ -100,10 +100,27 @@ fn shown(output: &IntentOutput) -> String {
     ] {
         row(field, value.as_deref().unwrap_or_default());
     }
+    if let Some(formulation) = &output.formulation {
+        row("formulated", &formulated(formulation));
+    }
     for change in &output.history {
         row("history", &changed(change));
     }
     text
+}
+
+fn formulated(formulation: &FormulationOutput) -> String {
+    let FormulationOutput { model, tokens, .. } = formulation;
+    let who = match formulation.fell_back {
+        Some(_) => format!("by rules, after {model}"),
+        None => format!("by {model}"),
+    };
+    let attempts = many(formulation.attempts, "attempt");
+    let (dollars, micro) = (
+        formulation.cost_microdollars / 1_000_000,
+        formulation.cost_microdollars % 1_000_000,
+    );
+    format!("{who}: {attempts}, {tokens} tokens, {dollars}.{micro:06} USD")
 }
 
 fn changed(change: &StatusChangeOutput) -> String {

@@ -13,6 +13,7 @@ use jiff::{Timestamp, ToSpan};
 use memchr::memmem;
 
 use crate::{
+    audit_search::SearchPlace,
     event::{AuditRecord, Event},
     journal::{DayFile, day_files, day_of},
     lines::Lines,
@@ -25,8 +26,8 @@ use crate::{
 /// Lines that are not records are passed over, and told by [`unreadable`](Self::unreadable).
 #[derive(Debug)]
 pub struct AuditReader {
-    disk: Disk,
-    paths: LedgerPaths,
+    pub(crate) disk: Disk,
+    pub(crate) paths: LedgerPaths,
     unreadable: Mutex<Vec<UnreadableLine>>,
 }
 
@@ -220,16 +221,17 @@ impl AuditReader {
     /// Passes the records of one kind to `take`, in the order in which they were written.
     ///
     /// Parses only lines that contain the kind's name, so [`unreadable`](Self::unreadable) has none of the others. Costs one
-    /// search through the journal.
+    /// search through the journal. Returns the place behind the last line that it read, for [`search_on`](Self::search_on).
     pub fn of_event(
         &self,
         event: Event,
         mut take: impl FnMut(AuditRecord),
-    ) -> Result<(), AuditReadError> {
+    ) -> Result<SearchPlace, AuditReadError> {
+        let mut place = SearchPlace::default();
         let name = format!("\"{event}\"");
         let name = memmem::Finder::new(name.as_bytes());
         for day_file in day_files(&self.disk, &self.paths.audit)? {
-            let flow = self.read_lines(
+            let (flow, end) = self.read_lines(
                 &day_file,
                 &|line| name.find(line).is_some(),
                 &mut |record| {
@@ -240,8 +242,11 @@ impl AuditReader {
                 },
             )?;
             debug_assert!(flow.is_continue(), "a whole day is read");
+            if end > 0 {
+                place = self.behind(day_file.day, end)?;
+            }
         }
-        Ok(())
+        Ok(place)
     }
 
     /// Hands the records that were written since `place` to `take`, and moves it behind them; `false`, and nothing is handed
@@ -292,25 +297,26 @@ impl AuditReader {
         day_file: &DayFile,
         take: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, AuditReadError> {
-        self.read_lines(day_file, &|_| true, take)
+        Ok(self.read_lines(day_file, &|_| true, take)?.0)
     }
 
-    /// Reads the records of a day whose line is wanted.
+    /// Reads the records of a day whose line is wanted, and returns the offset behind the last whole line that was read.
     fn read_lines(
         &self,
         day_file: &DayFile,
         is_wanted: &dyn Fn(&[u8]) -> bool,
         take: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, AuditReadError> {
+    ) -> Result<(ControlFlow<()>, u64), AuditReadError> {
         let file = self.disk.open(&day_file.path, OpenHow::READ)?;
         let mut lines = Lines::new(&file, 0, file.size()?);
-        let mut number = 0;
+        let (mut number, mut end) = (0, 0);
         while let Some(line) = lines.next()? {
             number += 1;
             if !line.is_whole {
                 // It is being written.
                 break;
             }
+            end = line.end();
             if !is_wanted(line.bytes) {
                 continue;
             }
@@ -326,10 +332,10 @@ impl AuditReader {
                 }
             };
             if take(record).is_break() {
-                return Ok(ControlFlow::Break(()));
+                return Ok((ControlFlow::Break(()), end));
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok((ControlFlow::Continue(()), end))
     }
 }
 

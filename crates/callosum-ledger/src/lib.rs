@@ -20,6 +20,7 @@ mod archive_name;
 mod archives;
 mod audit;
 mod audit_buffer;
+mod audit_search;
 mod backup;
 pub mod canonical;
 mod chain;
@@ -67,6 +68,7 @@ pub use crate::{
     answers::Answers,
     archive_name::ArchiveName,
     audit::{AuditPlace, AuditQuery, AuditReadError, AuditReader, UnreadableLine},
+    audit_search::{SearchPlace, Searched},
     backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
     clock_skew::{DayAhead, day_ahead},

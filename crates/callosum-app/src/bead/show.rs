@@ -1,11 +1,14 @@
 //! `callosum bead show`: what a bead says.
 
 use callosum_evidence::terminal_escape::on_one_line;
-use callosum_session::bead::{Bead, Sheet};
+use callosum_intent::graph::Link;
+use callosum_session::bead::{Bead, BeadId, Sheet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::bd::Issue;
+use crate::context::Context;
+use crate::intent::link::{WorkingForOutput, working_for};
 
 /// `callosum bead show --json`, and the same of `create`, `update` and `close`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -39,6 +42,8 @@ pub struct BeadOutput {
     pub next_steps: Vec<String>,
     /// Questions that are open.
     pub questions: Vec<String>,
+    /// The intents that it works for.
+    pub intents: Vec<WorkingForOutput>,
 }
 
 /// A decision of a bead.
@@ -52,9 +57,14 @@ pub struct BeadDecisionOutput {
     pub evidence: Vec<String>,
 }
 
+/// Returns the intents that a bead works for.
+pub fn intents_of_bead(context: &Context, id: &str) -> Vec<WorkingForOutput> {
+    working_for(context, &Link::bead(id))
+}
+
 impl BeadOutput {
-    /// Returns what is printed about a bead.
-    pub fn of(sheet: &Sheet) -> Self {
+    /// Returns what is printed about a bead, with the intents that it works for.
+    pub fn of(context: &Context, id: &BeadId, sheet: &Sheet) -> Self {
         let bead = Bead::of(sheet.members());
         let decisions = bead.decisions.into_iter().map(|made| BeadDecisionOutput {
             ts: made.ts,
@@ -67,6 +77,7 @@ impl BeadOutput {
         });
         Self {
             decisions: decisions.collect(),
+            intents: intents_of_bead(context, id.as_str()),
             id: bead.id,
             title: bead.title,
             kind: bead.kind,
@@ -84,8 +95,9 @@ impl BeadOutput {
     }
 
     /// Converts an issue of `bd`.
-    pub fn of_issue(issue: Issue) -> Self {
+    pub fn of_issue(context: &Context, issue: Issue) -> Self {
         Self {
+            intents: intents_of_bead(context, &issue.id),
             id: issue.id,
             title: issue.title,
             kind: String::new(),

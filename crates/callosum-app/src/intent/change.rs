@@ -2,10 +2,11 @@
 
 use callosum_evidence::secrets;
 use callosum_intent::graph::{
-    Change, ChangeError, Created, Edge, Graph, Intent, IntentId, LONGEST_TERM, NewIntent,
-    Provenance, RelationRecord, Status,
+    Change, ChangeError, Created, Edge, Graph, Intent, IntentId, LONGEST_TERM, Link, LinkRecord,
+    NewIntent, Provenance, RelationRecord, Status,
 };
 
+use super::current;
 use super::journal::{self, PassedOverReason};
 use crate::context::Context;
 use crate::{CommandError, Exit, store};
@@ -84,6 +85,29 @@ pub fn relate(context: &Context, edge: &Edge) -> Result<Intent, CommandError> {
     changed(context, &graph, &id)
 }
 
+/// Adds a link to an intent, or removes it. Whether the task or bead exists is the caller's to check.
+pub(super) fn set_link(
+    context: &Context,
+    id: &IntentId,
+    link: Link,
+    is_new: bool,
+) -> Result<Intent, CommandError> {
+    let record = LinkRecord {
+        intent: id.clone(),
+        link,
+        provenance: origin(context, Provenance::default()),
+    };
+    let (graph, id) = self::record(context, |_| {
+        Ok(if is_new {
+            Change::IntentLinked(record.clone())
+        } else {
+            Change::IntentUnlinked(record.clone())
+        })
+    })?;
+    let intent = graph.get(&id).cloned();
+    intent.ok_or_else(|| unfitting(&ChangeError::UnknownIntent { id: id.clone() }))
+}
+
 /// Records the change that `decide` makes of the graph, and returns the graph after it.
 ///
 /// The lock keeps processes apart; `git clean` may remove it, so the record is read back: one that another process's record
@@ -107,7 +131,11 @@ fn record(
     store::record(&ledger, event)?;
     let after = journal::read(context)?;
     match after.refusal(passed_over, &change_id) {
-        None => Ok((after.graph, change.intent().clone())),
+        None => {
+            let (disk, paths) = (&context.disk, &context.ledger_paths());
+            current::store(disk, paths, &after.graph, after.place);
+            Ok((after.graph, change.intent().clone()))
+        }
         Some(PassedOverReason::Unfitting(error)) => Err(unfitting(error)),
         Some(error @ PassedOverReason::Unreadable(_)) => {
             let why = error.to_string();
@@ -165,19 +193,23 @@ fn refuse_secrets(new: &NewIntent) -> Result<(), CommandError> {
 /// Explains why a change does not fit.
 fn unfitting(error: &ChangeError) -> CommandError {
     let exit = match error {
-        ChangeError::Invalid(_) => Exit::Usage,
+        ChangeError::Invalid(_) | ChangeError::InvalidLink(_) => Exit::Usage,
         _ => Exit::No,
     };
     let explained = CommandError::from_error(exit, error);
     match error {
-        ChangeError::Invalid(_) | ChangeError::Itself { .. } => explained,
+        ChangeError::Invalid(_) | ChangeError::InvalidLink(_) | ChangeError::Itself { .. } => {
+            explained
+        }
         ChangeError::UnknownIntent { .. } => explained.hint("callosum intent list --all"),
         ChangeError::Illegal { id, .. }
         | ChangeError::Stale { id, .. }
         | ChangeError::DuplicateIntent { id }
         | ChangeError::HasParent { id, .. }
         | ChangeError::DuplicateRelation { from: id, .. }
-        | ChangeError::UnknownRelation { from: id, .. } => {
+        | ChangeError::UnknownRelation { from: id, .. }
+        | ChangeError::DuplicateLink { intent: id, .. }
+        | ChangeError::UnknownLink { intent: id, .. } => {
             explained.hint(format!("callosum intent show {id}"))
         }
         ChangeError::Cycle(cycle) => match cycle.0.get(1) {

@@ -4,8 +4,11 @@
 //! `docs/formats/intents.md`. The graph is what the records give in their order: one that does not fit those before it counts
 //! for nothing, in every process alike, so of two processes that change the same intent at once the first record wins.
 
+use callosum_host::Disk;
 use callosum_intent::graph::{Change, ChangeError, Graph};
-use callosum_ledger::{AuditEvent, AuditReader, AuditRecord, Event};
+use callosum_ledger::{
+    AuditEvent, AuditReadError, AuditReader, AuditRecord, Event, LedgerPaths, SearchPlace,
+};
 use serde_json::Value;
 
 use crate::context::Context;
@@ -21,6 +24,8 @@ pub struct ReadIntents {
     pub graph: Graph,
     /// Records that do not fit those before them, or are not readable.
     pub passed_over: Vec<PassedOver>,
+    /// The place in the journal up to which it was read.
+    pub place: SearchPlace,
 }
 
 /// A record that counts for nothing.
@@ -64,14 +69,18 @@ pub fn event(change: &Change, change_id: &str) -> Result<AuditEvent, serde_json:
 
 /// Reads the graph from the journal.
 pub fn read(context: &Context) -> Result<ReadIntents, CommandError> {
-    let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
-    let mut read = ReadIntents::default();
-    let done = reader.of_event(Event::Intent, |record| read.take(record));
-    done.map_err(|error| {
+    read_from(&context.disk, &context.ledger_paths()).map_err(|error| {
         CommandError::because(Exit::Environment, "cannot read the intents", &error)
             .hint("callosum audit verify")
-    })?;
-    Ok(read)
+    })
+}
+
+/// Reads the graph from the journal of a ledger.
+pub fn read_from(disk: &Disk, paths: &LedgerPaths) -> Result<ReadIntents, AuditReadError> {
+    let reader = AuditReader::new(disk.clone(), paths.clone());
+    let mut read = ReadIntents::default();
+    let place = reader.of_event(Event::Intent, |record| read.take(record))?;
+    Ok(ReadIntents { place, ..read })
 }
 
 impl ReadIntents {

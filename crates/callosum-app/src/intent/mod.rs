@@ -1,15 +1,22 @@
 //! `callosum intent`: goals as a graph, with every change on record in the audit journal.
 //!
-//! [`create`], [`set_status`] and [`relate`] change the graph; [`read`] replays the journal; [`formulate`] reads an intent from a
-//! sentence. The rules are those of [`callosum_intent::graph`]. [`journal`] has the records.
+//! [`create`], [`set_status`], [`relate`], [`link()`] and [`unlink`] change the graph; [`read`] replays the journal; [`formulate`]
+//! reads an intent from a sentence by rules, and [`formulate_with`] by a model. The rules are those of [`callosum_intent::graph`]. [`journal`] has the records,
+//! [`at_start`] what a session's hook needs of them.
 
 mod change;
+mod current;
+mod formulation;
 pub mod journal;
+pub mod link;
 pub mod output;
 
 use callosum_intent::graph::{FindError, Graph, Intent, NewIntent, formulate as by_rules};
 
 pub use self::change::{create, relate, set_status};
+pub use self::current::at_start;
+pub use self::formulation::{formulate_by, formulate_with};
+pub use self::link::{LinkStates, link, unlink};
 pub use self::output::{IntentListOutput, IntentOutput, IntentTreeOutput};
 use crate::context::Context;
 use crate::{CommandError, Exit};

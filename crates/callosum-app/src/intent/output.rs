@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 
 use callosum_evidence::terminal_escape::on_one_line;
-use callosum_intent::graph::{Conflict, ConflictKind, Edge, Graph, Intent, StatusRecord, TreeRow};
+use callosum_intent::graph::{
+    Conflict, ConflictKind, Edge, Formulation, Graph, Intent, StatusRecord, TreeRow,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `callosum intent show --json`, and the same of `add`, `status`, `relate` and `archive`.
+use super::link::{LinkOutput, LinkStates, proposed_status};
+use crate::context::Context;
+
+/// `callosum intent show --json`, and the same of `add`, `status`, `relate`, `link` and `archive`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct IntentOutput {
     /// Its id.
@@ -38,6 +43,10 @@ pub struct IntentOutput {
     pub relations: Vec<RelationOutput>,
     /// Intents at work that get in its way.
     pub conflicts: Vec<ConflictOutput>,
+    /// The tasks and beads that work for it.
+    pub links: Vec<LinkOutput>,
+    /// `completed` if all its tasks and beads are done and it is not; null otherwise. Nothing changes the state by itself.
+    pub proposed_status: Option<String>,
     /// Its cause.
     pub triggered_by: String,
     /// The time of its creation.
@@ -46,6 +55,8 @@ pub struct IntentOutput {
     pub updated: String,
     /// Its origin.
     pub provenance: ProvenanceOutput,
+    /// The model that formulated it, with its cost; null if a person or rules did.
+    pub formulation: Option<FormulationOutput>,
     /// The changes of its state, the oldest first.
     pub history: Vec<StatusChangeOutput>,
 }
@@ -85,6 +96,21 @@ pub struct ProvenanceOutput {
     pub run: Option<String>,
     /// The branch of the repository.
     pub branch: Option<String>,
+}
+
+/// The formulation of an intent by a model.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct FormulationOutput {
+    /// The id of the model.
+    pub model: String,
+    /// The number of times that it was asked.
+    pub attempts: u32,
+    /// The tokens of prompts and replies.
+    pub tokens: u64,
+    /// The cost in millionths of a US dollar.
+    pub cost_microdollars: u64,
+    /// The reason why rules formulated the intent after all; null if the model did.
+    pub fell_back: Option<String>,
 }
 
 /// A change of an intent's state.
@@ -130,6 +156,8 @@ pub struct ListedIntentOutput {
     pub parent: Option<String>,
     /// The ids of intents that it depends on and that are not completed.
     pub waits_for: Vec<String>,
+    /// The tasks and beads that work for it.
+    pub links: Vec<LinkOutput>,
     /// The time of its last change.
     pub updated: String,
 }
@@ -152,13 +180,17 @@ pub struct TreeIntentOutput {
     pub status: String,
     /// A short name.
     pub name: String,
+    /// The tasks and beads that work for it.
+    pub links: Vec<LinkOutput>,
     /// The number of its parts that are below the depth that was asked for.
     pub hidden: usize,
 }
 
 impl IntentOutput {
-    /// Returns everything that the graph has about an intent.
-    pub fn of(graph: &Graph, intent: &Intent) -> Self {
+    /// Returns everything that the graph has about an intent, with the states of its tasks and beads.
+    pub fn of(context: &Context, graph: &Graph, intent: &Intent) -> Self {
+        let links = LinkStates::gather(context, graph, [&intent.id]).of(graph, &intent.id);
+        let proposed = proposed_status(intent.status, &links);
         let conflicts = graph.conflicts_of(&intent.id);
         let relations = graph.edges_of(&intent.id);
         let provenance = intent.provenance.clone();
@@ -180,6 +212,8 @@ impl IntentOutput {
                 .iter()
                 .map(|conflict| ConflictOutput::of(conflict, intent))
                 .collect(),
+            links,
+            proposed_status: proposed.map(|status| status.to_string()),
             triggered_by: intent.triggered_by.as_str().to_owned(),
             created: intent.created.to_string(),
             updated: intent.updated.to_string(),
@@ -189,6 +223,7 @@ impl IntentOutput {
                 run: provenance.run,
                 branch: provenance.branch,
             },
+            formulation: intent.formulation.as_ref().map(FormulationOutput::of),
             history: graph
                 .history(&intent.id)
                 .iter()
@@ -206,6 +241,19 @@ impl IntentOutput {
             self.status,
             on_one_line(&self.name)
         )
+    }
+}
+
+impl FormulationOutput {
+    fn of(formulation: &Formulation) -> Self {
+        let formulation = formulation.clone();
+        Self {
+            model: formulation.model,
+            attempts: formulation.attempts,
+            tokens: formulation.tokens,
+            cost_microdollars: formulation.cost_microdollars,
+            fell_back: formulation.fell_back,
+        }
     }
 }
 
@@ -254,7 +302,7 @@ impl StatusChangeOutput {
 
 impl ListedIntentOutput {
     /// Returns the row of an intent.
-    pub fn of(graph: &Graph, intent: &Intent) -> Self {
+    pub fn of(graph: &Graph, states: &LinkStates, intent: &Intent) -> Self {
         let waits_for = if intent.status.is_closed() {
             Vec::new()
         } else {
@@ -268,6 +316,7 @@ impl ListedIntentOutput {
             goal: intent.goal.clone(),
             parent: intent.parent.as_ref().map(ToString::to_string),
             waits_for,
+            links: states.of(graph, &intent.id),
             updated: intent.updated.to_string(),
         }
     }
@@ -275,12 +324,13 @@ impl ListedIntentOutput {
 
 impl TreeIntentOutput {
     /// Returns the row of an intent in a tree.
-    pub fn of(row: &TreeRow<'_>) -> Self {
+    pub fn of(graph: &Graph, states: &LinkStates, row: &TreeRow<'_>) -> Self {
         Self {
             depth: row.depth,
             id: row.intent.id.to_string(),
             status: row.intent.status.to_string(),
             name: row.intent.name.clone(),
+            links: states.of(graph, &row.intent.id),
             hidden: row.hidden,
         }
     }

@@ -3,11 +3,14 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal_escape::on_one_line;
+use callosum_intent::graph::{Graph, Link};
 use callosum_mesh::board::{Board, OutputOutcome, OutputReceipt, Task};
 use callosum_mesh::route::{CATEGORY, REASSIGNED};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::intent::link::{WorkingForOutput, intents_of};
 
 /// Most characters of a prompt in a list.
 const MOST_SHOWN: usize = 80;
@@ -62,6 +65,8 @@ pub struct MeshTaskOutput {
     pub result: Option<String>,
     /// The receipt for the output file; null until the result was written or refused.
     pub output: Option<OutputReceiptOutput>,
+    /// The intents of this project that it works for.
+    pub intents: Vec<WorkingForOutput>,
 }
 
 /// The receipt for the output file of a task.
@@ -109,8 +114,8 @@ impl OutputReceiptOutput {
 }
 
 impl MeshTaskOutput {
-    /// Returns what is printed about a task.
-    pub fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
+    /// Returns what is printed about a task; its intents are those of `graph`.
+    pub fn of(board: &Board, task: &Task, graph: &Graph, now: Timestamp) -> Self {
         // Where nothing may be written nobody has given back yet what ran out.
         let claim = task.claim_at(now);
         let text = |key: &str| task.other.get(key)?.as_str().map(str::to_owned);
@@ -139,6 +144,7 @@ impl MeshTaskOutput {
                 .as_ref()
                 .filter(|receipt| !receipt.is_stale)
                 .map(OutputReceiptOutput::of),
+            intents: intents_of(graph, &Link::task(&task.id)),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! `callosum mesh task`: work that one agent leaves for another.
 
+use callosum_intent::graph::Graph;
 use callosum_mesh::agent::{AgentName, US};
 use callosum_mesh::board::{Command, NewTask, Task};
 use callosum_mesh::route::CATEGORY;
 use callosum_mesh::{Author, Mesh, output_file};
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::context::Context;
+use crate::intent::journal;
 use crate::mesh::shown_task::{MeshTaskOutput, MeshTasksOutput};
 use crate::mesh::{open, route};
 use crate::{CommandError, Exit};
@@ -84,7 +85,7 @@ pub fn written(
         let what = format!("the result of task `{task}` was not written: {reason}");
         return Err(CommandError::new(Exit::No, what));
     }
-    known(&mut mesh, task, context.clock.now())
+    known(context, &mut mesh, task)
 }
 
 /// Does what is wanted, and gives the task that it was about: the one that is named, else the one that
@@ -103,8 +104,9 @@ pub fn done(
         .first()
         .and_then(|event| event.payload.get("task")?.as_str());
     let task = task.or(told).map(str::to_owned);
-    let now = context.clock.now();
-    let task = task.map(|task| known(&mut mesh, &task, now)).transpose()?;
+    let task = task
+        .map(|task| known(context, &mut mesh, &task))
+        .transpose()?;
     if is_there_already && let Some(MeshTaskOutput { id, status, .. }) = &task {
         let status = status.replace('_', " ");
         context.report.say(&format!(
@@ -142,6 +144,7 @@ pub fn listed(
 ) -> Result<MeshTasksOutput, CommandError> {
     let (mut mesh, _) = open::readable(context)?;
     let now = context.clock.now();
+    let graph = intents(context);
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let is_theirs = |task: &&Task| {
         to.is_none_or(|agent| match task.claim_at(now).map(|claim| &claim.by) {
@@ -155,18 +158,24 @@ pub fn listed(
     tasks.sort_by_key(|task| task.priority);
     let tasks = tasks
         .into_iter()
-        .map(|task| MeshTaskOutput::of(board, task, now));
+        .map(|task| MeshTaskOutput::of(board, task, &graph, now));
     Ok(MeshTasksOutput {
         tasks: tasks.collect(),
     })
 }
 
-/// A task of this id.
-pub fn known(mesh: &mut Mesh, id: &str, now: Timestamp) -> Result<MeshTaskOutput, CommandError> {
+/// The intents of the project; none if they cannot be read, since a task is shown all the same.
+fn intents(context: &Context) -> Graph {
+    journal::read(context).unwrap_or_default().graph
+}
+
+/// A task of this id, with the intents of the project that it works for.
+pub fn known(context: &Context, mesh: &mut Mesh, id: &str) -> Result<MeshTaskOutput, CommandError> {
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let Some(task) = board.task(id) else {
         let what = format!("there is no task `{id}`");
         return Err(CommandError::new(Exit::No, what).hint("callosum mesh task list --all"));
     };
-    Ok(MeshTaskOutput::of(board, task, now))
+    let (graph, now) = (intents(context), context.clock.now());
+    Ok(MeshTaskOutput::of(board, task, &graph, now))
 }

@@ -63,6 +63,7 @@ pub use self::{
     judge::UNREADABLE,
     place::{facts, journal, records},
     seen::seen_in,
+    session::{CurrentIntent, IntentSource},
 };
 use self::{
     event::{Action, Event, LONGEST, Unreadable},
@@ -92,10 +93,14 @@ struct Call<'a> {
     event: &'a str,
     known: Option<&'static Client>,
     moment: Moment,
+    /// Finds the intent at work in a project.
+    intents: IntentSource,
 }
 
 /// Answers, if that is what the program was called for; the exit code that says so to the client.
-pub fn run(arguments: &[OsString]) -> Option<u8> {
+///
+/// `intents` finds the intent at work, which a session that begins is told of.
+pub fn run(arguments: &[OsString], intents: IntentSource) -> Option<u8> {
     let [_, word, client, rest @ ..] = arguments else {
         return None;
     };
@@ -106,11 +111,11 @@ pub fn run(arguments: &[OsString]) -> Option<u8> {
     if event.as_encoded_bytes().starts_with(b"-") {
         return None;
     }
-    Some(answered(client, event))
+    Some(answered(client, event, intents))
 }
 
 /// Answers one event.
-pub fn answered(client: &OsStr, event: &OsStr) -> u8 {
+pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
     let begun = Instant::now();
     let (client, event) = (client.to_string_lossy(), event.to_string_lossy());
     let mut call = Call {
@@ -118,6 +123,7 @@ pub fn answered(client: &OsStr, event: &OsStr) -> u8 {
         event: &event,
         known: known(&client),
         moment: Moment::named(&event),
+        intents,
     };
     let progress = Progress::default();
     call.prepare(&progress);
@@ -182,7 +188,8 @@ impl Call<'_> {
                     .flatten();
                 return reply.unwrap_or(silence);
             };
-            return session::observe(client, self.event, &bytes, silence, progress, voice);
+            let (event, intents) = (self.event, self.intents);
+            return session::observe(client, event, &bytes, silence, progress, voice, intents);
         }
         let environment = Environment::from_process();
         let home = environment.path("HOME");

@@ -46,23 +46,16 @@ pub(super) fn after_tool(
     watch(&disk, environment, client, session, (&event, bytes), &root)
 }
 
-/// Returns the lines about errors that a session in `folder` starts with; `task` is what it starts with otherwise.
+/// Returns the lines about errors that a session in the tree of a project starts with; `task` is what it starts with otherwise.
 ///
 /// # Errors
-/// As [`after_tool`]. Outside of a project there is nothing to report.
+/// As [`after_tool`].
 pub(super) fn at_start(
     environment: &Environment,
-    folder: Option<&Path>,
+    tree: &Path,
     task: &str,
 ) -> Result<String, WatchError> {
-    let disk = Disk::real();
-    let (_, here) = folders(&disk, environment, folder);
-    let project =
-        here.and_then(|here| Project::load(&disk, environment, &here, &Told::default()).ok());
-    let Some(project) = project else {
-        return Ok(String::new());
-    };
-    let watcher = Watcher::new(&disk, environment, &project.roots.tree)?;
+    let watcher = Watcher::new(&Disk::real(), environment, tree)?;
     watcher.digest(task, environment.clock()?.now())
 }
 

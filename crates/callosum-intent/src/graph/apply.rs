@@ -11,6 +11,7 @@ use super::{
     edge::{Edge, Relation, Weight},
     id::IntentId,
     intent::{Intent, InvalidIntent},
+    link::{InvalidLink, Link, LinkRecord},
     status::{IllegalTransition, Status},
 };
 
@@ -33,6 +34,7 @@ pub(super) struct Node {
     /// The number of its last change.
     pub(super) updated: u64,
     pub(super) history: Vec<StatusRecord>,
+    pub(super) links: BTreeSet<Link>,
 }
 
 /// A change of an intent's state, with its reason.
@@ -122,6 +124,25 @@ pub enum ChangeError {
         /// Its parent.
         parent: IntentId,
     },
+    /// The link is not allowed.
+    #[error(transparent)]
+    InvalidLink(#[from] InvalidLink),
+    /// The intent has this link.
+    #[error("the intent `{intent}` has the {link} already")]
+    DuplicateLink {
+        /// The intent.
+        intent: IntentId,
+        /// The link.
+        link: Link,
+    },
+    /// The intent does not have this link.
+    #[error("the intent `{intent}` has no link to the {link}")]
+    UnknownLink {
+        /// The intent.
+        intent: IntentId,
+        /// The link.
+        link: Link,
+    },
     /// The change would close a cycle of dependencies and subgoals.
     #[error("this would make a cycle: {0}")]
     Cycle(Cycle),
@@ -171,6 +192,8 @@ impl Graph {
             }
             Change::IntentRelationshipCreated(related) => self.relate(&related.edge, at)?,
             Change::IntentRelationshipModified(related) => self.reweigh(&related.edge, at)?,
+            Change::IntentLinked(record) => self.change_links(record, at, Self::link)?,
+            Change::IntentUnlinked(record) => self.change_links(record, at, Self::unlink)?,
         }
         self.changes += 1;
         Ok(())
@@ -225,6 +248,7 @@ impl Graph {
             created: self.changes,
             updated: self.changes,
             history: Vec::new(),
+            links: BTreeSet::new(),
         };
         self.intents.insert(id.clone(), node);
         for edge in edges {
@@ -314,6 +338,17 @@ impl Graph {
         };
         *weight = edge.weight;
         self.touch(&edge.from, at);
+        Ok(())
+    }
+
+    fn change_links(
+        &mut self,
+        record: &LinkRecord,
+        at: Timestamp,
+        change: fn(&mut Self, &LinkRecord) -> Result<(), ChangeError>,
+    ) -> Result<(), ChangeError> {
+        change(self, record)?;
+        self.touch(&record.intent, at);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use super::{
     edge::Edge,
     id::IntentId,
     intent::{NewIntent, Provenance},
+    link::LinkRecord,
     status::Status,
 };
 
@@ -25,6 +26,10 @@ pub enum Change {
     IntentArchived(Archived),
     /// An intent that had ended became active again.
     IntentReactivated(Reactivated),
+    /// A task or bead was linked to an intent.
+    IntentLinked(LinkRecord),
+    /// The link of an intent to a task or bead was removed.
+    IntentUnlinked(LinkRecord),
 }
 
 /// The creation of an intent.
@@ -97,13 +102,15 @@ pub struct Reactivated {
 
 impl Change {
     /// The names of all kinds.
-    pub const KINDS: [&str; 6] = [
+    pub const KINDS: [&str; 8] = [
         "intent_created",
         "intent_status_changed",
         "intent_relationship_created",
         "intent_relationship_modified",
         "intent_archived",
         "intent_reactivated",
+        "intent_linked",
+        "intent_unlinked",
     ];
 
     /// Makes the change that takes an intent to a state: archiving and reactivation are kinds of their own.
@@ -146,6 +153,8 @@ impl Change {
             Self::IntentRelationshipModified(_) => Self::KINDS[3],
             Self::IntentArchived(_) => Self::KINDS[4],
             Self::IntentReactivated(_) => Self::KINDS[5],
+            Self::IntentLinked(_) => Self::KINDS[6],
+            Self::IntentUnlinked(_) => Self::KINDS[7],
         }
     }
 
@@ -158,6 +167,7 @@ impl Change {
             | Self::IntentRelationshipModified(related) => &related.edge.from,
             Self::IntentArchived(archived) => &archived.intent,
             Self::IntentReactivated(reactivated) => &reactivated.intent,
+            Self::IntentLinked(linked) | Self::IntentUnlinked(linked) => &linked.intent,
         }
     }
 }

@@ -64,6 +64,36 @@ pub struct Provenance {
     pub branch: Option<String>,
 }
 
+/// The formulation of an intent by a model, and its cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Formulation {
+    /// The id of the model.
+    pub model: String,
+    /// The number of times that it was asked.
+    pub attempts: u32,
+    /// The tokens of prompts and replies.
+    pub tokens: u64,
+    /// The cost in millionths of a US dollar.
+    #[serde(default)]
+    pub cost_microdollars: u64,
+    /// The reason why rules formulated the intent after all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fell_back: Option<String>,
+}
+
+impl Formulation {
+    /// Adds a cost in US dollars. One that is no amount counts as 0.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an amount is rounded, and the largest that fits is not reached"
+    )]
+    pub fn add_dollars(&mut self, dollars: f64) {
+        let micro = (dollars.max(0.0) * 1e6).round() as u64;
+        self.cost_microdollars = self.cost_microdollars.saturating_add(micro);
+    }
+}
+
 /// An intent that is about to be created.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewIntent {
@@ -102,6 +132,9 @@ pub struct NewIntent {
     /// Its origin.
     #[serde(default)]
     pub provenance: Provenance,
+    /// The model that formulated it, unless a person or rules did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formulation: Option<Formulation>,
 }
 
 /// An intent of the graph. Its relations are the graph's.
@@ -135,6 +168,8 @@ pub struct Intent {
     pub updated: Timestamp,
     /// Its origin.
     pub provenance: Provenance,
+    /// The model that formulated it, unless a person or rules did.
+    pub formulation: Option<Formulation>,
 }
 
 /// A reason why an intent cannot be created.
@@ -281,6 +316,7 @@ impl NewIntent {
             created: at,
             updated: at,
             provenance: self.provenance,
+            formulation: self.formulation,
         }
     }
 }

@@ -11,6 +11,7 @@ mod edge;
 pub mod formulation;
 mod id;
 mod intent;
+mod link;
 mod query;
 pub mod status;
 
@@ -22,9 +23,10 @@ pub use self::{
     formulation::formulate,
     id::{IntentId, InvalidIntentId},
     intent::{
-        Intent, InvalidIntent, LONGEST_GOAL, LONGEST_NAME, LONGEST_REQUEST, LONGEST_TERM,
-        MOST_TERMS, NewIntent, Priority, Provenance, Terms, Trigger,
+        Formulation, Intent, InvalidIntent, LONGEST_GOAL, LONGEST_NAME, LONGEST_REQUEST,
+        LONGEST_TERM, MOST_TERMS, NewIntent, Priority, Provenance, Terms, Trigger,
     },
+    link::{InvalidLink, LONGEST_LINK, Link, LinkKind, LinkRecord},
     query::{FindError, TreeRow},
     status::{IllegalTransition, Status},
 };

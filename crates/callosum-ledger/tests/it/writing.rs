@@ -10,7 +10,7 @@ use std::{
 use callosum_host::OpenHow;
 use callosum_ledger::{
     AuditEvent, AuditReader, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError,
-    Query, TaskId, WriteError, canonical,
+    Query, SearchPlace, Searched, TaskId, WriteError, canonical,
     checkpoint::{Begin, TrustStore},
     locks::ExclusiveLedger,
     verify,
@@ -557,4 +557,52 @@ fn the_records_of_one_kind_are_found_among_others() {
     });
     read.unwrap();
     assert_eq!(turns, [0, 1, 2, 3]);
+}
+
+/// A search goes on from where the last one came, in bounded pieces, and begins again in a journal that was replaced.
+#[test]
+fn a_search_through_the_journal_goes_on_where_it_came() {
+    let project = Project::new();
+    let ledger = project.open();
+    let record = |event: AuditEvent| {
+        ledger.record(event).unwrap();
+        ledger.flush().unwrap();
+    };
+    for turn in 0..20_u64 {
+        let other = AuditEvent::new(Event::Decision).with("turn", turn);
+        record(other.with("intent", "a key of this name is no record of the kind"));
+    }
+    let reader = AuditReader::new(project.disk.clone(), project.paths.clone());
+    let mut place = SearchPlace::default();
+    let search = |place: &mut SearchPlace| {
+        let searched = reader.search_on(Event::Intent, place, &mut 1000);
+        searched.unwrap()
+    };
+    let mut pieces = 1;
+    while search(&mut place) == Searched::Unfinished {
+        pieces += 1;
+    }
+    assert!(pieces > 5, "{pieces}");
+    assert_eq!(search(&mut place), Searched::None);
+    let json = serde_json::to_string(&place).unwrap();
+    let mut place: SearchPlace = serde_json::from_str(&json).unwrap();
+    record(AuditEvent::new(Event::Intent));
+    assert_eq!(search(&mut place), Searched::Found);
+    // It stays before the record that it found.
+    assert_eq!(search(&mut place), Searched::Found);
+    let mut end = reader.of_event(Event::Intent, |_| {}).unwrap();
+    assert_eq!(search(&mut end), Searched::None);
+
+    let day = project
+        .disk
+        .list_dir(&project.paths.audit)
+        .unwrap()
+        .remove(0);
+    let day = project.paths.audit.join(day.name);
+    let text = String::from_utf8(project.disk.read(&day).unwrap()).unwrap();
+    let text = text.replace("\"turn\":19", "\"turn\":18");
+    project.disk.replace(&day, text.as_bytes(), 0o644).unwrap();
+    assert_eq!(search(&mut end), Searched::None);
+    assert_eq!(search(&mut place), Searched::Replaced);
+    assert_eq!(place, SearchPlace::default());
 }

@@ -136,6 +136,9 @@ fn told(task: &MeshTaskOutput) -> String {
         let _ = write!(text, ", {}", quote::one_line(&output.line()));
     }
     let _ = write!(text, ", from {}", task.created_by);
+    for intent in &task.intents {
+        let _ = write!(text, ", for the intent {}", quote::one_line(&intent.id));
+    }
     if !task.blocked_by.is_empty() {
         let _ = write!(
             text,

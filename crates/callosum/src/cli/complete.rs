@@ -89,6 +89,8 @@ const PLACES: &[Place] = &[
     first("intent status", 1, Kind::Intent),
     first("intent archive", 1, Kind::Intent),
     first("intent relate", 1, Kind::Intent),
+    first("intent link", 1, Kind::Intent),
+    option("intent link", "bead", Kind::Bead),
     option("intent add", "parent", Kind::Intent),
     option("intent add", "depends-on", Kind::Intent),
     option("intent add", "conflicts-with", Kind::Intent),

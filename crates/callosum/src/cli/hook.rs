@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use callosum_app::intent::at_start;
 use callosum_client::hook;
 use clap::Args;
 
@@ -30,5 +31,6 @@ pub(crate) struct HookArgs {
 
 /// Answers, and gives the exit code that says so to the client.
 pub(super) fn run(args: &HookArgs) -> u8 {
-    hook::answered(&args.client, args.event.as_deref().unwrap_or_default())
+    let event = args.event.as_deref().unwrap_or_default();
+    hook::answered(&args.client, event, at_start)
 }

@@ -68,7 +68,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anstream::ColorChoice;
-use callosum_app::CommandError;
+use callosum_app::{CommandError, intent as intents};
 use callosum_config::Environment;
 use callosum_host::Disk;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -252,7 +252,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return ExitCode::from(code);
     }
     // A process per call of an agent's tool: nothing else is done for it.
-    if let Some(code) = callosum_client::hook::run(&arguments) {
+    if let Some(code) = callosum_client::hook::run(&arguments, intents::at_start) {
         return ExitCode::from(code);
     }
     // Between a pseudo-terminal and a command that is watched.

@@ -14,7 +14,7 @@ use std::{
 
 use callosum_testkit::{
     Schema, TestEnv,
-    model::{ModelServer, Turn},
+    model::{ModelServer, ScriptTurn},
 };
 use serde_json::{Value, json};
 
@@ -206,7 +206,7 @@ fn two_processes_share_one_store() {
 fn an_intent_is_lent_once() {
     let count = AtomicUsize::new(0);
     let (env, server) = with_models(&["one"], move |prompt| {
-        prompt.contains(PLAN).then(|| Turn {
+        prompt.contains(PLAN).then(|| ScriptTurn {
             delay_ms: match count.fetch_add(1, Ordering::SeqCst) {
                 0 => 20_000,
                 _ => 0,
@@ -254,7 +254,7 @@ fn the_next_model_gets_a_goal_without_a_plan() {
     let (env, server) = with_models(&["one", "two"], move |prompt| {
         let is_plan = prompt.contains(PLAN);
         is_plan.then(|| match count.fetch_add(1, Ordering::SeqCst) {
-            0..3 => Turn::text("I would rather not."),
+            0..3 => ScriptTurn::text("I would rather not."),
             _ => plan(READ, &[":fs.read"]),
         })
     });

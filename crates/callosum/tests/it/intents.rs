@@ -438,3 +438,30 @@ fn hostile_text_is_shown_as_text_and_a_secret_is_refused() {
         .ended_with(2);
     is_sound(&env);
 }
+
+/// CCOS-ARB-1: a model whose replies cannot be used is asked three times; then rules formulate the intent, stderr says so, and the
+/// record has what it cost.
+#[test]
+fn a_model_without_a_usable_reply_leaves_it_to_the_rules() {
+    let env = project();
+    let text = "Speed up src/sum.rs, without new dependencies";
+    let added = env
+        .run(["intent", "add", text, "--model", "echo"])
+        .success();
+    let warning = "`echo` gave no usable intent in 3 attempts, so rules made it";
+    assert!(added.stderr.contains(warning), "{}", added.stderr);
+    let intent = shown(&env, added.stdout.trim_end());
+    assert_eq!(
+        intent["constraints"]["without"],
+        json!(["new dependencies"])
+    );
+    assert_eq!(intent["formulation"]["model"], "echo");
+    assert_eq!(intent["formulation"]["attempts"], 3);
+    assert!(intent["formulation"]["tokens"].as_u64().unwrap() > 0);
+    assert!(intent["formulation"]["fell_back"].is_string());
+    let unknown = env.run(["intent", "add", text, "--model", "no-such"]);
+    let message = unknown.ended_with(2).stderr;
+    assert!(message.contains("there is no model `no-such`"), "{message}");
+    assert_eq!(records(&env), 1);
+    is_sound(&env);
+}

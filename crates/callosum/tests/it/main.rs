@@ -118,6 +118,7 @@ mod hostile_programs;
 /// `init`: what is created, and what is left alone.
 mod init;
 mod instructing;
+mod intent_links;
 mod intent_views;
 mod intents;
 /// What people and later sessions learn about errors: notifications, start lines, metrics.

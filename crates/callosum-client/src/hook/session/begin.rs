@@ -1,23 +1,29 @@
 //! A context begins: what is missing is healed, and where things stand is told.
 
 use callosum_agents::client::Client;
+use callosum_evidence::tokens;
 use callosum_session::{Config, PendingHandoff, SessionStart, trajectory::Agent};
 
-use super::{Done, Ground, PATIENCE, Problem, Said};
+use super::{CurrentIntent, Done, Ground, PATIENCE, Problem, Said};
 use crate::sources;
 
 /// Most characters that are told: Claude Code cuts what a hook says near 10,000, and no other client
 /// is known to take less.
 const MOST: usize = 9_000;
 
+/// The line about the intent takes at most this part of the tokens.
+const SHARE_OF_INTENT: u64 = 3;
+
 /// What a context that begins is told, nothing where there is nothing to tell; and the hand-offs that are told with it,
-/// which count as picked up once they are said: [`picked_up`].
+/// which count as picked up once they are said: [`picked_up`]. The line about the intent comes first, and is a part of what
+/// the text may cost.
 ///
 /// Where another session writes for too long, nothing is healed or handed over; the rest is told, and the trail knows.
 pub(super) fn told(
     ground: &Ground,
     client: &'static Client,
     said: &Said,
+    intent: Option<&CurrentIntent>,
 ) -> Result<(Done, Vec<PendingHandoff>), Problem> {
     let program = client.program;
     let session = ground.session(Agent::default());
@@ -53,15 +59,14 @@ pub(super) fn told(
         opening.waiting.clear();
     }
     opening.recollection.entries = sources::newest_ids(&ground.disk, ground.ledger());
-    let told = opening.told(config.start_tokens, MOST);
+    let budget = config.start_tokens;
+    let intent = intent.map(|intent| intent.line(budget / SHARE_OF_INTENT));
+    let intent = intent.unwrap_or_default();
+    let left = budget.saturating_sub(tokens::estimate(&intent));
+    let told = opening.told(left, MOST - intent.chars().count());
     let mut handed = opening.waiting;
     handed.truncate(told.handed_over);
-    let done = if told.text.is_empty() {
-        Done::Nothing
-    } else {
-        Done::Context(told.text)
-    };
-    Ok((done, handed))
+    Ok((Done::context(intent + &told.text), handed))
 }
 
 /// Writes down that hand-offs have reached a session of the client's. Where that fails they are told again, and the

@@ -8,8 +8,10 @@
 //! the trail. The gate before a clear fails shut, where sessions are kept; elsewhere it is open. In a
 //! project in which none are kept, nothing is said, written or created.
 
+mod at_start;
 mod begin;
 mod clear;
+mod current_intent;
 mod ground;
 mod neighbours;
 mod pane_state;
@@ -25,8 +27,10 @@ use callosum_session::PendingHandoff;
 use serde_json::{Value, json};
 
 pub(super) use self::clear::{folder_said, may_clear, unchecked_in};
+pub use self::current_intent::{CurrentIntent, IntentSource};
 pub(super) use self::pane_state::note_dialog;
 use self::{
+    at_start::Start,
     ground::{Ground, Problem, Unfound},
     neighbours::{Met, Neighbours, UNREAD},
     said::Said,
@@ -72,6 +76,15 @@ enum Done {
 }
 
 impl Done {
+    /// This context; nothing if it is empty.
+    fn context(text: String) -> Self {
+        if text.is_empty() {
+            Self::Nothing
+        } else {
+            Self::Context(text)
+        }
+    }
+
     /// This context with the context of `own` behind it; an `own` that is no context stays as it is.
     fn after(self, own: Self) -> Self {
         match own {
@@ -135,6 +148,7 @@ pub(super) fn observe(
     silence: Reply,
     progress: &Progress,
     voice: &Voice,
+    intents: IntentSource,
 ) -> Reply {
     let said = Said::read(bytes);
     let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
@@ -196,15 +210,18 @@ pub(super) fn observe(
     } else {
         find_ground(client, moment, &said)
     };
-    let kept = ground
-        .as_ref()
-        .map(|ground| kept(ground, client, moment, &said));
-    let (own, handed) = kept.unwrap_or((Done::Nothing, Vec::new()));
-    let own = if moment == Moment::Begin {
-        let lines = errors_at_start(&environment, client, &said, &own);
-        own.followed_by(&lines)
-    } else {
-        own
+    let start = (moment == Moment::Begin).then(|| Start::find(&environment, &said, intents));
+    let intent = start.as_ref().and_then(|start| start.intent.as_ref());
+    let (own, handed) = match &ground {
+        Some(ground) => kept(ground, client, moment, &said, intent),
+        None => (intent_alone(intent), Vec::new()),
+    };
+    let own = match &start {
+        Some(start) => {
+            let lines = start.errors(client, &own);
+            own.followed_by(&lines)
+        }
+        None => own,
     };
     let own = match about_errors {
         Some(message) => Done::Context(message).after(own),
@@ -266,22 +283,10 @@ pub(super) fn observe(
     reply
 }
 
-/// Returns the lines about errors that a session starts with. Failures of ours are on the trail.
-fn errors_at_start(
-    environment: &Environment,
-    client: &'static Client,
-    said: &Said,
-    own: &Done,
-) -> String {
-    let task = match own {
-        Done::Context(text) => text.as_str(),
-        Done::Nothing | Done::Tell(_) | Done::Block(_) => "",
-    };
-    tool_errors::at_start(environment, said.folder.as_deref(), task).unwrap_or_else(|error| {
-        let unfound = Unfound::of(environment.clone(), error.into());
-        unfound.tell(client.program, Moment::Begin.word());
-        String::new()
-    })
+/// The line about the intent at work, where nothing else of the project is told.
+fn intent_alone(intent: Option<&CurrentIntent>) -> Done {
+    let line = intent.map(|intent| intent.line(u64::MAX));
+    Done::context(line.unwrap_or_default())
 }
 
 /// Answers our plugin in a client without hooks: what its model is sent about the errors of a tool.
@@ -334,7 +339,7 @@ fn remembered(
 ) -> Reply {
     let ground = find_ground(client, moment, said);
     let own = match (&ground, moment) {
-        (Some(ground), Moment::Compact) => kept(ground, client, moment, said).0,
+        (Some(ground), Moment::Compact) => kept(ground, client, moment, said, None).0,
         _ => Done::Nothing,
     };
     let found = Neighbours::find(&environment, client, said);
@@ -383,10 +388,11 @@ fn kept(
     client: &'static Client,
     moment: Moment,
     said: &Said,
+    intent: Option<&CurrentIntent>,
 ) -> (Done, Vec<PendingHandoff>) {
     let alone = |done| (done, Vec::new());
     let done = match moment {
-        Moment::Begin => begin::told(ground, client, said),
+        Moment::Begin => begin::told(ground, client, said, intent),
         Moment::Rest => rest::rested(ground, said).map(alone),
         Moment::Compact => rest::compacted(ground, said).map(|done| match done {
             Done::Tell(_) if !shows_before_compact(client) => alone(Done::Nothing),
@@ -401,7 +407,7 @@ fn kept(
     };
     done.unwrap_or_else(|problem| {
         ground.tell(client.program, moment.word(), said, &problem);
-        alone(Done::Nothing)
+        alone(intent_alone(intent))
     })
 }
 

@@ -46,6 +46,19 @@ fn moved(name: &str, from: Status, to: Status) -> Change {
     )
 }
 
+fn linked(name: &str, link: Link, is_new: bool) -> Change {
+    let record = LinkRecord {
+        intent: id(name),
+        link,
+        provenance: Provenance::default(),
+    };
+    if is_new {
+        Change::IntentLinked(record)
+    } else {
+        Change::IntentUnlinked(record)
+    }
+}
+
 /// A graph with one pending intent for each name.
 fn graph(names: &[&str]) -> Graph {
     let mut graph = Graph::default();
@@ -427,6 +440,48 @@ fn a_part_is_no_conflict_for_the_whole() {
     assert_eq!(kinds(&graph), Vec::<String>::new());
 }
 
+/// CCOS-ARB-1: an intent has each link once, from either end, until it is removed. A link out of bounds is refused.
+#[test]
+fn a_link_is_there_once_until_it_is_removed() {
+    let mut graph = graph(&["a", "b"]);
+    let task = Link::task("schema");
+    for name in ["b", "a"] {
+        graph
+            .apply(&linked(name, task.clone(), true), at(9))
+            .unwrap();
+    }
+    graph
+        .apply(&linked("a", Link::bead("bd-1"), true), at(9))
+        .unwrap();
+    let of_a: Vec<String> = graph.links(&id("a")).map(ToString::to_string).collect();
+    assert_eq!(of_a, ["task `schema`", "bead `bd-1`"]);
+    assert_eq!(ids(&graph.intents_of(&task)), ["a", "b"]);
+    assert_eq!(graph.get(&id("a")).unwrap().updated, at(9));
+    let refused = |change: &Change| graph.clone().apply(change, at(10)).unwrap_err().to_string();
+    let again = refused(&linked("a", task.clone(), true));
+    assert_eq!(again, "the intent `a` has the task `schema` already");
+    // A bead of the same id is another link.
+    let other = refused(&linked("a", Link::bead("schema"), false));
+    assert_eq!(other, "the intent `a` has no link to the bead `schema`");
+    for (invalid, why) in [
+        (String::new(), "needs the id of a task"),
+        ("a\nb".to_owned(), "needs the id of a task"),
+        ("x".repeat(LONGEST_LINK + 1), "(allowed: 200)"),
+    ] {
+        let refused = refused(&linked("a", Link::task(invalid), true));
+        assert!(refused.contains(why), "{refused}");
+    }
+    graph
+        .apply(&linked("a", task.clone(), false), at(11))
+        .unwrap();
+    assert_eq!(ids(&graph.intents_of(&task)), ["b"]);
+    for number in 0..MOST_TERMS {
+        let change = linked("a", Link::task(number.to_string()), true);
+        let is_full = graph.apply(&change, at(12)).is_err();
+        assert_eq!(is_full, number + 1 == MOST_TERMS);
+    }
+}
+
 /// Changes are records of a journal: each is read back as it was written.
 #[test]
 fn a_change_is_the_same_after_a_way_through_json() {
@@ -442,6 +497,8 @@ fn a_change_is_the_same_after_a_way_through_json() {
         moved("a", Status::Pending, Status::Active),
         moved("a", Status::Active, Status::Archived),
         moved("a", Status::Archived, Status::Active),
+        linked("a", Link::task("schema"), true),
+        linked("a", Link::bead("bd-1"), false),
     ];
     for change in changes {
         let json = serde_json::to_value(&change).unwrap();

@@ -44,7 +44,9 @@ fn any_change() -> impl Strategy<Value = Change> {
     });
     let step = (name(), status(), status());
     let step = step.prop_map(|(name, from, to)| moved(name, from, to));
-    prop_oneof![3 => create, 5 => relate, 1 => modify, 3 => step]
+    let link = (name(), name(), any::<bool>());
+    let link = link.prop_map(|(intent, task, is_new)| linked(intent, Link::task(task), is_new));
+    prop_oneof![3 => create, 5 => relate, 1 => modify, 3 => step, 2 => link]
 }
 
 /// Returns true if no intent reaches itself through dependencies and subgoals, by repeated removal of intents without any.

@@ -134,7 +134,7 @@ pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), Command
     mirror::create(context, &id, &new);
     let sheet = session.bead(&id).map_err(|error| explain(&error))?;
     if context.ui.json {
-        return context.ui.json_data(&BeadOutput::of(&sheet));
+        return context.ui.json_data(&BeadOutput::of(context, &id, &sheet));
     }
     context.ui.data(&format!("{id}\n"))
 }
@@ -228,7 +228,7 @@ fn changed(
         None => {}
     }
     let sheet = session.bead(&id).map_err(|error| explain(&error))?;
-    let output = BeadOutput::of(&sheet);
+    let output = BeadOutput::of(context, &id, &sheet);
     if context.ui.json {
         return context.ui.json_data(&output);
     }

@@ -4,7 +4,7 @@
 
 use callosum_app::CommandError;
 use callosum_app::bd::Issue;
-use callosum_app::bead::show::BeadOutput;
+use callosum_app::bead::show::{BeadOutput, intents_of_bead};
 use callosum_app::bead::{mirror, nobody};
 use callosum_app::session::{bead_id, explain, mend, session, zones};
 use callosum_session::SessionError;
@@ -14,7 +14,8 @@ use crate::cli::context::Context;
 
 /// Print a bead as stored in its file
 ///
-/// If `bd` is in use, a bead without a file is printed as `bd` has it.
+/// If `bd` is in use, a bead without a file is printed as `bd` has it. If the bead is linked to an intent, a comment before
+/// the file names the intent.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -44,19 +45,30 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         }
     };
     if context.ui.json {
-        return context.ui.json_data(&BeadOutput::of(&sheet));
+        return context.ui.json_data(&BeadOutput::of(context, &id, &sheet));
     }
-    context.ui.read_by_all(sheet.text())
+    let intents = intent_lines(context, id.as_str());
+    context
+        .ui
+        .read_by_all(&format!("{intents}{}", sheet.text()))
+}
+
+/// Returns a comment line for each intent that a bead works for. The file itself has none.
+fn intent_lines(context: &Context, id: &str) -> String {
+    let intents = intents_of_bead(context, id).into_iter();
+    let lines = intents.map(|intent| format!("# works for intent {}\n", intent.line()));
+    lines.collect()
 }
 
 /// Shows a bead that `bd` alone has, in the form of ours.
 fn show_foreign(context: &Context, issue: Issue) -> Result<(), CommandError> {
     if context.ui.json {
-        return context.ui.json_data(&BeadOutput::of_issue(issue));
+        return context.ui.json_data(&BeadOutput::of_issue(context, issue));
     }
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let intents = intent_lines(context, &issue.id);
     context.ui.read_by_all(&format!(
-        "# stored in bd; the first change to it creates a file here\nid: {}\ntitle: {}\nstatus: \
+        "{intents}# stored in bd; the first change to it creates a file here\nid: {}\ntitle: {}\nstatus: \
          {}\npriority: {}\n",
         issue.id,
         quoted(&issue.title),

@@ -2,7 +2,7 @@
 //!
 //! The use case is [`callosum_app::intent::create`].
 
-use callosum_app::intent::{IntentOutput, create, find, formulate, read};
+use callosum_app::intent::{IntentOutput, create, find, formulate, formulate_by, read};
 use callosum_app::{CommandError, Exit};
 use callosum_intent::graph::{Graph, NewIntent, NewRelation, Priority, Relation, Status};
 use clap::Args;
@@ -18,6 +18,7 @@ use crate::cli::context::Context;
 Examples:
   $ callosum intent add \"Speed up the tests, without removing any\"
   $ callosum intent add \"Rewrite the parser\" --priority 8 --constraint paths=src --active
+  $ callosum intent add \"Speed up the tests\" --model echo
   $ callosum intent add \"Rewrite the lexer\" --parent 0f3a --depends-on 3f2a91")]
 pub(crate) struct AddArgs {
     /// Goal, in words
@@ -47,6 +48,12 @@ pub(crate) struct AddArgs {
     /// Use all of GOAL as the goal, and find no constraints in it
     #[arg(long)]
     verbatim: bool,
+    /// Formulate the intent by this model: see `callosum model list`
+    ///
+    /// The model gets GOAL as data and fills in goal, constraints, preferences and success criteria. If no reply of three
+    /// can be used, rules formulate the intent, and a warning says so.
+    #[arg(long, value_name = "NAME", conflicts_with = "verbatim")]
+    model: Option<String>,
 }
 
 /// Splits `KEY=VALUE`.
@@ -60,10 +67,10 @@ fn constraint(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) fn run(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
-    let mut new = if args.verbatim {
-        NewIntent::of_goal(args.goal.trim())
-    } else {
-        formulate(context, &args.goal)
+    let mut new = match &args.model {
+        Some(model) => formulate_by(context, &args.goal, model)?,
+        None if args.verbatim => NewIntent::of_goal(args.goal.trim()),
+        None => formulate(context, &args.goal),
     };
     if let Some(name) = &args.name {
         new.name.clone_from(name);
@@ -95,7 +102,9 @@ pub(super) fn run(context: &Context, args: &AddArgs) -> Result<(), CommandError>
     let intent = create(context, new)?;
     if context.ui.json {
         let graph = read(context)?;
-        return context.ui.json_data(&IntentOutput::of(&graph, &intent));
+        return context
+            .ui
+            .json_data(&IntentOutput::of(context, &graph, &intent));
     }
     context.ui.data(&format!("{}\n", intent.id))
 }

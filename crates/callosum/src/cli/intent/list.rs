@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use callosum_app::intent::output::ListedIntentOutput;
-use callosum_app::intent::{IntentListOutput, read};
+use callosum_app::intent::{IntentListOutput, LinkStates, read};
 use callosum_app::{CommandError, many};
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_intent::graph::Status;
@@ -47,11 +47,17 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
             Reverse(intent.priority),
         )
     });
+    let states = if context.ui.json {
+        LinkStates::gather(context, &graph, intents.iter().map(|intent| &intent.id))
+    } else {
+        // The table has no column for them.
+        LinkStates::default()
+    };
     let output = IntentListOutput {
         hidden: graph.len() - intents.len(),
         intents: intents
             .into_iter()
-            .map(|intent| ListedIntentOutput::of(&graph, intent))
+            .map(|intent| ListedIntentOutput::of(&graph, &states, intent))
             .collect(),
     };
     if context.ui.json {

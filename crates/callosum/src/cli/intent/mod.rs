@@ -3,6 +3,7 @@
 //! The use case is [`callosum_app::intent`].
 
 mod add;
+mod link;
 mod list;
 mod relate;
 mod show;
@@ -26,6 +27,7 @@ pub(crate) enum IntentCommand {
     Tree(tree::TreeArgs),
     Status(status::StatusArgs),
     Relate(relate::RelateArgs),
+    Link(link::LinkArgs),
     Archive(status::ArchiveArgs),
 }
 
@@ -34,7 +36,7 @@ impl IntentCommand {
     pub(super) fn writes(&self) -> bool {
         matches!(
             self,
-            Self::Add(_) | Self::Status(_) | Self::Relate(_) | Self::Archive(_)
+            Self::Add(_) | Self::Status(_) | Self::Relate(_) | Self::Link(_) | Self::Archive(_)
         )
     }
 }
@@ -47,6 +49,7 @@ pub(super) fn run(context: &Context, command: &IntentCommand) -> Result<(), Comm
         IntentCommand::Tree(args) => tree::run(context, args),
         IntentCommand::Status(args) => status::run(context, args),
         IntentCommand::Relate(args) => relate::run(context, args),
+        IntentCommand::Link(args) => link::run(context, args),
         IntentCommand::Archive(args) => status::archive(context, args),
     }
 }

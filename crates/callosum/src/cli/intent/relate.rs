@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &RelateArgs) -> Result<(), CommandErr
     };
     relate(context, &edge)?;
     let graph = read(context)?;
-    let output = IntentOutput::of(&graph, find(&graph, edge.from.as_str())?);
+    let output = IntentOutput::of(context, &graph, find(&graph, edge.from.as_str())?);
     if context.ui.json {
         return context.ui.json_data(&output);
     }

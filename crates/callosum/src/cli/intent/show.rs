@@ -4,16 +4,18 @@
 
 use std::fmt::Write as _;
 
-use callosum_app::CommandError;
-use callosum_app::intent::output::StatusChangeOutput;
+use callosum_app::intent::output::{FormulationOutput, StatusChangeOutput};
 use callosum_app::intent::{IntentOutput, find, read};
+use callosum_app::{CommandError, many};
 use callosum_evidence::terminal_escape::on_one_line;
 use clap::Args;
 
 use crate::cli::context::Context;
 use crate::ui::shown_time;
 
-/// Show an intent: its goal, constraints, relations, conflicts and history
+/// Show an intent: its goal, constraints, relations, conflicts, links and history
+///
+/// Proposes to complete an intent that is at work if all its tasks and beads are done.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +29,7 @@ pub(crate) struct ShowArgs {
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
     let graph = read(context)?;
-    let output = IntentOutput::of(&graph, find(&graph, &args.id)?);
+    let output = IntentOutput::of(context, &graph, find(&graph, &args.id)?);
     if context.ui.json {
         return context.ui.json_data(&output);
     }
@@ -79,6 +81,15 @@ fn shown(output: &IntentOutput) -> String {
         let shown = format!("{} with {} {paths}", conflict.kind, conflict.with);
         row("conflict", shown.trim_end());
     }
+    for link in &output.links {
+        let title = link.title.as_deref().unwrap_or_default();
+        row("linked", format!("{} {title}", link.line()).trim_end());
+    }
+    if let Some(status) = &output.proposed_status {
+        let id = &output.id;
+        let command = format!("callosum intent status {id} {status}");
+        row("proposed", &format!("all its links are done: {command}"));
+    }
     row("triggered by", &output.triggered_by);
     row("created", &shown_time(&output.created));
     row("updated", &shown_time(&output.updated));
@@ -89,10 +100,27 @@ fn shown(output: &IntentOutput) -> String {
     ] {
         row(field, value.as_deref().unwrap_or_default());
     }
+    if let Some(formulation) = &output.formulation {
+        row("formulated", &formulated(formulation));
+    }
     for change in &output.history {
         row("history", &changed(change));
     }
     text
+}
+
+fn formulated(formulation: &FormulationOutput) -> String {
+    let FormulationOutput { model, tokens, .. } = formulation;
+    let who = match formulation.fell_back {
+        Some(_) => format!("by rules, after {model}"),
+        None => format!("by {model}"),
+    };
+    let attempts = many(formulation.attempts, "attempt");
+    let (dollars, micro) = (
+        formulation.cost_microdollars / 1_000_000,
+        formulation.cost_microdollars % 1_000_000,
+    );
+    format!("{who}: {attempts}, {tokens} tokens, {dollars}.{micro:06} USD")
 }
 
 fn changed(change: &StatusChangeOutput) -> String {

@@ -73,7 +73,7 @@ pub(super) fn archive(context: &Context, args: &ArchiveArgs) -> Result<(), Comma
 fn change(context: &Context, id: &str, to: Status, reason: &str) -> Result<(), CommandError> {
     let id = find(&read(context)?, id)?.id.clone();
     let intent = set_status(context, &id, to, reason, None)?;
-    let output = IntentOutput::of(&read(context)?, &intent);
+    let output = IntentOutput::of(context, &read(context)?, &intent);
     if context.ui.json {
         return context.ui.json_data(&output);
     }

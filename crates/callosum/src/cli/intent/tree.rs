@@ -4,10 +4,12 @@
 
 use std::fmt::Write as _;
 
+use callosum_app::intent::link::LinkOutput;
 use callosum_app::intent::output::TreeIntentOutput;
-use callosum_app::intent::{IntentTreeOutput, find, read};
+use callosum_app::intent::{IntentTreeOutput, LinkStates, find, read};
 use callosum_app::{CommandError, many};
 use callosum_evidence::terminal_escape::on_one_line;
+use callosum_intent::graph::TreeRow;
 use clap::Args;
 
 use crate::cli::context::Context;
@@ -35,11 +37,16 @@ pub(super) fn run(context: &Context, args: &TreeArgs) -> Result<(), CommandError
         Some(id) => vec![find(&graph, id)?],
         None => graph.roots(),
     };
-    let rows = roots
+    let rows: Vec<TreeRow<'_>> = roots
         .into_iter()
-        .flat_map(|root| graph.subtree(&root.id, args.depth.into()));
+        .flat_map(|root| graph.subtree(&root.id, args.depth.into()))
+        .collect();
+    let states = LinkStates::gather(context, &graph, rows.iter().map(|row| &row.intent.id));
     let output = IntentTreeOutput {
-        intents: rows.map(|row| TreeIntentOutput::of(&row)).collect(),
+        intents: rows
+            .iter()
+            .map(|row| TreeIntentOutput::of(&graph, &states, row))
+            .collect(),
     };
     if context.ui.json {
         return context.ui.json_data(&output);
@@ -55,6 +62,10 @@ pub(super) fn run(context: &Context, args: &TreeArgs) -> Result<(), CommandError
         let indent = "  ".repeat(row.depth);
         let name = on_one_line(&row.name);
         let _ = write!(text, "{indent}{} {} {name}", row.id, row.status);
+        let links: Vec<String> = row.links.iter().map(LinkOutput::line).collect();
+        if !links.is_empty() {
+            let _ = write!(text, " [{}]", links.join(", "));
+        }
         if row.hidden > 0 {
             let _ = write!(text, " ({} below)", many(row.hidden as u64, "part"));
         }

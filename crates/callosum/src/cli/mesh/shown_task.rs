@@ -38,6 +38,9 @@ pub(super) fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), Co
             let _ = writeln!(text, "{what} {}", on_one_line(value));
         }
     }
+    for intent in &output.intents {
+        let _ = writeln!(text, "intent {}", intent.line());
+    }
     let _ = writeln!(text, "\n{}", output.prompt);
     if let Some(result) = &output.result {
         let _ = writeln!(text, "\nresult:\n{result}");

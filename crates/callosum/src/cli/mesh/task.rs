@@ -245,8 +245,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         TaskCommand::List(args) => list(context, args),
         TaskCommand::Show(args) => {
             let (mut mesh, _) = open::readable(context)?;
-            let now = context.clock.now();
-            print(context, &known(&mut mesh, &args.task, now)?)
+            print(context, &known(context, &mut mesh, &args.task)?)
         }
     }
 }

@@ -133,7 +133,7 @@ fn a_goal_becomes_a_plan_that_runs() {
     env.run(["audit", "verify"]).success();
 }
 
-/// CCOS-ARB-2: a plan waits for its person, and `--resume` continues without asking a model again.
+/// CCOS-ARB-2, CCOS-SAFE-1: a plan waits for its person with its intent suspended, and `--resume` continues without asking a model again.
 #[test]
 fn a_plan_waits_for_its_person() {
     let (env, server) = with_models(&["one"], approving(READ, &[":fs.read"]));

@@ -181,7 +181,7 @@ fn run_do(env: &TestEnv, arguments: &[&str]) -> Value {
     run.run().success().json()
 }
 
-/// CCOS-ARB-2, FED-1, CHN-1: twenty goals run from their sentence to their value; each chain verifies and gives the same
+/// CCOS-ARB-2, CCOS-EXEC-1, FED-1, CHN-1: twenty goals run from their sentence to their value; each chain verifies and gives the same
 /// again, and the costs are those of the calls.
 #[test]
 fn twenty_goals_run_from_sentence_to_result() {

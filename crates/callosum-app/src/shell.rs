@@ -9,7 +9,7 @@ use std::time::Duration;
 use callosum_client::hook::{facts, look, may_clear};
 use callosum_config::{Environment, GuardConfig, Homes, Project, Told};
 use callosum_evidence::terminal_escape::on_one_line;
-use callosum_guard::{Decision, Facts, Policy, decide};
+use callosum_guard::{CommandAnalysis, Decision, Facts, Policy};
 use callosum_host::Disk;
 use callosum_terminal::{InputFilter, Reply, TerminalState};
 
@@ -81,11 +81,12 @@ impl LineFilter {
         if !terminal.is_program_in_foreground {
             return None;
         }
-        let mut verdict = decide(text, &self.facts, &self.policy);
+        let analysis = CommandAnalysis::of(text, &self.facts);
+        let mut verdict = analysis.verdict(&self.policy);
         if verdict.decision != Decision::Allow
-            && let Some(look) = look(&self.disk, &self.environment, text, &self.facts, LOOK)
+            && let Some(look) = look(&self.disk, &self.environment, &analysis, LOOK)
         {
-            verdict = decide(text, &look.facts, &self.policy);
+            verdict = analysis.over(look.facts).verdict(&self.policy);
         }
         if verdict.decision == Decision::Allow {
             return None;

@@ -1,10 +1,10 @@
-//! [`touched`]: the files that a command changes, for whoever tells agents of one another's work.
+//! [`changed`]: the files that a command changes, so that agents learn of one another's work.
 //!
 //! Nothing here is a verdict, and nothing is looked up but what stands in a patch: a path may lead to nothing, and a pattern
 //! takes in what it fits.
 
 use crate::{
-    analyze::{self, Call, pattern, value::is_known},
+    analyze::{Analysis, Call, pattern, value::is_known},
     facts::Facts,
     formatter::formatted,
     patch, path,
@@ -50,18 +50,14 @@ impl Touched {
     }
 }
 
-/// The paths that the commands of a line would change, as far as they are known: at most 256. What stands in a file that one
-/// of them takes for a patch `text_of` is asked, by its absolute path.
-///
-/// Else pure, and as costly as [`decide`](crate::decide) without its rules: some microseconds.
-pub fn touched(
-    command: &str,
+/// Returns the paths that the commands of a line would change, as far as they are known: at most 256.
+pub(crate) fn changed(
+    analysis: &Analysis,
     facts: &Facts,
     text_of: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<Touched> {
     let mut all: Vec<Touched> = Vec::new();
-    let found = analyze::unwrap(&command.replace('\0', ""), facts);
-    for call in &found.calls {
+    for call in &analysis.calls {
         let is_own = !call.elsewhere && !call.guessed && !OUTSIDES.contains(&call.name.as_str());
         if !is_own {
             continue;
@@ -197,6 +193,15 @@ fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CommandAnalysis;
+
+    fn touched(
+        command: &str,
+        facts: &Facts,
+        text_of: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<Touched> {
+        CommandAnalysis::of(command, facts).changed_files(text_of)
+    }
 
     fn facts() -> Facts {
         Facts {

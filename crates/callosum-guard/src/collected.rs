@@ -1,27 +1,19 @@
 //! [`collected`]: the paths that a command moves or copies several things to, for the caller to look up.
 //!
-//! The verdict depends on whether a folder exists there. The caller answers with [`Facts::folders`].
+//! The verdict depends on whether a folder exists there. The caller answers with [`Facts::folders`](crate::Facts::folders).
 
-use crate::{analyze, facts::Facts};
+use crate::analyze::Analysis;
 
-/// Words without which no command moves or copies several things one after the other.
-const REPEAT: [&str; 7] = [
-    "for ", "while ", "until ", "xargs", "-exec", "parallel", "-x ",
-];
-
-/// Returns the absolute paths that a command line moves or copies several things to, one after the other, and that it
-/// does not make a folder of before. Each is listed once.
-///
-/// Pure. Costs as much as [`decide`](crate::decide) without its rules, and next to nothing for a command without a loop.
-pub fn collected(command: &str, facts: &Facts) -> Vec<String> {
+/// Returns the paths that several things are moved or copied to, each once.
+pub(crate) fn collected(analysis: &Analysis) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
-    if !REPEAT.iter().any(|word| command.contains(word)) {
-        return paths;
-    }
-    let calls = analyze::unwrap(&command.replace('\0', ""), facts).calls;
-    for path in calls.into_iter().filter_map(|call| call.collects) {
-        if !paths.contains(&path) {
-            paths.push(path);
+    for path in analysis
+        .calls
+        .iter()
+        .filter_map(|call| call.collects.as_ref())
+    {
+        if !paths.contains(path) {
+            paths.push(path.clone());
         }
     }
     paths
@@ -29,8 +21,11 @@ pub fn collected(command: &str, facts: &Facts) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::collected;
-    use crate::{Decision, Facts, Policy, decide};
+    use crate::{CommandAnalysis, Decision, Facts, Policy, decide};
+
+    fn collected(command: &str, facts: &Facts) -> Vec<String> {
+        CommandAnalysis::of(command, facts).collected()
+    }
 
     /// CAKE-SHIM-1: files that are moved into a folder that exists stay several files.
     #[test]

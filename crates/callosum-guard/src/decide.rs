@@ -4,7 +4,8 @@
 //! harmless: it is told, and where a dangerous word stands in it, a person is asked.
 
 use crate::{
-    analyze::{self, Analysis, Call, value::shown},
+    analyze::{Analysis, Call, value::shown},
+    command_analysis::CommandAnalysis,
     data_loss,
     facts::Facts,
     harmless::{Relief, is_own_discard},
@@ -23,15 +24,25 @@ use crate::{
 ///
 /// Pure. Takes some microseconds for a usual command; work is bounded for any text.
 pub fn decide(command: &str, facts: &Facts, policy: &Policy) -> Verdict {
-    let (verdict, alternatives) = judge(command, facts, policy, None);
-    with_alternative(verdict, alternatives, facts, policy)
+    CommandAnalysis::of(command, facts).verdict(policy)
+}
+
+/// Decides over a command line that is interpreted already.
+pub(crate) fn verdict(command: &CommandAnalysis, policy: &Policy) -> Verdict {
+    let (verdict, alternatives) = judge(command, policy, None);
+    with_alternative(verdict, alternatives, command.facts(), policy)
 }
 
 /// Decides, and tells every command that would run and every rule that looked.
 pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
+    CommandAnalysis::of(command, facts).explain(policy)
+}
+
+/// Decides over a command line that is interpreted already, and lists what was checked.
+pub(crate) fn explanation(command: &CommandAnalysis, policy: &Policy) -> Explanation {
     let mut steps = Vec::new();
-    let (verdict, alternatives) = judge(command, facts, policy, Some(&mut steps));
-    let verdict = with_alternative(verdict, alternatives, facts, policy);
+    let (verdict, alternatives) = judge(command, policy, Some(&mut steps));
+    let verdict = with_alternative(verdict, alternatives, command.facts(), policy);
     Explanation { verdict, steps }
 }
 
@@ -53,7 +64,8 @@ fn with_alternative(
         ..policy.clone()
     };
     let is_allowed = |alternative: &String| {
-        judge(alternative, facts, &policy, None).0.decision == Decision::Allow
+        let alternative = CommandAnalysis::of(alternative, facts);
+        judge(&alternative, &policy, None).0.decision == Decision::Allow
     };
     Verdict {
         alternative: alternatives.into_iter().find(is_allowed),
@@ -82,14 +94,11 @@ pub(crate) struct RuleMatch {
 
 /// Decides, and gives the alternatives of the rule that counts, whatever the guard has against them.
 fn judge(
-    command: &str,
-    facts: &Facts,
+    command: &CommandAnalysis,
     policy: &Policy,
     mut steps: Option<&mut Vec<Step>>,
 ) -> (Verdict, Vec<String>) {
-    // A shell leaves them out; what runs is what is left.
-    let without_nul = command.replace('\0', "");
-    let found = analyze::unwrap(&without_nul, facts);
+    let (found, facts) = (command.analysis(), command.facts());
     let linked;
     let facts = if found.links.is_empty() {
         facts
@@ -105,7 +114,7 @@ fn judge(
     let mut overwrites: Vec<String> = Vec::new();
     let mut once: Vec<&Permission> = policy.once.iter().collect();
     let mut let_through: Vec<String> = Vec::new();
-    let relief = Relief::of(&without_nul, &found.calls, facts);
+    let relief = Relief::of(command.text(), &found.calls, facts);
     for (at, call) in found.calls.iter().enumerate() {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
@@ -182,8 +191,8 @@ fn judge(
             steps.push(step);
         }
     }
-    let read = secret_read::redirection(&found, facts, policy);
-    for hit in text_patterns::objections(&without_nul, &found, policy)
+    let read = secret_read::redirection(found, facts, policy);
+    for hit in text_patterns::objections(command.text(), found, policy)
         .into_iter()
         .chain(read)
     {
@@ -195,7 +204,7 @@ fn judge(
         }
     }
     let verdict = Verdict {
-        coverage: coverage(&found, named, opaque),
+        coverage: coverage(found, named, opaque),
         destroys,
         overwrites,
         named: lost,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analyze::{self, Call, setting},
+    analyze::{self, Analysis, Call, setting},
     facts::Facts,
     link, path,
     rule::{DELETERS, Subject, git_folder},
@@ -72,12 +72,9 @@ impl Questions {
 }
 
 /// Returns what a driver should find out before the guard stops this command.
-///
-/// Pure. Costs as much as reading the command again, so drivers call it only if the verdict is not to allow.
-pub fn questions(command: &str, facts: &Facts) -> Questions {
-    let found = analyze::unwrap(&command.replace('\0', ""), facts);
+pub(crate) fn questions(analysis: &Analysis, facts: &Facts) -> Questions {
     let mut questions = Questions::default();
-    for call in found.calls.iter().filter(|call| !call.elsewhere) {
+    for call in analysis.calls.iter().filter(|call| !call.elsewhere) {
         if DELETERS.contains(&call.name.as_str()) {
             for path in deleted(call, facts).unwrap_or_default() {
                 if questions.paths.len() < MOST_PATHS && !questions.paths.contains(&path) {

@@ -1,10 +1,10 @@
-//! [`brought()`]: where a command has git write files of a tree, and by what git itself tells which.
+//! [`written`]: where a command has git write files of a tree, and the commits by which git names them.
 //!
-//! Nothing here is a verdict, and nothing is looked up. What a command names is in [`touched()`](crate::touched()).
+//! Nothing here is a verdict, and nothing is looked up. What a command names is in [`changed`](crate::changed_files::changed).
 
 use crate::{
     analyze::{
-        self, Call,
+        Analysis, Call,
         value::{Value, is_known},
     },
     facts::Facts,
@@ -39,12 +39,9 @@ pub enum GitWriteSource {
     Unknown,
 }
 
-/// Where the commands of a line would have git write files of a tree.
-///
-/// Pure, and as costly as [`decide`](crate::decide()) without its rules: some microseconds.
-pub fn brought(command: &str, facts: &Facts) -> Vec<GitWrite> {
-    let found = analyze::unwrap(&command.replace('\0', ""), facts);
-    let own = found
+/// Returns where the commands of a line would have git write files of a tree.
+pub(crate) fn written(analysis: &Analysis, facts: &Facts) -> Vec<GitWrite> {
+    let own = analysis
         .calls
         .iter()
         .filter(|call| !call.elsewhere && !call.guessed);
@@ -198,6 +195,11 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, GitWriteSource)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CommandAnalysis;
+
+    fn brought(command: &str, facts: &Facts) -> Vec<GitWrite> {
+        CommandAnalysis::of(command, facts).git_writes()
+    }
 
     fn facts() -> Facts {
         Facts {

@@ -2,8 +2,8 @@
 //!
 //! Start with [`decide`], which reads a command as the shell would, finds every command that it
 //! would run, however wrapped, and lets each rule look at each; [`explain`] tells how it
-//! came about, and [`decide_write`] judges one path; [`entered()`] tells where a command goes, [`touched()`] which files
-//! it changes, [`brought()`] where it has git change them. All are pure over [`Facts`] and [`Policy`]:
+//! came about, and [`decide_write`] judges one path. [`CommandAnalysis`] is a command that is interpreted once, for drivers that
+//! also ask which folders it visits, and which files it or git changes. All are pure over [`Facts`] and [`Policy`]:
 //! the same command, facts and policy give the same [`Verdict`] again.
 //!
 //! [`snapshot`] keeps a tree as it was, for what was allowed and should not have been; it alone of
@@ -21,6 +21,7 @@ pub mod auto_allow;
 mod catalog;
 mod changed_files;
 mod collected;
+mod command_analysis;
 pub mod config;
 mod data_loss;
 mod decide;
@@ -55,12 +56,12 @@ mod well_known_dirs;
 
 pub use crate::{
     catalog::{RuleSummary, current_id, is_fixed, rules},
-    changed_files::{Touched, touched},
-    collected::collected,
+    changed_files::Touched,
+    command_analysis::CommandAnalysis,
     decide::{decide, explain},
     facts::Facts,
-    git_state::{GitQuestion, GitState, Questions, questions},
-    git_writes::{GitWrite, GitWriteSource, brought},
+    git_state::{GitQuestion, GitState, Questions},
+    git_writes::{GitWrite, GitWriteSource},
     glob::takes_in,
     permission::{Permission, PermissionError},
     policy::{Policy, UserRule},
@@ -68,5 +69,4 @@ pub use crate::{
     rule::{Severity, Strictness, can_be_made_again},
     secret_read::{SecretReads, decide_read},
     verdict::{Coverage, Decision, Explanation, RuleTrace, Step, Verdict},
-    visited_dirs::entered,
 };

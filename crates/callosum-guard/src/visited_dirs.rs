@@ -1,20 +1,15 @@
-//! [`entered`]: the folders that a command goes to, for whoever looks whether they are there.
+//! [`visited`]: the folders that a command goes to, for drivers that look whether they exist.
 //!
 //! Nothing is looked up here: a shell that cannot go to a folder stays where it is, and goes on.
 
-use crate::{analyze, facts::Facts};
+use crate::analyze::Analysis;
 
-/// The folders that a command line's shells go to by `cd` and its like, each once: absolute paths, as far as they are known.
-/// Left out are those that something before may have made, and those behind which nothing runs where they are not there
-/// (`cd x || exit`, `set -e`).
-///
-/// What is told as missing by the facts is not gone to, so that what follows may be seen from elsewhere. Pure, and as
-/// costly as [`decide`](crate::decide) without its rules.
-pub fn entered(command: &str, facts: &Facts) -> Vec<String> {
+/// Returns the folders that shells go to, each once.
+pub(crate) fn visited(analysis: &Analysis) -> Vec<String> {
     let mut folders: Vec<String> = Vec::new();
-    for folder in analyze::unwrap(&command.replace('\0', ""), facts).entered {
-        if !folders.contains(&folder) {
-            folders.push(folder);
+    for folder in &analysis.entered {
+        if !folders.contains(folder) {
+            folders.push(folder.clone());
         }
     }
     folders
@@ -22,8 +17,11 @@ pub fn entered(command: &str, facts: &Facts) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::entered;
-    use crate::Facts;
+    use crate::{CommandAnalysis, Facts};
+
+    fn entered(command: &str, facts: &Facts) -> Vec<String> {
+        CommandAnalysis::of(command, facts).visited_dirs()
+    }
 
     /// CAKE-SHIM-1: where a shell goes is known as far as its words are, and what need not be there is left out.
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callosum_client::hook;
 use callosum_client::hook::Look;
 use callosum_config::Permissions;
-use callosum_guard::{Decision, Facts, Policy, Verdict, decide};
+use callosum_guard::{CommandAnalysis, Decision, Facts, Policy, Verdict};
 
 use crate::context::Context;
 
@@ -30,11 +30,12 @@ pub fn facts_after_look(
     policy: &Policy,
 ) -> (Facts, Option<Look>) {
     let facts = facts_for(context, command);
-    if decide(command, &facts, policy).decision == Decision::Allow {
+    let analysis = CommandAnalysis::of(command, &facts);
+    if analysis.verdict(policy).decision == Decision::Allow {
         return (facts, None);
     }
     let (disk, environment) = (&context.disk, &context.environment);
-    match hook::look(disk, environment, command, &facts, LOOK) {
+    match hook::look(disk, environment, &analysis, LOOK) {
         Some(look) => (look.facts.clone(), Some(look)),
         None => (facts, None),
     }
@@ -56,14 +57,14 @@ pub fn facts_besides(context: &Context, facts: &Facts, command: &str) -> Facts {
     let cwd = facts.cwd.as_deref().map(Path::new);
     let home = facts.home.as_deref().map(Path::new);
     let seen = hook::seen_in(&context.disk, cwd, home, command);
-    Facts {
+    let facts = Facts {
         links: seen.links,
         repositories: seen.repositories,
         standing: seen.standing,
-        missing: seen.missing,
-        folders: seen.folders,
         ..facts.clone()
-    }
+    };
+    let analysis = hook::analyze(&context.disk, command, &facts);
+    analysis.facts().clone()
 }
 
 /// What a hook would know that is called in this folder, whatever the command.

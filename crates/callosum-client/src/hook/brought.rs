@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_guard::{Facts, GitWrite, GitWriteSource, brought};
+use callosum_guard::{CommandAnalysis, GitWrite, GitWriteSource};
 use callosum_host::{
     Disk, OpenHow,
     process::{self, Cancel, Ending, Launch, Limits, git},
@@ -77,8 +77,8 @@ impl Met {
 
 impl Trees {
     /// Those of a command, where they are trees of git's.
-    pub(super) fn of(disk: &Disk, command: &str, facts: &Facts) -> Self {
-        let brought = brought(command, facts).into_iter();
+    pub(super) fn of(disk: &Disk, command: &CommandAnalysis) -> Self {
+        let brought = command.git_writes().into_iter();
         let trees = brought.filter_map(|brought| {
             let folder = real(disk, Path::new(&brought.folder));
             Some(Tree {

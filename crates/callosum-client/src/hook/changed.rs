@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callosum_guard::{Facts, Touched, touched};
+use callosum_guard::{CommandAnalysis, Facts, Touched};
 use callosum_host::{Disk, disk::EntryKind};
 use callosum_mesh::{board::Lease, leased_path};
 
@@ -27,10 +27,26 @@ pub(super) struct Changed {
 
 impl Changed {
     /// What an action changes, before or after it was done.
-    pub(super) fn by(disk: &Disk, action: &Action, facts: &Facts) -> Self {
+    ///
+    /// `analysis` is that of the command, if it has been made over these facts.
+    pub(super) fn by(
+        disk: &Disk,
+        action: &Action,
+        facts: &Facts,
+        analysis: Option<CommandAnalysis>,
+    ) -> Self {
+        let analysis = match action {
+            Action::Shell(command) => {
+                analysis.or_else(|| Some(CommandAnalysis::of(command, facts)))
+            }
+            Action::Write(_) | Action::Read(_) | Action::Other => None,
+        };
         let cwd = Path::new(facts.cwd.as_deref().unwrap_or("/"));
         let found = match action {
-            Action::Shell(command) => touched(command, facts, &|path| patch(disk, path)),
+            Action::Shell(_) => analysis
+                .as_ref()
+                .map(|command| command.changed_files(&|path| patch(disk, path)))
+                .unwrap_or_default(),
             Action::Write(paths) => {
                 let whole = paths.iter().map(|path| Touched {
                     path: cwd.join(path).to_string_lossy().into_owned(),
@@ -45,13 +61,10 @@ impl Changed {
             path: as_leased(disk, touched.path),
             ..touched
         });
-        let trees = match action {
-            Action::Shell(command) => Trees::of(disk, command, facts),
-            Action::Write(_) | Action::Read(_) | Action::Other => Trees::default(),
-        };
+        let trees = analysis.map(|command| Trees::of(disk, &command));
         Self {
             touched: real.collect(),
-            trees,
+            trees: trees.unwrap_or_default(),
             is_command: matches!(action, Action::Shell(_)),
         }
     }

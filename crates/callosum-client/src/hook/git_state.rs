@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_guard::{Facts, GitQuestion, GitState, Verdict, questions};
+use callosum_guard::{CommandAnalysis, Facts, GitQuestion, GitState, Verdict};
 use callosum_host::{
     Disk,
     process::{self, Cancel, Ending, Launch, Limits, git},
@@ -51,11 +51,10 @@ impl Look {
 pub fn look(
     disk: &Disk,
     environment: &Environment,
-    command: &str,
-    facts: &Facts,
+    analysis: &CommandAnalysis,
     patience: Duration,
 ) -> Option<Look> {
-    let questions = questions(command, facts);
+    let questions = analysis.questions();
     if questions.is_empty() {
         return None;
     }
@@ -82,7 +81,7 @@ pub fn look(
     let facts = Facts {
         git: states,
         absent,
-        ..facts.clone()
+        ..analysis.facts().clone()
     };
     Some(Look { facts, paths })
 }

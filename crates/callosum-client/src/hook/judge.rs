@@ -1,7 +1,7 @@
 //! [`Judged`]: what the guard says of a call.
 
 use callosum_evidence::terminal_escape;
-use callosum_guard::{Decision, Policy, Verdict, decide, decide_read, decide_write};
+use callosum_guard::{Decision, Policy, Verdict, decide_read, decide_write};
 use callosum_ledger::Checksum;
 use jiff::Timestamp;
 
@@ -53,7 +53,7 @@ impl Judged {
     ) -> Self {
         let policy = place.policy(Vec::new());
         let verdict = match action {
-            Action::Shell(command) => decide(command, &place.facts, &policy),
+            Action::Shell(command) => place.analysis(command).verdict(&policy),
             Action::Write(paths) => {
                 worst_of(paths, |path| decide_write(path, &place.facts, &policy))
             }
@@ -205,7 +205,7 @@ fn permitted(
             once: patterns(once),
             ..place.policy(patterns(lasting))
         };
-        decide(command, &place.facts, &policy)
+        place.analysis(command).verdict(&policy)
     };
     let is_allowed = |verdict: &Verdict| verdict.decision == Decision::Allow;
     for _ in 0..TRIES {

@@ -100,7 +100,7 @@ fn held(
 /// the agent takes its own before it edits, so that of two who are about to one is kept from it.
 fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Author) -> Option<Vec<Lease>> {
     let (disk, environment) = (&place.disk, &place.environment);
-    let changed = Changed::by(disk, &event.action, &place.facts);
+    let changed = Changed::by(disk, &event.action, &place.facts, place.own_analysis());
     if changed.is_empty() || !mesh_store::is_begun(disk, folder).ok()? {
         return None;
     }

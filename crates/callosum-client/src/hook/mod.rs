@@ -62,7 +62,7 @@ pub use self::{
     git_state::{Look, look},
     judge::UNREADABLE,
     place::{facts, journal, records},
-    seen::seen_in,
+    seen::{analyze, seen_in},
     session::{CurrentIntent, IntentSource},
 };
 use self::{
@@ -224,7 +224,7 @@ impl Call<'_> {
                 let event = Arc::new(event);
                 progress.read(&event);
                 let mut place = Place::gather(&disk, &environment, &event, self.known);
-                place.look_before_refusing(&event.action);
+                place.look_before_refusing();
                 let place = Arc::new(place);
                 progress.gathered(&place);
                 let now = environment.clock().ok().map(|clock| clock.now());

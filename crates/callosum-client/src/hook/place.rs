@@ -8,7 +8,7 @@ use std::{
 };
 
 use callosum_agents::client::Client;
-use callosum_guard::{Decision, Facts, Permission, Policy, Verdict, decide};
+use callosum_guard::{CommandAnalysis, Decision, Facts, Permission, Policy, Verdict};
 use callosum_host::{Disk, OpenHow};
 use callosum_ledger::Journal;
 
@@ -18,7 +18,7 @@ use super::{
     git_state::{self, Look},
     given,
     leads::{LONGEST, Leads},
-    seen::seen,
+    seen::{analyze, seen},
     worktree::{git_dir, is_linked, shared, trees},
 };
 use callosum_config::{
@@ -44,6 +44,8 @@ pub(super) struct Place {
     pub(super) guard: GuardConfig,
     /// What is permitted; `None` where there is no home.
     pub(super) permissions: Option<Permissions>,
+    /// The command of the call, interpreted over these facts; `None` for a call without a command.
+    analysis: Option<CommandAnalysis>,
     /// What a look at repositories and paths found, if there was one.
     look: Option<Look>,
     /// Decisions that a person has set for single rules.
@@ -82,8 +84,6 @@ impl Place {
             links: seen.links,
             repositories: seen.repositories,
             standing: seen.standing,
-            missing: seen.missing,
-            folders: seen.folders,
             state: records(state, root.as_deref()),
             ..facts
         };
@@ -95,6 +95,13 @@ impl Place {
         let kept = [facts.home.as_deref(), facts.root.as_deref()].map(|kept| kept.map(Path::new));
         let given: Vec<PathBuf> = given.filter(|folder| !holds(folder, kept)).collect();
         facts.given = given.iter().filter_map(|folder| text(folder)).collect();
+        let analysis = match &event.action {
+            Action::Shell(command) => Some(analyze(disk, command, &facts)),
+            Action::Write(_) | Action::Read(_) | Action::Other => None,
+        };
+        if let Some(analysis) = &analysis {
+            facts = analysis.facts().clone();
+        }
         let homes = match &project {
             Some(project) => Some(project.homes.clone()),
             None => Homes::find(environment).ok(),
@@ -121,6 +128,7 @@ impl Place {
         let auto_allow = homes.as_ref().map(|homes| AutoAllow::new(disk, homes));
         let journal = homes.map(|homes| journal(disk, &homes, project.as_ref()));
         Self {
+            analysis,
             look: None,
             levels: levels.unwrap_or_default(),
             disk: disk.clone(),
@@ -134,27 +142,34 @@ impl Place {
     }
 
     /// Looks at the state of repositories and paths that a command is about, if the guard would stop it otherwise.
-    pub(super) fn look_before_refusing(&mut self, action: &Action) {
-        let Action::Shell(command) = action else {
+    pub(super) fn look_before_refusing(&mut self) {
+        let policy = self.policy(Vec::new());
+        let Some(analysis) = self.analysis.clone() else {
             return;
         };
-        let policy = self.policy(Vec::new());
-        if decide(command, &self.facts, &policy).decision == Decision::Allow {
+        if analysis.verdict(&policy).decision == Decision::Allow {
             return;
         }
         let patience = self.environment.patience(git_state::PATIENCE);
         let patience = patience.unwrap_or(git_state::PATIENCE);
-        let looked = git_state::look(
-            &self.disk,
-            &self.environment,
-            command,
-            &self.facts,
-            patience,
-        );
+        let looked = git_state::look(&self.disk, &self.environment, &analysis, patience);
         if let Some(look) = looked {
             self.facts = look.facts.clone();
+            self.analysis = Some(analysis.over(look.facts.clone()));
             self.look = Some(look);
         }
+    }
+
+    /// Returns the analysis of the call's own command.
+    pub(super) fn own_analysis(&self) -> Option<CommandAnalysis> {
+        self.analysis.clone()
+    }
+
+    /// Returns the analysis of a command here. That of the call's own command is made once.
+    pub(super) fn analysis(&self, command: &str) -> CommandAnalysis {
+        let own = self.analysis.as_ref().filter(|own| own.is_of(command));
+        own.cloned()
+            .unwrap_or_else(|| CommandAnalysis::of(command, &self.facts))
     }
 
     /// Returns what a command would do that this verdict stops, if that is known.
@@ -186,6 +201,7 @@ impl Place {
             },
             guard: GuardConfig::default(),
             permissions: None,
+            analysis: None,
             look: None,
             levels: BTreeMap::new(),
             auto_allow: None,

@@ -9,7 +9,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use callosum_guard::Facts;
+use callosum_guard::{CommandAnalysis, Facts};
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 
 use super::{
@@ -27,9 +27,6 @@ const MOST_FOLDERS: usize = 4;
 /// What stands before the folder that a command enters.
 const ENTERING: [&str; 6] = ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"];
 
-/// What stands in each command by which a shell goes to another folder.
-const GOING: [&str; 6] = ["cd", "pushd", "chdir", "ocation", "OCATION", "sl "];
-
 /// So many links are followed from one on, as many as the system does.
 const MOST_LINKS: usize = 40;
 
@@ -45,10 +42,6 @@ pub struct Seen {
     pub repositories: Vec<String>,
     /// What stands there and has not the name of a branch, where the command may take files back.
     pub standing: Vec<String>,
-    /// Folders that the command goes to in vain.
-    pub missing: Vec<String>,
-    /// Folders that exist where the command moves or copies several things to.
-    pub folders: Vec<String>,
 }
 
 /// What stands where a call leads that writes files or runs a command.
@@ -95,43 +88,44 @@ pub fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, command: &s
     let words: BTreeSet<&str> = words.filter(could_be_path).collect();
     let mut branches = Branches::default();
     let branches = command.contains("checkout").then_some(&mut branches);
-    Seen {
-        missing: missing(disk, cwd, home, command),
-        folders: taking_several(disk, cwd, home, command),
-        ..seen_at(disk, &folders, words, branches)
-    }
+    seen_at(disk, &folders, words, branches)
 }
 
-/// The folders that a command goes to by `cd` and its like, that are not there, and that nothing before could have made.
-/// Behind one that is not there the next is looked for from where the command is then.
-fn missing(disk: &Disk, cwd: &Path, home: Option<&Path>, command: &str) -> Vec<String> {
-    let mut facts = Facts {
-        cwd: text(cwd),
-        home: home.and_then(text),
-        ..Facts::default()
-    };
-    if !GOING.iter().any(|going| command.contains(going)) {
-        return facts.missing;
+/// Interprets a command over these facts, and adds to them the folders of the command that do not exist, and those that do.
+pub fn analyze(disk: &Disk, command: &str, facts: &Facts) -> CommandAnalysis {
+    let analysis = CommandAnalysis::of(command, facts);
+    if facts.cwd.is_none() {
+        return analysis;
     }
+    let analysis = without_missing(disk, analysis);
+    let folders = taking_several(disk, &analysis);
+    let facts = Facts {
+        folders,
+        ..analysis.facts().clone()
+    };
+    analysis.over(facts)
+}
+
+/// Adds the folders that a command goes to by `cd` and its like, that are not there, and that nothing before could have made.
+///
+/// After one that is not there, the next is looked for from the folder that the command is in then.
+fn without_missing(disk: &Disk, mut analysis: CommandAnalysis) -> CommandAnalysis {
     for _ in 0..MOST_FOLDERS {
-        let mut entered = callosum_guard::entered(command, &facts);
-        entered.retain(|folder| !disk.exists(Path::new(folder)).unwrap_or(true));
-        if entered.is_empty() {
+        let mut missing = analysis.visited_dirs();
+        missing.retain(|folder| !disk.exists(Path::new(folder)).unwrap_or(true));
+        if missing.is_empty() {
             break;
         }
-        facts.missing.append(&mut entered);
+        let mut facts = analysis.facts().clone();
+        facts.missing.append(&mut missing);
+        analysis = analysis.over(facts);
     }
-    facts.missing
+    analysis
 }
 
 /// Returns the folders that exist among the paths that a command moves or copies several things to.
-fn taking_several(disk: &Disk, cwd: &Path, home: Option<&Path>, command: &str) -> Vec<String> {
-    let facts = Facts {
-        cwd: text(cwd),
-        home: home.and_then(text),
-        ..Facts::default()
-    };
-    let mut paths = callosum_guard::collected(command, &facts);
+fn taking_several(disk: &Disk, analysis: &CommandAnalysis) -> Vec<String> {
+    let mut paths = analysis.collected();
     paths.truncate(MOST_FOLDERS);
     paths.retain(|path| {
         let end = end_of(disk, Path::new(path));

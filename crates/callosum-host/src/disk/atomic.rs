@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    disk::{Disk, DiskError, Operation},
     file::DiskFile,
     file_system::OpenHow,
+    handle::{Disk, DiskError, Operation},
 };
 
 impl Disk {

@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    disk::{DiskError, Operation, uninterrupted},
     file_system::{FileHandle, FileId},
+    handle::{DiskError, Operation, uninterrupted},
 };
 
 /// An open file; every error that it gives names its path.

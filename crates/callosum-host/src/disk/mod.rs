@@ -6,9 +6,9 @@
 //! top of the trait, so that a fault between two calls is a fault that a test can reach.
 
 mod atomic;
-mod disk;
 mod file;
 mod file_system;
+mod handle;
 #[cfg(target_os = "linux")]
 mod open_writers;
 mod ownership;
@@ -18,11 +18,11 @@ mod temp_names;
 
 pub use self::{
     atomic::NewFile,
-    disk::{Disk, DiskError, Operation},
     file::DiskFile,
     file_system::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
+    handle::{Disk, DiskError, Operation},
     ownership::{Ownership, user},
     temp_dir::{HeldScratch, Scratch},
 };

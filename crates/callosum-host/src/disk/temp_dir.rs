@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
-    disk::{Disk, DiskError, Operation, uninterrupted},
     file_system::{EntryKind, OpenHow},
+    handle::{Disk, DiskError, Operation, uninterrupted},
 };
 use crate::lock::{FileLock, LockFile};
 

@@ -12,9 +12,9 @@ use std::{
 
 use super::{
     atomic::{folder_of, meant_for},
-    disk::{Disk, DiskError},
     file::DiskFile,
     file_system::{EntryKind, OpenHow},
+    handle::{Disk, DiskError},
 };
 
 /// Tells apart the temporary files that one process has open at once.

@@ -12,16 +12,16 @@
 mod expected;
 mod external_changes;
 mod open_error;
+mod procedure;
 mod rebuilding;
-mod reconcile;
 mod repair;
 mod replacement;
 
 pub(crate) use self::{
     expected::Expected,
     external_changes::refuse_other_version,
+    procedure::{Aligned, News, align, new_views},
     rebuilding::{Rebuilding, rebuild_archives},
-    reconcile::{Aligned, News, align, new_views},
     repair::cut_torn,
     replacement::{Replacement, put},
 };

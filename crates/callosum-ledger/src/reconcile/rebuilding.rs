@@ -8,7 +8,7 @@ use callosum_host::Disk;
 use super::{
     external_changes::refuse_journal_gone,
     open_error::OpenError,
-    reconcile::{
+    procedure::{
         Aligned, News, hold_against_journal, new_views, refuse_in_the_way, restore_hashlogs,
     },
     repair::{Repair, cut_torn},

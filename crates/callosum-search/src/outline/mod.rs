@@ -4,8 +4,8 @@
 //! finds. Each language has a file of its own, which knows that language's rules of visibility,
 //! documentation and tests, and the libraries that serve requests and commands in it.
 
-mod outline;
 mod read;
+mod symbol;
 
 mod scopes;
 mod sentence;
@@ -24,7 +24,7 @@ mod tests;
 
 pub(crate) use self::read::parse;
 pub use self::{
-    outline::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
     read::{outline, outline_all},
+    symbol::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
     uses::{Binding, Export, Purpose, Use},
 };

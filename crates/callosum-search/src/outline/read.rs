@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::ControlFlow};
 use callosum_host::Disk;
 use tree_sitter::{ParseOptions, Parser, Tree};
 
-use super::{c, go, java, javascript, outline::Outline, python, rust, walker::Page};
+use super::{c, go, java, javascript, python, rust, symbol::Outline, walker::Page};
 use crate::{
     language::Language,
     walk::{SourceTree, Why},

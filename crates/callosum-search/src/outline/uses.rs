@@ -9,7 +9,7 @@ use std::{
     ops::Range,
 };
 
-use super::outline::Outline;
+use super::symbol::Outline;
 
 /// Longer qualifiers are not paths that people write, and a chain of calls must not cost its
 /// length squared.

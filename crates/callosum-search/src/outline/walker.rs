@@ -12,11 +12,11 @@ use std::{
 use tree_sitter::{Node, Tree};
 
 use super::{
-    outline::{
-        Command, Import, ImportKind, Local, Note, Outline, Reference, Route, Symbol, SymbolKind,
-    },
     scopes::{PlaceKind, Places},
     sentence,
+    symbol::{
+        Command, Import, ImportKind, Local, Note, Outline, Reference, Route, Symbol, SymbolKind,
+    },
     uses::Uses,
 };
 

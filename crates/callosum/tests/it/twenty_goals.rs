@@ -36,7 +36,7 @@ const GOALS: [Goal; 20] = [
     ),
     (
         "Compare two modules",
-        "(let [a (:lines (call :fs.read \"src/span.rs\")) b (:lines (call :fs.read \"src/hidden.rs\"))] (> a b))",
+        "(let [a (:lines (call :fs.read \"src/span.rs\")) b (:lines (call :fs.read \"src/invisible_chars.rs\"))] (> a b))",
         &[":fs.read"],
         "true",
     ),
@@ -114,7 +114,7 @@ const GOALS: [Goal; 20] = [
     ),
     (
         "Summarize a module",
-        "(:text (call :nlp.summarize {:text (:text (call :fs.read \"src/hidden.rs\")) :model :one}))",
+        "(:text (call :nlp.summarize {:text (:text (call :fs.read \"src/invisible_chars.rs\")) :model :one}))",
         &[":fs.read", ":nlp.summarize"],
         "\"a summary\"",
     ),

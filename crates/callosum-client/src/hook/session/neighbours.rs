@@ -398,7 +398,7 @@ impl Neighbours {
         let (cwd, here) = folders(&self.disk, &self.environment, event.folder.as_deref());
         let by = |root: Option<&Path>| {
             let facts = facts(&self.disk, &self.environment, cwd.as_deref(), root);
-            Changed::by(&self.disk, &event.action, &facts)
+            Changed::by(&self.disk, &event.action, &facts, None)
         };
         let changed = by(None);
         if changed.is_empty() || !matches!(event.action, Action::Shell(_)) {

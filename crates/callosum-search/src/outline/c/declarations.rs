@@ -4,9 +4,9 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        outline::{ImportKind, SymbolKind},
         scopes::PlaceKind,
         sentence,
+        symbol::{ImportKind, SymbolKind},
         walker::{Grammar, Next, Page, SymbolNode, arguments_of, cut, line_of, named_children},
     },
     declarator::Declarator,

@@ -4,9 +4,9 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        outline::{ImportKind, SymbolKind},
         scopes::PlaceKind,
         sentence,
+        symbol::{ImportKind, SymbolKind},
         uses::Binding,
         walker::{Grammar, Next, Page, SymbolNode, child_of_kind, line_of},
     },

@@ -6,9 +6,9 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        outline::SymbolKind,
         scopes::PlaceKind,
         sentence,
+        symbol::SymbolKind,
         uses::Purpose,
         walker::{
             Grammar, Next, Page, SymbolNode, arguments_of, child_of_kind, cut, line_of,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::super::{
-    outline::ImportKind,
+    symbol::ImportKind,
     uses::{Binding, Export, Purpose},
     walker::{Page, arguments_of, child_of_kind, named_children},
 };

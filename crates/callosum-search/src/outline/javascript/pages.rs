@@ -2,7 +2,7 @@
 //! `pages/api/**` and `pages/**`.
 
 use super::super::{
-    outline::Route,
+    symbol::Route,
     walker::{Page, cut, is_http_method},
 };
 

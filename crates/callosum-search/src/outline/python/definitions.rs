@@ -6,9 +6,9 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        outline::{ImportKind, SymbolKind},
         scopes::PlaceKind,
         sentence,
+        symbol::{ImportKind, SymbolKind},
         uses::{Binding, Purpose},
         walker::{Grammar, Next, Page, SymbolNode, child_of_kind, cut, line_of, named_children},
     },

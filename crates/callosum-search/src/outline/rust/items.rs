@@ -9,9 +9,9 @@ use tree_sitter::Node;
 
 use super::{
     super::{
-        outline::{Import, ImportKind, SymbolKind},
         scopes::PlaceKind,
         sentence,
+        symbol::{Import, ImportKind, SymbolKind},
         uses::Binding,
         walker::{Grammar, Next, Page, SymbolNode, child_of_kind, line_of, named_children},
     },

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use tree_sitter::Node;
 
 use super::super::{
-    outline::{Import, ImportKind, Note},
+    symbol::{Import, ImportKind, Note},
     uses::Purpose,
     walker::{Page, line_of, named_children},
 };

@@ -8,8 +8,8 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    document::Sheet,
     lines::{comment, is_key, joined, put_in, span_end},
+    sheet::Sheet,
 };
 use crate::merge::diff3::{By, parts};
 

@@ -5,11 +5,11 @@
 //! old one said with the change, it is not kept, and the next way to write the change is tried.
 
 mod apply_merge;
-mod document;
 mod lines;
 mod scalars;
+mod sheet;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::document::LARGEST;
-pub use self::document::{Sheet, SheetError, Step};
+pub(super) use self::sheet::LARGEST;
+pub use self::sheet::{Sheet, SheetError, Step};

@@ -1,14 +1,14 @@
-//! What a decision costs, over every command of the corpus.
+//! Cost of a decision, over every command of the corpus.
 //!
 //! `cargo bench -p callosum-guard` prints, for each file of the corpus and for all together, the
-//! time of a decision at the median and at the 99th percentile of its commands, beside what forty
-//! patterns take that look at the text alone, as published guards write them. A command's own time
-//! is the median of some runs, so that what else the machine does is not measured. The last lines
+//! time of a decision at the median and at the 99th percentile of its commands, and the time of
+//! forty patterns that look at the text alone, as published guards write them. A command's own time
+//! is the median of some runs, so that other load on the machine is not measured. The last lines
 //! are the first decision of a process, which is all that a hook ever makes.
 //!
 //! `cargo bench -p callosum-guard -- slowest` names the commands that take longest instead.
 //!
-//! Not by divan: what is of interest is how the commands of a corpus differ, not one of them.
+//! Not by divan: of interest is how the commands of a corpus differ, not one of them.
 
 #![expect(
     clippy::print_stdout,
@@ -27,10 +27,10 @@ use callosum_guard::{Facts, Policy, decide};
 use regex::RegexSet;
 use serde::Deserialize;
 
-/// How often each command is decided.
+/// Number of decisions per command.
 const RUNS: usize = 25;
 
-/// How many processes make a first decision.
+/// Number of processes that make a first decision.
 const PROCESSES: usize = 41;
 
 /// Patterns over the text, as guards that read no shell have them.

@@ -1,7 +1,7 @@
-//! The decision: every command that would run, looked at by every rule that is about it.
+//! The decision: every command that would run is checked by every rule that applies to it.
 //!
-//! The strictest answer counts, of equals the first. What was not understood is never taken for
-//! harmless: it is told, and where a dangerous word stands in it, a person is asked.
+//! The strictest answer counts, of equals the first. Text that was not understood is never taken
+//! for harmless: the verdict notes it, and if it has a dangerous word, a person is asked.
 
 use crate::{
     analyze::{self, Analysis, Call, value::shown},
@@ -35,8 +35,8 @@ pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
     Explanation { verdict, steps }
 }
 
-/// The verdict with the first of its alternatives that the guard would allow as well: under `paranoid` it may allow none.
-/// What would be the alternative's own is never asked for, whatever rules a project has.
+/// Adds the first alternative that the guard would allow as well: under `paranoid` it may allow
+/// none. Alternatives of an alternative are never looked for, with any rules of a project.
 fn with_alternative(
     verdict: Verdict,
     alternatives: Vec<String>,
@@ -67,10 +67,10 @@ pub(crate) const CONFIRM: (&str, &str) = (
     "the configuration requires a person to confirm everything",
 );
 
-/// So many of the files that may be lost are told.
+/// Limit on the reported files that may be lost.
 const MOST_NAMED: usize = 64;
 
-/// What one rule has against one command.
+/// The objection of one rule to one command.
 pub(crate) struct RuleMatch {
     pub(crate) decision: Decision,
     pub(crate) rule: String,
@@ -80,7 +80,8 @@ pub(crate) struct RuleMatch {
     pub(crate) subject: String,
 }
 
-/// Decides, and gives the alternatives of the rule that counts, whatever the guard has against them.
+/// Decides, and returns the alternatives of the rule that counts, even those that the guard would
+/// stop.
 fn judge(
     command: &str,
     facts: &Facts,
@@ -281,7 +282,7 @@ fn look(
         tool_looks(&GENERAL);
     }
     if !call.words.is_empty() {
-        // Whoever asks for help gets nothing else, but where the words are for another program.
+        // A request for help does nothing else, unless the words are for another program.
         let only_helps = call.words.iter().skip(1).any(|word| {
             word.text == "--help"
                 || word.text == "-h" && is_of_containers(call)
@@ -315,7 +316,7 @@ fn look(
         if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, reach) {
             let decision = policy.decision(objection.id, objection.severity);
             note(objection.id, decision);
-            // What was said of one of its paths need not be said of each.
+            // A rule reports one of its paths, not each.
             let is_said = |hit: &RuleMatch| hit.rule == objection.id && hit.decision >= decision;
             if decision > Decision::Allow && !hits.iter().any(is_said) {
                 hits.push(RuleMatch {

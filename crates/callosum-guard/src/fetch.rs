@@ -1,8 +1,8 @@
-//! Where a program that fetches from the network puts what it got: `curl`, `wget`, `aria2c`.
+//! Files that a program writes with what it fetches from the network: `curl`, `wget`, `aria2c`.
 
 use crate::analyze::{value::Arg, wrapper_table::takes_next};
 
-/// How one of them names the files that it writes.
+/// Options by which one of them names the files that it writes.
 struct Fetcher {
     names: &'static [&'static str],
     /// Options that take the next word.
@@ -147,7 +147,7 @@ pub(crate) fn fetched(name: &str, words: &[Arg]) -> Option<Fetched> {
     Some(found)
 }
 
-/// An option's name and the value that stands in the same word.
+/// Returns an option's name and the value in the same word.
 fn option<'a>(text: &'a str, takes: &str) -> (String, Option<&'a str>) {
     if text.starts_with("--") {
         return match text.split_once('=') {

@@ -1,8 +1,8 @@
-//! The files that a command writes over where they are there, whatever is decided about it.
+//! The files that a command overwrites if they exist, independent of the verdict on it.
 //!
-//! It is for those who keep the tree first, as `loss` is. Whether anything is there they look up.
-//! Where a command says only into which folder it writes, as one that takes an archive apart does,
-//! that folder is told, with a slash behind it.
+//! It is for callers that save the tree first, like `data_loss`. They look up whether the files
+//! exist. If a command only names the folder that it writes to, as one that unpacks an archive
+//! does, that folder is reported, with a slash behind it.
 
 use crate::{
     analyze::{Call, value::is_known},
@@ -97,7 +97,7 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
     paths.iter().filter_map(led_to).collect()
 }
 
-/// Whether a program that writes files as they come is told to add to them.
+/// Whether a program that writes its input to files appends to them.
 fn appends(call: &Call, facts: &Facts) -> bool {
     matches!(call.name.as_str(), "tee" | "sponge") && {
         let subject = Subject::of_user(call, "", facts);
@@ -109,7 +109,7 @@ fn has(subject: &Subject<'_>, options: &[&str]) -> bool {
     options.iter().any(|option| subject.has(option))
 }
 
-/// What programs write over that put files into a place; `None` where it is none of them.
+/// Lists the files that programs overwrite which copy, move or link; `None` for any other program.
 fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     let name = call.name.trim_start_matches('g');
     let takes = match name {
@@ -125,7 +125,7 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
         "scp" => &[],
         _ => &["-n", "--no-clobber", "-b", "--backup"],
     };
-    // A link is made where nothing is, or said to be.
+    // A link is only made if nothing is there, unless `--force` is given.
     if has(&subject, spares) || name == "ln" && !has(&subject, &["-f", "--force"]) {
         return Some(Vec::new());
     }
@@ -156,7 +156,7 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     }
     for source in sources {
         let last = path::name(source.trim_end_matches('/'));
-        // What stands in a folder, under whatever names.
+        // The contents of a folder, under any names.
         let is_inner = matches!(last, "." | "..")
             || name == "rsync" && source.ends_with('/')
             || last.contains(['*', '?', '['])
@@ -171,9 +171,9 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     Some(paths)
 }
 
-/// What a patch is about that is not made by an agent's own tool; `None` where it is none.
+/// Lists the files of a patch that is not made by an agent's own tool; `None` if it is no patch.
 ///
-/// Of a patch in a file it is not known what it names.
+/// The names in a patch that is in a file are not known.
 fn patched(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     let takes = "-C -c -i --input -d --directory -p --strip -D -r -o --output -F --fuzz";
     let subject = Subject::of_user(call, takes, facts);
@@ -225,7 +225,8 @@ mod tests {
         verdict.overwrites.iter().map(root).collect()
     }
 
-    /// CAKE-SNAP-1: a file that a command writes over is told, and none that it only makes or adds to.
+    /// CAKE-SNAP-1: a file that a command overwrites is reported, and none that it only makes or
+    /// adds to.
     #[test]
     fn what_is_written_over_is_told() {
         for command in [
@@ -318,8 +319,7 @@ mod tests {
         }
     }
 
-    /// CAKE-SNAP-1: what is taken out of an archive or comes out of a patch may be written over
-    /// whatever stands in the folder.
+    /// CAKE-SNAP-1: files out of an archive or a patch may overwrite any file in the folder.
     #[test]
     fn the_folder_of_an_archive_or_a_patch_is_told() {
         for (command, expected) in [

@@ -37,7 +37,7 @@ pub(crate) fn absolute(text: &str, folder: Option<&str>) -> String {
     path
 }
 
-/// Whether a path is this folder or stands in it.
+/// Whether a path is this folder or is in it.
 pub(crate) fn is_within(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder)

@@ -19,7 +19,8 @@ use crate::{
 /// The rule that is named.
 const RULE: &str = "secret.read";
 
-/// What is listed when a person turns it on. A later pattern counts more than an earlier one; `!` takes files out.
+/// The list when a person turns it on. A later pattern counts more than an earlier one; `!` takes
+/// files out.
 const PRESET: [&str; 28] = [
     "~/.ssh",
     "~/.aws",
@@ -105,7 +106,7 @@ const USERS: [&str; 16] = [
     "mkcert",
 ];
 
-/// What git shows of the files that it is given.
+/// Git commands that print the contents of the files that they are given.
 const SHOWING: [&str; 7] = [
     "show", "diff", "log", "grep", "cat-file", "blame", "archive",
 ];
@@ -193,7 +194,7 @@ pub fn decide_read(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
     }
 }
 
-/// What is held against a command that reads a listed file.
+/// Returns the objection to a command that reads a listed file.
 pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<RuleMatch> {
     let secrets = policy.secrets.as_ref()?;
     let name = call.name.as_str();
@@ -228,7 +229,8 @@ pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<R
     })
 }
 
-/// What is held against a redirection that reads a listed file for several commands: `while read l; do …; done < .env`.
+/// Returns the objection to a redirection that reads a listed file for several commands:
+/// `while read l; do …; done < .env`.
 pub(crate) fn redirection(found: &Analysis, facts: &Facts, policy: &Policy) -> Option<RuleMatch> {
     let secrets = policy.secrets.as_ref()?;
     // That of one command is judged with it, since a person may have permitted it.

@@ -1,4 +1,4 @@
-//! [`Unpacked`]: where a command takes an archive apart. What stands in the archive nobody here knows.
+//! [`Unpacked`]: the files that a command unpacks from an archive. The contents of the archive are not known here.
 
 use crate::{
     analyze::{Call, value::is_known},
@@ -21,7 +21,7 @@ fn has(subject: &Subject<'_>, options: &[&str]) -> bool {
 }
 
 impl Unpacked {
-    /// What a command takes apart; `None` where it is no such command.
+    /// Returns what a command unpacks; `None` if it is no such command.
     pub(crate) fn of(call: &Call, facts: &Facts) -> Option<Self> {
         let words = || call.words.iter().skip(1).map(|word| word.text.as_str());
         // Some ask before they write over a file, and take silence for a no.
@@ -119,7 +119,7 @@ impl Unpacked {
     }
 }
 
-/// The folder of `tar x`, or what is named in the archive where that is said.
+/// Returns the folder of `tar x`, or the names in the archive if the command gives them.
 fn untarred(subject: &Subject<'_>) -> Option<Unpacked> {
     // `tar xzf FILE`: the letters may stand without a dash.
     let bare = subject.call.words.get(1)?.text.as_str();

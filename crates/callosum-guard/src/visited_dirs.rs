@@ -1,15 +1,15 @@
-//! [`entered`]: the folders that a command goes to, for whoever looks whether they are there.
+//! [`entered`]: the folders that a command goes to, for callers that check whether they exist.
 //!
 //! Nothing is looked up here: a shell that cannot go to a folder stays where it is, and goes on.
 
 use crate::{analyze, facts::Facts};
 
-/// The folders that a command line's shells go to by `cd` and its like, each once: absolute paths, as far as they are known.
-/// Left out are those that something before may have made, and those behind which nothing runs where they are not there
-/// (`cd x || exit`, `set -e`).
+/// The folders that a command line's shells go to by `cd` and its like, each once: absolute paths,
+/// as far as they are known. Left out are those that something before may have made, and those
+/// behind which nothing runs if they do not exist (`cd x || exit`, `set -e`).
 ///
-/// What is told as missing by the facts is not gone to, so that what follows may be seen from elsewhere. Pure, and as
-/// costly as [`decide`](crate::decide) without its rules.
+/// A folder that the facts list as missing is not gone to, so that what follows may be seen from
+/// elsewhere. Pure, and as costly as [`decide`](crate::decide) without its rules.
 pub fn entered(command: &str, facts: &Facts) -> Vec<String> {
     let mut folders: Vec<String> = Vec::new();
     for folder in analyze::unwrap(&command.replace('\0', ""), facts).entered {

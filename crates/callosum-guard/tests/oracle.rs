@@ -1,9 +1,9 @@
 //! The dangerous commands of the corpus, run by a real bash in a [world] of stubs.
 //!
-//! A row is proven where the call that the guard names was really made, or the protected file was written that
-//! it names; where it is about what nobody has read, where a shell obeyed what that said. What stands in
-//! `corpus` itself is proven, if it is to be stopped at all; what is judged by reading alone stands in
-//! `corpus/read`, each row with why it is.
+//! A row is proven if the call that the guard names was really made, or if the protected file that
+//! it names was written; a row about unread code, if a shell obeyed that code. Rows in `corpus`
+//! itself are proven, if they are to be stopped at all; rows that are judged by reading alone are
+//! in `corpus/read`, each with its reason.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -42,16 +42,16 @@ enum Proof {
     Write(String),
     /// A program is called with these words, or, as a program that is there as it is, writes a protected file.
     CallOrWrite(Vec<String>),
-    /// `find` has a file removed that stands there, or what is there itself.
+    /// `find` has a file removed below a path, or the path itself.
     Below(String),
-    /// A shell obeys what nobody has read.
+    /// A shell obeys code that no one has read.
     Obeyed,
 }
 
-/// Why a row is never run.
+/// The reason of rows that are never run.
 const ENDLESS: &str = "it does not end, or fills the machine, and is not run";
 
-/// What is never run, world or not: it would fill the machine, or only stand still.
+/// Whether a row is never run, world or not: it would fill the machine, or only hang.
 fn is_without_end(row: &Row, rule: &str) -> bool {
     rule == "shell.fork-bomb" || row.why.as_deref() == Some(ENDLESS)
 }
@@ -104,7 +104,7 @@ fn dangerous_commands_do_what_the_guard_says() {
 }
 
 impl Proof {
-    /// What would prove a row, by what the guard says of it.
+    /// Returns the proof that a row needs, by the guard's verdict on it.
     fn of(command: &str, rule: &str, subject: &str) -> Proof {
         let found = subject.strip_prefix("rm ");
         if let Some(found) = found.filter(|_| command.contains(" -delete")) {
@@ -140,7 +140,7 @@ impl Proof {
     }
 }
 
-/// The rules about what nobody has read, whatever it is.
+/// The rules about code that no one has read, of any content.
 const UNREAD_RULES: [&str; 5] = [
     "shell.unknown-script",
     "shell.remote-script",
@@ -248,7 +248,8 @@ fn what_is_judged_by_reading_says_why() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What the page tells of the corpus is counted from its files, to a hundred, so that a few rows more change nothing.
+/// The numbers of the page about the corpus are counted from its files, to a hundred, so that a few
+/// rows more change nothing.
 #[test]
 fn the_page_tells_how_many_rows_are_proven() {
     let rows = rows();

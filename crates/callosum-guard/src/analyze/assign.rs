@@ -1,4 +1,4 @@
-//! Assignments, and the variables of which a program runs the value.
+//! Assignments, and the variables whose value a program runs.
 
 use super::{
     call::Call,
@@ -112,7 +112,7 @@ impl Evaluator<'_> {
             "npm_config_script_shell",
         ];
         self.variable_loads(name);
-        // Of a prompt only what stands in `$(…)` is run.
+        // Of a prompt, only the parts inside `$(…)` run.
         if matches!(name, "PS0" | "PS1" | "PS2" | "PS4")
             && let Some(text) = self.state.known(name)
             && text.contains(['$', '`'])

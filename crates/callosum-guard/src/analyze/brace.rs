@@ -2,10 +2,11 @@
 
 use crate::shell::tree::{Part, Word};
 
-/// How many words braces may make of one.
+/// Limit on the words that braces may make of one.
 const MAX_BRACES: usize = 64;
 
-/// The longest text that may be a range, in characters: two numbers of 64 bits and what stands between them.
+/// The longest text that may be a range, in characters: two numbers of 64 bits and the `..` between
+/// them.
 const LONGEST_RANGE: usize = 48;
 
 /// A piece of a word while braces are taken apart.
@@ -42,7 +43,7 @@ pub(super) fn braces(word: &Word) -> Vec<Word> {
     done.into_iter().map(|atoms| joined(&atoms)).collect()
 }
 
-/// What the first brace of a word may be replaced by, where it is one that expands.
+/// Returns the choices for the first brace of a word that expands.
 fn first_brace(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     let cuts = first_that_expands(atoms)?;
     let (start, end) = (*cuts.first()?, *cuts.last()?);
@@ -62,7 +63,8 @@ fn first_brace(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     )
 }
 
-/// Where the first brace stands that expands, the commas in it, and its end: found in one pass, however many are open.
+/// Finds the first brace that expands: its start, the commas in it, and its end. One pass, however
+/// many braces are open.
 fn first_that_expands(atoms: &[Atom]) -> Option<Vec<usize>> {
     let mut open: Vec<Vec<usize>> = Vec::new();
     let mut first: Option<Vec<usize>> = None;

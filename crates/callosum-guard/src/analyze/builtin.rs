@@ -1,4 +1,4 @@
-//! What the shell does itself: folders, variables, aliases, traps.
+//! Commands that the shell runs itself: folders, variables, aliases, traps.
 
 use super::{
     call::Call,
@@ -12,7 +12,7 @@ use crate::path;
 /// So many folders are remembered that a shell goes to.
 const MAX_ENTERED: usize = 64;
 
-/// Programs that make no folder, whatever they are given.
+/// Programs that create no folder, with any arguments.
 const SAYS: [&str; 26] = [
     "echo",
     "printf",
@@ -223,7 +223,7 @@ impl Evaluator<'_> {
                 self.state.set_list(name, lines);
                 Some(Value::default())
             }
-            // `hash -p PATH NAME`: the name stands for that program.
+            // `hash -p PATH NAME`: the name now means that program.
             "hash" => {
                 if let [_, option, path, name, ..] = words
                     && option.text == "-p"
@@ -272,10 +272,10 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether a shell stays where it is as it goes to a folder, and goes on: the folder is not there. Where it goes is
-    /// remembered for whoever looks whether it is.
+    /// Whether a `cd` fails because the folder is missing, and the shell goes on from where it is.
+    /// Records the folder, so that a caller can look whether it exists.
     ///
-    /// What nothing follows where it fails is as good as there.
+    /// If nothing follows a failed `cd`, the folder counts as existing.
     fn goes_in_vain(&mut self, to: &Value) -> bool {
         let leads = self.state.absolute(&to.text);
         let is_sure = self.sure || self.state.strict || self.elsewhere;
@@ -324,7 +324,7 @@ impl Evaluator<'_> {
         is_spoken_of(last) || first.is_some_and(is_spoken_of)
     }
 
-    /// What a builtin reads: its input, or the descriptor that `-u` names.
+    /// Returns the input of a builtin: its standard input, or the descriptor that `-u` names.
     fn fed(&self, words: &[Arg], input: Option<&Value>) -> Option<Value> {
         let named = words.iter().enumerate().find_map(|(at, word)| {
             let rest = word.text.strip_prefix("-u")?;

@@ -1,4 +1,4 @@
-//! What a walk finds: the commands that would run, and what they would write by redirection.
+//! Results of a walk: the commands that would run, and what they would write by redirection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,9 @@ pub(crate) struct Write {
 /// One command that would run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
-    /// How many others it is nested in.
+    /// Number of other calls that it is nested in.
     pub(crate) depth: usize,
-    /// What brought it here.
+    /// The construct that led to this call.
     pub(crate) via: String,
     /// Its name, without a folder; empty where it is not known.
     pub(crate) name: String,
@@ -30,13 +30,13 @@ pub(crate) struct Call {
     pub(crate) words: Vec<Arg>,
     /// The folder it runs in, where that is known.
     pub(crate) cwd: Option<String>,
-    /// What it reads, where something is fed to it.
+    /// Its input, if something is fed to it.
     pub(crate) input: Option<Value>,
     /// The file that this comes from, where one was named by a redirection.
     pub(crate) fed_from: Option<String>,
     /// The text that it takes for commands, where it is one that does.
     pub(crate) script: Option<Value>,
-    /// What its redirections write.
+    /// The files that its redirections write.
     pub(crate) writes: Vec<Write>,
     /// The settings that hold for it besides those in files, where it is git.
     pub(crate) settings: Vec<Setting>,
@@ -63,7 +63,7 @@ impl Call {
     }
 }
 
-/// What a walk found.
+/// Results of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) calls: Vec<Call>,
@@ -74,7 +74,7 @@ pub(crate) struct Analysis {
     pub(crate) entered: Vec<String>,
     /// The files that redirections read.
     pub(crate) reads: Vec<String>,
-    /// What is moved on the way: where it is then, and where it was.
+    /// Paths that are moved on the way: the new one, then the old one.
     pub(crate) moves: Vec<(String, String)>,
     /// Programs that are copied or linked on the way, by the path that they are at from then on.
     pub(crate) programs: BTreeMap<String, String>,

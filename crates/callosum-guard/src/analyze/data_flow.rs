@@ -1,4 +1,5 @@
-//! Where input comes from and output goes: redirections, substitutions, and what is known of files.
+//! Sources of input and destinations of output: redirections, substitutions, and the known contents
+//! of files.
 
 use std::rc::Rc;
 
@@ -15,16 +16,16 @@ use crate::{
     shell::tree::{Redirect, RedirectKind, Script, Target},
 };
 
-/// Where a command's input and output go.
+/// Input and output of a command.
 pub(super) struct Plan {
     pub(super) input: Option<Value>,
     pub(super) writes: Vec<Write>,
     pub(super) output: Option<(String, bool)>,
-    /// What descriptors lead to again, once the command is done.
+    /// The descriptors to restore once the command is done.
     pub(super) before: Option<Descriptors>,
 }
 
-/// Where goes what is written to a descriptor of which it is not known that it leads elsewhere than to the network.
+/// Destination of a write to a descriptor that is not known to lead elsewhere than to the network.
 const JOINED: &str = "/dev/tcp/joined";
 
 impl Evaluator<'_> {
@@ -123,7 +124,8 @@ impl Evaluator<'_> {
         plan
     }
 
-    /// Whoever reads what this program keeps, reads it, whatever it is then done with.
+    /// Records a read of a file. A program that reads what this machine stores there counts as
+    /// reading it, with any later use.
     fn read_from(&mut self, path: &str) {
         if !self.elsewhere {
             self.found.reads.push(path.to_owned());
@@ -168,7 +170,7 @@ impl Evaluator<'_> {
         Value::default()
     }
 
-    /// What `$(…)` comes to.
+    /// Returns the value of `$(…)`.
     pub(super) fn substitute(&mut self, script: &Script) -> Value {
         let mut value = self.caught(|walker| walker.under("$(…)", |w| w.script(script, None)));
         let kept = value.text.trim_end_matches('\n').len();

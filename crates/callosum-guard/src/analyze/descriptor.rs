@@ -8,12 +8,12 @@ use crate::shell::tree::Redirect;
 /// The paths that descriptors lead to, by their number.
 pub(super) type Descriptors = BTreeMap<String, String>;
 
-/// What a shell's own output is known by.
+/// The key for a shell's own output.
 const OUTPUT: &str = "1";
 
 /// The first number that a shell gives to a descriptor which it is asked to choose, as by `{name}>FILE`.
 const FIRST_CHOSEN: usize = 10;
-/// Descriptors of which it is remembered where they lead.
+/// Limit on the descriptors whose destination is remembered.
 const MAX_DESCRIPTORS: usize = 64;
 
 impl Evaluator<'_> {
@@ -62,7 +62,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Does something of which the output goes elsewhere than the shell's own.
+    /// Runs a walk whose output goes elsewhere than to the shell's own.
     pub(super) fn caught(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         self.apart(|walker| {
             walker.state.descriptors.remove(OUTPUT);
@@ -70,12 +70,12 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Where a command's output goes that is redirected nowhere, once `exec` has said so.
+    /// Returns the destination that `exec` set for commands without a redirection.
     pub(super) fn output_of_shell(&self) -> Option<&str> {
         self.state.descriptors.get(OUTPUT).map(String::as_str)
     }
 
-    /// The path that a name of a descriptor stands for: `/dev/fd/3`, `/proc/self/fd/3`.
+    /// The path that a descriptor's name leads to: `/dev/fd/3`, `/proc/self/fd/3`.
     pub(super) fn behind_descriptor(&self, path: &str) -> Option<&str> {
         let number = path.strip_prefix("/dev/fd/");
         let number = number.or_else(|| path.strip_prefix("/proc/self/fd/"))?;

@@ -1,7 +1,9 @@
-//! Words of which a part may come to nothing: `git re${E}set --hard` is `git reset --hard` where nothing is in `E`.
+//! Words with a part that may be empty: `git re${E}set --hard` is `git reset --hard` if `E` is
+//! empty.
 //!
-//! Start with [`Evaluator::with_parts_empty`]. Deliberately not here: words that are not known at all, which every rule has to bear, and
-//! paths, whose unknown parts the place of a path takes account of.
+//! Start with [`Evaluator::with_parts_empty`]. Deliberately not here: words that are not known at
+//! all, which every rule has to bear, and paths, whose unknown parts are considered with the class
+//! of the path.
 
 use super::{
     evaluator::Evaluator,

@@ -27,9 +27,9 @@ use crate::{
 const MAX_BYTES: usize = 256 * 1024;
 /// Bytes of a command beyond which it is not looked at.
 pub(crate) const MAX_COMMAND: usize = 64 * 1024;
-/// How deep commands may run one another.
+/// Limit on the nesting of commands that run one another.
 const MAX_DEPTH: usize = 24;
-/// How many rounds of a loop are walked.
+/// Limit on the rounds of a loop that are walked.
 pub(super) const MAX_ROUNDS: usize = 16;
 
 /// Finds every command that a text would run.
@@ -66,10 +66,10 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Analysis {
     walker.found
 }
 
-/// Where the state keeps what a shell reads from, once `exec` has changed it.
+/// The key of a shell's input in the state, once `exec` has changed it.
 pub(super) const INPUT: &str = "/dev/fd/0";
 
-/// Where the walk stands.
+/// State of the walk.
 pub(super) struct Evaluator<'a> {
     pub(super) facts: &'a Facts,
     budget: Budget,
@@ -82,7 +82,7 @@ pub(super) struct Evaluator<'a> {
     pub(super) mounts: Option<Rc<Mounts>>,
     pub(super) contained: bool,
     pub(super) guessed: bool,
-    /// How many pipelines are around the command.
+    /// Number of pipelines around the command.
     pub(super) piped: usize,
     pub(super) recursions: usize,
     /// Bytes that variables came to.
@@ -95,7 +95,7 @@ pub(super) struct Evaluator<'a> {
     pub(super) chained: bool,
     /// Whether nothing follows the command where it fails, since all ends there.
     pub(super) sure: bool,
-    /// Where the shell was as such a command could not leave its folder, where it was to.
+    /// The shell's folder at a command that could not leave it but should have.
     pub(super) left: Option<CwdState>,
     /// The number of loops around the command.
     pub(super) rounds: usize,
@@ -119,7 +119,7 @@ impl Evaluator<'_> {
         self.apart(|walker| walker.under(via, |walker| walker.text(text, input)))
     }
 
-    /// Does something one level down, said to come by way of `via`.
+    /// Runs a walk one level down, recorded as coming by way of `via`.
     pub(super) fn under(&mut self, via: &str, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         if self.depth >= MAX_DEPTH {
             self.found.faults.insert(ParseError::TooDeep);
@@ -153,7 +153,7 @@ impl Evaluator<'_> {
         self.state.change_folder(&Value::known(to));
     }
 
-    /// Where a path leads from the working folder, as far as links are known.
+    /// Returns the target of a path from the working folder, as far as links are known.
     pub(super) fn led_to(&self, path: &str) -> String {
         let leads = |link: &str| {
             let made = self.found.links.get(link);
@@ -202,9 +202,10 @@ impl Evaluator<'_> {
         output
     }
 
-    /// Walks through commands of which none runs behind one that fails. Where that is a `cd`, those behind it are
-    /// looked at where it was to go, and what comes after all of them runs where it was. Where the first of them may
-    /// not have run either, the shell may stand where it did before that.
+    /// Walks through commands joined so that none runs behind one that fails. If one is a `cd`,
+    /// those behind it are examined in the folder that it goes to, and what follows all of them
+    /// runs in the folder before. If the first of them may not have run either, the shell may be in
+    /// the folder where it was before that.
     fn chain(
         &mut self,
         commands: &[Command],
@@ -240,7 +241,7 @@ impl Evaluator<'_> {
         output
     }
 
-    /// Walks through commands of which each runs where the one before it fails.
+    /// Walks through commands; each runs if the one before it fails.
     fn either(&mut self, script: &Script, input: Option<&Value>) -> Value {
         let before = self.sure;
         let mut branches = Branches::default();
@@ -481,7 +482,7 @@ impl Evaluator<'_> {
                     ..Call::default()
                 });
             }
-            // `$(< file)` is what stands in the file.
+            // `$(< file)` is the contents of the file.
             let read = plan.input.clone().filter(|_| plan.writes.is_empty());
             return self.keep(read.unwrap_or_default().apart(), &plan);
         }
@@ -501,7 +502,7 @@ impl Evaluator<'_> {
         let output = if simple.assignments.is_empty() {
             self.invoke(words, plan.input.clone(), plan.writes.clone())
         } else if matches!(words[0].text.as_str(), "read" | "mapfile" | "readarray") {
-            // `IFS=, read …`: what it reads stays, what it was told does not.
+            // `IFS=, read …`: the variables that it reads stay, those assigned before it do not.
             let names = simple.assignments.iter().map(|one| one.name.clone());
             let before: Vec<_> = names
                 .map(|name| {

@@ -149,7 +149,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Where the pattern goes on behind a set that holds this character.
+/// Returns the position in the pattern behind a set that holds this character.
 fn bracket(pattern: &[char], at: usize, c: char) -> Option<usize> {
     let close = (at + 2..pattern.len()).find(|&end| pattern[end] == ']')?;
     let mut set = &pattern[at + 1..close];

@@ -83,7 +83,7 @@ const TELLINGS: &[SecretPrinter] = &[
     all_by(&["terraform", "tofu"], "state pull"),
 ];
 
-/// What a program prints of the secrets that it keeps.
+/// Returns the source of a program's output, by the secrets that it stores and prints.
 pub(super) fn kept_by(name: &str, words: &[Arg]) -> Source {
     let rest = words.get(1..).unwrap_or_default();
     let told = TELLINGS.iter().filter(|telling| {
@@ -106,7 +106,7 @@ pub(super) fn kept_by(name: &str, words: &[Arg]) -> Source {
     })
 }
 
-/// Whether a word of a group stands there.
+/// Whether one of the words has a word of a group.
 fn stands(group: &str, words: &[Arg]) -> bool {
     group.split('|').any(|one| {
         let mut words = words.iter();
@@ -140,7 +140,8 @@ mod tests {
         (source.secret, source.entire)
     }
 
-    /// CAKE-SHIM-1: what prints secrets is told from what only speaks of them, all of them from one.
+    /// CAKE-SHIM-1: printing secrets differs from mentioning them, and printing all of them from
+    /// printing one.
     #[test]
     fn what_prints_secrets_is_told_by_its_words() {
         for command in [

@@ -1,7 +1,7 @@
-//! What the shell would remember between two commands, as far as it can be known.
+//! State that the shell would remember between two commands, as far as it can be known.
 //!
-//! Kept by value: a subshell works on a copy. Deliberately not here: the real environment, of
-//! which nothing is known but the home folder.
+//! Held by value: a subshell works on a copy. Deliberately not here: the real environment, apart
+//! from the home folder.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,15 +31,16 @@ pub(crate) struct State {
     pub(crate) cwd: Option<String>,
     /// Folders that the shell may be in instead of it.
     pub(crate) others: Vec<Option<String>>,
-    /// Where rounds of loops and calls of functions were left that are still to be walked to their end.
+    /// Working folders at which loop rounds and function calls were left early; they still have to
+    /// be walked to their end.
     pub(super) left: Vec<CwdState>,
-    /// What is known of files that were written before, by their path.
+    /// Known contents of files that were written before, by their path.
     pub(crate) files: BTreeMap<String, Value>,
-    /// Working trees that git was told to make.
+    /// Working trees that the command had git make.
     pub(crate) trees: BTreeSet<String>,
-    /// The repositories that git was told to clone, where what comes next runs only once that was done.
+    /// Repositories that the command had git clone, if what follows runs only once that was done.
     pub(crate) cloned: BTreeSet<String>,
-    /// What takes what is written to a file, as `>(…)` does, by its path.
+    /// Scripts that receive what is written to a file, as `>(…)` does, by its path.
     pub(crate) takers: BTreeMap<String, Rc<Script>>,
     /// `$1` and on.
     pub(crate) arguments: Option<Vec<Arg>>,
@@ -51,15 +52,15 @@ pub(crate) struct State {
     pub(crate) running: Vec<String>,
     /// Names that stand for others, as `declare -n` makes them.
     pub(crate) references: BTreeMap<String, String>,
-    /// What descriptors were opened to.
+    /// Targets that descriptors were opened to.
     pub(super) descriptors: Descriptors,
     /// Whether a descriptor leads to the network.
     pub(crate) joined: bool,
-    /// Whether the text is for fish, of which `set` is another.
+    /// Whether the text is for fish, whose `set` differs.
     pub(crate) fish: bool,
     /// Whether a shell ends where a command fails, as by `set -e`.
     pub(crate) strict: bool,
-    /// Whether every variable stands for all that it holds, as in fish and PowerShell.
+    /// Whether every variable expands to all its values, as in fish and PowerShell.
     pub(crate) lists: bool,
 }
 
@@ -167,7 +168,7 @@ impl State {
             .insert(name.to_owned(), vec![Value::known("")]);
     }
 
-    /// What separates words.
+    /// Returns the characters that separate words.
     pub(crate) fn separators(&self) -> &str {
         match self.get("IFS").and_then(<[Value]>::first) {
             Some(value) if value.is_known() => &value.text,
@@ -183,7 +184,7 @@ impl State {
 
     /// Goes to another folder.
     pub(crate) fn change_folder(&mut self, to: &Value) {
-        // A part that is not empty stands for one name: `cd "$(mktemp -d)"` leads below `/tmp`.
+        // A part that is not empty counts as one name: `cd "$(mktemp -d)"` leads below `/tmp`.
         let is_placed = to.text.starts_with('/') && !to.text.contains(MAYBE);
         let before = self.cwd.clone().map_or_else(Value::unknown, Value::known);
         self.set("OLDPWD", before);

@@ -1,7 +1,7 @@
-//! Folders that programs name: where `npm root -g`, `brew --prefix` and their like lead.
+//! Folders that programs print: the targets of `npm root -g`, `brew --prefix` and their like.
 //!
-//! Known are the places by default, as far as they matter: what stands in the home folder, in the
-//! system, in the project, and what is only a cache. What an unknown program prints is marked as
+//! The default locations are known, as far as they matter: in the home folder, in the system, in
+//! the project, and mere caches. The output of an unknown program is marked as
 //! [`named`](super::value::Source::named).
 
 use super::{
@@ -16,7 +16,7 @@ struct Naming {
     programs: &'static [&'static str],
     /// Words that all stand behind it; `a|b` for either.
     words: &'static [&'static str],
-    /// Where the folder is: from `~` or `/` on, else from the folder that it is run in.
+    /// The folder: from `~` or `/` on, else from the folder that the program runs in.
     leads: &'static str,
 }
 
@@ -32,7 +32,7 @@ const fn naming(
     }
 }
 
-/// What a cache is taken for: it fills itself again.
+/// A path that counts as a cache: it fills itself again.
 const CACHE: &str = "~/.cache/x";
 
 /// Virtual environments that a tool keeps for projects, which it makes again.
@@ -167,7 +167,8 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
-    /// The path of what `mktemp` makes: in the system's temporary folder, in the one that it is told, or here.
+    /// Returns the path that `mktemp` makes: in the system's temporary folder, in the one that it
+    /// is given, or here.
     pub(super) fn made_by_mktemp(&self, words: &[Arg]) -> String {
         const TAKES: &str = "-p --suffix";
         let at = first_operand(words, 1, TAKES);
@@ -193,7 +194,7 @@ impl Evaluator<'_> {
         }
         let name = template.map_or("tmp.", |template| template.trim_end_matches('X'));
         let name = format!("{name}{SOME}");
-        // A template alone stands for a path from here on.
+        // A template alone is a path from the working folder.
         if folder.is_none() && !is_there && template.is_some() {
             return self.placed(&name);
         }
@@ -215,8 +216,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether `readlink` or `realpath` may print nothing of a path: where that is no link, or where the folder that it
-    /// stands in is not there. Of what lies outside the place counts more.
+    /// Whether `readlink` or `realpath` may print nothing for a path: if it is no link, or if its
+    /// folder does not exist. For paths outside the project, their class matters more.
     pub(super) fn may_lead_nowhere(&self, name: &str, options: &[Arg], path: &Arg) -> bool {
         let has = |letter: char, long: &str| {
             let mut options = options.iter().map(|word| word.text.as_str());

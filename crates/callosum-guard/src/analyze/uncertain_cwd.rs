@@ -1,7 +1,8 @@
 //! Folders that a command may have gone to, or not: `[ -d build ] && cd build; rm -rf *`.
 //!
-//! What runs behind a `cd` that stands under a condition is looked at where it leads, and where the shell was before. Start with
-//! [`Evaluator::perhaps`]. Deliberately not here: a `cd` under no condition, which goes wherever its folder is there.
+//! What runs behind a conditional `cd` is examined both in its target and in the folder before it.
+//! Start with [`Evaluator::perhaps`]. Deliberately not here: an unconditional `cd`, which goes
+//! anywhere that exists.
 
 use super::{evaluator::Evaluator, state::State, value::Value};
 use crate::{
@@ -9,7 +10,8 @@ use crate::{
     shell::tree::{Command, Script, Word},
 };
 
-/// Folders beside the one that is taken for the working folder, at most: nobody nests conditions deeper around a `cd`.
+/// Limit on alternatives to the presumed working folder: no one nests conditions deeper around a
+/// `cd`.
 const MOST_OTHERS: usize = 3;
 
 /// Commands that are asked whether something is so: that they say no is as usual as that they say yes.
@@ -18,7 +20,7 @@ const ASKED: [&str; 16] = [
     "diff", "cmp", "read", "pgrep",
 ];
 
-/// Where a shell may be.
+/// The folder that a shell may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CwdState {
     /// The folder that is gone by.
@@ -41,7 +43,8 @@ impl Evaluator<'_> {
         self.state.others = at.others;
     }
 
-    /// Has the shell be at any of these, of which nobody knows which; where there is none, nothing follows.
+    /// Puts the shell in any of these states, without knowing which; if there is none, nothing
+    /// follows.
     pub(super) fn stand_in_any(&mut self, stands: Vec<CwdState>) {
         let mut stands = stands.into_iter();
         let Some(first) = stands.next() else { return };
@@ -99,7 +102,7 @@ impl State {
     }
 }
 
-/// What a command ends, so that nothing of that follows it.
+/// The unit that a command ends, so that nothing of it follows.
 #[derive(Clone, Copy)]
 enum End {
     /// The shell.
@@ -108,7 +111,7 @@ enum End {
     Turn,
 }
 
-/// What the last command of a script ends, where that is not under a condition.
+/// Returns the unit that the last command of a script ends, if that is unconditional.
 fn end_of(script: &Script) -> Option<End> {
     let asks = |command: &Command| match command {
         Command::Chain(chained) => chained.commands.iter().any(is_asked),

@@ -4,9 +4,9 @@
 //! for a part that may be empty, one for a part that is not. So a path whose end is not known is
 //! still known by its beginning. Where a value comes from travels with it.
 
-/// Stands for text that is not known and may be empty.
+/// Placeholder for text that is not known and may be empty.
 pub(crate) const MAYBE: char = '\u{F8F0}';
-/// Stands for text that is not known but is not empty.
+/// Placeholder for text that is not known but is not empty.
 pub(crate) const SOME: char = '\u{F8F1}';
 
 /// Bytes of a value beyond which it is taken for unknown: one that is doubled again and again
@@ -15,7 +15,7 @@ pub(crate) const MAX_VALUE: usize = 64 * 1024;
 /// Values of a list beyond which it is taken for unknown.
 pub(crate) const MAX_VALUES: usize = 1024;
 
-/// Where a value comes from, as far as that matters.
+/// The source of a value, as far as that matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Source {
     /// From the network.
@@ -50,15 +50,16 @@ pub(crate) struct Source {
     pub(crate) undoing: bool,
     /// Names of files that were deleted.
     pub(crate) gone: bool,
-    /// The path of a tree that git was told to make before, or the number of a container that was made.
+    /// The path of a tree that git made earlier in the command, or the number of a container that
+    /// was made.
     pub(crate) made: bool,
-    /// What stands in a file that was there before, unchanged: to run it is to run the file.
+    /// The unchanged contents of a file that existed before: to run it is to run the file.
     pub(crate) file: bool,
-    /// Whether it is a file that was looked for by its name, and stands in some folder below the one that is said.
+    /// Whether it is a file that was searched for by its name, in some folder below the given one.
     pub(crate) found: bool,
     /// Whether it is one of several things that the same command is run for.
     pub(crate) each: bool,
-    /// Whether it stands for whatever is in the folder that is said, at any depth.
+    /// Whether it means anything in the given folder, at any depth.
     pub(crate) within: bool,
 }
 
@@ -222,7 +223,7 @@ pub(crate) fn shown(words: &[Arg]) -> String {
     line
 }
 
-/// Where words come from, taken together.
+/// Joins the sources of words.
 pub(super) fn source_of(words: &[Arg]) -> Source {
     words
         .iter()

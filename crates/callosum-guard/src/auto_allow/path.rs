@@ -1,8 +1,9 @@
-//! Which files a line may read and write without a prompt.
+//! Files that a line may read and write without a prompt.
 //!
-//! Reading stays inside the project, in temporary folders and in a few folders of the system, and never reaches a file
-//! that keeps secrets. Writing stays inside the project, and is for documents and data: nothing that a build, a test, an
-//! editor or an agent reads later as code, settings or instructions.
+//! Reading stays inside the project, in temporary folders and in a few folders of the system, and
+//! never reaches a file that keeps secrets. Writing stays inside the project, and is for documents
+//! and data: nothing that a build, a test, an editor or an agent reads later as code, settings or
+//! instructions.
 
 use super::{AllowRefusal, Kind, Line, Tree};
 use crate::{
@@ -54,7 +55,7 @@ const STEERING: [&str; 12] = [
     "soul",
 ];
 
-/// Folders of which documents steer agents or run.
+/// Folders whose documents steer agents or run.
 const STEERING_FOLDERS: [&str; 10] = [
     "agents",
     "bin",
@@ -222,8 +223,8 @@ fn has_ending(name: &str, endings: &[&str]) -> bool {
     endings.contains(&end)
 }
 
-/// Checks that something may be created or changed at a path, whatever is in it: it is inside the project, and neither
-/// hidden nor one of the files that the guard protects.
+/// Checks that a path may be created or changed, with any content: it is inside the project, and
+/// neither hidden nor one of the files that the guard protects.
 pub(super) fn own(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = inside(line, path, folder)?;
     let inner = real[line.root.len()..].trim_start_matches('/');

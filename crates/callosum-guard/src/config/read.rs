@@ -1,7 +1,7 @@
-//! From the text of a `cake_config.yaml` to what it says, with everything that is wrong with it.
+//! Parser from the text of a `cake_config.yaml` to its settings, with every problem in it.
 //!
-//! The file is read as values first and looked at key by key, so that each problem is told with
-//! its key, its value and what is allowed, all at once and not one after the other.
+//! The file is read as values first and checked key by key, so that all problems are reported at
+//! once, each with its key, its value and the allowed values.
 
 use std::fmt;
 
@@ -21,10 +21,10 @@ pub const LONGEST: usize = 256 * 1024;
 /// Most characters of a file's own text that are shown.
 const LONGEST_SHOWN: usize = 160;
 
-/// What a file says, and what in it was passed over.
+/// Settings of a file, and the keys that were ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// What it says.
+    /// The settings.
     pub config: Config,
     /// Keys that are not known, with the keys that they stand in.
     pub unknown: Vec<String>,
@@ -33,11 +33,11 @@ pub struct Read {
 /// One thing that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key, with the keys that it stands in.
+    /// The key, with the keys around it.
     pub key: String,
-    /// What stands there; `None` where nothing does.
+    /// The value there; `None` if there is none.
     pub value: Option<String>,
-    /// What may stand there.
+    /// The allowed values.
     pub allowed: String,
     /// The line in which the rule begins that it is about.
     pub line: Option<u64>,
@@ -55,7 +55,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a file cannot be used.
+/// Reason that a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// It is larger than is read.
@@ -69,7 +69,7 @@ pub enum ConfigError {
     NotYaml {
         /// The file.
         file: String,
-        /// Where and why.
+        /// Position and reason.
         problem: String,
     },
     /// Values are missing or out of range.
@@ -79,14 +79,14 @@ pub enum ConfigError {
         file: String,
         /// All that is wrong.
         problems: Vec<Problem>,
-        /// What of the file makes the guard stricter and could be read all the same.
+        /// The parts of the file that make the guard stricter and could be read all the same.
         stricter: Box<Config>,
     },
 }
 
 impl ConfigError {
-    /// What is left of the file for a guard that must decide all the same: its strictness and its
-    /// rules, as far as they could be read, over what holds without a file. Never laxer than that.
+    /// Returns the part of the file for a guard that must decide all the same: its strictness and
+    /// its rules, as far as they could be read, over the defaults. Never laxer than those.
     pub fn stricter_part(&self) -> Config {
         match self {
             Self::Invalid { stricter, .. } => (**stricter).clone(),
@@ -95,7 +95,7 @@ impl ConfigError {
     }
 }
 
-/// So many problems are told in one line.
+/// Limit on the problems that one line reports.
 const MOST_TOLD: usize = 3;
 
 fn listed(problems: &[Problem]) -> String {
@@ -119,8 +119,9 @@ impl Config {
         Self::parse_over(file, text, &Config::default())
     }
 
-    /// The same, where a key that is missing is as it is in `base`. A project's file that does not mention a key has
-    /// no opinion on it, whatever the user's file says. Rules of `base` are not taken over.
+    /// Parses over `base`: a missing key is as in `base`. A project's file that does not mention a
+    /// key has no opinion on it, with any value in the user's file. Rules of `base` are not taken
+    /// over.
     pub fn parse_over(file: &str, text: &str, base: &Config) -> Result<Read, ConfigError> {
         if text.len() > LONGEST {
             return Err(ConfigError::TooLarge {
@@ -155,10 +156,10 @@ impl Config {
     }
 }
 
-/// What was found while a file is gone through.
+/// Findings while a file is read.
 #[derive(Default)]
 struct Sheet {
-    /// Where each rule begins.
+    /// Line at which each rule begins.
     lines: Vec<u64>,
     problems: Vec<Problem>,
     unknown: Vec<String>,

@@ -1,9 +1,10 @@
-//! Commands that lose nothing in the state that things are in: `git reset --hard` in a clean tree, `git branch -D` of a
-//! merged branch, `rm -rf` of a path that does not exist.
+//! Commands that lose nothing in the current state: `git reset --hard` in a clean tree,
+//! `git branch -D` of a merged branch, `rm -rf` of a path that does not exist.
 //!
-//! Start with [`Relief::lifts`]. It speaks only if the facts prove that nothing is lost; whatever they leave open is judged
-//! by the rules alone. Facts describe the moment before the line runs, so they count only behind commands that bring
-//! nothing into the tree: behind `git stash pop` or `mv`, a clean tree is not clean any more.
+//! Start with [`Relief::lifts`]. It speaks only if the facts prove that nothing is lost; anything
+//! that they leave open is judged by the rules alone. Facts describe the moment before the line
+//! runs, so they count only behind commands that bring nothing into the tree: behind
+//! `git stash pop` or `mv`, a clean tree is not clean any more.
 
 use crate::{
     analyze::{Call, value::Arg},
@@ -41,7 +42,7 @@ const GIT_READERS: [&str; 16] = [
     "version",
 ];
 
-/// What is known to be harmless of the calls of one line.
+/// The calls of one line, and the facts that may prove some of them harmless.
 pub(crate) struct Relief<'a> {
     calls: &'a [Call],
     facts: &'a Facts,

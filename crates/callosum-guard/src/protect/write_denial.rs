@@ -1,4 +1,4 @@
-//! What is held against a write to a path: whose file it is, and how grave that is.
+//! Objections to a write to a path: the owner of the file, and the severity.
 
 use super::writer::Reach;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     verdict::{Decision, Verdict},
 };
 
-/// What is held against a write.
+/// An objection to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Objection {
     pub(crate) id: &'static str,
@@ -168,7 +168,7 @@ fn is_pattern_of_state(pattern: &str, initialised: bool) -> bool {
     is_about && names.any(|name| glob::matches(pattern, name))
 }
 
-/// What is held against a write to this path by a command that reaches so far.
+/// Returns the objection to a write to this path by a command of this reach.
 pub(crate) fn objection_to(
     text: &str,
     cwd: Option<&str>,
@@ -236,8 +236,8 @@ pub(crate) fn objection_to(
     }
 }
 
-/// Where clients have their model write what it plans and remembers, in the home folder, `*` for one name. Nothing of it
-/// steers what they may do.
+/// Paths in the home folder at which clients have their model write plans and memories, `*` for one
+/// name. Nothing there steers what they may do.
 const OF_CLIENTS: [&str; 5] = [
     ".claude/plans/*.md",
     ".claude/projects/*/memory/*.md",

@@ -1,22 +1,22 @@
-//! What each program writes, by the words of its command line: a table.
+//! Files that each program writes, by the words of its command line: a table.
 //!
-//! Only how a word names a file stands here. Programs whose words need more than that to be read,
-//! such as editors and `tar`, are in `writes`.
+//! It only has the ways in which a word names a file. Programs whose words need more than that to
+//! be read, such as editors and `tar`, are in `writes`.
 
-/// How much may be held against a write.
+/// Extent of the objections to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Whatever is protected, and that it lies outside the project.
+    /// Every protected file, and every file outside the project.
     Anywhere,
-    /// Whatever is protected.
+    /// Every protected file.
     Protected,
-    /// Whatever is protected but the system's files: nothing in the file itself is changed.
+    /// Every protected file except the system's: nothing in the file itself is changed.
     Guarded,
-    /// Whatever is protected but the settings of clients and what starts by itself: only who may use
-    /// it changes, and its owner still may.
+    /// Every protected file except the settings of clients and programs that start by themselves:
+    /// only who may use it changes, and its owner still may.
     Rights,
-    /// Whatever is protected, and whatever folder such a file stands in: all of it goes, or is
-    /// another one afterwards.
+    /// Every protected file, and every folder with such a file in it: all of it goes, or is another
+    /// one afterwards.
     Whole,
 }
 
@@ -41,12 +41,12 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) names: &'static str,
-    /// First operands of which one must be there; none where it has no verbs.
+    /// First operands, one of them required; empty if it has no verbs.
     pub(super) verbs: &'static str,
     /// Options that take the next word.
     pub(super) takes: &'static str,
     pub(super) parts: &'static [Part],
-    /// Options of which one must be there; none where it always writes.
+    /// Options, one of them required; empty if it always writes.
     pub(super) with: &'static str,
     /// Options under which it writes nothing.
     pub(super) without: &'static str,
@@ -87,7 +87,7 @@ impl Writer {
     }
 }
 
-/// Options by which programs of all sorts are told where to write.
+/// Options by which programs of all sorts take the file to write.
 pub(super) const OUTPUT: &str = "--output --output-file --outfile --out-file --result-file";
 
 /// The table. A program may have several rows, and each of them counts.

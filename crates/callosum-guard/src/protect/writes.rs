@@ -95,7 +95,8 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
     all
 }
 
-/// Whether git puts our records aside with whatever else it does not keep: `git stash -u`.
+/// Whether git stashes the records of this program along with other untracked files:
+/// `git stash -u`.
 fn puts_aside_records(call: &Call, facts: &Facts) -> bool {
     if call.name != "git" || !facts.initialised {
         return false;
@@ -143,7 +144,7 @@ pub(super) fn operands<'a>(subject: &Subject<'a>) -> impl DoubleEndedIterator<It
     texts.into_iter()
 }
 
-/// What a row of the table says of a command.
+/// Adds the writes of a command by a row of the table.
 pub(super) fn by_table(writer: &Writer, call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, writer.takes, facts);
     let verb = subject.operand(0);
@@ -365,7 +366,7 @@ fn typed(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     );
 }
 
-/// The files that a patch names, and what git is told to write to.
+/// Adds the files that a patch names, and those that git writes to by an option.
 fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(
         call,

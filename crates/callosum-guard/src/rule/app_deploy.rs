@@ -1,4 +1,5 @@
-//! Deploys by tools that know nothing else than what everybody has: production, unless they are told of another place.
+//! Deploys by tools that only know what everybody has: production, unless an option names another
+//! place.
 
 use super::{
     Rule, Severity, Subject, Tool,
@@ -224,7 +225,7 @@ fn is_for_trial(subject: &Subject<'_>) -> bool {
     values(&words, options).any(is_stage)
 }
 
-/// Whether a lane, what it is told (`track:internal`), or a track is one for those who try things out.
+/// Whether a lane, its option (`track:internal`), or a track is one for testers.
 fn is_lane_of_trial(subject: &Subject<'_>, words: &[&str]) -> bool {
     let is_of_trial = |name: &str| {
         is_stage(name) || parts(name).any(|part| matches!(part.as_str(), "alpha" | "internal"))

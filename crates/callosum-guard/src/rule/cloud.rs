@@ -330,8 +330,8 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Whether a word of several parts says that something is deleted. What stands behind another verb is a name, and before it
-/// the names of groups have parts as well (`instance-groups managed delete-instances`).
+/// Whether a word of several parts deletes something. A word behind another verb is a name, and
+/// before it the names of groups have parts as well (`instance-groups managed delete-instances`).
 fn deletes_part(words: &[&str]) -> bool {
     const VERBS: [&str; 23] = [
         "add", "call", "create", "deploy", "describe", "download", "execute", "export", "get",

@@ -289,7 +289,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// What a command is given to run: its words, and what it reads.
+/// Returns the texts that a command runs: its words, and its input.
 pub(super) fn texts(subject: &Subject<'_>) -> Vec<String> {
     let redis = matches!(
         subject.call.name.as_str(),
@@ -325,8 +325,7 @@ pub(super) fn texts(subject: &Subject<'_>) -> Vec<String> {
     texts
 }
 
-/// Whether the database is one that nobody keeps: in memory, in a temporary folder, or for tests by
-/// its name.
+/// Whether the database is disposable: in memory, in a temporary folder, or for tests by its name.
 fn is_scratch(subject: &Subject<'_>) -> bool {
     let file = subject.operand(0);
     if matches!(subject.call.name.as_str(), "sqlite3" | "sqlite" | "duckdb") {

@@ -80,8 +80,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Whether statements delete whatever there is, or all of a kind: nothing says of what is matched
-/// which of it is meant.
+/// Whether statements delete everything, or all of a kind: no condition selects among the matches.
 fn destroys_cypher(text: &str) -> bool {
     let (statements, said) = parted(&text.to_ascii_lowercase());
     // Procedures take the statements that they run as texts.
@@ -128,7 +127,8 @@ fn deletes_all(statement: &str) -> bool {
     drops && !words.next_back().is_some_and(super::database::says_scratch)
 }
 
-/// What stands in the innermost brackets of a statement: patterns of nodes and relationships.
+/// Lists the contents of the innermost brackets of a statement: patterns of nodes and
+/// relationships.
 fn patterns(statement: &str) -> impl Iterator<Item = &str> {
     let opened = statement.split(['(', '[']).skip(1);
     opened.filter_map(|behind| Some(behind.split_once([')', ']'])?.0))

@@ -239,7 +239,7 @@ fn source_words<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
         .map(|(word, _)| word.text.as_str())
 }
 
-/// Whether a path looks like another project: a folder beside this one, or in the home folder.
+/// Whether a path looks like another project: a folder next to this one, or in the home folder.
 fn is_project_of_others(subject: &Subject<'_>, text: &str) -> bool {
     let absolute = path::absolute(text, subject.call.cwd.as_deref());
     let Some((parent, name)) = absolute.rsplit_once('/') else {

@@ -1,12 +1,13 @@
-//! What deletes all that is in a database, by the words of the framework or tool of migrations that does it.
+//! Deleting all contents of a database, by the words of the framework or migration tool that does
+//! it.
 //!
-//! A program is looked for where it may stand: in front, or behind what starts it (`npx prisma`, `php artisan`,
-//! `python -m alembic`, `cargo sqlx`).
+//! A program is looked for at each place where it may be: in front, or behind what starts it
+//! (`npx prisma`, `php artisan`, `python -m alembic`, `cargo sqlx`).
 
 use super::test_database::is_framework;
 use crate::{analyze::Call, path};
 
-/// Words that say it whatever program they are given to.
+/// Words that mean it with any program.
 const WORDS: [&str; 32] = [
     "db:drop",
     "db:reset",
@@ -99,10 +100,10 @@ const RESETS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Programs that only tell what they would do where they are told `--dry-run`.
+/// Programs that only print what they would do with `--dry-run`.
 const TELL: [&str; 4] = ["dotnet", "phinx", "atlas", "hasura"];
 
-/// Words of a runner behind which the program stands that it starts.
+/// Words of a runner before the program that it starts.
 const RUN: [&str; 4] = ["run", "exec", "dlx", "x"];
 
 /// Options, with a value, of what starts a program by its own first word: `cargo sqlx`, `pnpm prisma`.
@@ -130,7 +131,8 @@ pub(super) fn resets(call: &Call) -> bool {
         call.name.as_str(),
         "cargo" | "npm" | "pnpm" | "yarn" | "bun"
     );
-    // What else it is told may have the name of a program, or be a task: `cargo run -- migrate drop`, `yarn db:reset`.
+    // Its other words may have the name of a program, or be a task: `cargo run -- migrate drop`,
+    // `yarn db:reset`.
     let found = if starts {
         started(&words).filter(|at| is_known(words[*at]))
     } else {
@@ -167,7 +169,7 @@ pub(super) fn resets(call: &Call) -> bool {
     {
         return true;
     }
-    // Alembic's words, by whatever it is driven: `python manage.py db downgrade base`.
+    // Alembic's words, with any program that drives it: `python manage.py db downgrade base`.
     if says(&words[1..], "downgrade base") {
         return true;
     }
@@ -184,14 +186,14 @@ pub(super) fn resets(call: &Call) -> bool {
     })
 }
 
-/// The name of a program without its folder, and without the version that a runner is told.
+/// Returns the name of a program without its folder, and without the version that a runner gets.
 pub(super) fn base(word: &str) -> &str {
     let name = path::name(word);
     name.split_once('@').map_or(name, |(name, _)| name)
 }
 
-/// Where the first word stands that is no option, no value of one, no toolchain, and no word of the runner's own:
-/// `yarn workspace api run prisma`.
+/// Returns the position of the first word that is no option, no value of one, no toolchain, and no
+/// word of the runner's own: `yarn workspace api run prisma`.
 pub(super) fn started(words: &[&str]) -> Option<usize> {
     let is_of_cargo = words.first().is_some_and(|word| base(word) == "cargo");
     let mut is_value = false;
@@ -223,7 +225,7 @@ fn says(words: &[&str], wanted: &str) -> bool {
     })
 }
 
-/// Whether an option of one letter stands among others that are joined: `-nf`.
+/// Whether an option of one letter is among others that are joined: `-nf`.
 fn is_joined(word: &str, option: &str) -> bool {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let (Some(letter), 2) = (option.strip_prefix('-'), option.len()) else {

@@ -1,4 +1,4 @@
-//! Services that are scaled to nothing: nothing is deleted, and nobody is served.
+//! Services that are scaled to nothing: nothing is deleted, but no one is served.
 
 use super::{Rule, Severity, Subject, Tool};
 

@@ -78,7 +78,7 @@ fn an_alternative_passes_and_uses_the_words_of_the_command() {
     assert!(with_one > 100, "{with_one}");
 }
 
-/// CAKE-SHIM-1: nobody who uses one tool is told of another that only stands in the same table.
+/// CAKE-SHIM-1: an alternative never names another tool that is only in the same table.
 #[test]
 fn an_alternative_is_of_the_tool_that_is_used() {
     let facts = Facts::of_a_project();

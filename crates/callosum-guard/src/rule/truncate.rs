@@ -49,7 +49,7 @@ pub(super) const EMPTIED: Rule = Rule {
     ],
 };
 
-/// Endings of files that are written anew each time.
+/// Endings of files that are written from scratch each time.
 const PASSING: [&str; 13] = [
     "log", "tmp", "temp", "bak", "orig", "out", "err", "pid", "cache", "swp", "rej", "trace",
     "prof",
@@ -76,7 +76,7 @@ const MADE: [&str; 17] = [
     ".turbo",
 ];
 
-/// Endings of sources, over which nobody writes zeros for a purpose.
+/// Endings of sources, over which no one writes zeros for a purpose.
 const SOURCES: [&str; 24] = [
     "rs", "py", "js", "ts", "tsx", "jsx", "go", "c", "h", "cpp", "hpp", "java", "md", "json",
     "yaml", "yml", "toml", "css", "html", "sh", "rb", "php", "kt", "swift",
@@ -85,7 +85,7 @@ const SOURCES: [&str; 24] = [
 /// A file that would lose what is in it.
 struct Target<'a> {
     path: &'a str,
-    /// Whether it stands for all of a list.
+    /// Whether it means all of a list.
     listed: bool,
 }
 
@@ -130,10 +130,10 @@ pub(super) fn empties(subject: &Subject<'_>) -> bool {
         > 1
 }
 
-/// Returns whether a path is of what is written anew each time: logs, builds, caches. Where the
-/// project stands says nothing of that.
+/// Returns whether a path is of a kind that is written from scratch each time: logs, builds,
+/// caches. The location of the project says nothing about that.
 ///
-/// Pure: it goes by names alone, and what such a folder holds may be another thing all the same.
+/// Pure: it goes by names alone, and such a folder may hold something else all the same.
 pub fn can_be_made_again(path: &str, root: Option<&str>) -> bool {
     let inner = root.filter(|root| path::is_within(path, root));
     let path = inner.map_or(path, |root| &path[root.trim_end_matches('/').len()..]);
@@ -231,7 +231,7 @@ fn says_nothing(call: &Call) -> bool {
     }
 }
 
-/// The files of which `sed -i` deletes every line, by all its words.
+/// Returns the files in which `sed -i` deletes every line, by all its words.
 fn emptied_by_sed(words: &[Arg]) -> Vec<Target<'_>> {
     let sed = Sed::read(words);
     let deletes = |script: &&str| {

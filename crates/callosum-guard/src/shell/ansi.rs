@@ -1,7 +1,7 @@
 //! The escapes of `$'…'`, `echo -e` and `printf`.
 //!
-//! They differ in small ways, each of which is taken in its widest sense: a command hidden by an
-//! escape is to be found, and nothing is lost where one is decoded that the shell leaves alone.
+//! They differ in small ways, and each difference is taken in its widest sense: a command hidden by
+//! an escape is to be found, and nothing is lost if one is decoded that the shell leaves alone.
 
 /// Decodes backslash escapes, as where a shell takes the text for a word: without NULs.
 pub(crate) fn decode(text: &str) -> String {

@@ -1,23 +1,23 @@
-//! Where the reading stands, and statements: lists and pipelines.
+//! The reader's position, and statements: lists and pipelines.
 //!
-//! A descent by hand over the grammar of bash. Commands are read next door: `compound`, `simple`
-//! and `redirect`; their words in `word`. It never gives up: what it cannot make sense of is noted
-//! and passed over.
+//! A hand-written recursive descent for the grammar of bash. Other modules read commands:
+//! `compound`, `simple` and `redirect`; `word` reads their words. It never gives up: text that it
+//! cannot make sense of is noted and skipped.
 
 use super::{
     redirect::PendingHereDoc,
     tree::{Command, Script},
 };
 
-/// How deep constructs may stand in one another.
+/// Limit on the nesting of constructs.
 pub(crate) const MAX_DEPTH: usize = 32;
 
-/// What could not be read, or not to its end.
+/// A part that could not be read, or not to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ParseError {
     /// A quote, substitution or compound command has no end.
     Unfinished,
-    /// Something stands where nothing of its kind may.
+    /// A token in a place in which its kind is not allowed.
     Unexpected,
     /// Nested deeper than is looked at.
     TooDeep,
@@ -25,7 +25,7 @@ pub(crate) enum ParseError {
     TooMuch,
 }
 
-/// How much may still be read in one decision.
+/// Amount that may still be read in one decision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     /// Bytes that may still be read, counting each text that is read within another.
@@ -72,7 +72,7 @@ pub(crate) fn read(text: &str, depth: usize, budget: &mut Budget) -> (Script, Ve
     (script, reader.faults)
 }
 
-/// Where the reading stands.
+/// State of the reader.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
@@ -245,8 +245,7 @@ impl Reader<'_> {
             }
             let before = self.at;
             if self.eat("&&") || self.eat("||") || self.eat("&") || self.eat(";") {
-                // Only where nothing stands before it is it a fault, and none that hides
-                // anything.
+                // It is only an error if nothing comes before it, and not one that hides anything.
                 continue;
             }
             if let Some(command) = self.pipeline() {

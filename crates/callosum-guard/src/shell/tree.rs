@@ -1,7 +1,7 @@
-//! What a reading of a shell text is made of.
+//! Parts of a shell text that was read.
 //!
-//! Words keep what their quotes said, since a quoted star is a star. Deliberately not here: what
-//! a word comes to when it is expanded, which depends on where it stands.
+//! Words keep their quotes, since a quoted star is a star. Deliberately not here: the expansion of
+//! a word, which depends on its place.
 
 use std::{cell::OnceCell, rc::Rc};
 
@@ -34,7 +34,8 @@ pub(crate) enum Command {
         words: Option<Vec<Word>>,
         body: Script,
     },
-    /// `case`: what is looked at, what each arm does, and whether one of them is for whatever comes.
+    /// `case`: the examined word, the script of each arm, and whether one of the arms matches
+    /// everything.
     Case {
         subject: Word,
         arms: Vec<Script>,
@@ -74,14 +75,14 @@ pub(crate) struct Redirect {
     pub(crate) kind: RedirectKind,
     /// The descriptor, where it is written.
     pub(crate) descriptor: Option<u8>,
-    /// The variable that is told its number: `{name}>`.
+    /// The variable that gets its number: `{name}>`.
     pub(crate) name: Option<String>,
     /// Whether it takes what the command writes to its standard output.
     pub(crate) output: bool,
     pub(crate) target: Target,
 }
 
-/// What a redirection does.
+/// Effect of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RedirectKind {
     /// `<`
@@ -98,7 +99,7 @@ pub(crate) enum RedirectKind {
     Text,
 }
 
-/// What a redirection is about.
+/// Target of a redirection.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// A file, a descriptor, or the text after `<<<`.
@@ -139,7 +140,7 @@ pub(crate) struct Parameter {
     pub(crate) change: Change,
 }
 
-/// What `${name…}` makes of the value.
+/// Change that `${name…}` makes to the value.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     /// Nothing.
@@ -170,7 +171,7 @@ pub(crate) enum Change {
     Slice { offset: Word, length: Option<Word> },
     /// `^`, `^^`, `,` and `,,`.
     Case { upper: bool, all: bool },
-    /// `@Q` and its like, and whatever else there is.
+    /// `@Q` and its like, and any other change.
     Other,
 }
 
@@ -183,7 +184,8 @@ impl Script {
         }
     }
 
-    /// Joins the commands from there on, each of which runs where the one before it fails, where there are several.
+    /// Joins the commands from there on, if there are several; each runs if the one before it
+    /// fails.
     pub(super) fn choose(&mut self, from: usize) {
         if self.commands.len() > from + 1 {
             let commands = self.commands.split_off(from);
@@ -191,7 +193,7 @@ impl Script {
         }
     }
 
-    /// Has the commands from there on run beside what follows.
+    /// Has the commands from there on run in parallel with what follows.
     pub(super) fn put_aside(&mut self, from: usize) {
         let commands = self.commands.split_off(from);
         if !commands.is_empty() {

@@ -52,7 +52,8 @@ fn file(line: &[u8]) -> Option<(PathBuf, &[u8])> {
     Some((PathBuf::from(OsStr::from_bytes(&rest[at + 1..])), blob))
 }
 
-/// The path of a file of `ls-files -v` that git is told to pass over: not to be in the tree (`S`), or to stay as it is (a small letter).
+/// Returns the path in a line of `ls-files -v` that git ignores: not to be in the tree (`S`), or to
+/// stay as it is (a small letter).
 fn marked(line: &[u8]) -> Option<PathBuf> {
     let (mark, rest) = line.split_first()?;
     let is_marked = *mark == b'S' || mark.is_ascii_lowercase();
@@ -66,11 +67,11 @@ pub(super) struct CapturedTree {
     pub(super) tree: String,
     pub(super) bytes: u64,
     pub(super) not_covered: NotCovered,
-    /// Whether files were named of which none is there.
+    /// Whether files were named and none of them exists.
     pub(super) is_missed: bool,
 }
 
-/// What is to be in it: files, folders and patterns, seen from the tree's top folder.
+/// Contents of a snapshot: files, folders and patterns, seen from the tree's top folder.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'w> {
     /// These alone, where there are any, whether they are ignored or not.
@@ -80,8 +81,8 @@ pub(super) struct Scope<'w> {
 }
 
 impl CapturedTree {
-    /// Writes the tree as it is now, or what of it is in the scope. What stops git once may be our
-    /// own index, which is begun anew.
+    /// Writes the tree as it is now, or the part in the scope. A failure of git may come from this
+    /// program's index, which is then rebuilt from scratch.
     pub(super) fn now(
         surroundings: &GitEnvironment,
         repository: &Repository,
@@ -130,14 +131,15 @@ fn is_about(name: &str, path: &str) -> bool {
     takes_in(name, path.trim_end_matches('/')) || Path::new(name).starts_with(path)
 }
 
-/// What is taken, and with what.
+/// Sources and tools of a capture.
 struct Taking<'s> {
     surroundings: &'s GitEnvironment,
     repository: &'s Repository,
 }
 
 impl Taking<'_> {
-    /// What differs from our index is put into it; of one that is new, what git converts as well.
+    /// Adds all differences from this program's index to it; to a new index, also files that git
+    /// converts.
     fn whole(&self, is_new: bool) -> Result<CapturedTree, SnapshotError> {
         let git = self.repository.of_files(self.surroundings);
         let excluded = self.repository.excluded(&self.surroundings.disk)?;
@@ -180,8 +182,8 @@ impl Taking<'_> {
         Ok(taken)
     }
 
-    /// Takes the marks out of an index by which git passes files over whatever stands there: those that are there are looked at
-    /// from then on, and the others go.
+    /// Removes the marks in an index by which git ignores the state of files: those that exist are
+    /// compared from then on, and the others go.
     fn unmark(&self, git: &Git<'_>) -> Result<(), SnapshotError> {
         let listed = git.run(&["ls-files", "-z", "-v"])?;
         let mut folders = BTreeMap::new();
@@ -278,7 +280,7 @@ impl Taking<'_> {
         Ok(paths)
     }
 
-    /// What is named is put into an index that holds nothing else, whether it is ignored or not.
+    /// Puts the named files into an index that holds nothing else, whether they are ignored or not.
     fn named(&self, only: &[String]) -> Result<CapturedTree, SnapshotError> {
         let git = self.with_empty_index(ONLY)?;
         let listed = Self::listed(&git, only)?;
@@ -296,8 +298,8 @@ impl Taking<'_> {
         Ok(taken)
     }
 
-    /// What is named and not in a tree is put into an index that holds the tree, each name with all
-    /// that is there of it or not at all.
+    /// Puts named files that are not in a tree into an index that holds the tree, all files of a
+    /// name or none.
     fn besides(&self, also: &[String], taken: &mut CapturedTree) -> Result<(), SnapshotError> {
         let git = self.with_empty_index(ALSO)?;
         git.run(&["read-tree", &taken.tree])?;
@@ -316,7 +318,8 @@ impl Taking<'_> {
                 Some(self.size(&listed)?)
             };
             let Some(size) = size.filter(|size| *size <= bytes) else {
-                // Of all that git ignores, what no build makes again is held before nothing is: `.env` beside `target`.
+                // Of all that git ignores, files that no build makes again come first: `.env` next
+                // to `target`.
                 if name == "." {
                     let ignored = taken.not_covered.ignored.iter();
                     names.extend(
@@ -361,7 +364,7 @@ impl Taking<'_> {
     /// Git with an index of this name that holds nothing, for what is named.
     fn with_empty_index(&self, name: &str) -> Result<Git<'_>, SnapshotError> {
         let index = self.index_at(name);
-        // Whoever was killed while writing left it; nobody else is here.
+        // A process that was killed while writing left it; no other one is here.
         let left = self.index_at(&format!("{name}.lock"));
         self.surroundings.disk.remove_file(&left)?;
         self.surroundings.disk.remove_file(&index)?;
@@ -421,7 +424,7 @@ impl Taking<'_> {
                 continue;
             }
             let found = self.entry(&path, &mut folders)?;
-            // Something else stands where a file was: a folder, whose files are listed, or a pipe.
+            // Something else is where a file was: a folder, whose files are listed, or a pipe.
             let Some(found) =
                 found.filter(|found| matches!(found.kind, EntryKind::File | EntryKind::Link))
             else {
@@ -462,8 +465,8 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// What stands at a path of the tree, and not behind a link or a file on the way to it.
-    /// `folders` has what is known of those on the way.
+    /// Returns the entry at a path of the tree, if it is not behind a link or a file on the way to
+    /// it. `folders` has what is known of those on the way.
     fn entry(
         &self,
         path: &Path,
@@ -517,7 +520,7 @@ fn joined<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<u8> {
     input
 }
 
-/// What git prints with `-z`.
+/// Splits the output of git with `-z`.
 pub(super) fn paths(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
     printed
         .split(|byte| *byte == 0)

@@ -11,10 +11,11 @@ use callosum_host::{
     process::{self, Cancel, Ending, Launch, Limits, SpawnError, git},
 };
 
-/// How long a call of git may take.
+/// Timeout of a call of git.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Settings that keep git from tidying up and from passing files over, beside those that keep it from running what others configured.
+/// Settings that keep git from tidying up and from ignoring files, besides those that keep it from
+/// running what others configured.
 const SETTINGS: [&str; 6] = [
     "core.splitIndex=false",
     "core.ignoreStat=false",
@@ -27,7 +28,7 @@ const SETTINGS: [&str; 6] = [
 /// The words of a git that failed without any.
 pub(super) const SILENCE: &str = "no error message";
 
-/// What snapshots need of the machine.
+/// Access to the machine that snapshots need.
 #[derive(Clone, Debug)]
 pub struct GitEnvironment {
     /// Files.
@@ -36,22 +37,22 @@ pub struct GitEnvironment {
     pub clock: Clock,
     /// Ids.
     pub ids: Ids,
-    /// Ends git where somebody cancels.
+    /// Ends git on a cancellation.
     pub cancel: Cancel,
     /// The variables that git may see; those that would lead it elsewhere are taken out.
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Why git did not do what it was to.
+/// Reason that git did not do its task.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// It could not be run.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// It said no.
+    /// It reported a failure.
     #[error("git {command} failed: {said}")]
     Failed {
-        /// What it was to do.
+        /// The git command.
         command: String,
         /// Its last words.
         said: String,
@@ -59,7 +60,7 @@ pub enum GitError {
     /// It was ended.
     #[error("git {command} was stopped before it finished")]
     Ended {
-        /// What it was to do.
+        /// The git command.
         command: String,
     },
 }
@@ -172,7 +173,8 @@ impl<'s> Git<'s> {
     }
 }
 
-/// The line that says what is wrong, of all that git said: behind it there may be one that helps.
+/// Returns the line that reports the error, of all of git's messages: behind it there may be a
+/// hint.
 fn complaint(said: &str) -> &str {
     let lines = || said.trim().lines().rev();
     let wrong = lines().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));

@@ -13,7 +13,7 @@ use super::{
     store::SnapshotError,
 };
 
-/// What stands in a folder of git's while it is in the middle of something.
+/// Files in git's folder while an operation is in progress.
 const UNDER_WAY: [(&str, &str); 6] = [
     ("MERGE_HEAD", "a merge"),
     ("rebase-merge", "a rebase"),
@@ -23,11 +23,11 @@ const UNDER_WAY: [(&str, &str); 6] = [
     ("BISECT_LOG", "a bisection"),
 ];
 
-/// What our repository says of every file, above all that the tree says: its bytes are what it is.
-/// Unset is what runs nothing; of an encoding only unspecified is.
+/// Attributes of every file in this program's repository, which take precedence over those in the
+/// tree: bytes are taken as they are. Unset runs nothing; for an encoding, only unspecified does.
 const ATTRIBUTES: &[u8] = b"* -text -crlf -ident -filter !eol !working-tree-encoding\n";
 
-/// Where a tree stands, and what git knows of it.
+/// A tree on disk, and its git repositories.
 #[derive(Clone, Debug)]
 pub(super) struct Repository {
     /// The tree's top folder.
@@ -163,7 +163,7 @@ impl Repository {
     ) -> Result<bool, SnapshotError> {
         let disk = &surroundings.disk;
         let index = self.index();
-        // Whoever was killed while writing left it; nobody else is here.
+        // A process that was killed while writing left it; no other one is here.
         disk.remove_file(&self.folder.join("tree.index.lock"))?;
         if !anew && disk.exists(&index)? {
             return Ok(false);
@@ -178,7 +178,8 @@ impl Repository {
         };
         if let Some(bytes) = disk.read_if_there(&users.index)? {
             disk.replace(&index, &bytes, 0o600)?;
-            // One that leans on another, which stands beside the user's alone, is made whole.
+            // An index that borrows from a shared one, which exists only next to the user's, is
+            // made whole.
             let beside = disk.list_dir(&users.git_dir)?;
             let is_shared = |name: &OsStr| name.as_bytes().starts_with(b"sharedindex.");
             if beside.iter().any(|entry| is_shared(&entry.name)) {
@@ -239,7 +240,8 @@ impl Repository {
             .with("GIT_INDEX_FILE", self.index())
     }
 
-    /// What the user is in the middle of, in which files must not change under their feet.
+    /// Returns the operation that the user has in progress, during which files must not change
+    /// under their feet.
     pub(super) fn under_way(&self, disk: &Disk) -> Result<Option<&'static str>, DiskError> {
         let Some(users) = &self.users else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! [`Difference`]: what a command has changed since the snapshot that was taken before it, and the bytes that a snapshot
+//! [`Difference`]: the changes of a command since the snapshot that was taken before it, and the bytes that a snapshot
 //! holds. Start with [`Store::since`].
 
 use std::{
@@ -33,7 +33,7 @@ pub struct SnapshotFile {
 pub struct Difference {
     /// The file, as seen from the top of the tree.
     pub path: PathBuf,
-    /// How the snapshot holds it; `None` if it did not exist then.
+    /// The file in the snapshot; `None` if it did not exist then.
     pub before: Option<SnapshotFile>,
 }
 

@@ -20,13 +20,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Whether it is judged by reading, and stands apart.
+    /// Whether it is judged by reading, and stored apart.
     pub(crate) fn is_read(&self) -> bool {
         self.why.is_some()
     }
 }
 
-/// What steers the guard and plans, where it stands unless a user says otherwise.
+/// Files that steer the guard and plans, in their default locations.
 const KEPT: [&str; 6] = [
     "/home/u/.local/state/callosum",
     "/home/u/.config/callosum/config.toml",
@@ -49,8 +49,8 @@ pub(crate) fn facts() -> Facts {
     }
 }
 
-/// All rows, file by file in the order of their names: those that are proven or harmless, then those that are
-/// judged by reading, each of which says why it is.
+/// All rows, file by file in the order of their names: those that are proven or harmless, then
+/// those that are judged by reading, each with its reason.
 pub(crate) fn rows() -> Vec<Row> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut rows = rows_of(&corpus);

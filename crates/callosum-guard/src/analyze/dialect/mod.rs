@@ -1,8 +1,8 @@
-//! Other shells, put into the words of bash as far as their commands can be told.
+//! Other shells, translated into bash as far as their commands can be recognized.
 //!
-//! What comes out is read like any other text, and is no program: only which commands would run,
-//! in which order, over which words is kept. What is not known here goes through as it is, and is
-//! then unreadable or an unknown command, never nothing.
+//! The result is read like any other text, and is no program: it only keeps which commands would
+//! run, in which order, over which words. Anything unknown passes through as it is, and is then
+//! unreadable or an unknown command, never nothing.
 
 mod fish;
 mod powershell;

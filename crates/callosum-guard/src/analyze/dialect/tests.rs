@@ -1,4 +1,4 @@
-//! What texts of other shells come to.
+//! Translations of texts of other shells.
 
 use super::{fish, powershell};
 

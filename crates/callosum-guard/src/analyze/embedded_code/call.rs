@@ -1,11 +1,11 @@
-//! What stands around the name of a function that is called: its arguments, and the string that it is called on.
+//! The context of a called function's name: its arguments, and the string that it is called on.
 
 use super::{last, token::Token};
 
 /// So many pieces of a call are looked at: a program in which nothing closes is gone through once, not once for each call.
 const MAX_ARGUMENTS: usize = 512;
 
-/// What stands between the brackets that open at `at`, or the one string there.
+/// Returns the tokens between the brackets that open at `at`, or the one string there.
 pub(super) fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
     let mut depth = 0usize;
     let mut all = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn before(tokens: &[Token], at: usize) -> Option<String> {
     None
 }
 
-/// What a call is given, from comma to comma, of the pieces between its brackets or without any.
+/// Splits a call's arguments at commas, with or without the brackets around them.
 pub(super) fn parts(given: &[Token]) -> Vec<&[Token]> {
     let given = match given {
         [Token::Sign('('), inner @ ..] => inner,
@@ -88,7 +88,7 @@ pub(super) fn parts(given: &[Token]) -> Vec<&[Token]> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// The number that stands there alone, without what says that it is octal: `-1`, `0o755`.
+/// Returns the number that is there alone, without its octal prefix: `-1`, `0o755`.
 pub(super) fn number(part: &[Token]) -> Option<String> {
     let mut number = String::new();
     for token in part {

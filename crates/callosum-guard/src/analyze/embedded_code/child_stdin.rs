@@ -1,7 +1,8 @@
-//! What a program writes to those that it runs: `Popen(["bash"], stdin=PIPE).communicate("…")`,
-//! `IO.popen("sh", "w") { |f| f.puts "…" }`, `open(P, "|sh"); print P "…"`.
+//! Text that a program writes to its child processes:
+//! `Popen(["bash"], stdin=PIPE).communicate("…")`, `IO.popen("sh", "w") { |f| f.puts "…" }`,
+//! `open(P, "|sh"); print P "…"`.
 //!
-//! Which of several is written to is not told: each is taken to read all of it.
+//! It is not known which of several children gets the text: each is taken to read all of it.
 
 use super::{Language, arguments, last, spawn_options::Said, token::Token};
 
@@ -17,7 +18,7 @@ const WRITERS: [&str; 8] = [
     "fputs",
 ];
 
-/// What is written to by these is no program.
+/// Streams of the program itself: a write to one of them reaches no child.
 const OWN: [&str; 6] = ["stdout", "stderr", "STDOUT", "STDERR", "$stdout", "$stderr"];
 
 /// Functions whose program is always written to.
@@ -32,7 +33,7 @@ const JOINED: [&str; 8] = [
     "capture2e",
 ];
 
-/// What a program writes to those that it runs.
+/// Returns the text that a program writes to its child processes.
 pub(super) fn written(language: &Language, tokens: &[Token]) -> Option<String> {
     let pipes = tokens.iter().enumerate().any(|(at, token)| {
         let Token::Name(name) = token else {
@@ -99,7 +100,7 @@ fn is_to_write(given: &[Token]) -> bool {
     given.iter().any(mode)
 }
 
-/// How far behind its name what a function writes begins, where it writes to a program.
+/// Returns the offset behind a function's name where the text begins that it writes to a child.
 fn writes(language: &Language, name: &str, behind: &[Token], pipes: bool) -> Option<usize> {
     let own = last(name);
     let of = |wanted: &str| name.split(['.', ':', '>']).any(|part| part == wanted);
@@ -136,7 +137,7 @@ fn writes(language: &Language, name: &str, behind: &[Token], pipes: bool) -> Opt
     }
 }
 
-/// What a function is given: all texts between its brackets, or the one that follows.
+/// Returns a function's texts: all between its brackets, or the one that follows.
 fn texts(tokens: &[Token], at: usize) -> Vec<String> {
     match tokens.get(at) {
         Some(Token::Text(text)) => vec![text.clone()],

@@ -1,22 +1,23 @@
-//! What names hold and strings come to: joined, put into one another, split, kept in lists.
+//! Values of names and strings: joined, inserted into one another, split, kept in lists.
 //!
-//! Start with [`folded`], which goes through a program once, from its begin to its end, and puts in the
-//! place of each name what was last kept in it. A loop over what is written there is gone through once
-//! for each of its values: `rounds`. How a text is filled is in `filled`, what a call comes to in `closed`. Nothing is evaluated beyond that: no condition, no function of the program's own.
+//! Start with [`folded`], which goes through a program once, from start to end, and replaces each
+//! name with the value that it was last given. A loop over literal values runs once for each of
+//! them: `loops`. `interpolation` fills texts, `fold_calls` evaluates calls. Nothing else is
+//! evaluated: no condition, no function of the program's own.
 
 use std::{cell::Cell, collections::BTreeMap};
 
 use super::{Language, compiled, loops::is_close, path, quoting, token::Token};
 use crate::analyze::value::{SOME, push};
 
-/// What a name is known to hold.
+/// The known value of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Constant {
     Text(String),
     List(Vec<String>),
 }
 
-/// What names hold, by the name.
+/// Known values, by name.
 pub(super) type Names = BTreeMap<String, Constant>;
 
 /// Bytes that a string may come to.
@@ -82,7 +83,7 @@ pub(super) struct Folding<'a> {
     pub(super) out: Vec<Token>,
     /// Bytes that may still be put in the place of names.
     pub(super) left: Cell<usize>,
-    /// What a name held before something was added, and where that stands.
+    /// The value of a name before something was added, and the position of that.
     before: Option<(usize, Constant)>,
 }
 
@@ -176,7 +177,8 @@ impl Folding<'_> {
         self.out.push(Token::Name(name.to_owned()));
     }
 
-    /// What is done to a path that a name holds, which is a statement of its own behind another string.
+    /// Adds a method call on a path that a name holds; behind another string, as a statement of its
+    /// own.
     fn method_of_path(&mut self, path: String, method: &str) {
         if let Some(Token::Text(_)) = self.out.last() {
             self.out.push(Token::Sign(';'));
@@ -185,7 +187,8 @@ impl Folding<'_> {
         self.out.push(Token::Name(format!(".{method}")));
     }
 
-    /// What Ruby's `x.shellescape` and `x.shelljoin` come to; takes away what stands before, where that is a text.
+    /// Evaluates Ruby's `x.shellescape` and `x.shelljoin`; removes the text before it, if there is
+    /// one.
     fn escaped(&mut self, name: &str) -> Option<String> {
         let (value, method) = name.rsplit_once('.').unwrap_or(("", name));
         if !matches!(method, "shellescape" | "shelljoin") {
@@ -209,7 +212,7 @@ impl Folding<'_> {
         }
     }
 
-    /// What a name holds, as long as there is room for it.
+    /// Returns the value of a name, as long as there is room for it.
     fn put(&self, name: &str) -> Option<Constant> {
         let held = self.known.get(name)?;
         let length = match held {
@@ -355,7 +358,7 @@ impl Folding<'_> {
         } else {
             value
         };
-        // A path of which nothing is known is better left to be a name.
+        // A path without a known part is more useful as a name.
         if matches!(&value, Constant::Text(text) if text.contains(SOME) && text.chars().all(|c| c == SOME || c == '/'))
         {
             self.known.remove(&name);

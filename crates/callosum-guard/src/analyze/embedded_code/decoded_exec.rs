@@ -1,4 +1,4 @@
-//! What a program decodes and then runs.
+//! Code that a program decodes and then runs.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -21,7 +21,8 @@ const DECODERS: [&str; 13] = [
     "gzinflate",
 ];
 
-/// What a program would do by that which it decodes; that it decodes, where what comes of it is not known.
+/// Lists the effects of the code that a program decodes; if that code is not known, the fact that
+/// it decodes.
 pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
     let names = |wanted: &[&str]| {
         tokens
@@ -52,7 +53,7 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
     found
 }
 
-/// One level: what decodes into another decoder is said to be decoded.
+/// Reads one level: code that decodes again is only recorded as decoded.
 fn within(language: &Language, text: &str, home: &str) -> Vec<Effect> {
     if text.contains("b64decode") || text.contains("atob") || text.contains("base64") {
         return vec![words(&["decoded-code"])];

@@ -27,7 +27,7 @@ const BY_FOLDER: [&str; 11] = [
     "iterdir",
 ];
 
-/// What is asked of a name before a file is taken.
+/// Tests of a name by which a program picks files.
 const PICKS: [&str; 17] = [
     "endswith",
     "startswith",

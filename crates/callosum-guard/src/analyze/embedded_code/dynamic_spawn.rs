@@ -1,7 +1,7 @@
 //! Programs that a program runs with arguments which are not known: `run(["git", *args])`.
 //!
-//! Which of its commands a tool such as git is given decides on whether it destroys something. Where the
-//! call stands in a function, those who call that function tell.
+//! The subcommand decides whether a tool such as git destroys something. If the call is in a
+//! function, the callers of that function show it.
 
 use super::{Effect, arguments, function::RUN, last, token::Token, words};
 use crate::path;
@@ -45,10 +45,10 @@ const TAKES: [&str; 8] = [
     "-R",
 ];
 
-/// The command by which a rule is told of it.
+/// The command that reports it to the rules.
 const NAME: &str = "hidden-verb";
 
-/// What a program runs of which the command is not known, and what is known by those who call it.
+/// Lists programs that run with an unknown subcommand, with the facts that their callers supply.
 pub(super) fn verbs(tokens: &[Token]) -> Vec<Effect> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -71,7 +71,8 @@ pub(super) fn verbs(tokens: &[Token]) -> Vec<Effect> {
     found
 }
 
-/// What those who call a function of a compiled program have it run, as far as they say so.
+/// Lists the commands that callers of a compiled program's function have it run, as far as they
+/// name them.
 pub(super) fn told(tokens: &[Token]) -> Vec<Effect> {
     let is_told = |effect: &Effect| match effect {
         Effect::Words(words) => words.first().is_none_or(|first| first != NAME),
@@ -150,7 +151,7 @@ fn hidden(behind: &[Token]) -> Option<String> {
                 is_value = false;
                 rest
             }
-            // What is said by its name, and what is a function, is none of its arguments.
+            // Named arguments and functions are none of its arguments.
             [Token::Name(_), Token::Sign('='), ..] => return None,
             [Token::Name(name), ..]
                 if !matches!(name.as_str(), "function" | "async" | "lambda") =>
@@ -162,7 +163,7 @@ fn hidden(behind: &[Token]) -> Option<String> {
     }
 }
 
-/// The name of the function in which this stands, as far as can be told.
+/// Returns the name of the function around this position, if it can be found.
 fn function_around(tokens: &[Token], at: usize) -> Option<&str> {
     tokens[..at].iter().enumerate().rev().find_map(|(here, token)| {
         let Token::Name(name) = token else { return None };
@@ -182,7 +183,7 @@ fn function_around(tokens: &[Token], at: usize) -> Option<&str> {
     })
 }
 
-/// What those who call a function have it run: the program with what they give.
+/// Lists the commands that callers of a function have it run: the program with their arguments.
 fn by_callers(tokens: &[Token], function: &str, program: &str) -> Vec<Effect> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {

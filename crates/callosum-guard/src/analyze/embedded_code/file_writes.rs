@@ -5,7 +5,7 @@ use super::{
     token::Token, words,
 };
 
-/// What this function writes, called where it stands.
+/// Returns the write that a function call here makes.
 pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) -> Option<Effect> {
     let name = last(whole);
     let arguments = arguments(tokens, at + 1);
@@ -42,7 +42,7 @@ pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) 
     Some(Effect::Writes(at_home(path, home), content))
 }
 
-/// The archive that is taken apart, where it is said into which folder.
+/// Returns the effect of unpacking an archive, if the call names the folder.
 fn unpacked(name: &str, tokens: &[Token], arguments: &[Token], home: &str) -> Option<Effect> {
     let parts = parts(arguments);
     let folder = match name {
@@ -58,8 +58,8 @@ fn unpacked(name: &str, tokens: &[Token], arguments: &[Token], home: &str) -> Op
     Some(words(&["tar", "-x", "-f", "archive", "-C", &folder]))
 }
 
-/// What is written to a file that was just opened: `open(…).write("…")`, or `f.write("…")` where
-/// nothing else is.
+/// Returns the text that is written to a file that was just opened: `open(…).write("…")`, or
+/// `f.write("…")` if it is the only write.
 fn said_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
     let behind = tokens.get(at + 1 + length..)?;
     let writes = |(here, token): (usize, &Token)| {
@@ -74,7 +74,7 @@ fn said_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
     }
 }
 
-/// What awk's `print > "file"` and `printf >> "file"` write.
+/// Lists the writes of awk's `print > "file"` and `printf >> "file"`.
 pub(super) fn by_print(tokens: &[Token]) -> Vec<Effect> {
     let mut found = Vec::new();
     let mut prints = false;

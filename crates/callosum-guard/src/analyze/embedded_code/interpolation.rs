@@ -54,7 +54,7 @@ impl Folding<'_> {
         filled
     }
 
-    /// What an expression within a text comes to, where that is one text.
+    /// Returns the value of an expression within a text, if it is a single text.
     fn value(&self, expression: &str) -> Option<String> {
         if expression.is_empty() {
             return None;

@@ -1,9 +1,9 @@
-//! Libraries of Python of which a function is a program: GitPython's `repo.git.reset(…)`, `sh.git(…)`,
+//! Python libraries in which a function is a program: GitPython's `repo.git.reset(…)`, `sh.git(…)`,
 //! plumbum's `local["git"](…)`.
 
 use super::{Effect, arguments, last, spawn_options::Said, token::Token};
 
-/// What a program runs by way of them.
+/// Lists the commands that a program runs with these libraries.
 pub(super) fn calls(tokens: &[Token]) -> Vec<Effect> {
     let imported = imported(tokens);
     let mut found = Vec::new();

@@ -1,13 +1,35 @@
 //! One-liners in other languages: what they would run, delete or write.
 //!
 //! No language is parsed. Names, strings and brackets are enough to see which strings reach a
-//! function that runs or deletes something, also where they are joined from pieces or kept in a
+//! function that runs or deletes something, also if they are joined from pieces or kept in a
 //! variable first.
 //!
-//! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, what stands around a call in `call`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, statements for a database in `statement`, what it sends of secrets in `sent`, what it does to processes in `process` and to permissions in `mode`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
-//! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
+//! Start with [`effects`]. `token` splits a program into tokens. These modules work out values:
+//!
+//! - `fold`: strings before a program is examined
+//! - `constants`: values of names
+//! - `call`: the context of a call
+//! - `external_input`: values from outside
+//! - `spawn_options`: settings of a call besides words
+//! - `path`: methods of path objects
+//! - `quoting`: text that is quoted for a shell
+//! - `child_stdin`: text that a program writes to its child processes
+//! - `command_strings`: strings that may be commands
+//! - `dynamic_spawn`: programs with unknown arguments
+//! - `import`: functions under other names
+//! - `iterator_calls`: loops without a variable
+//!
+//! These find effects:
+//!
+//! - `directory_listing` and `file_writes`: files that a program lists and writes
+//! - `library`, `service_clients`, `repository` and `orm`: libraries that run programs or talk to
+//!   services, repositories and tables
+//! - `statement`: statements for a database
+//! - `exfiltration`: secrets that it sends
+//! - `process` and `mode`: what it does to processes and to permissions
+//! - `decoded_exec`: code that it decodes and then runs
+//! - `reverse_shell`: shells that it joins to a connection
+//! - `compiled`: all of that in compiled languages
 
 mod call;
 mod child_stdin;
@@ -61,14 +83,14 @@ use self::{
     token::{Token, tokens},
 };
 
-/// What a program would do.
+/// An effect that a program would have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Run this text in a shell.
     Shell(String),
     /// Run these words.
     Words(Vec<String>),
-    /// Perhaps run this text: it stands in a program that runs something.
+    /// Perhaps run this text: it is in a program that runs something.
     Perhaps(String),
     /// The same in this folder.
     Within(String, Box<Effect>),
@@ -80,7 +102,7 @@ pub(super) enum Effect {
     Writes(String, Option<String>),
 }
 
-/// What a program would do, as far as its strings tell.
+/// Lists the effects of a program, as far as its strings show them.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
     effects_given(language, source, home, &Given::default())
 }
@@ -186,7 +208,7 @@ pub(super) fn effects_given(
     found
 }
 
-/// What the functions of a program do that is read from its begin to its end.
+/// Lists the effects of a program's functions, read from start to end.
 fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
     let listed = listed(language, tokens);
     let program = Program {
@@ -227,9 +249,9 @@ struct Program<'a> {
     language: &'a Language,
     tokens: &'a [Token],
     home: &'a str,
-    /// What it writes to those that it runs.
+    /// Text that it writes to its child processes.
     fed: Option<String>,
-    /// What it names, by which libraries are known.
+    /// Names in it, by which libraries are recognized.
     named: Named<'a>,
 }
 

@@ -1,4 +1,5 @@
-//! What a program does to permissions and owners: `os.chmod("a", 0o777)`, `File.chmod(0777, "a")`.
+//! Changes that a program makes to permissions and owners: `os.chmod("a", 0o777)`,
+//! `File.chmod(0777, "a")`.
 
 use super::{
     Effect, Language, at_home,
@@ -8,7 +9,7 @@ use super::{
 };
 use crate::analyze::value::SOME;
 
-/// What this function does to permissions or owners, called where it stands.
+/// Returns the change to permissions or owners that a function call here makes.
 pub(super) fn asked(
     language: &Language,
     whole: &str,
@@ -51,7 +52,7 @@ pub(super) fn asked(
     (words.len() > length).then_some(Effect::Words(words))
 }
 
-/// What a mode gives, as `chmod` is told it: its digits, or the rights of all that are named.
+/// Returns a mode as `chmod` takes it: its digits, or the rights of all that are named.
 pub(super) fn mode(said: &[Token]) -> String {
     let names = |wanted: &str| {
         let mut names = said.iter();

@@ -1,6 +1,6 @@
-//! Tables that a program empties or drops by objects which stand for them: Prisma, knex, SQLAlchemy, Django, Sequelize,
-//! Mongoose. Each is said as a statement to the database's client. A program of tests is left alone, which does so
-//! before each of them, and so is what has a condition.
+//! Tables that a program empties or drops through objects: Prisma, knex, SQLAlchemy, Django,
+//! Sequelize, Mongoose. Each is recorded as a statement to the database's client. Exempt are test
+//! programs, which do this before each test, and calls with a condition.
 
 use super::{
     Effect, Named, arguments, first_text,
@@ -26,7 +26,7 @@ const TESTS: [&str; 12] = [
     "TestCase",
 ];
 
-/// What this function does with a whole table, called where it stands.
+/// Returns the effect of a function call here on a whole table.
 pub(super) fn asked(
     whole: &str,
     tokens: &[Token],
@@ -57,7 +57,7 @@ pub(super) fn asked(
     })
 }
 
-/// What a database is told.
+/// A statement for a database.
 enum Statement {
     Sql(String),
     Mongo(String),
@@ -127,7 +127,7 @@ fn statement(
     }
 }
 
-/// Whether a setting is said to be true: `{force: true}`.
+/// Whether a setting is true: `{force: true}`.
 fn says(inner: &[Token], wanted: &str) -> bool {
     let joined = format!("{wanted}:true");
     inner.iter().enumerate().any(|(at, token)| match token {

@@ -1,8 +1,9 @@
-//! What a call that runs a program says besides its words: the folder, what is read, the environment.
+//! Settings of a call that runs a program, besides its words: the folder, the input, the
+//! environment.
 
 use super::{Language, token::Token};
 
-/// What is said by a name, and is no word of the program's.
+/// Named arguments that are no words of the program's.
 const NAMES: [&str; 18] = [
     "cwd",
     "chdir",
@@ -32,7 +33,7 @@ pub(super) struct Said {
     pub(super) input: Option<String>,
 }
 
-/// How a file or a pipe is opened, where that is said behind a command.
+/// Modes of opening a file or a pipe, as given behind a command.
 const MODES: [&str; 8] = ["r", "w", "a", "r+", "w+", "rb", "wb", "rw"];
 
 impl Said {
@@ -90,14 +91,14 @@ impl Said {
     }
 }
 
-/// The first of what stands between brackets.
+/// Returns the first argument between brackets.
 fn first(arguments: &[Token]) -> &[Token] {
     let from = usize::from(arguments.first() == Some(&Token::Sign('(')));
     let inner = &arguments[from..];
     &inner[..length(inner)]
 }
 
-/// How many pieces there are up to the comma behind a value, or to where the brackets around it close.
+/// Counts the tokens up to the comma behind a value, or to the close of the brackets around it.
 fn length(value: &[Token]) -> usize {
     let mut depth = 0usize;
     for (at, token) in value.iter().enumerate() {

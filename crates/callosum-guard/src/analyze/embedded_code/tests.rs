@@ -61,7 +61,7 @@ fn a_folder_that_is_entered_is_found() {
     }
 }
 
-/// CAKE-SHIM-1: what a one-liner asks of a service is said as its client would be told.
+/// CAKE-SHIM-1: a one-liner's request to a service is recorded as the command of its client.
 #[test]
 fn what_is_asked_of_services_is_found() {
     let words = |line: &str| Effect::Words(line.split(' ').map(str::to_owned).collect());
@@ -234,7 +234,7 @@ fn what_names_hold_is_known() {
         let found = of(program, source);
         assert!(found.contains(expected), "{source}: {found:?}");
     }
-    // The name of a variable before it is told anything, and after it is told something else.
+    // The name of a variable before its assignment, and after another one.
     for source in [
         "system(c); c='git reset --hard'",
         "c='git reset --hard'; c='git status'; system(c)",
@@ -243,7 +243,7 @@ fn what_names_hold_is_known() {
     }
 }
 
-/// CAKE-SHIM-1: a command is no statement for a database, whatever its name.
+/// CAKE-SHIM-1: a command is no statement for a database, with any name.
 #[test]
 fn a_command_is_told_from_a_statement() {
     let found = of(

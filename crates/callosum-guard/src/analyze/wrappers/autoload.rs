@@ -1,7 +1,7 @@
-//! Files that a program loads by their name and runs, where they were written before in the same command:
+//! Files that a program loads by their name and runs, if the same command wrote them before:
 //! `conftest.py`, `noxfile.py`, a configuration in JavaScript, a playbook, a compose file.
 //!
-//! What stands in one that was there already nobody here knows.
+//! The contents of a file that existed before are not known here.
 
 use super::embedded_code;
 use crate::analyze::{
@@ -106,7 +106,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What stands in files that were written before: those that the words name, and those of these names.
+    /// Returns the contents of files that were written before: those that the words name, and those
+    /// of these names.
     fn written(&self, words: &[Arg], names: &[&str]) -> Vec<String> {
         let named: Vec<String> = words
             .iter()

@@ -192,8 +192,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// The program that an image of a container runs whatever it is given to, and whether it reaches
-/// further than the container.
+/// Returns the program that a container image always runs, and whether it reaches further than the
+/// container.
 pub(super) fn entry_of(image: &str) -> Option<(&'static str, bool)> {
     let image = image.split('@').next().unwrap_or(image);
     let name = path::name(image).split(':').next().unwrap_or("");

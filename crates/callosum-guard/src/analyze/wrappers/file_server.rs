@@ -1,7 +1,8 @@
-//! Clients of file servers: what `sftp`, `ftp`, `lftp` and `curl -Q` are told to do, put into the words of the
+//! Clients of file servers: commands for `sftp`, `ftp`, `lftp` and `curl -Q`, translated into the
 //! programs that do the same.
 //!
-//! What deletes at the other end is `rm` on another machine, a mirror is `rsync`, and what comes or goes is `scp`.
+//! A deletion at the other end is `rm` on another machine, a mirror is `rsync`, and a transfer is
+//! `scp`.
 
 use std::fmt::Write as _;
 
@@ -14,11 +15,11 @@ use crate::{
     path,
 };
 
-/// Where no server is named.
+/// The name if the command gives no server.
 const SOME_SERVER: &str = "server";
 
 impl Evaluator<'_> {
-    /// Follows what such a client is told by its options, a file or its input.
+    /// Follows the commands of such a client, from its options, a file or its input.
     pub(super) fn file_server(
         &mut self,
         name: &str,
@@ -62,8 +63,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Does what one command does here, and adds what it does at the other end to `there`, as a shell
-    /// would be told.
+    /// Runs one command as far as it acts here, and adds its effect at the other end to `there`, as
+    /// text for a shell.
     fn obey(&mut self, name: &str, server: &str, command: &str, there: &mut String) {
         let command = own(command);
         if let Some(text) = command.strip_prefix('!') {
@@ -110,7 +111,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What `curl` tells a server before or after it fetches: `-Q 'DELE x'`.
+    /// Follows the commands that `curl` sends to a server before or after it fetches:
+    /// `-Q 'DELE x'`.
     pub(super) fn quoted(&mut self, words: &[Arg]) {
         for [option, text] in words.array_windows() {
             if !matches!(option.text.as_str(), "-Q" | "--quote") {
@@ -195,7 +197,7 @@ fn mirror(server: &str, given: &[&str]) -> Vec<Arg> {
     run.map(Arg::plain).collect()
 }
 
-/// What comes from a server or goes to it, as `scp` has it.
+/// Returns the `scp` command for a transfer from a server or to it.
 fn copy(server: &str, sends: bool, are_many: bool, given: &[&str]) -> Vec<Arg> {
     let mut files: Vec<&str> = given
         .iter()

@@ -8,11 +8,12 @@ use crate::analyze::{
     wrapper_table::first_operand,
 };
 
-/// What a framework is told that takes a program, behind its command or as its input, and the program of its language.
+/// A framework's command that takes a program, as a word behind it or as its input, and the
+/// language of the program.
 struct Console {
     name: &'static str,
     verbs: &'static [&'static str],
-    /// Whether the program stands behind the command.
+    /// Whether the program comes behind the command.
     is_word: bool,
     language: &'static str,
 }
@@ -41,7 +42,7 @@ const CONSOLES: [Console; 7] = [
     console("iex", &["-S"], false, "elixir"),
 ];
 
-/// What a framework or a service is told that takes statements for the database which it knows.
+/// Commands of a framework or a service that take statements for the database which it knows.
 const DATABASES: [(&str, &[&str]); 7] = [
     ("rails", &["dbconsole", "db"]),
     ("manage.py", &["dbshell"]),

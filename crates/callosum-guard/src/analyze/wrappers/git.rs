@@ -16,8 +16,8 @@ const OF_NAMES: Source = Source {
 };
 
 impl Evaluator<'_> {
-    /// Marks the working trees among words of git's that it was told to make before, its own name where it runs in a
-    /// clone, and the repository of a clone where that is deleted.
+    /// Marks words of git that name working trees which it made earlier in the command, its own
+    /// name if it runs in a clone, and the repository of a clone if that is deleted.
     pub(in crate::analyze) fn mark_made(&self, name: &str, words: &mut [Arg]) {
         let (trees, cloned) = (&self.state.trees, &self.state.cloned);
         let is_certain = self.state.others.is_empty();
@@ -81,7 +81,7 @@ impl Evaluator<'_> {
         {
             self.state.aliases.insert(format!("{KEPT}{key}"), value);
         }
-        // What a setting says to run counts where it is first told, and at the command itself.
+        // A command in a setting counts when the setting is first made, and at the command itself.
         let told = |key: &str| !self.state.aliases.contains_key(&format!("{KEPT}{key}"));
         let runs: Vec<String> = settings
             .iter()
@@ -250,7 +250,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a diff is of the tree as it stands, not between two commits.
+/// Whether a diff is of the tree as it is now, not between two commits.
 fn is_of_the_tree(words: &[Arg]) -> bool {
     let revisions = words
         .iter()

@@ -1,4 +1,4 @@
-//! Interpreters of other languages: where their program stands, and following what it does.
+//! Interpreters of other languages: finding their program, and following it.
 
 use super::embedded_code;
 use crate::analyze::{
@@ -166,7 +166,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a program is given: the words behind it, what it reads, and what was set before.
+    /// Collects a program's values from outside: the words behind it, its input, and variables that
+    /// were set before.
     fn given_to(&self, words: &[Arg], input: Option<&Value>) -> embedded_code::Given {
         let words = match words {
             [first, words @ ..] if first.text == "--" => words,

@@ -253,7 +253,7 @@ impl Evaluator<'_> {
                         let run = replaced(&command, "{}", &item);
                         let via = format!("find {action}");
                         let written = self.apart(|walker| walker.inner(&via, &run, None));
-                        // What is not known of it is said below.
+                        // The unknown part of it is added below.
                         if written.is_known() {
                             output.append(&written);
                         } else {
@@ -263,7 +263,7 @@ impl Evaluator<'_> {
                     }
                     here = end;
                 }
-                // The folder that what was found stands in: one that is gone through may be it itself.
+                // The folder of a found file: it may be the searched folder itself.
                 "-printf"
                     if words
                         .get(here + 1)
@@ -450,7 +450,7 @@ fn is_null(option: &str) -> bool {
     letters.contains('0') && letters.chars().all(|c| "0rtpx".contains(c))
 }
 
-/// What `-fprintf` writes for one file.
+/// Returns the text that `-fprintf` writes for one file.
 fn format_of_find(format: &str) -> String {
     let mut text = String::new();
     let decoded = ansi::decode(format);

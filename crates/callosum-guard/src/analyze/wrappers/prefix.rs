@@ -8,7 +8,8 @@ use crate::analyze::{
 };
 use crate::rule::SETTINGS;
 
-/// The one file that `dotenv` takes variables from, where it is told of no other and of no variable besides.
+/// Returns the one file that `dotenv` takes variables from, if its words name no other and no
+/// variable.
 fn settings_of_dotenv(words: &[Arg]) -> Option<&str> {
     match words {
         [option, file, rest @ ..]
@@ -222,12 +223,12 @@ impl Evaluator<'_> {
     }
 }
 
-/// What `setarch` may be told first, and need not be.
+/// Architectures that `setarch` may have as its first word.
 const ARCHITECTURES: [&str; 9] = [
     "x86_64", "i386", "i686", "linux32", "linux64", "arm", "armv7l", "aarch64", "ppc64le",
 ];
 
-/// Where the command of `bwrap` begins, of whose options many take two words.
+/// Returns the start of the command of `bwrap`, many of whose options take two words.
 fn behind_mounts(words: &[Arg], takes: &str) -> usize {
     const PAIRS: [&str; 4] = ["--symlink", "--setenv", "--file", "--chmod"];
     let mut at = 1;

@@ -10,7 +10,7 @@ use crate::analyze::{
     wrapper_table::takes_next,
 };
 
-/// What stands in a file of tasks.
+/// Contents of a file of tasks.
 #[derive(Debug, Default)]
 pub(super) struct Recipes {
     tasks: Vec<Task>,
@@ -18,7 +18,7 @@ pub(super) struct Recipes {
     pub(super) usual: Vec<String>,
 }
 
-/// What `make` or `just` is asked for.
+/// A request to `make` or `just`.
 #[derive(Debug)]
 pub(super) enum RequestedRecipe {
     /// To show what there is, or what it would do.
@@ -134,7 +134,7 @@ pub(super) struct Task {
 }
 
 impl Recipes {
-    /// Reads a Taskfile. Whatever a task says a name of is taken for needed by it.
+    /// Reads a Taskfile. A task needs any task that it names.
     pub(super) fn of_task(text: &str) -> Recipes {
         let indent = |line: &str| line.len() - line.trim_start().len();
         let mut recipes = Recipes {
@@ -288,7 +288,7 @@ impl Recipes {
     }
 }
 
-/// Whether a name is one that a pattern stands for: `nuke-*`.
+/// Whether a name matches a pattern: `nuke-*`.
 fn fits(pattern: &str, name: &str) -> bool {
     let (front, _) = pattern.split_once('*').unwrap_or((pattern, ""));
     let (_, end) = pattern.rsplit_once('*').unwrap_or(("", pattern));

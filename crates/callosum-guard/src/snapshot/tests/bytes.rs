@@ -1,4 +1,4 @@
-//! The bytes of the tree are what a snapshot holds, whatever git would make of them.
+//! A snapshot holds the bytes of the tree, independent of git's conversions.
 
 use callosum_host::disk::EntryKind;
 
@@ -150,7 +150,8 @@ fn names_of_nothing_are_refused() {
     assert!(error.to_string().contains("`nosuch`"), "{error}");
 }
 
-/// CAKE-SNAP-1: files that git was told to pass over are held as they stand there, and so are those beside a sparse checkout.
+/// CAKE-SNAP-1: files that git is set to ignore are held as they are on disk, and so are those
+/// outside a sparse checkout.
 #[test]
 fn what_git_is_told_to_pass_over_is_held() {
     let ground = Fixture::repository();

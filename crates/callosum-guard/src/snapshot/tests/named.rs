@@ -43,7 +43,8 @@ fn named_files_come_back_from_folders_that_are_gone() {
     );
 }
 
-/// CAKE-SNAP-1: what git ignores is held where it is named, beside the tree, and by no later one.
+/// CAKE-SNAP-1: an ignored file is held if it is named, in addition to the tree, and by no later
+/// snapshot.
 #[test]
 fn what_is_ignored_is_held_where_it_is_named() {
     let ground = Fixture::repository();
@@ -78,7 +79,8 @@ fn what_is_ignored_is_held_where_it_is_named() {
     assert_eq!(ground.text("x.secret").as_deref(), Some("changed since"));
 }
 
-/// CAKE-SNAP-1: a folder that is named by a pattern is held with what is in it, whatever the pattern begins with.
+/// CAKE-SNAP-1: a folder that is named by a pattern is held with its contents, with any beginning
+/// of the pattern.
 #[test]
 fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
     for pattern in ["t*t", "*get", "?arget", "[t]arget", "ta*"] {
@@ -95,7 +97,8 @@ fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
     }
 }
 
-/// CAKE-SNAP-1: of what was named, what is not held is said: too large, too much, a repository inside.
+/// CAKE-SNAP-1: named files that are not held are reported: too large, too much, a repository
+/// inside.
 #[test]
 fn what_is_named_and_not_held_is_said() {
     let ground = Fixture::repository();
@@ -129,7 +132,7 @@ fn what_is_named_alone_waits_for_no_tree() {
     let ground = Fixture::repository();
     let store = ground.store();
     let _tree = store.lock_tree(Duration::ZERO).unwrap();
-    // One that was killed is in nobody's way.
+    // A lock of a killed process is in no one's way.
     let left = store.repository.folder.join("named.index.lock");
     store.surroundings.disk.create(&left, b"", 0o600).unwrap();
     let wanted = Wanted {

@@ -46,8 +46,8 @@ fn going_back_brings_back_and_removes_nothing() {
     assert_eq!(ground.text("since.txt").as_deref(), Some("since\n"));
 }
 
-/// CAKE-SNAP-1: what going back has made and somebody has worked on since is theirs, and so is what
-/// was there before under the same name.
+/// CAKE-SNAP-1: a file that a restore has created and someone has worked on since is theirs, and so
+/// is one that was there before under the same name.
 #[test]
 fn undoing_removes_nothing_that_was_worked_on_since() {
     let ground = Fixture::repository();
@@ -145,7 +145,7 @@ fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
     let refused = store.restore(&snapshot).unwrap_err();
     assert!(matches!(refused, SnapshotError::Broken { .. }), "{refused}");
     assert_eq!(ground.text("dir/b.txt").as_deref(), Some("other\n"));
-    // The next one is begun anew.
+    // The next index is built from scratch.
     let next = store.create(&labelled("next")).unwrap();
     store.restore(&next).unwrap();
 }

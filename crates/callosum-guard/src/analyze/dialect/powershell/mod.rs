@@ -22,7 +22,7 @@ pub(in crate::analyze) fn powershell(text: &str) -> String {
     out
 }
 
-/// What cmdlets and their aliases do, by the name of it in bash.
+/// Cmdlets and their aliases, by the bash command that does the same.
 const NAMES: &[(&str, &[&str])] = &[
     (
         "Remove-Item",
@@ -90,7 +90,7 @@ const PASSING: [&str; 16] = [
     "convertto-json",
 ];
 
-/// How deep blocks may stand in one another.
+/// Limit on the nesting of blocks.
 const MAX_DEPTH: usize = 24;
 
 struct Reader {
@@ -125,12 +125,12 @@ impl Reader {
         }
     }
 
-    /// What stands in the brackets that open here.
+    /// Returns the contents of the brackets that open here.
     fn inner(&mut self) -> String {
         let mut out = String::new();
         self.at += 1;
         if self.depth >= MAX_DEPTH {
-            // Deeper than is read, by which nobody takes it for understood.
+            // Too deep to read: leave brackets open, so that the text does not pass for understood.
             self.at = self.pieces.len();
             return "{ ".repeat(MAX_DEPTH * 2);
         }
@@ -219,7 +219,7 @@ impl Reader {
         }
     }
 
-    /// What stands behind the piece here up to a bracket that closes: words, or what a command gives.
+    /// Returns the text from the piece here up to a closing bracket: words, or a command's output.
     fn value_or_command(&mut self) -> String {
         let is_value = self
             .pieces
@@ -244,7 +244,7 @@ impl Reader {
             && matches!(self.pieces.get(self.at + 1), Some(Piece::Word(word)) if is_value(word));
         self.at += usize::from(is_group);
         if self.word().is_some_and(is_value) {
-            // What `+` joins is one, what stands side by side a list.
+            // `+` joins values into one; values without it are a list.
             let mut values: Vec<String> = Vec::new();
             let mut is_joined = false;
             while let Some(word) = self.word() {
@@ -337,7 +337,7 @@ impl Reader {
             .map(|(known, _)| *known);
         let mut rest = words.get(1..).unwrap_or_default().to_vec();
         match known {
-            // The path is given by its name, or stands first.
+            // The path has a named parameter or comes first.
             Some("tee") => {
                 let path = named(&rest, &["-path", "-filepath", "-literalpath"])
                     .or_else(|| rest.iter().find(|word| !word.starts_with('-')).cloned());
@@ -390,7 +390,7 @@ impl Reader {
     }
 }
 
-/// What passes on what it is given; of processes those that fit what they are held against.
+/// Translates a cmdlet that passes its input on; of processes, only those that match its condition.
 fn passed(name: &str, words: &[String], blocks: &str, before: &str) -> String {
     let first = before.trim_end_matches([' ', '|']).rsplit(['\n', '|']);
     let are_processes = first

@@ -84,7 +84,8 @@ fn word(letters: &[char], from: usize) -> (String, usize) {
     (word, at.max(from + 1))
 }
 
-/// What stands without quotes: properties are left off, and a backslash is a letter, but in a path that is no drive's.
+/// Reads a text without quotes: drops properties, and takes a backslash for a letter, except in a
+/// path without a drive.
 fn unquoted(text: &str) -> String {
     // `git @words`: each element is a word.
     if let Some(name) = text.strip_prefix('@')

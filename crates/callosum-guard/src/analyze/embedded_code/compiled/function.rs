@@ -151,7 +151,7 @@ pub(super) const MOVE: [(&str, &str); 9] = [
     ("Directory.Move", "mv"),
 ];
 
-/// What a library of git's is told to reset by, so that changes are thrown away, by the end of its name.
+/// Options by which a git library resets and discards changes, by the end of their names.
 pub(super) const HARD: [&str; 4] = [
     "HardReset",
     "ResetType::Hard",

@@ -1,8 +1,9 @@
-//! Programs in compiled languages: C, C++, Rust, Go, Java, Kotlin, C#, Swift, Zig and others like them.
+//! Programs in compiled languages: C, C++, Rust, Go, Java, Kotlin, C#, Swift, Zig and others like
+//! them.
 //!
 //! As elsewhere no language is parsed, and all of them are read alike: a function is known by the
-//! last part of its name. A whole folder that is deleted by a name nothing is known of is said to be
-//! so, where the program speaks of no temporary one.
+//! last part of its name. Deleting a whole folder by an unknown name is recorded as such, unless
+//! the program mentions a temporary one.
 
 mod function;
 mod place;
@@ -24,10 +25,10 @@ use crate::{
 /// All of them, as one language.
 pub(in crate::analyze) const COMPILED: &Language = &Language::compiled("compiled");
 
-/// The same, as part of a project: what its functions are called with stands elsewhere.
+/// The same, as part of a project: the arguments of its functions are in other files.
 pub(in crate::analyze) const PROJECT: &Language = &Language::compiled("project");
 
-/// What a call is recorded as that deletes a folder which nothing is known of.
+/// The call that is recorded for the deletion of an unknown folder.
 const UNKNOWN: &str = "unknown-deletes";
 
 /// Times that names and paths are put in their places: a path that is joined of a name may be held by another.
@@ -52,7 +53,7 @@ pub(super) fn known(language: &Language, tokens: Vec<Token>, home: &str) -> Vec<
     tokens
 }
 
-/// The pieces without what says of which kind a name is, so that `p := "x"`, `p: &str = "x"` and
+/// Drops the tokens that only give the kind of a name, so that `p := "x"`, `p: &str = "x"` and
 /// `char p[] = "x"` are read as `p = "x"`.
 fn plain(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
@@ -82,7 +83,7 @@ fn filled(text: &str) -> String {
         .fold(text.to_owned(), |text, format| text.replace(format, &maybe))
 }
 
-/// What a program would do, as far as its strings tell.
+/// Lists the effects of a program, as far as its strings show them.
 pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
     let names = || {
         tokens.iter().filter_map(|token| match token {
@@ -190,7 +191,7 @@ fn chained(program: &[String], tokens: &[Token], at: usize) -> Option<Effect> {
     Some(Effect::Words(said))
 }
 
-/// What is run by a function that takes a program and its words.
+/// Returns the command that a function runs which takes a program and its words.
 fn run(name: &str, texts: &[String]) -> Option<Effect> {
     let program = texts.first()?;
     // `run` and `Start` are names of everything; what runs a program names one.
@@ -251,7 +252,7 @@ fn path(
     if !joined.is_empty() {
         return Some(at_home(joined, home));
     }
-    // Of a method it is what stands before.
+    // A method applies to the value before it.
     let is_method = !name.contains(['.', ':']);
     is_method.then(|| before(tokens, at))?
 }

@@ -33,7 +33,7 @@ const MADE: [&str; 5] = [
     "createTempDir",
 ];
 
-/// Methods that give the path or text that they are called on, whatever they are given.
+/// Methods that return the path or text that they are called on, with any arguments.
 const KEEPS: [&str; 18] = [
     "unwrap",
     "expect",
@@ -88,8 +88,8 @@ pub(in super::super) fn joins(method: &str) -> bool {
     JOINS.contains(&method)
 }
 
-/// Puts paths in the place of what comes to them, with this in the place of parts that nothing is known of; where nothing
-/// is said of such parts, a path that has one is left as it stands.
+/// Replaces expressions with the paths that they evaluate to, with `unknown` in place of unknown
+/// parts. Without it, a path with such a part stays as it is.
 pub(super) fn placed(tokens: &[Token], home: &str, unknown: Option<char>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -312,7 +312,7 @@ fn filled(texts: &[String]) -> String {
     text + rest
 }
 
-/// Parts as one path; one that begins at the root begins anew.
+/// Joins parts to one path; a part that begins at the root replaces those before it.
 fn joined(parts: &[String]) -> String {
     let mut whole = String::new();
     for part in parts {
@@ -330,7 +330,7 @@ fn is_text(token: &Token) -> bool {
     matches!(token, Token::Text(_))
 }
 
-/// How many pieces there are from the bracket that opens first up to where it closes.
+/// Counts the tokens from the first opening bracket up to the one that closes it.
 fn closing(tokens: &[Token]) -> Option<usize> {
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -354,7 +354,7 @@ fn closing(tokens: &[Token]) -> Option<usize> {
 /// Pieces of a call that is looked at.
 const MAX_CALL: usize = 256;
 
-/// Where the bracket opens that closes at the end, not too far from there.
+/// Finds the bracket that opens what closes at the end, not too far from there.
 fn opening(tokens: &[Token]) -> Option<usize> {
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate().rev().take(MAX_CALL) {

@@ -13,7 +13,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a benchmark has nobody to tell but the terminal, and starts itself for the first decision of a process"
+    reason = "a benchmark only reports to the terminal, and starts itself for the first decision of a process"
 )]
 
 use std::{

@@ -140,9 +140,9 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
         value(["-d", "--directory"])
     };
     let folder = path::absolute(folder.unwrap_or("."), call.cwd.as_deref());
-    let said = value(["-p", "--strip"]).and_then(|folders| folders.parse().ok());
+    let given = value(["-p", "--strip"]).and_then(|folders| folders.parse().ok());
     // Without it `patch` goes by the last part of a path, or by all of it where that is there.
-    let strips = match said {
+    let strips = match given {
         Some(folders) => vec![folders],
         None if is_git => vec![1],
         None => vec![0, 1],

@@ -236,7 +236,7 @@ mod tests {
 
     /// CAKE-SNAP-1: what may run and yet loses work is known, and what is harmless is none of it.
     #[test]
-    fn what_loses_work_is_told_although_it_is_allowed() {
+    fn loss_of_work_is_reported_although_it_is_allowed() {
         for command in [
             "rm -rf src",
             "rm a.rs",
@@ -309,7 +309,7 @@ mod tests {
 
     /// CAKE-SNAP-1: named files that may be lost are reported, for a repository may ignore them.
     #[test]
-    fn what_is_named_and_may_be_lost_is_told() {
+    fn named_files_that_may_be_lost_are_reported() {
         let named = |command: &str| decide(command, &facts(), &Policy::default()).named;
         for (command, expected) in [
             (

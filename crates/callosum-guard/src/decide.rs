@@ -399,7 +399,7 @@ mod tests {
     /// CAKE-CFG-1: who wants to be asked about everything is, but for what they have permitted; a
     /// block stays one.
     #[test]
-    fn whatever_is_allowed_is_asked_about_where_that_is_wanted() {
+    fn confirm_asks_about_every_allowed_command() {
         let permitted = crate::Permission::parse("ls *").unwrap();
         let policy = Policy {
             confirm: true,

@@ -222,7 +222,7 @@ mod tests {
     /// CALC-FUT-1: for files that git brings into a tree, the words show the comparison to make, or
     /// that it is not known yet.
     #[test]
-    fn what_git_brings_is_told_by_what_it_can_be_asked() {
+    fn files_that_git_brings_are_found_by_a_query() {
         let tree = |to: &str| GitWriteSource::Tree(to.to_owned());
         let kept = |entry: &str| GitWriteSource::Kept(entry.to_owned());
         let taken = |entry: &str| GitWriteSource::Taken(entry.to_owned());

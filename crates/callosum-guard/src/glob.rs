@@ -80,10 +80,10 @@ fn without_qualifiers(pattern: &str) -> &str {
         .strip_suffix(')')
         .and_then(|inner| inner.rsplit_once('('));
     match cut {
-        Some((before, said))
+        Some((before, qualifiers))
             if before.ends_with('*')
-                && !said.is_empty()
-                && said.chars().all(|letter| "DN./@oOn".contains(letter)) =>
+                && !qualifiers.is_empty()
+                && qualifiers.chars().all(|letter| "DN./@oOn".contains(letter)) =>
         {
             before
         }

@@ -217,7 +217,7 @@ fn patched(call: &Call, facts: &Facts) -> Option<Vec<String>> {
 mod tests {
     use crate::{Facts, Policy, decide};
 
-    fn told(command: &str) -> Vec<String> {
+    fn overwritten(command: &str) -> Vec<String> {
         let facts = Facts::of_a_project();
         let verdict = decide(command, &facts, &Policy::default());
         assert!(!verdict.destroys, "{command}: {verdict:?}");
@@ -228,7 +228,7 @@ mod tests {
     /// CAKE-SNAP-1: a file that a command overwrites is reported, and none that it only makes or
     /// adds to.
     #[test]
-    fn what_is_written_over_is_told() {
+    fn overwritten_files_are_reported() {
         for command in [
             "git show HEAD:f > f",
             "cat /dev/null > f",
@@ -250,7 +250,7 @@ mod tests {
             "ruby -i -pe 'sub(/a/, \"b\")' f",
             "patch -p1 <<'E'\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\nE",
         ] {
-            let mut paths = told(command);
+            let mut paths = overwritten(command);
             paths.dedup();
             assert_eq!(paths, ["f"], "{command}");
         }
@@ -290,7 +290,7 @@ mod tests {
             "cpio -t < a",
             "jar tf a.jar",
         ] {
-            assert_eq!(told(command), [""; 0], "{command}");
+            assert_eq!(overwritten(command), [""; 0], "{command}");
         }
     }
 
@@ -315,13 +315,13 @@ mod tests {
             ("rsync -a /tmp/x src", &["src", "src/x/"]),
             ("install -m 644 /tmp/x a", &["a", "a/x"]),
         ] {
-            assert_eq!(told(command), expected, "{command}");
+            assert_eq!(overwritten(command), expected, "{command}");
         }
     }
 
     /// CAKE-SNAP-1: files out of an archive or a patch may overwrite any file in the folder.
     #[test]
-    fn the_folder_of_an_archive_or_a_patch_is_told() {
+    fn the_folder_of_an_archive_or_a_patch_is_reported() {
         for (command, expected) in [
             ("tar xf /tmp/x.tar", &["/"][..]),
             ("tar -xzf /tmp/x.tgz -C src", &["src/"]),
@@ -345,7 +345,7 @@ mod tests {
             ("git -C src apply -", &["src/"]),
             ("cd src && tar xf ../x.tar", &["src/"]),
         ] {
-            let mut paths: Vec<String> = told(command);
+            let mut paths: Vec<String> = overwritten(command);
             for path in &mut paths {
                 if path.is_empty() {
                     path.push('/');

@@ -149,17 +149,17 @@ impl SecretReads {
 
 /// Returns whether a pattern takes in a path, or, if it `may_stand_for` others, the path is a pattern for such a file.
 fn fits(pattern: &str, path: &str, home: Option<&str>, may_stand_for: bool) -> bool {
-    let stands_for = |name: &str, listed: &str| may_stand_for && stands_for(name, listed);
+    let may_expand_to = |name: &str, listed: &str| may_stand_for && may_expand_to(name, listed);
     let path = path.trim_end_matches('/');
     if let Some(inner) = pattern.strip_prefix("~/") {
         let Some(home) = home else {
             return false;
         };
         let pattern = format!("{}/{inner}", home.trim_end_matches('/'));
-        return takes_in(&pattern, path) || stands_for(path, &pattern);
+        return takes_in(&pattern, path) || may_expand_to(path, &pattern);
     }
     if pattern.starts_with('/') {
-        return takes_in(pattern, path) || stands_for(path, pattern);
+        return takes_in(pattern, path) || may_expand_to(path, pattern);
     }
     let mut tails = Some(path);
     while let Some(tail) = tails {
@@ -169,11 +169,11 @@ fn fits(pattern: &str, path: &str, home: Option<&str>, may_stand_for: bool) -> b
         tails = tail.split_once('/').map(|(_, rest)| rest);
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    stands_for(name, pattern.trim_end_matches('*'))
+    may_expand_to(name, pattern.trim_end_matches('*'))
 }
 
 /// Returns whether a name that a shell fills in may be that of a listed file: `~/.ss*/id_rsa`, `.en?`.
-fn stands_for(name: &str, listed: &str) -> bool {
+fn may_expand_to(name: &str, listed: &str) -> bool {
     name.contains(['*', '?', '[']) && !listed.is_empty() && takes_in(name, listed)
 }
 

@@ -252,7 +252,7 @@ mod tests {
 
     /// CAKE-SHIM-1: which word is a script and which a file is read as sed reads it.
     #[test]
-    fn scripts_and_files_are_told_apart() {
+    fn scripts_and_files_are_distinguished() {
         let of = |line: &str| {
             let words: Vec<Arg> = line.split(' ').map(Arg::plain).collect();
             let sed = Sed::read(&words);

@@ -89,8 +89,8 @@ impl Unpacked {
             "ditto" => (subject.has("-x"), true, words().next_back()),
             // Modules of Python's.
             "tarfile" | "zipfile" => {
-                let said: Vec<&str> = words().collect();
-                match said[..] {
+                let given: Vec<&str> = words().collect();
+                match given[..] {
                     ["-e" | "--extract", _, ref rest @ ..] => (true, true, rest.first().copied()),
                     _ => return None,
                 }

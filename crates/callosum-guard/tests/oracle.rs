@@ -270,10 +270,10 @@ fn the_page_tells_how_many_rows_are_proven() {
         (" are judged by reading", count(Row::is_read)),
     ] {
         let front = page.split(phrase).next().unwrap();
-        let told = front.rsplit(' ').next().unwrap().replace(',', "");
-        let told: usize = told.parse().unwrap_or_default();
-        if told.abs_diff(counted) > 100 {
-            wrong.push(format!("{told}{phrase}: {counted}"));
+        let printed = front.rsplit(' ').next().unwrap().replace(',', "");
+        let printed: usize = printed.parse().unwrap_or_default();
+        if printed.abs_diff(counted) > 100 {
+            wrong.push(format!("{printed}{phrase}: {counted}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

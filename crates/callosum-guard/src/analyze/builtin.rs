@@ -77,9 +77,9 @@ impl Evaluator<'_> {
                 }
                 let options = words[1..].iter().map(|word| word.text.as_str());
                 let options = options.take_while(|text| text.starts_with('-') && *text != "--");
-                let said =
+                let letters =
                     options.filter_map(|text| Some(text.as_bytes()[text.rfind(['P', 'L'])?]));
-                let is_physical = said.last() == Some(b'P');
+                let is_physical = letters.last() == Some(b'P');
                 if is_physical {
                     self.enter(&to);
                 } else {
@@ -160,15 +160,15 @@ impl Evaluator<'_> {
                 Some(Value::default())
             }
             "set" => {
-                let mut told = words.iter().skip(1).map(|word| word.text.as_str());
-                while let Some(text) = told.next() {
+                let mut texts = words.iter().skip(1).map(|word| word.text.as_str());
+                while let Some(text) = texts.next() {
                     let Some(letters) = text.strip_prefix(['-', '+']) else {
                         break;
                     };
                     if text == "--" {
                         break;
                     }
-                    let is_named = letters.ends_with('o') && told.next() == Some("errexit");
+                    let is_named = letters.ends_with('o') && texts.next() == Some("errexit");
                     if is_named || letters.contains('e') {
                         self.state.strict = text.starts_with('-');
                     }

@@ -307,16 +307,16 @@ impl Evaluator<'_> {
                 self.whole(subject);
                 let mut output = Value::default();
                 let stood = self.whereabouts();
-                let mut stands = Vec::new();
+                let mut states = Vec::new();
                 let mut branches = Branches::default();
                 for arm in arms {
                     self.stand(stood.clone());
                     output.append(&self.script(arm, input));
                     branches.note(arm, &self.state);
-                    self.leave(arm, &mut stands);
+                    self.leave(arm, &mut states);
                 }
-                stands.extend((!is_whole).then_some(stood));
-                self.stand_in_any(stands);
+                states.extend((!is_whole).then_some(stood));
+                self.stand_in_any(states);
                 branches.join(&mut self.state);
                 output
             }
@@ -381,7 +381,7 @@ impl Evaluator<'_> {
         let reads_items = std::mem::take(&mut self.reads_items);
         let mut round = |walker: &mut Self, input: Option<&Value>| {
             // A test and what runs where it holds, again and again; at the end what runs where none does.
-            let mut stands = Vec::new();
+            let mut states = Vec::new();
             // One of two parts may be a loop, which goes on where a round of it was left.
             let is_loop = parts.len() == 2;
             let mut branches = Branches::default();
@@ -399,16 +399,16 @@ impl Evaluator<'_> {
                 if is_loop {
                     walker.rejoin(left);
                 }
-                walker.leave(body, &mut stands);
+                walker.leave(body, &mut states);
                 walker.stand(stood);
             }
             if !is_loop {
                 branches.join(&mut walker.state);
             }
             if parts.len().is_multiple_of(2) {
-                stands.push(walker.whereabouts());
+                states.push(walker.whereabouts());
             }
-            walker.stand_in_any(stands);
+            walker.stand_in_any(states);
         };
         if lines.is_empty() {
             round(self, input);

@@ -66,7 +66,7 @@ impl Evaluator<'_> {
                 .any(|word| word.text.starts_with('-') && word.text.contains('i')),
             "docker" | "podman" | "nerdctl" => {
                 let images = || lists_every_image(all).then(|| Value::from(LISTED));
-                return containers_told(all).or_else(images);
+                return listed_containers(all).or_else(images);
             }
             "redis-cli" | "valkey-cli" | "keydb-cli" => return keys_listed(all),
             "eza" | "exa" | "lsd" => {
@@ -167,7 +167,7 @@ fn lists_every_image(words: &[Arg]) -> bool {
 /// Returns the output of `docker ps` with these words: every container, or some that are named or
 /// were made last. Of other commands that print such names: the container that `docker run -d`
 /// made, and the volumes of a name.
-fn containers_told(words: &[Arg]) -> Option<Value> {
+fn listed_containers(words: &[Arg]) -> Option<Value> {
     let words = words
         .get(first_operand(words, 0, "-H -c -l --host --context --config --log-level")..)
         .unwrap_or_default();

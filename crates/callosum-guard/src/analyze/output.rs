@@ -8,7 +8,7 @@ use super::{
     list_commands::{LISTED, picks_out},
     parents,
     pid_sources::{of_kind, tells_all},
-    taint::told_of,
+    taint::source_after,
     text_filters::{decoded, printf, set, substituted, translated},
     tool_dirs::may_name,
     value::{Arg, MAYBE, SOME, Source, Value, is_known, source_of},
@@ -35,7 +35,7 @@ impl Evaluator<'_> {
         // `ps | grep callosum` as well: only `kill` takes them for numbers of processes.
         source.ours |= matches!(name, "pgrep" | "pidof" | "grep" | "egrep" | "awk" | "lsof")
             && all.iter().any(|word| word.text.contains("callosum"));
-        source = told_of(name, words, source);
+        source = source_after(name, words, source);
         source.of_kind = of_kind(name, words, source);
         source.listed &= !picks_out(name, words);
         source.within &= !picks_out(name, words);

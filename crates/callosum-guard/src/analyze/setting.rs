@@ -186,7 +186,7 @@ mod tests {
 
     /// CAKE-SHIM-1: a setting that `git config` sets differs from one that it reads.
     #[test]
-    fn a_setting_that_is_set_is_told_from_one_that_is_asked_for() {
+    fn a_setting_that_is_set_differs_from_one_that_is_read() {
         let of = |line: &str| {
             let words: Vec<Arg> = line.split(' ').map(Arg::plain).collect();
             set_by(&words).map(|(key, value)| format!("{key}={value}"))

@@ -105,7 +105,7 @@ impl State {
     }
 
     /// The variables that hold one text which is known.
-    pub(crate) fn told(&self) -> BTreeMap<String, String> {
+    pub(crate) fn known_texts(&self) -> BTreeMap<String, String> {
         let single = self.variables.iter().filter_map(|(name, values)| {
             let [value] = values.as_slice() else {
                 return None;

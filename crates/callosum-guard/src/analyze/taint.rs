@@ -105,7 +105,7 @@ impl Evaluator<'_> {
             return;
         }
         let fed = input.map(|input| input.source).unwrap_or_default();
-        let fed = told_of(name, words, fed);
+        let fed = source_after(name, words, fed);
         let read = self.secrets_read(name, words);
         if !read.secret && !fed.secret {
             return;
@@ -163,7 +163,7 @@ impl Evaluator<'_> {
 }
 
 /// Returns the source of a text once a program has taken something out of it.
-pub(super) fn told_of(name: &str, words: &[Arg], source: Source) -> Source {
+pub(super) fn source_after(name: &str, words: &[Arg], source: Source) -> Source {
     let verb = words.get(1).map_or("", |word| word.text.as_str());
     let measures =
         MEASURES.contains(&name) || name == "openssl" && verb == "dgst" || encrypts(name, words);

@@ -199,8 +199,10 @@ impl Evaluator<'_> {
             return self.placed(&name);
         }
         let temporary = || {
-            let told = self.state.get("TMPDIR").and_then(<[Value]>::first);
-            told.map_or("/tmp", |told| &told.text).to_owned()
+            let variable = self.state.get("TMPDIR").and_then(<[Value]>::first);
+            variable
+                .map_or("/tmp", |variable| &variable.text)
+                .to_owned()
         };
         let folder = folder.unwrap_or_else(temporary);
         self.placed(&format!("{folder}/{name}"))

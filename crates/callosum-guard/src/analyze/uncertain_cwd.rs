@@ -45,11 +45,11 @@ impl Evaluator<'_> {
 
     /// Puts the shell in any of these states, without knowing which; if there is none, nothing
     /// follows.
-    pub(super) fn stand_in_any(&mut self, stands: Vec<CwdState>) {
-        let mut stands = stands.into_iter();
-        let Some(first) = stands.next() else { return };
+    pub(super) fn stand_in_any(&mut self, states: Vec<CwdState>) {
+        let mut states = states.into_iter();
+        let Some(first) = states.next() else { return };
         self.stand(first);
-        for stand in stands {
+        for stand in states {
             self.stand_in_another(stand);
         }
     }
@@ -63,10 +63,10 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Notes where the shell is behind a branch, among the others' `stands` where what comes next follows it.
-    pub(super) fn leave(&mut self, branch: &Script, stands: &mut Vec<CwdState>) {
+    /// Notes where the shell is behind a branch, among the others' `states` where what comes next follows it.
+    pub(super) fn leave(&mut self, branch: &Script, states: &mut Vec<CwdState>) {
         match end_of(branch) {
-            None => stands.push(self.whereabouts()),
+            None => states.push(self.whereabouts()),
             Some(End::Turn) => self.state.left.push(self.whereabouts()),
             Some(End::Shell) => {}
         }

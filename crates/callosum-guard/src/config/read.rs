@@ -237,27 +237,27 @@ impl Sheet {
         let cooldown = escalation.cooldown_minutes;
         escalation.cooldown_minutes =
             self.number(part, "escalation.cooldown_minutes", 1, 60, cooldown);
-        let told = self.optional(part, "escalation.human_notification", &empty);
+        let notification = self.optional(part, "escalation.human_notification", &empty);
         self.known(
             "escalation.human_notification.",
-            told,
+            notification,
             &["enabled", "webhook", "desktop"],
         );
         let (before, desktop) = (escalation.webhook.clone(), escalation.desktop);
         let enabled = self.truth(
-            told,
+            notification,
             "escalation.human_notification.enabled",
             before.is_some() || desktop,
         );
         let key = "escalation.human_notification.desktop";
-        let desktop = self.truth(told, key, desktop);
-        let webhook = told.get("webhook").and_then(Value::as_str);
+        let desktop = self.truth(notification, key, desktop);
+        let webhook = notification.get("webhook").and_then(Value::as_str);
         let webhook = webhook.or(before.as_deref()).unwrap_or("");
         let address = webhook.starts_with("https://") || webhook.starts_with("http://");
         if enabled && !address && !(desktop && webhook.is_empty()) {
             self.problem(
                 "escalation.human_notification.webhook",
-                told.get("webhook"),
+                notification.get("webhook"),
                 "a URL that starts with https:// or http:// because notifications are enabled (or `desktop: true` without a URL)",
             );
         }

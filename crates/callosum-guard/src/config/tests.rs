@@ -115,7 +115,7 @@ fn one_line_tells_the_first_problems_and_counts_the_others() {
 
 /// CAKE-CFG-1: all problems are reported at once, and invalid YAML is reported as such.
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     assert_eq!(problems("strictness: lax\nsafety: 1\nrules: {}\n").len(), 3);
     assert_eq!(problems("[]").len(), 1);
     let broken = Config::parse("cake_config.yaml", "a: [1,\nb: }");
@@ -347,7 +347,7 @@ fn a_rule_that_catches_its_own_alternative_ends_nothing() {
 /// CAKE-CFG-1: the contents of a stranger's file move no cursor of the person who reads the
 /// message.
 #[test]
-fn nothing_that_a_terminal_would_obey_is_told() {
+fn control_characters_are_never_reported() {
     let rule = "rules:\n  - {id: a, tools: [a], severity: \"\\e[2J\", reason: b}\n";
     for text in [
         SEED.replace("balanced", "\"\\e[2J\""),

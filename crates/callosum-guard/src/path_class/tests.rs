@@ -40,7 +40,7 @@ fn what_lies_among_temporary_folders_may_be_vital() {
 
 /// CAKE-SHIM-1: a folder of the system or the home does not become a project by being begun in.
 #[test]
-fn where_somebody_begins_is_not_always_a_project() {
+fn a_working_folder_is_not_always_a_project() {
     let within = |root: &str, git: Option<&str>| Facts {
         cwd: Some(root.to_owned()),
         home: Some("/home/u".to_owned()),
@@ -85,7 +85,7 @@ fn where_somebody_begins_is_not_always_a_project() {
 /// CAKE-SHIM-1: a folder that the client was given is as a whole what the project is; of what is deleted in
 /// it there is no snapshot.
 #[test]
-fn what_was_given_is_no_less_somebodys_work() {
+fn a_given_folder_is_protected_like_a_project() {
     let facts = Facts {
         given: vec!["/home/u/common".to_owned(), "/tmp/given".to_owned()],
         ..Facts::of_a_project()
@@ -108,7 +108,7 @@ fn what_was_given_is_no_less_somebodys_work() {
 
 /// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.
 #[test]
-fn paths_are_told_apart_by_where_they_lead() {
+fn paths_are_classified_by_their_target() {
     for (text, expected) in [
         ("/", PathClass::Vital),
         ("//", PathClass::Vital),

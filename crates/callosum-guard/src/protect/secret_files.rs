@@ -96,7 +96,7 @@ mod tests {
 
     /// CAKE-SHIM-1: where keys are kept is known by its name, a sample and a public key by theirs.
     #[test]
-    fn what_keeps_secrets_is_told_from_what_looks_alike() {
+    fn secret_files_differ_from_similar_names() {
         for file in [
             ".env",
             ".env.production",

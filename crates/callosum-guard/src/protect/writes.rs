@@ -281,13 +281,13 @@ fn archived(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
 /// The file that an editor is given commands for, and those that the commands name.
 fn edited(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "-c -S -u -i --cmd", facts);
-    let told = call.words.iter().skip(1).any(|word| {
+    let has_commands = call.words.iter().skip(1).any(|word| {
         matches!(
             word.text.as_str(),
             "-c" | "-es" | "-s" | "-S" | "-sc" | "-esc"
         ) || word.text.starts_with("+:")
     });
-    if told || matches!(call.name.as_str(), "ed" | "ex") {
+    if has_commands || matches!(call.name.as_str(), "ed" | "ex") {
         let files = operands(&subject).filter(|text| !text.starts_with('+'));
         all.extend(files.map(|path| (path.to_owned(), Reach::Anywhere)));
     }

@@ -200,8 +200,8 @@ fn is_lane_of_release(subject: &Subject<'_>) -> bool {
 /// Whether the command says that it is about a place where things are tried out.
 fn is_for_trial(subject: &Subject<'_>) -> bool {
     let words = subject.call.texts();
-    let mut said = words.iter().skip(1).filter(|word| !word.contains(' '));
-    if said.any(|word| names_production(word)) {
+    let mut operands = words.iter().skip(1).filter(|word| !word.contains(' '));
+    if operands.any(|word| names_production(word)) {
         return false;
     }
     let options: &[&str] = match subject.call.name.as_str() {
@@ -233,8 +233,8 @@ fn is_lane_of_trial(subject: &Subject<'_>, words: &[&str]) -> bool {
     let lanes = subject.operands.iter().filter(|(_, is_value)| !is_value);
     let mut lanes = lanes.map(|(word, _)| word.text.as_str());
     lanes.any(|lane| match lane.split_once(':') {
-        Some((told, value)) => {
-            matches!(told, "track" | "env" | "environment" | "stage") && is_of_trial(value)
+        Some((key, value)) => {
+            matches!(key, "track" | "env" | "environment" | "stage") && is_of_trial(value)
         }
         None => is_of_trial(lane),
     }) || values(words, &["--track", "--env"]).any(is_of_trial)

@@ -358,7 +358,7 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
     if words.last() == Some(&"help") {
         return false;
     }
-    let said = subject.text();
+    let text = subject.text();
     let is_told = |verbs: &[&str]| words.iter().any(|word| verbs.contains(word));
     if is_told(&[
         "execute-statement",
@@ -369,7 +369,7 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
         .words
         .iter()
         .any(|word| super::statement::destroys_sql(&word.text))
-        || is_told(&["change-resource-record-sets"]) && said.contains("DELETE")
+        || is_told(&["change-resource-record-sets"]) && text.contains("DELETE")
     {
         return true;
     }

@@ -81,7 +81,7 @@ mod tests {
     /// CAKE-SHIM-1: a pattern that includes every process of a name differs from one that selects
     /// among them.
     #[test]
-    fn a_pattern_for_all_of_a_kind_is_told_from_one_for_some() {
+    fn a_pattern_for_all_of_a_kind_differs_from_one_for_some() {
         for pattern in [
             "node",
             "^node$",

@@ -259,10 +259,10 @@ pub(super) fn is_on_trial(subject: &Subject<'_>) -> bool {
         let mut assigned = words.iter().filter_map(|word| word.split_once('='));
         assigned.find_map(|(name, value)| names.contains(&name).then_some(value))
     };
-    let said = assigned(framework.addresses);
+    let address = assigned(framework.addresses);
     let kept = framework.addresses.iter().filter_map(variable);
-    let kept = kept.filter(|_| said.is_none());
-    let mut addresses = said.into_iter().chain(kept).peekable();
+    let kept = kept.filter(|_| address.is_none());
+    let mut addresses = address.into_iter().chain(kept).peekable();
     if addresses.peek().is_some() {
         let is_of_hasura = is("hasura");
         return addresses.all(|address| {

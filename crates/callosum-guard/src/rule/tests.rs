@@ -93,9 +93,9 @@ fn an_alternative_is_of_the_tool_that_is_used() {
                     let word = text.split(' ').next().unwrap_or("");
                     crate::path::name(word).trim_end_matches(".exe").to_owned()
                 };
-                let (used, told) = (first(&subject), first(&alternative));
+                let (used, suggested) = (first(&subject), first(&alternative));
                 let is_own = verdict.rule.as_deref() == Some(rule.id);
-                if is_own && told != used && tool.names.contains(&told.as_str()) {
+                if is_own && suggested != used && tool.names.contains(&suggested.as_str()) {
                     wrong.push(format!("{}: {alternative} to {command}", rule.id));
                 }
             }
@@ -116,8 +116,8 @@ fn an_alternative_is_of_the_tool_that_is_used() {
         ("rm -rf \"$BUILD_DIR/\"", None),
         ("rsync -a --delete build/ host:", None),
     ] {
-        let told = decide(command, &facts, &Policy::default()).alternative;
-        assert_eq!(told.as_deref(), alternative, "{command}");
+        let suggested = decide(command, &facts, &Policy::default()).alternative;
+        assert_eq!(suggested.as_deref(), alternative, "{command}");
     }
 }
 

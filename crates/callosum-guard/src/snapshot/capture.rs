@@ -221,7 +221,7 @@ impl Taking<'_> {
             listed.split(|byte| *byte == 0).filter_map(file).collect();
         let by_setting = git.line(&["config", "--get", "core.autocrlf"]);
         let ends_by_setting =
-            by_setting.is_ok_and(|said| !matches!(said.as_str(), "false" | "no" | "off" | "0"));
+            by_setting.is_ok_and(|value| !matches!(value.as_str(), "false" | "no" | "off" | "0"));
         let mut ends: BTreeSet<PathBuf> = if ends_by_setting {
             files.keys().cloned().collect()
         } else {
@@ -229,8 +229,8 @@ impl Taking<'_> {
         };
         let mut asked = vec!["check-attr", "-z", "--stdin"];
         asked.extend(OF_ENDS.iter().chain(&OF_CONTENT));
-        let said = git.run_on(&asked, joined(files.keys()))?;
-        let mut words = said.split(|byte| *byte == 0);
+        let attributes = git.run_on(&asked, joined(files.keys()))?;
+        let mut words = attributes.split(|byte| *byte == 0);
         let mut converted = BTreeSet::new();
         while let (Some(path), Some(name), Some(value)) = (words.next(), words.next(), words.next())
         {

@@ -50,12 +50,12 @@ pub enum GitError {
     #[error(transparent)]
     Spawn(#[from] SpawnError),
     /// It reported a failure.
-    #[error("git {command} failed: {said}")]
+    #[error("git {command} failed: {message}")]
     Failed {
         /// The git command.
         command: String,
         /// Its last words.
-        said: String,
+        message: String,
     },
     /// It was ended.
     #[error("git {command} was stopped before it finished")]
@@ -144,10 +144,10 @@ impl<'s> Git<'s> {
         match run.ending {
             Ending::Exited(0) => Ok(run.output),
             Ending::Exited(_) => {
-                let said = String::from_utf8_lossy(&run.error);
+                let message = String::from_utf8_lossy(&run.error);
                 Err(GitError::Failed {
                     command: command(),
-                    said: complaint(&said).to_owned(),
+                    message: complaint(&message).to_owned(),
                 })
             }
             _ => Err(GitError::Ended { command: command() }),
@@ -175,8 +175,8 @@ impl<'s> Git<'s> {
 
 /// Returns the line that reports the error, of all of git's messages: behind it there may be a
 /// hint.
-fn complaint(said: &str) -> &str {
-    let lines = || said.trim().lines().rev();
+fn complaint(message: &str) -> &str {
+    let lines = || message.trim().lines().rev();
     let wrong = lines().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
     wrong.or(lines().next()).unwrap_or(SILENCE)
 }
@@ -187,8 +187,8 @@ mod tests {
 
     /// CAKE-SNAP-1: what git says last is not always what is wrong.
     #[test]
-    fn a_complaint_is_told_from_what_stands_behind_it() {
-        for (said, expected) in [
+    fn an_error_is_distinguished_from_the_hint_behind_it() {
+        for (message, expected) in [
             (
                 "fatal: not a git repository (or any parent up to mount point /mnt)\n\
                  Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).\n",
@@ -198,7 +198,7 @@ mod tests {
             ("warning: a\nb", "b"),
             ("", "no error message"),
         ] {
-            assert_eq!(complaint(said), expected);
+            assert_eq!(complaint(message), expected);
         }
     }
 }

@@ -68,9 +68,9 @@ impl Repository {
             "index",
             "--show-object-format",
         ]);
-        let said = match asked {
-            Ok(said) => said,
-            Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
+        let output = match asked {
+            Ok(output) => output,
+            Err(GitError::Failed { message, .. }) if message.contains("not a git repository") => {
                 return Ok(Self {
                     tree: root.to_owned(),
                     users: None,
@@ -79,11 +79,11 @@ impl Repository {
             }
             Err(error) => return Err(error),
         };
-        let lines: Vec<&[u8]> = said.split(|byte| *byte == b'\n').collect();
+        let lines: Vec<&[u8]> = output.split(|byte| *byte == b'\n').collect();
         let [tree, git_dir, objects, index, format, ..] = lines.as_slice() else {
             return Err(GitError::Failed {
                 command: "rev-parse".to_owned(),
-                said: "git did not print where the repository is".to_owned(),
+                message: "git did not print where the repository is".to_owned(),
             });
         };
         let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
@@ -159,13 +159,13 @@ impl Repository {
     pub(super) fn begin_index(
         &self,
         surroundings: &GitEnvironment,
-        anew: bool,
+        from_scratch: bool,
     ) -> Result<bool, SnapshotError> {
         let disk = &surroundings.disk;
         let index = self.index();
         // A process that was killed while writing left it; no other one is here.
         disk.remove_file(&self.folder.join("tree.index.lock"))?;
-        if !anew && disk.exists(&index)? {
+        if !from_scratch && disk.exists(&index)? {
             return Ok(false);
         }
         disk.remove_file(&index)?;

@@ -113,7 +113,7 @@ impl Store {
         let ignored = match asked {
             Ok(printed) => printed,
             // Git ends with 1, and prints nothing, if none is ignored.
-            Err(GitError::Failed { said, .. }) if said == SILENCE => Vec::new(),
+            Err(GitError::Failed { message, .. }) if message == SILENCE => Vec::new(),
             Err(error) => return Err(error.into()),
         };
         let ignored: Vec<&[u8]> = ignored.split(|byte| *byte == 0).collect();

@@ -57,12 +57,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let proven = rows.len();
     rows.extend(rows_of(&corpus.join("read")));
     for (at, row) in rows.iter().enumerate() {
-        assert_eq!(
-            row.is_read(),
-            at >= proven,
-            "{} stands in its place",
-            row.id
-        );
+        assert_eq!(row.is_read(), at >= proven, "{} is in its place", row.id);
         assert!(!row.is_read() || row.needs.is_none(), "{}", row.id);
     }
     rows

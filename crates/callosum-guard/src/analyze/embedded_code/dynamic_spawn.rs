@@ -73,7 +73,7 @@ pub(super) fn verbs(tokens: &[Token]) -> Vec<Effect> {
 
 /// Lists the commands that callers of a compiled program's function have it run, as far as they
 /// name them.
-pub(super) fn told(tokens: &[Token]) -> Vec<Effect> {
+pub(super) fn named_commands(tokens: &[Token]) -> Vec<Effect> {
     let is_told = |effect: &Effect| match effect {
         Effect::Words(words) => words.first().is_none_or(|first| first != NAME),
         _ => true,

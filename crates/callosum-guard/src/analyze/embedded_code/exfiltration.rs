@@ -194,11 +194,11 @@ pub(super) fn effects(tokens: &[Token], is_fed: bool) -> Option<Effect> {
             Some(Text(file)) if uploads && first(&secret, open) < end => Some(file.as_str()),
             _ => None,
         };
-        let told = || {
+        let earlier = || {
             let (at, file) = *sent.get(sent.partition_point(|(at, _)| *at < open))?;
             (last_piece(tokens, at) < end).then_some(file)
         };
-        let file = uploaded.or_else(told)?;
+        let file = uploaded.or_else(earlier)?;
         (first(&near, open) >= end).then(|| words(&["sent-secret", file]))
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) 
         let path = texts().find(is_mode)?;
         (
             path.trim_start_matches(['>', '+', ' ']).to_owned(),
-            said_behind(tokens, at, arguments.len()),
+            written_behind(tokens, at, arguments.len()),
         )
     } else {
         return None;
@@ -60,7 +60,7 @@ fn unpacked(name: &str, tokens: &[Token], arguments: &[Token], home: &str) -> Op
 
 /// Returns the text that is written to a file that was just opened: `open(…).write("…")`, or
 /// `f.write("…")` if it is the only write.
-fn said_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
+fn written_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
     let behind = tokens.get(at + 1 + length..)?;
     let writes = |(here, token): (usize, &Token)| {
         matches!(token, Token::Name(name) if matches!(last(name), "write" | "print" | "puts" | "fwrite"))

@@ -78,7 +78,7 @@ use self::{
     fold::{homed, lettered, pathed},
     function::{ASKS, COPY, DELETE, DELETE_ONE, LINK, MOVE, OPENS, RUN},
     loops::rounds,
-    spawn_options::Said,
+    spawn_options::SpawnOptions,
     statement::{asks_database, changes_database, has_tests},
     token::{Token, tokens},
 };
@@ -342,12 +342,12 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
     }
     if child_stdin::is_pipe(language, name, &arguments) {
         let strings = child_stdin::piped(&arguments);
-        run(program, &Said::of(strings), found);
+        run(program, &SpawnOptions::of(strings), found);
         return;
     }
     if RUN.contains(&name) {
-        let said = Said::of_call(name, &arguments);
-        let Some(one) = said.words.first() else {
+        let options = SpawnOptions::of_call(name, &arguments);
+        let Some(one) = options.words.first() else {
             // `system($0)` runs each line that comes in.
             if language.name == "awk" && name == "system" {
                 found.push(words(&["unknown-script"]));
@@ -361,7 +361,7 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         if name == "eval" {
             found.extend(effects(language, one, home));
         }
-        run(program, &said, found);
+        run(program, &options, found);
         return;
     }
     // `cd(…)` of zx and shelljs
@@ -373,7 +373,7 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
     }
     let named = &program.named;
     let asked = process::asked(language, whole, tokens, &arguments, named)
-        .or_else(|| path::told(language, whole, tokens, at, &arguments, home))
+        .or_else(|| path::method_effect(language, whole, tokens, at, &arguments, home))
         .or_else(|| mode::asked(language, whole, &arguments, home))
         .or_else(|| service_clients::asked(whole, tokens, at, &arguments, named))
         .or_else(|| repository::asked(whole, &arguments, named))
@@ -446,8 +446,8 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
 }
 
 /// Adds the program that a call runs, in its folder and with what it reads.
-fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
-    let strings = &said.words;
+fn run(program: &Program<'_>, options: &SpawnOptions, found: &mut Vec<Effect>) {
+    let strings = &options.words;
     let Some(one) = strings.first() else { return };
     let mut effect = if strings.len() > 1 && !one.trim().contains(' ') {
         // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
@@ -459,10 +459,10 @@ fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
         Effect::Shell(one.clone())
     };
     // `run(["bash"], input="rm -rf /")`
-    if let Some(input) = said.input.as_ref().or(program.fed.as_ref()) {
+    if let Some(input) = options.input.as_ref().or(program.fed.as_ref()) {
         effect = Effect::Fed(input.clone(), Box::new(effect));
     }
-    if let Some(folder) = &said.folder {
+    if let Some(folder) = &options.folder {
         effect = Effect::Within(at_home(folder.clone(), program.home), Box::new(effect));
     }
     found.push(effect);

@@ -67,7 +67,7 @@ pub(super) fn asked(
 ///
 /// A function of the same name on the next line differs by its arguments: `open("a", "w")`,
 /// `os.rename("a", "b")`.
-pub(super) fn told(
+pub(super) fn method_effect(
     language: &Language,
     whole: &str,
     tokens: &[Token],
@@ -83,7 +83,7 @@ pub(super) fn told(
     if !is_python && language.name != "ruby -e" {
         return None;
     }
-    let path = at_home(stands_before(tokens, at)?, home);
+    let path = at_home(path_before(tokens, at)?, home);
     let parts = parts(arguments);
     let only = match parts.as_slice() {
         [only] => Some(*only),
@@ -120,7 +120,7 @@ pub(super) fn told(
 }
 
 /// The text that ends before a method, in brackets of its own or in none: `(Path.home() / "a").touch()`.
-fn stands_before(tokens: &[Token], at: usize) -> Option<String> {
+fn path_before(tokens: &[Token], at: usize) -> Option<String> {
     match &tokens[..at] {
         [.., Token::Text(text)] => Some(text.clone()),
         [

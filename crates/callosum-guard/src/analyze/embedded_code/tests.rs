@@ -245,7 +245,7 @@ fn what_names_hold_is_known() {
 
 /// CAKE-SHIM-1: a command is no statement for a database, with any name.
 #[test]
-fn a_command_is_told_from_a_statement() {
+fn a_command_is_distinguished_from_a_statement() {
     let found = of(
         "python3",
         "from subprocess import run; run('truncate -s 0 x.log', shell=True)",

@@ -105,7 +105,7 @@ impl Evaluator<'_> {
         let Some(first) = files.first() else {
             return;
         };
-        let told = words.iter().enumerate().find_map(|(at, word)| {
+        let target = words.iter().enumerate().find_map(|(at, word)| {
             let text = word.text.as_str();
             let joined = ["-femit-bin=", "--out=", "-out:", "--output="];
             match text {
@@ -120,8 +120,8 @@ impl Evaluator<'_> {
         });
         let stem = path::name(first);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
-        let made = match told {
-            Some(told) => told,
+        let made = match target {
+            Some(target) => target,
             None if is_of_c(name) => "a.out".to_owned(),
             None => stem.to_owned(),
         };
@@ -169,13 +169,13 @@ impl Evaluator<'_> {
     /// Lists the known program files in the folder of a build: the working folder, or the one that
     /// an option names.
     fn written_within(&self, words: &[Arg]) -> Vec<String> {
-        let told = words.array_windows().find(|[option, _]| {
+        let named = words.array_windows().find(|[option, _]| {
             matches!(
                 option.text.as_str(),
                 "--manifest-path" | "-C" | "--project" | "-p" | "--package-path" | "-f"
             )
         });
-        let folder = told.map_or(".", |[_, folder]| folder.text.as_str());
+        let folder = named.map_or(".", |[_, folder]| folder.text.as_str());
         let at = self.state.absolute(folder);
         let at = match at.strip_suffix("/Cargo.toml") {
             Some(folder) => folder.to_owned(),
@@ -196,8 +196,8 @@ impl Evaluator<'_> {
 /// Returns the use that a compiler or a builder makes of the texts, by its name and its words.
 fn used(name: &str, words: &[Arg]) -> Option<Use> {
     let says = |wanted: &[&str]| {
-        let mut told = words.iter().skip(1).map(|word| word.text.as_str());
-        told.any(|word| wanted.contains(&word))
+        let mut texts = words.iter().skip(1).map(|word| word.text.as_str());
+        texts.any(|word| wanted.contains(&word))
     };
     Some(match name {
         "tcc" if says(&["-run"]) => Use::Run,

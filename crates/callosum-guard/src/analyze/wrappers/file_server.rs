@@ -39,19 +39,19 @@ impl Evaluator<'_> {
             .map_or(SOME_SERVER, |word| word.text.as_str());
         let server = server.split_once("://").map_or(server, |(_, rest)| rest);
         let server = server.split([':', '/']).next().unwrap_or(server).to_owned();
-        let mut told: Vec<String> = Vec::new();
+        let mut sources: Vec<String> = Vec::new();
         for [option, given] in words.array_windows() {
             let option = option.text.as_str();
             if texts.contains(&option) {
-                told.push(given.text.clone());
+                sources.push(given.text.clone());
             } else if files.contains(&option) && given.text != "-" {
-                told.push(self.content(given).text);
+                sources.push(self.content(given).text);
             }
         }
-        told.extend(input.map(|input| input.text.clone()));
+        sources.extend(input.map(|input| input.text.clone()));
         self.apart(|walker| {
             let mut there = String::new();
-            for text in told {
+            for text in sources {
                 for command in commands(name, &text) {
                     walker.obey(name, &server, command, &mut there);
                 }

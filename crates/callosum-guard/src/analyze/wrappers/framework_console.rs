@@ -80,7 +80,7 @@ impl Evaluator<'_> {
         if console.is_none() && !asks_database {
             return;
         }
-        let set = self.state.told();
+        let set = self.state.known_texts();
         if STAGES
             .iter()
             .any(|stage| set.get(*stage).is_some_and(|value| value == "test"))
@@ -97,13 +97,13 @@ impl Evaluator<'_> {
             2
         };
         let given = words.get(at..).unwrap_or_default();
-        let told = given.iter().find_map(|word| {
+        let code = given.iter().find_map(|word| {
             let execute = word.text.strip_prefix("--execute=");
             let is_code = console.is_word && !word.text.starts_with('-');
             execute.or(is_code.then_some(word.text.as_str()))
         });
-        let source = match told {
-            Some(told) => Some(told.to_owned()),
+        let source = match code {
+            Some(code) => Some(code.to_owned()),
             None => input.map(|input| input.text.clone()),
         };
         let mut languages = embedded_code::LANGUAGES.iter();

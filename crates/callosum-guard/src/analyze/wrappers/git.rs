@@ -82,10 +82,10 @@ impl Evaluator<'_> {
             self.state.aliases.insert(format!("{KEPT}{key}"), value);
         }
         // A command in a setting counts when the setting is first made, and at the command itself.
-        let told = |key: &str| !self.state.aliases.contains_key(&format!("{KEPT}{key}"));
+        let is_new = |key: &str| !self.state.aliases.contains_key(&format!("{KEPT}{key}"));
         let runs: Vec<String> = settings
             .iter()
-            .filter(|(key, value)| setting::runs(key) && told(key) && !setting::is_false(value))
+            .filter(|(key, value)| setting::runs(key) && is_new(key) && !setting::is_false(value))
             .map(|(_, value)| value.trim_start_matches('!').to_owned())
             .collect();
         for text in runs {

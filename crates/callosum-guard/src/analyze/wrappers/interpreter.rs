@@ -6,7 +6,7 @@ use crate::analyze::{
     list_commands::{picks_by_text, picks_out},
     parents,
     pid_sources::of_kind,
-    taint::told_of,
+    taint::source_after,
     value::{Arg, Source, Value},
     wrapper_table::first_operand,
 };
@@ -112,7 +112,7 @@ impl Evaluator<'_> {
                 self.code(language, &source);
             }
             let mut source = input.map(|input| input.source).unwrap_or_default();
-            source = told_of(name, words, source);
+            source = source_after(name, words, source);
             source.of_kind = of_kind(name, words, source);
             source.of_user &= !picks_out(name, words);
             source.listed &= !picks_by_text(name, words);
@@ -152,9 +152,9 @@ impl Evaluator<'_> {
         if output.is_known() && !output.text.is_empty() {
             return output;
         }
-        let said = words.iter().map(|word| word.text.as_str());
+        let texts = words.iter().map(|word| word.text.as_str());
         Value::from(Source {
-            named: said.into_iter().any(names_a_folder),
+            named: texts.into_iter().any(names_a_folder),
             ..Source::default()
         })
     }
@@ -190,7 +190,7 @@ impl Evaluator<'_> {
                 .collect(),
             by_file: false,
             input: input.map(|input| input.text.clone()),
-            environment: self.state.told(),
+            environment: self.state.known_texts(),
         }
     }
 

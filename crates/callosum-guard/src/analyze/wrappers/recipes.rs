@@ -407,7 +407,7 @@ mod tests {
 
     /// Few false alarms: what is not asked for is not judged, and files that are built lead to no tasks.
     #[test]
-    fn tasks_that_nobody_asks_for_are_not() {
+    fn tasks_that_are_not_requested_are_not() {
         const NUKE: &str = "\nnuke:\n\tgit reset --hard";
         for (text, command) in [
             ("help:\n\techo hi", "make help"),

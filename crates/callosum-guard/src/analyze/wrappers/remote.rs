@@ -277,7 +277,7 @@ mod tests {
 
     /// CAKE-SHIM-1: the value of an `ssh` option is no option, with any letters in it.
     #[test]
-    fn what_is_fed_to_ssh_is_judged_whatever_its_options_take() {
+    fn the_input_of_ssh_is_judged_with_any_option_value() {
         let facts = Facts::of_a_project();
         for command in [
             "ssh -ladmin host <<'E'\nrm -rf /\nE",

@@ -127,18 +127,18 @@ fn only_checks(name: &str, words: &[Arg]) -> bool {
 /// Returns the start of the arguments of a shell that reads its commands: behind `-s`.
 fn behind_input(words: &[Arg]) -> usize {
     let mut texts = words.iter().map(|word| word.text.as_str()).enumerate();
-    let said = texts.find(|(at, text)| {
+    let option = texts.find(|(at, text)| {
         *at > 0 && text.starts_with('-') && !text.starts_with("--") && text.contains('s')
     });
-    let Some((said, _)) = said else {
+    let Some((option, _)) = option else {
         return words.len();
     };
-    let rest = words.get(said + 1..).unwrap_or_default();
+    let rest = words.get(option + 1..).unwrap_or_default();
     match rest
         .iter()
         .position(|word| !word.text.starts_with('-') || word.text == "--")
     {
-        Some(at) => said + 1 + at + usize::from(rest[at].text == "--"),
+        Some(at) => option + 1 + at + usize::from(rest[at].text == "--"),
         None => words.len(),
     }
 }

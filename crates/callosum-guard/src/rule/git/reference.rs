@@ -138,14 +138,14 @@ pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {
     }
     // Of several all but the first are files.
     let operands = || subject.operands.iter().skip(1).map(|(word, _)| *word);
-    let told = operands().filter(|word| !word.text.chars().all(|c| c == MAYBE));
-    told.count() > 1 || operands().any(|word| names_files(subject, word))
+    let known = operands().filter(|word| !word.text.chars().all(|c| c == MAYBE));
+    known.count() > 1 || operands().any(|word| names_files(subject, word))
 }
 
 /// Whether a word of `git checkout` is no branch but a file, a folder or a pattern.
 fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
     let text = word.text.as_str();
-    let stands = || {
+    let exists = || {
         let absolute = path::absolute(text, Some(&folder(subject)));
         subject.facts.standing.contains(&absolute)
     };
@@ -158,7 +158,7 @@ fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
         || text
             .rsplit_once('.')
             .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
-        || stands()
+        || exists()
 }
 
 /// Whether a branch that may exist is created again: `switch -C`, `checkout -B`. Before the verb,

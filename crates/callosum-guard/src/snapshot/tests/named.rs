@@ -26,15 +26,15 @@ fn named_files_come_back_from_folders_that_are_gone() {
     let snapshot = store.create(&wanted).unwrap();
     ground.run("rm", &["-r", "d", "f"]);
     let expected = pairs(&[("d/one.txt", "create"), ("f", "create")]);
-    assert_eq!(told(&store.changes(&snapshot).unwrap()), expected);
+    assert_eq!(list_changes(&store.changes(&snapshot).unwrap()), expected);
     assert!(!store.patch(&snapshot).unwrap().is_empty());
     let restored = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&restored.changes), expected);
+    assert_eq!(list_changes(&restored.changes), expected);
     assert_eq!(ground.text("d/one.txt").as_deref(), Some("one\n"));
     assert_eq!(ground.text("f").as_deref(), Some("two\n"));
     let expected = pairs(&[("d/one.txt", "remove"), ("f", "remove")]);
     let undone = store.restore(&restored.before).unwrap();
-    assert_eq!(told(&undone.changes), expected);
+    assert_eq!(list_changes(&undone.changes), expected);
     assert_eq!(ground.text("other").as_deref(), Some("other\n"));
     let refused = store.create(&wanted).unwrap_err();
     assert!(
@@ -58,7 +58,7 @@ fn what_is_ignored_is_held_where_it_is_named() {
     assert_eq!(plain.not_covered.ignored_count, 2);
     ground.run("rm", &["-r", "target", "x.secret", "a.txt"]);
     assert_eq!(
-        told(&store.changes(&plain).unwrap()),
+        list_changes(&store.changes(&plain).unwrap()),
         pairs(&[("a.txt", "create")])
     );
     let expected = pairs(&[
@@ -67,14 +67,14 @@ fn what_is_ignored_is_held_where_it_is_named() {
         ("x.secret", "create"),
     ]);
     let restored = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&restored.changes), expected);
+    assert_eq!(list_changes(&restored.changes), expected);
     assert_eq!(ground.text("x.secret").as_deref(), Some("hush"));
     assert_eq!(ground.text("target/out").as_deref(), Some("built"));
     ground.write("x.secret", "changed since");
     ground.write("target/new", "made since");
     let expected = pairs(&[("target/new", "leave"), ("x.secret", "rewrite")]);
     let again = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&again.changes), expected);
+    assert_eq!(list_changes(&again.changes), expected);
     store.restore(&again.before).unwrap();
     assert_eq!(ground.text("x.secret").as_deref(), Some("changed since"));
 }
@@ -100,7 +100,7 @@ fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
 /// CAKE-SNAP-1: named files that are not held are reported: too large, too much, a repository
 /// inside.
 #[test]
-fn what_is_named_and_not_held_is_said() {
+fn named_files_that_are_not_held_are_reported() {
     let ground = Fixture::repository();
     for name in ["large.bin", "large.secret"] {
         ground.write(name, "");

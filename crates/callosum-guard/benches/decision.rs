@@ -121,8 +121,8 @@ fn main() {
         let times = first_of_processes(what);
         println!(
             "first {what} of a process: p50 {}, p99 {}",
-            shown(at(&times, 50)),
-            shown(at(&times, 99))
+            format_duration(at(&times, 50)),
+            format_duration(at(&times, 99))
         );
     }
 }
@@ -198,15 +198,15 @@ fn row(name: &str, ours: &[Duration], theirs: &[Duration]) {
     println!(
         "| {name} | {} | {} | {} | {} | {} | {} |",
         ours.len(),
-        shown(at(&ours, 50)),
-        shown(at(&ours, 99)),
-        shown(at(&ours, 100)),
-        shown(at(&theirs, 50)),
-        shown(at(&theirs, 99)),
+        format_duration(at(&ours, 50)),
+        format_duration(at(&ours, 99)),
+        format_duration(at(&ours, 100)),
+        format_duration(at(&theirs, 50)),
+        format_duration(at(&theirs, 99)),
     );
 }
 
-fn shown(time: Duration) -> String {
+fn format_duration(time: Duration) -> String {
     format!("{:.1} µs", time.as_secs_f64() * 1e6)
 }
 
@@ -226,7 +226,7 @@ fn slowest(groups: &[Group]) {
     all.sort_unstable();
     for (time, command) in all.iter().rev().take(40) {
         let start: String = command.chars().take(100).collect();
-        println!("{} {start:?}", shown(*time));
+        println!("{} {start:?}", format_duration(*time));
     }
 }
 

@@ -4,7 +4,7 @@
 //! for harmless: the verdict notes it, and if it has a dangerous word, a person is asked.
 
 use crate::{
-    analyze::{self, Analysis, Call, value::shown},
+    analyze::{self, Analysis, Call, value::display_words},
     data_loss,
     facts::Facts,
     harmless::{Relief, is_own_discard},
@@ -106,12 +106,12 @@ fn judge(
     let mut overwrites: Vec<String> = Vec::new();
     let mut once: Vec<&Permission> = policy.once.iter().collect();
     let mut let_through: Vec<String> = Vec::new();
-    let relief = Relief::of(&without_nul, &found.calls, facts);
+    let relief = Relief::find(&without_nul, &found.calls, facts);
     for (at, call) in found.calls.iter().enumerate() {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
             via: call.via.clone(),
-            command: shown(&call.words),
+            command: display_words(&call.words),
             looked: Vec::new(),
         });
         if !call.words.is_empty() {
@@ -158,7 +158,7 @@ fn judge(
                 rule: CONFIRM.0.to_owned(),
                 reason: CONFIRM.1.to_owned(),
                 alternatives: Vec::new(),
-                subject: shown(&call.words),
+                subject: display_words(&call.words),
             });
         }
         // A guess is not enough to block, nor is what happens in a container or elsewhere
@@ -224,7 +224,7 @@ fn lets_one_through(
     let_through: &mut Vec<String>,
     call: &Call,
 ) -> bool {
-    let words = shown(&call.words);
+    let words = display_words(&call.words);
     if call.guessed && let_through.contains(&words) {
         return true;
     }
@@ -254,7 +254,7 @@ fn look(
     };
     let subject = || match call.writes.first() {
         Some(write) if call.words.is_empty() => format!("> {}", write.path),
-        _ => shown(&call.words),
+        _ => display_words(&call.words),
     };
     let mut tool_looks = |tool: &Tool| {
         let read = Subject::new(call, tool, facts);
@@ -302,7 +302,7 @@ fn look(
                         rule: rule.id.clone(),
                         reason: rule.reason.clone(),
                         alternatives: rule.alternative.iter().cloned().collect(),
-                        subject: shown(&call.words),
+                        subject: display_words(&call.words),
                     });
                 }
             }
@@ -327,7 +327,7 @@ fn look(
                     subject: if call.words.is_empty() {
                         format!("> {path}")
                     } else {
-                        shown(&call.words)
+                        display_words(&call.words)
                     },
                 });
             }

@@ -72,7 +72,7 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
     paths.extend(redirected.map(|write| write.path.clone()));
     if let Some(placed) = placed(call, facts).or_else(|| patched(call, facts)) {
         paths.extend(placed);
-    } else if let Some(unpacked) = Unpacked::of(call, facts) {
+    } else if let Some(unpacked) = Unpacked::from_call(call, facts) {
         let folders = unpacked.within.iter().filter(|_| unpacked.overwrites);
         paths.extend(folders.map(|folder| format!("{folder}/")));
     } else if !appends(call, facts) && !MAKERS.contains(&call.name.as_str()) {

@@ -112,7 +112,7 @@ impl TryFrom<String> for Permission {
 impl From<Permission> for String {
     fn from(permission: Permission) -> String {
         let words: Vec<Arg> = permission.words.into_iter().map(Arg::plain).collect();
-        let mut text = crate::analyze::value::shown(&words);
+        let mut text = crate::analyze::value::display_words(&words);
         if permission.open {
             text.push_str(" *");
         }

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analyze::{Analysis, Call, value::shown},
+    analyze::{Analysis, Call, value::display_words},
     decide::RuleMatch,
     facts::Facts,
     glob::takes_in,
@@ -225,7 +225,7 @@ pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<R
         rule: RULE.to_owned(),
         reason: reason(found),
         alternatives: Vec::new(),
-        subject: shown(&call.words),
+        subject: display_words(&call.words),
     })
 }
 

@@ -22,7 +22,7 @@ fn has(subject: &Subject<'_>, options: &[&str]) -> bool {
 
 impl Unpacked {
     /// Returns what a command unpacks; `None` if it is no such command.
-    pub(crate) fn of(call: &Call, facts: &Facts) -> Option<Self> {
+    pub(crate) fn from_call(call: &Call, facts: &Facts) -> Option<Self> {
         let words = || call.words.iter().skip(1).map(|word| word.text.as_str());
         // Some ask before they write over a file, and take silence for a no.
         let says_yes =

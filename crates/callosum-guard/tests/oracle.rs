@@ -105,7 +105,7 @@ fn dangerous_commands_do_what_the_guard_says() {
 
 impl Proof {
     /// Returns the proof that a row needs, by the guard's verdict on it.
-    fn of(command: &str, rule: &str, subject: &str) -> Proof {
+    fn needed(command: &str, rule: &str, subject: &str) -> Proof {
         let found = subject.strip_prefix("rm ");
         if let Some(found) = found.filter(|_| command.contains(" -delete")) {
             let path = found.rsplit(' ').next().unwrap_or_default();
@@ -222,7 +222,7 @@ fn wanted() -> BTreeMap<String, Wanted> {
         let verdict = decide(&row.command, &facts(), &policy);
         let rule = verdict.rule.unwrap_or_default();
         let one = Wanted {
-            proof: Proof::of(&row.command, &rule, &verdict.subject.unwrap_or_default()),
+            proof: Proof::needed(&row.command, &rule, &verdict.subject.unwrap_or_default()),
             is_run: !is_without_end(&row, &rule),
             row,
         };

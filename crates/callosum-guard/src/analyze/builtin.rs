@@ -4,7 +4,7 @@ use super::{
     call::Call,
     data_flow::from,
     evaluator::Evaluator,
-    value::{Arg, SOME, Source, Value, shown},
+    value::{Arg, SOME, Source, Value, display_words},
     wrapper_table::first_operand,
 };
 use crate::path;
@@ -264,7 +264,7 @@ impl Evaluator<'_> {
                 Some(Value::default())
             }
             "abbr" => {
-                let text = shown(words.get(2..).unwrap_or_default());
+                let text = display_words(words.get(2..).unwrap_or_default());
                 self.nested(name, &text, None);
                 Some(Value::default())
             }

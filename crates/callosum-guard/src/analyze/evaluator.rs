@@ -11,7 +11,7 @@ use super::{
     scope::Branches,
     state::State,
     uncertain_cwd::{CwdState, ends, is_asked},
-    value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
+    value::{Arg, MAX_VALUE, MAYBE, SOME, Value, display_words},
 };
 use crate::{
     docker::Mounts,
@@ -494,7 +494,7 @@ impl Evaluator<'_> {
             }
         }
         if let Some(alias) = simple.words.first().and_then(|word| self.alias(word)) {
-            let text = format!("{alias} {}", shown(&words[1..]));
+            let text = format!("{alias} {}", display_words(&words[1..]));
             self.state.aliases.remove(&words[0].text);
             let output = self.under("alias", |walker| walker.text(&text, plan.input.as_ref()));
             return self.keep(output, &plan);

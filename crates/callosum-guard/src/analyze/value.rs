@@ -201,7 +201,7 @@ impl Arg {
 }
 
 /// Words as one line, what is not known shown as `…`.
-pub(crate) fn shown(words: &[Arg]) -> String {
+pub(crate) fn display_words(words: &[Arg]) -> String {
     let mut line = String::new();
     for word in words {
         if !line.is_empty() {

@@ -463,7 +463,7 @@ impl Sheet {
                 for fault in proof::faults(&rule) {
                     self.problems.push(Problem {
                         key: format!("{key}.{}", fault.key),
-                        value: Some(shown(&Value::String(fault.value))),
+                        value: Some(display(&Value::String(fault.value))),
                         allowed: fault.wanted.to_owned(),
                         line,
                     });
@@ -473,7 +473,7 @@ impl Sheet {
             Err(error) => self.problems.push(Problem {
                 line,
                 key,
-                value: Some(shown(rule)),
+                value: Some(display(rule)),
                 allowed: format!(
                     "id, tools, severity (block, ask or note) and reason, optionally when and alternative: {}",
                     plain(&error.to_string())
@@ -485,7 +485,7 @@ impl Sheet {
     fn problem(&mut self, key: &str, value: Option<&Value>, allowed: &str) {
         self.problems.push(Problem {
             key: key.to_owned(),
-            value: value.map(shown),
+            value: value.map(display),
             allowed: allowed.to_owned(),
             line: None,
         });
@@ -614,6 +614,6 @@ fn steers(letter: char) -> bool {
 }
 
 /// A value for people, on one line and not too long.
-fn shown(value: &Value) -> String {
+fn display(value: &Value) -> String {
     plain(&value.to_string())
 }

@@ -52,7 +52,7 @@ pub(crate) struct Relief<'a> {
 
 impl<'a> Relief<'a> {
     /// Returns what is known of a line, `None` if there is nothing that could lift a rule.
-    pub(crate) fn of(command: &str, calls: &'a [Call], facts: &'a Facts) -> Option<Self> {
+    pub(crate) fn find(command: &str, calls: &'a [Call], facts: &'a Facts) -> Option<Self> {
         let has_facts = !facts.git.is_empty() || !facts.absent.is_empty();
         let stashes = || command.contains("stash") && command.contains("&&");
         if !has_facts && !stashes() {

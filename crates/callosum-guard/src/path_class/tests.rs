@@ -3,7 +3,7 @@
 use super::{PathClass, place};
 use crate::{analyze::value::MAYBE, facts::Facts};
 
-fn of(text: &str) -> PathClass {
+fn classify(text: &str) -> PathClass {
     let facts = Facts::of_a_project();
     place(text, facts.cwd.as_deref(), &facts)
 }
@@ -152,15 +152,18 @@ fn paths_are_classified_by_their_target() {
         ("/dev/null", PathClass::Sink),
         ("/dev/shm/x", PathClass::Free),
     ] {
-        assert_eq!(of(text), expected, "{text}");
+        assert_eq!(classify(text), expected, "{text}");
     }
-    assert_eq!(of(&format!("{MAYBE}*")), PathClass::Everything);
-    assert_eq!(of(&format!("{MAYBE}*.log")), PathClass::Unknown);
-    assert_eq!(of(&format!("{MAYBE}/")), PathClass::MaybeVital);
-    assert_eq!(of(&format!("{MAYBE}/*")), PathClass::MaybeVital);
-    assert_eq!(of(&format!("/home/u/{MAYBE}")), PathClass::MaybeVital);
-    assert_eq!(of(&format!("{MAYBE}")), PathClass::Unknown);
-    assert_eq!(of(&format!("{MAYBE}/node_modules")), PathClass::Unknown);
+    assert_eq!(classify(&format!("{MAYBE}*")), PathClass::Everything);
+    assert_eq!(classify(&format!("{MAYBE}*.log")), PathClass::Unknown);
+    assert_eq!(classify(&format!("{MAYBE}/")), PathClass::MaybeVital);
+    assert_eq!(classify(&format!("{MAYBE}/*")), PathClass::MaybeVital);
+    assert_eq!(classify(&format!("/home/u/{MAYBE}")), PathClass::MaybeVital);
+    assert_eq!(classify(&format!("{MAYBE}")), PathClass::Unknown);
+    assert_eq!(
+        classify(&format!("{MAYBE}/node_modules")),
+        PathClass::Unknown
+    );
 }
 
 /// CAKE-SHIM-1: a file that a service makes again at each start is free, and what the machine is reached by is not.
@@ -173,7 +176,7 @@ fn numbers_and_sockets_of_services_are_free() {
         "/run/user/1000/app.socket",
         "/var/run/app/app.lock",
     ] {
-        assert_eq!(of(path), PathClass::Free, "{path}");
+        assert_eq!(classify(path), PathClass::Free, "{path}");
     }
     for path in [
         "/run/app",
@@ -185,7 +188,7 @@ fn numbers_and_sockets_of_services_are_free() {
         "/run/app/state.db",
         "/run/*/app.pid",
     ] {
-        assert_eq!(of(path), PathClass::System, "{path}");
+        assert_eq!(classify(path), PathClass::System, "{path}");
     }
-    assert_eq!(of("/run/*.pid"), PathClass::System);
+    assert_eq!(classify("/run/*.pid"), PathClass::System);
 }

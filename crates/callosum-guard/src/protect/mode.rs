@@ -7,7 +7,7 @@ use crate::analyze::value::Arg;
 const OPTIONS: [&str; 5] = ["-R", "-v", "-c", "-f", "-h"];
 
 /// The mode that a command names, which may begin as an option does: `chmod -x f`.
-pub(super) fn of(words: &[Arg]) -> Option<&str> {
+pub(super) fn requested_mode(words: &[Arg]) -> Option<&str> {
     let mut words = words.iter().skip(1).map(|word| word.text.as_str());
     words.find(|word| {
         let letters = word.strip_prefix('-').unwrap_or("R");

@@ -35,7 +35,7 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
             by_table(writer, call, facts, &mut all);
         }
     }
-    if let Some(unpacked) = Unpacked::of(call, facts) {
+    if let Some(unpacked) = Unpacked::from_call(call, facts) {
         let within = unpacked.within.iter();
         // What is named in an archive may be a file as well.
         all.extend(within.flat_map(|folder| {
@@ -221,7 +221,7 @@ fn named_by<'a>(call: &'a Call, option: &'a str) -> impl Iterator<Item = &'a str
 /// The paths whose mode is changed.
 fn opened(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "--reference", facts);
-    let mode = mode::of(&call.words).filter(|_| !subject.has("--reference"));
+    let mode = mode::requested_mode(&call.words).filter(|_| !subject.has("--reference"));
     let from = usize::from(mode.is_some_and(|mode| !mode.starts_with('-')));
     for (word, _) in subject.operands.iter().skip(from) {
         let leaves = mode.is_some_and(|mode| {

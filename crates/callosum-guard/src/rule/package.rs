@@ -132,7 +132,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     && letters.contains('P')
             }),
             ("unpacks-into-system", |s| {
-                let unpacked = Unpacked::of(s.call, s.facts).filter(|unpacked| unpacked.overwrites);
+                let unpacked =
+                    Unpacked::from_call(s.call, s.facts).filter(|unpacked| unpacked.overwrites);
                 let to = unpacked.map(|unpacked| unpacked.within);
                 to.is_some_and(|to| to.iter().any(|to| is_of_system(s, to)))
             }),

@@ -170,7 +170,7 @@ pub(super) fn resets(call: &Call) -> bool {
         return true;
     }
     // Alembic's words, with any program that drives it: `python manage.py db downgrade base`.
-    if says(&words[1..], "downgrade base") {
+    if has_words(&words[1..], "downgrade base") {
         return true;
     }
     if has("db:rollback") {
@@ -181,7 +181,7 @@ pub(super) fn resets(call: &Call) -> bool {
         let (program, rest) = (base(words[at]), &words[at + 1..]);
         let only_tells = TELL.contains(&program) && has("--dry-run");
         let mut resets = RESETS.iter();
-        resets.any(|(programs, wanted)| programs.contains(&program) && says(rest, wanted))
+        resets.any(|(programs, wanted)| programs.contains(&program) && has_words(rest, wanted))
             && !only_tells
     })
 }
@@ -207,7 +207,7 @@ pub(super) fn started(words: &[&str]) -> Option<usize> {
 }
 
 /// Whether words say what is wanted.
-fn says(words: &[&str], wanted: &str) -> bool {
+fn has_words(words: &[&str], wanted: &str) -> bool {
     let mut operands = words.iter().filter(|word| !word.starts_with('-'));
     wanted.split(' ').all(|wanted| {
         let fits = |word: &&&str| {
@@ -236,18 +236,18 @@ fn is_joined(word: &str, option: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::says;
+    use super::has_words;
 
     /// CAKE-SHIM-1: words follow each other, options stand anywhere.
     #[test]
     fn what_words_say_goes_by_their_order() {
         let words = ["-y", "database", "-D", "x", "drop"];
-        assert!(says(&words, "database drop|reset"));
-        assert!(says(&words, "database drop -y|--yes"));
-        assert!(!says(&words, "drop database"));
-        assert!(!says(&words, "database drop --force"));
-        assert!(says(&["--db-url=x"], "--db-url=*"));
-        assert!(says(&["drop", "-nf"], "drop -f|--force"));
-        assert!(!says(&["drop", "--if-exists"], "drop -f|--force"));
+        assert!(has_words(&words, "database drop|reset"));
+        assert!(has_words(&words, "database drop -y|--yes"));
+        assert!(!has_words(&words, "drop database"));
+        assert!(!has_words(&words, "database drop --force"));
+        assert!(has_words(&["--db-url=x"], "--db-url=*"));
+        assert!(has_words(&["drop", "-nf"], "drop -f|--force"));
+        assert!(!has_words(&["drop", "--if-exists"], "drop -f|--force"));
     }
 }

@@ -90,7 +90,7 @@ struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn of(word: &'a Arg) -> Target<'a> {
+    fn new(word: &'a Arg) -> Target<'a> {
         Target {
             path: &word.text,
             listed: word.source.listed,
@@ -172,7 +172,7 @@ fn targets<'a>(subject: &'a Subject<'_>) -> Vec<Target<'a>> {
                         == "0"
                 });
                 if given.is_none() && !text.starts_with('-') {
-                    named.push(Target::of(word));
+                    named.push(Target::new(word));
                 }
                 size = matches!(text, "-s" | "--size");
             }
@@ -181,7 +181,7 @@ fn targets<'a>(subject: &'a Subject<'_>) -> Vec<Target<'a>> {
         "cp" | "gcp" | "install" => {
             let mut named = operands();
             if named.next().is_some_and(|from| from.text == "/dev/null") {
-                all.extend(named.map(Target::of));
+                all.extend(named.map(Target::new));
             }
         }
         "tee" | "sponge" => {
@@ -192,7 +192,7 @@ fn targets<'a>(subject: &'a Subject<'_>) -> Vec<Target<'a>> {
                 .input
                 .as_ref()
                 .is_some_and(|input| input.text.trim().is_empty());
-            all.extend(operands().filter(|_| nothing && !appends).map(Target::of));
+            all.extend(operands().filter(|_| nothing && !appends).map(Target::new));
         }
         "dd" | "dcfldd" | "gdd" => {
             let given = |name: &str| words.iter().find_map(|word| word.text.strip_prefix(name));
@@ -242,7 +242,7 @@ fn emptied_by_sed(words: &[Arg]) -> Vec<Target<'_>> {
         ) || sed.quiet && !script.contains(['p', 'w', 'P', 'l', '='])
     };
     if sed.in_place && sed.scripts.iter().any(deletes) {
-        sed.files.into_iter().map(Target::of).collect()
+        sed.files.into_iter().map(Target::new).collect()
     } else {
         Vec::new()
     }
@@ -267,5 +267,5 @@ fn emptied_by_perl(words: &[Arg]) -> Vec<Target<'_>> {
         .get(at + 1)
         .is_none_or(|code| code.text.contains("print") || code.text.contains("say"));
     let files = words.get(at + 2..).unwrap_or_default();
-    files.iter().filter(|_| !prints).map(Target::of).collect()
+    files.iter().filter(|_| !prints).map(Target::new).collect()
 }

@@ -177,7 +177,7 @@ impl Taking<'_> {
         let asked = ["ls-files", "-z", "--others", "--ignored", "--directory"];
         let ignored = git.run(&asked.into_iter().chain(standard()).collect::<Vec<_>>())?;
         let ignored = paths(&ignored).filter(|path| !is_ours(path));
-        taken.not_covered.ignored = ignored.map(|path| shown(&path)).collect();
+        taken.not_covered.ignored = ignored.map(|path| display_path(&path)).collect();
         taken.tree = git.line(&["write-tree"])?;
         Ok(taken)
     }
@@ -334,7 +334,7 @@ impl Taking<'_> {
             };
             files -= count;
             bytes -= size;
-            let names: Vec<String> = listed.iter().map(|path| shown(path)).collect();
+            let names: Vec<String> = listed.iter().map(|path| display_path(path)).collect();
             self.add(&git, listed, taken)?;
             taken.tell_of_names(&names);
             // Of a class of letters it is not known which it takes.
@@ -417,7 +417,7 @@ impl Taking<'_> {
             }
             let raw = path.as_os_str().as_bytes();
             if raw.ends_with(b"/") {
-                let name = shown(&path);
+                let name = display_path(&path);
                 if !taken.not_covered.repositories.contains(&name) {
                     taken.not_covered.repositories.push(name);
                 }
@@ -437,7 +437,7 @@ impl Taking<'_> {
             };
             if size > LARGEST {
                 let large = TooLarge {
-                    path: shown(&path),
+                    path: display_path(&path),
                     bytes: size,
                 };
                 if !taken.not_covered.too_large.contains(&large) {
@@ -528,6 +528,6 @@ pub(super) fn paths(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
         .map(|path| PathBuf::from(OsStr::from_bytes(path)))
 }
 
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn display_path(path: &Path) -> String {
     String::from_utf8_lossy(&path.as_os_str().to_owned().into_vec()).into_owned()
 }

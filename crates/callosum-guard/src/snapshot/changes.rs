@@ -68,15 +68,15 @@ impl Changes {
 
     /// The files that would be removed.
     pub fn removed(&self) -> impl Iterator<Item = &Change> {
-        self.of(ChangeKind::Remove)
+        self.of_kind(ChangeKind::Remove)
     }
 
     /// Returns the files that are not put back, because what is in their place now would be lost.
     pub fn refused(&self) -> impl Iterator<Item = &Change> {
-        self.of(ChangeKind::Refuse)
+        self.of_kind(ChangeKind::Refuse)
     }
 
-    fn of(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
+    fn of_kind(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(move |change| change.kind == kind)
     }
 
@@ -89,7 +89,7 @@ impl Changes {
                 blob: change.blob.clone(),
             })
         };
-        self.of(ChangeKind::Create).filter_map(made).collect()
+        self.of_kind(ChangeKind::Create).filter_map(made).collect()
     }
 
     /// Reads `git diff-tree -r -z` from the tree as it is now to the snapshot's.

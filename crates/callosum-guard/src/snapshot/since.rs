@@ -12,7 +12,7 @@ use std::{
 use crate::glob::takes_in;
 
 use super::{
-    capture::shown,
+    capture::display_path,
     git::{GitError, SILENCE},
     metadata::Snapshot,
     repository::is_ours,
@@ -164,7 +164,7 @@ fn names(snapshot: &Snapshot) -> &[String] {
 
 fn is_claimed(snapshot: &Snapshot, path: &Path) -> bool {
     let names = names(snapshot);
-    let path = shown(path);
+    let path = display_path(path);
     names.is_empty() || names.iter().any(|name| takes_in(name, &path))
 }
 
@@ -174,7 +174,7 @@ fn may_have_existed(snapshot: &Snapshot, path: &Path) -> bool {
     let large = lacks.too_large.iter().map(|large| &large.path);
     let mut all = lacks.ignored.iter().chain(&lacks.repositories);
     let mut named = lacks.named.iter().chain(large);
-    let path = shown(path);
+    let path = display_path(path);
     let is_in = |name: &String| {
         let name = name.trim_end_matches('/');
         takes_in(name, &path)

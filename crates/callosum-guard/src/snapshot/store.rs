@@ -10,7 +10,7 @@ use std::{
 use callosum_host::{DiskError, FileLock, LockError, disk::EntryKind};
 
 use super::{
-    capture::{CapturedTree, Scope, paths, shown},
+    capture::{CapturedTree, Scope, display_path, paths},
     changes::Changes,
     git::{GitEnvironment, GitError},
     metadata::{FORMAT, Snapshot},
@@ -193,7 +193,7 @@ impl Store {
             branch: branch.filter(|_| is_users),
             dirty_files: paths(&dirty)
                 .take(MOST_DIRTY)
-                .map(|path| shown(&path))
+                .map(|path| display_path(&path))
                 .collect(),
             linked_errors: wanted.linked_errors.clone(),
             size_bytes: taken.bytes,

@@ -216,7 +216,7 @@ fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
         tokens,
         home,
         fed: child_stdin::written(language, tokens),
-        named: Named::of(tokens),
+        named: Named::new(tokens),
     };
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -259,7 +259,7 @@ struct Program<'a> {
 struct Named<'a>(HashSet<&'a str>);
 
 impl<'a> Named<'a> {
-    fn of(tokens: &'a [Token]) -> Named<'a> {
+    fn new(tokens: &'a [Token]) -> Named<'a> {
         let mut named = HashSet::with_capacity(tokens.len());
         for token in tokens {
             match token {
@@ -342,7 +342,7 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
     }
     if child_stdin::is_pipe(language, name, &arguments) {
         let strings = child_stdin::piped(&arguments);
-        run(program, &SpawnOptions::of(strings), found);
+        run(program, &SpawnOptions::from_words(strings), found);
         return;
     }
     if RUN.contains(&name) {

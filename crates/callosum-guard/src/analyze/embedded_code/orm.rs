@@ -91,13 +91,13 @@ fn statement(
         }
         "drop_all" => drops(),
         "drop" if inner.is_empty() && owner() == "sequelize" => drops(),
-        "sync" if says(inner, "force") && named.any(&["sequelize", "Sequelize"]) => drops(),
+        "sync" if is_true(inner, "force") && named.any(&["sequelize", "Sequelize"]) => drops(),
         "synchronize" if *inner == [Name("true".to_owned())] => drops(),
         "delete_all" if whole.ends_with("Repo.delete_all") && matches!(inner, [Name(_)]) => {
             empties("table")
         }
         "destroy" if named.any(&["sequelize", "Sequelize"]) => {
-            let is_all = says(inner, "truncate") || is_everything(inner) && !inner.is_empty();
+            let is_all = is_true(inner, "truncate") || is_everything(inner) && !inner.is_empty();
             is_all.then(|| empties(owner())).flatten()
         }
         // `session.execute(delete(User))`
@@ -128,7 +128,7 @@ fn statement(
 }
 
 /// Whether a setting is true: `{force: true}`.
-fn says(inner: &[Token], wanted: &str) -> bool {
+fn is_true(inner: &[Token], wanted: &str) -> bool {
     let joined = format!("{wanted}:true");
     inner.iter().enumerate().any(|(at, token)| match token {
         Name(name) if *name == joined => true,

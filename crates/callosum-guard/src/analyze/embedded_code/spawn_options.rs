@@ -38,7 +38,7 @@ const MODES: [&str; 8] = ["r", "w", "a", "r+", "w+", "rb", "wb", "rw"];
 
 impl SpawnOptions {
     /// Words alone.
-    pub(super) fn of(words: Vec<String>) -> SpawnOptions {
+    pub(super) fn from_words(words: Vec<String>) -> SpawnOptions {
         SpawnOptions {
             words,
             ..SpawnOptions::default()

@@ -305,7 +305,7 @@ fn is_key(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{of_compose, of_playbook};
-    use crate::analyze::value::shown;
+    use crate::analyze::value::display_words;
 
     /// CAKE-SHIM-1: a playbook's commands are found, in one line and in a block.
     #[test]
@@ -320,7 +320,10 @@ mod tests {
     fn the_services_of_a_compose_file_are_found() {
         let file = "services:\n  x:\n    image: alpine\n    volumes: ['/:/host']\n    command: rm -rf /host/a\n  \
                     y:\n    privileged: true\n    volumes:\n      - data:/var\n    command: [\"ls\", \"-l\"]\nvolumes:\n  data:\n";
-        let found: Vec<String> = of_compose(file).iter().map(|words| shown(words)).collect();
+        let found: Vec<String> = of_compose(file)
+            .iter()
+            .map(|words| display_words(words))
+            .collect();
         assert_eq!(
             found,
             [

@@ -8,7 +8,7 @@ use super::embedded_code::{COMPILED, PROJECT};
 use crate::{
     analyze::{
         evaluator::Evaluator,
-        value::{Arg, Value, shown},
+        value::{Arg, Value, display_words},
     },
     path,
 };
@@ -130,7 +130,7 @@ impl Evaluator<'_> {
             .chain(files.iter().cloned())
             .map(Arg::plain)
             .collect();
-        let script = Value::known(shown(&runs));
+        let script = Value::known(display_words(&runs));
         let made = self.state.absolute(&made);
         // `go build -o bin/ x.go` and `javac -d out X.java` name a folder.
         let within = format!("{}/{stem}", made.trim_end_matches('/'));

@@ -5,7 +5,7 @@ use crate::analyze::{
     evaluator::Evaluator,
     list_commands::{LISTED, lists_every_tag},
     setting::{self, KEPT, Setting},
-    value::{Arg, SOME, Source, Value, is_known, shown},
+    value::{Arg, SOME, Source, Value, display_words, is_known},
     wrapper_table::{first_operand, operands},
 };
 
@@ -99,8 +99,8 @@ impl Evaluator<'_> {
             .map(|(_, value)| value.clone());
         if let Some(alias) = alias {
             let text = match alias.strip_prefix('!') {
-                Some(shell) => format!("{shell} {}", shown(&rest)),
-                None => format!("git {alias} {}", shown(&rest)),
+                Some(shell) => format!("{shell} {}", display_words(&rest)),
+                None => format!("git {alias} {}", display_words(&rest)),
             };
             return self.nested("git alias", &text, None);
         }

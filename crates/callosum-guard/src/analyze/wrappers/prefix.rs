@@ -3,7 +3,7 @@
 use super::joined;
 use crate::analyze::{
     evaluator::Evaluator,
-    value::{Arg, Source, Value, shown},
+    value::{Arg, Source, Value, display_words},
     wrapper_table::{self, first_operand},
 };
 use crate::rule::SETTINGS;
@@ -200,7 +200,7 @@ impl Evaluator<'_> {
                 } else {
                     at + 2
                 };
-                let rest = shown(words.get(from..).unwrap_or_default());
+                let rest = display_words(words.get(from..).unwrap_or_default());
                 return Some(self.nested("env -S", &format!("{split} {rest}"), input));
             }
             let folder = match text {

@@ -141,7 +141,7 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
     };
     let folder = path::absolute(folder.unwrap_or("."), call.cwd.as_deref());
     let given = value(["-p", "--strip"]).and_then(|folders| folders.parse().ok());
-    // Without it `patch` goes by the last part of a path, or by all of it where that is there.
+    // Without it `patch` goes by the last part of a path, or by all of it if that exists.
     let strips = match given {
         Some(folders) => vec![folders],
         None if is_git => vec![1],
@@ -168,7 +168,7 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
     all
 }
 
-/// The project that a folder is in; the folder itself where it is in none.
+/// Returns the project that a folder is in; the folder itself if it is in none.
 pub(crate) fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
     let folder = path::absolute(folder, call.cwd.as_deref());
     let root = facts.root.as_deref();
@@ -224,7 +224,7 @@ mod tests {
         Some(text.to_owned())
     }
 
-    /// As where there is no link.
+    /// As without any link.
     fn takes_in(touched: &Touched) -> bool {
         let path = path::absolute(&touched.path, None);
         let touched = Touched {

@@ -54,7 +54,7 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
                 _ => false,
             }
         }
-        // What goes out of the project is lost with where it goes to.
+        // A file that is moved out of the project is lost along with its new place.
         "mv" | "gmv" => {
             let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
             let into = subject

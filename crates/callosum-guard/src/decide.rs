@@ -27,7 +27,7 @@ pub fn decide(command: &str, facts: &Facts, policy: &Policy) -> Verdict {
     with_alternative(verdict, alternatives, facts, policy)
 }
 
-/// Decides, and tells every command that would run and every rule that looked.
+/// Decides, and lists every command that would run and every rule that looked.
 pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
     let mut steps = Vec::new();
     let (verdict, alternatives) = judge(command, facts, policy, Some(&mut steps));
@@ -161,8 +161,8 @@ fn judge(
                 subject: display_words(&call.words),
             });
         }
-        // A guess is not enough to block, nor is what happens in a container or elsewhere
-        // to folders that only look like ours.
+        // A guess is not enough to block, nor is an action in a container or elsewhere on folders
+        // that only look like this machine's.
         for hit in hits.iter_mut().filter(|_| call.guessed) {
             hit.decision = hit.decision.min(Decision::Ask);
         }

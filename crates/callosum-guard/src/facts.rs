@@ -18,15 +18,15 @@ pub struct Facts {
     pub home: Option<String>,
     /// The root of the project; nothing outside is to be changed.
     pub root: Option<String>,
-    /// The folder in which the project's records stand, where that is another than the root: for a
-    /// linked worktree the main one.
+    /// The folder of the project's records, if that is not the root: for a linked worktree the main
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The repository's own folder, `.git` as a rule, elsewhere for a linked worktree.
     pub git_dir: Option<String>,
     /// Whether the root is a linked worktree of a repository in another place.
     pub worktree: bool,
-    /// Whether records of ours stand in the root, so that a pattern may take them in.
+    /// Whether the root has records of this program, so that a pattern may include them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub initialised: bool,
     /// Whether git passes these records over.
@@ -55,8 +55,8 @@ pub struct Facts {
     /// branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<String>,
-    /// Folders that the command goes to, which are not there and are not made by it: it stays where it is then, and
-    /// goes on.
+    /// Folders that the command goes to, which do not exist and are not made by it: it stays where
+    /// it is then, and goes on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// Folders that exist, among the paths that the command moves or copies several things to.

@@ -13,7 +13,7 @@ struct Fetcher {
     folder: &'static [&'static str],
     /// Those that name a file for something else: heads, cookies, a log.
     beside: &'static [&'static str],
-    /// Those by which a file takes the name of its address; none where it always does.
+    /// Options by which a file takes the name of its address; empty if it always does.
     named: &'static [&'static str],
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Fetched {
     pub(crate) beside: Vec<String>,
 }
 
-/// The files that a command writes by fetching; `None` where it is none that fetches.
+/// Returns the files that a command writes by fetching; `None` if it does not fetch.
 pub(crate) fn fetched(name: &str, words: &[Arg]) -> Option<Fetched> {
     let fetcher = FETCHERS
         .iter()
@@ -171,7 +171,7 @@ mod tests {
     use super::fetched;
     use crate::analyze::value::Arg;
 
-    /// CAKE-SHIM-1: where a download is put is read as the program reads it.
+    /// CAKE-SHIM-1: the destination of a download is read as the program reads it.
     #[test]
     fn downloads_are_found_where_they_are_put() {
         for (line, files, beside) in [

@@ -96,7 +96,7 @@ const FORMATTERS: [Formatter; 9] = [
 ];
 
 impl Formatter {
-    /// The folders that a command has it write in; none where the command is of another.
+    /// Returns the folders that a command has it write in; none if the command is another.
     fn folders(&self, call: &Call, facts: &Facts) -> Vec<String> {
         let subject = Subject::of_user(call, self.takes, facts);
         let has = |options: &[&str]| options.iter().any(|option| subject.has(option));

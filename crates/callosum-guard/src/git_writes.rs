@@ -17,7 +17,7 @@ use crate::{
 pub struct GitWrite {
     /// A folder in the tree, absolute.
     pub folder: String,
-    /// The word by which the log of what was checked out names such a step; empty where it names none.
+    /// The word by which the log of checkouts names such a step; empty if it names none.
     pub step: &'static str,
     /// Source of the list of files.
     pub by: GitWriteSource,

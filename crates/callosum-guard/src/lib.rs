@@ -1,18 +1,19 @@
 //! The guard's decision: whether a shell command or a file write may go ahead, and why.
 //!
 //! Start with [`decide`], which reads a command as the shell would, finds every command that it
-//! would run, however wrapped, and lets each rule look at each; [`explain`] tells how it
-//! came about, and [`decide_write`] judges one path; [`entered()`] tells where a command goes, [`touched()`] which files
-//! it changes, [`brought()`] where it has git change them. All are pure over [`Facts`] and [`Policy`]:
-//! the same command, facts and policy give the same [`Verdict`] again.
+//! would run, however wrapped, and has each rule check each; [`explain`] shows how it came about,
+//! and [`decide_write`] judges one path. [`entered()`] lists the folders that a command goes to,
+//! [`touched()`] the files that it changes, [`brought()`] the trees in which it has git change
+//! them. All are pure over [`Facts`] and
+//! [`Policy`]: the same command, facts and policy give the same [`Verdict`] again.
 //!
-//! [`snapshot`] keeps a tree as it was, for what was allowed and should not have been; it alone of
-//! all here reads and writes files.
+//! [`snapshot`] keeps a tree as it was, for commands that were allowed and should not have been; it
+//! is the only module here that reads and writes files.
 //!
-//! What is deliberately not here: gathering facts, asking people, keeping records. Work is bounded
-//! by the size of the text and by counts, never by a clock; beyond the bounds the answer is to ask.
+//! Deliberately not here: gathering facts, asking people, keeping records. Work is bounded by the
+//! size of the text and by counts, never by a clock; beyond the bounds the answer is to ask.
 //!
-//! What it can and cannot see: `docs/guard/limits.md`.
+//! Its limits: `docs/guard/limits.md`.
 
 #![forbid(unsafe_code)]
 

@@ -61,8 +61,8 @@ const MAKERS: [&str; 41] = [
     "sqlite3",
 ];
 
-/// The files of the project that a command writes over where they are there, and the folders in
-/// which it may do so with any, these with a slash behind them: absolute paths.
+/// Returns the files of the project that a command overwrites if they exist, and the folders in
+/// which it may overwrite any, these with a slash behind them: absolute paths.
 pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
     if call.elsewhere {
         return Vec::new();

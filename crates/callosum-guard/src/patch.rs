@@ -12,7 +12,7 @@ const MARKS: [&str; 4] = [
     "*** Move to:",
 ];
 
-/// Returns the paths that a patch in Codex's form names, in their order; none where it is no patch.
+/// Returns the paths that a patch in Codex's form names, in their order; none if it is no patch.
 pub fn paths(patch: &str) -> Vec<String> {
     let named = |line: &str| {
         // Codex trims lines as well before it looks for a mark.
@@ -81,7 +81,8 @@ fn path_in_head(line: &str) -> Option<String> {
     (folderless(&old)? == folderless(&new)?).then_some(new)
 }
 
-/// A path as it is, where git has put it in quotes for its signs: a byte of it may be written as three octal digits.
+/// Returns a path without the quotes that git puts around special characters: a byte may be written
+/// as three octal digits.
 fn unquoted(path: &str) -> String {
     let quoted = path
         .strip_prefix('"')

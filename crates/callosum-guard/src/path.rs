@@ -2,9 +2,9 @@
 //!
 //! Lexical on purpose: a decision looks nothing up. Where links lead is among the facts.
 
-/// A path from a folder on, without `.`, `..` and doubled slashes.
+/// Returns a path from a folder on, without `.`, `..` and doubled slashes.
 ///
-/// Stays relative where it is relative and no folder is given; `..` that lead out of it stay.
+/// Stays relative if it is relative and no folder is given; `..` that lead out of it stay.
 pub(crate) fn absolute(text: &str, folder: Option<&str>) -> String {
     let joined;
     let whole = match folder {

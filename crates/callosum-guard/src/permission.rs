@@ -10,7 +10,7 @@ use crate::{
     shell::{self, Budget, tree::Command},
 };
 
-/// Words that a command must begin with to be let through where it would be asked about.
+/// Words that a command must begin with to run without the question that it would cause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Permission {

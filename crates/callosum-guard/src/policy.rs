@@ -54,7 +54,7 @@ impl Policy {
     }
 }
 
-/// A rule as users write it, in the form of ours.
+/// A rule as users write it, in the form of the built-in ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserRule {
     /// Its name, as verdicts will say it.
@@ -74,7 +74,7 @@ pub struct UserRule {
     /// A command that serves the same end.
     #[serde(default)]
     pub alternative: Option<String>,
-    /// Commands that it must catch, as a proof that it says what is meant.
+    /// Commands that it must catch, as a proof of its meaning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub catches: Vec<String>,
     /// Commands that look alike and that it must let pass.

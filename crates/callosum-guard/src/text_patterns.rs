@@ -51,7 +51,7 @@ pub(crate) const RULES: [(&str, Severity, &str); 3] = [
     ),
 ];
 
-/// Words that are dangerous enough to ask about where the text around them was not understood.
+/// Words that are dangerous enough to ask about if the text around them was not understood.
 const DANGEROUS: [&str; 30] = [
     "rm ",
     "rm\t",

@@ -159,7 +159,7 @@ fn holds(verb: &str, thing: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// CAKE-SHIM-1: what a name says counts however it is spelled.
+    /// CAKE-SHIM-1: the meaning of a name counts in any spelling.
     #[test]
     fn a_name_says_whether_all_of_something_goes() {
         for name in [

@@ -10,7 +10,7 @@ use crate::{
 /// An archive that is taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unpacked {
-    /// The folders that its files go to, or the files, where they are named.
+    /// The folders that its files go to, or the files, if they are named.
     pub(crate) within: Vec<String>,
     /// Whether what is there is written over.
     pub(crate) overwrites: bool,

@@ -34,8 +34,8 @@ impl Decision {
 /// Share of a command that was understood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Of a hundred commands that were seen to run, how many are known by name and by their
-    /// words; rounded down, 100 only where nothing is left open.
+    /// Percentage of the commands seen to run that are known by name and by their words; rounded
+    /// down, 100 only if nothing is left open.
     pub percent: u8,
     /// The parts that were not understood, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -56,7 +56,7 @@ impl Default for Coverage {
 pub struct Verdict {
     /// The action.
     pub decision: Decision,
-    /// The rule that decided, `None` where none had anything against it.
+    /// The rule that decided, `None` if none had an objection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The reason, in one sentence for the agent.
@@ -75,9 +75,9 @@ pub struct Verdict {
     /// allowed may do so as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub destroys: bool,
-    /// The files of the project that are written over where they are there, and the folders in which
-    /// any may be, with a slash behind them: absolute paths. Where something is there, the tree is
-    /// better kept first as well.
+    /// The files of the project that are overwritten if they exist, and the folders in which any
+    /// may be, with a slash behind them: absolute paths. If one exists, the tree is better kept
+    /// first as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overwrites: Vec<String>,
     /// The project's files, by the names in the commands which may lose them, for callers that save

@@ -1,4 +1,5 @@
-//! Folders that a machine, its data or a person's home has by these names, and where they are missed: a table.
+//! Folders that a machine, its data or a person's home has by these names, and whose loss hurts: a
+//! table.
 //!
 //! The class of a path, which follows from these, is in `path_class`.
 

@@ -319,7 +319,7 @@ proptest! {
         prop_assert!(low <= middle && middle <= high, "{}: {:?} {:?} {:?}", row.command, low, middle, high);
     }
 
-    /// CAKE-SHIM-1: the same facts give the same verdict, and the explanation says the same.
+    /// CAKE-SHIM-1: the same facts give the same verdict, and the explanation has the same one.
     #[test]
     fn an_explanation_has_the_verdict(row in row()) {
         let policy = Policy::default();

@@ -56,7 +56,7 @@ fn is_without_end(row: &Row, rule: &str) -> bool {
     rule == "shell.fork-bomb" || row.why.as_deref() == Some(ENDLESS)
 }
 
-/// CAKE-SHIM-1: what the guard says a command would run is what a real bash runs.
+/// CAKE-SHIM-1: the commands that the guard finds are those that a real bash runs.
 #[test]
 fn dangerous_commands_do_what_the_guard_says() {
     let wanted = wanted();
@@ -173,7 +173,7 @@ fn leads_to(path: &str, written: &str) -> bool {
     }
 }
 
-/// Whether a file of the world is one that may not be written unasked, as the page tells it.
+/// Whether a file of the world may not be written without a question, as the page documents it.
 fn is_protected(path: &str) -> bool {
     let Some(inner) = path.strip_prefix("/home/u/p/") else {
         return !path.starts_with("/tmp") && path != "/home/u/p";
@@ -231,8 +231,8 @@ fn wanted() -> BTreeMap<String, Wanted> {
     wanted
 }
 
-/// CAKE-SHIM-1: rows that are judged by reading are all to be stopped, and each says why it is not shown what it does;
-/// what another needs to be shown is a program that the world takes in where it is there.
+/// CAKE-SHIM-1: rows that are judged by reading are all to be stopped, and each has a reason that
+/// it is not proven; the need of another row is a program that the world includes if it exists.
 #[test]
 fn what_is_judged_by_reading_says_why() {
     let mut wrong = Vec::new();

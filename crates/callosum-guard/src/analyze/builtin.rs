@@ -43,7 +43,7 @@ const SAYS: [&str; 26] = [
 ];
 
 impl Evaluator<'_> {
-    /// Does what a builtin does; `None` where the name is none that is followed.
+    /// Runs a builtin; `None` if the name is none that is followed.
     pub(super) fn builtin(
         &mut self,
         name: &str,
@@ -397,7 +397,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a builtin that sets variables is given none, and so tells all that there are.
+/// Whether a builtin that sets variables gets none, and so prints all that there are.
 fn tells_all(words: &[Arg]) -> bool {
     let mut given = words.iter().skip(1);
     given.all(|word| matches!(word.text.as_str(), "-p" | "-x" | "-px" | "-xp"))

@@ -91,9 +91,9 @@ pub(super) struct Evaluator<'a> {
     pub(super) state: State,
     /// The file that the command's input was redirected from.
     pub(super) fed_from: Option<String>,
-    /// Whether what follows the command runs only where it succeeds.
+    /// Whether what follows the command runs only if it succeeds.
     pub(super) chained: bool,
-    /// Whether nothing follows the command where it fails, since all ends there.
+    /// Whether nothing follows the command if it fails, since all ends there.
     pub(super) sure: bool,
     /// The shell's folder at a command that could not leave it but should have.
     pub(super) left: Option<CwdState>,
@@ -143,8 +143,8 @@ impl Evaluator<'_> {
         value
     }
 
-    /// Goes to another folder as the system does, for which `..` behind a link leads from where that leads. A shell's `cd`
-    /// takes that away as text.
+    /// Goes to another folder as the system does: `..` behind a link leads from the link's target.
+    /// A shell's `cd` removes it as text.
     pub(super) fn enter(&mut self, to: &Value) {
         if !to.is_known() || self.state.cwd.is_none() {
             return self.state.change_folder(to);
@@ -162,7 +162,7 @@ impl Evaluator<'_> {
         link::resolve_by(path, self.state.cwd.as_deref(), &leads)
     }
 
-    /// Does something on another machine, where neither folder nor files are ours.
+    /// Runs a walk on another machine, with none of this machine's folders and files.
     pub(super) fn elsewhere(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         let before = std::mem::replace(&mut self.elsewhere, true);
         let mounts = self.mounts.take();
@@ -250,7 +250,7 @@ impl Evaluator<'_> {
             let others = script.commands.get(at + 1..).unwrap_or_default();
             self.sure = before || others.iter().any(ends);
             self.chained = false;
-            // Of these a shell that ends where a command fails takes the last alone at its word.
+            // A shell that ends at the first failure only applies that to the last of these.
             let was_strict = self.state.strict;
             self.state.strict &= others.is_empty();
             let stood = script.commands[..at].iter().any(is_asked);
@@ -380,9 +380,10 @@ impl Evaluator<'_> {
         let mut output = Value::default();
         let reads_items = std::mem::take(&mut self.reads_items);
         let mut round = |walker: &mut Self, input: Option<&Value>| {
-            // A test and what runs where it holds, again and again; at the end what runs where none does.
+            // A test and the body that runs if it holds, again and again; at the end the body that
+            // runs if none does.
             let mut states = Vec::new();
-            // One of two parts may be a loop, which goes on where a round of it was left.
+            // Two parts may be a loop, which goes on behind a round that was left early.
             let is_loop = parts.len() == 2;
             let mut branches = Branches::default();
             let left = walker.state.left.len();

@@ -415,7 +415,8 @@ fn is_whole(name: &str) -> bool {
     matches!(name, "@" | "*") || name.ends_with("[@]") || name.ends_with("[*]")
 }
 
-/// So many values of a list, from one on; `first` is the number of its first. All of them where that is not known.
+/// Returns so many values of a list, from one on; `first` is the number of its first. All of them
+/// if that is not known.
 fn sliced(values: Vec<Value>, from: &str, count: Option<&str>, first: usize) -> Vec<Value> {
     let number = |text: &str| text.trim().parse::<i64>().ok();
     let total = values.len();
@@ -435,7 +436,7 @@ fn sliced(values: Vec<Value>, from: &str, count: Option<&str>, first: usize) -> 
 }
 
 impl State {
-    /// The first value of a variable, where it is known in full.
+    /// Returns the first value of a variable, if it is known in full.
     pub(super) fn known(&self, name: &str) -> Option<&str> {
         self.get(name)
             .and_then(<[Value]>::first)

@@ -278,7 +278,7 @@ impl Evaluator<'_> {
                 text: format!("{}\n", all.first().map_or("y", |word| word.text.as_str())),
                 source,
             },
-            // Where cargo says that it builds.
+            // The folder that cargo prints as its target.
             "jq" if all
                 .iter()
                 .any(|word| word.text.contains("target_directory")) =>

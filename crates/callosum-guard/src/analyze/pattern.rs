@@ -27,7 +27,7 @@ pub(crate) enum Edit {
 const MAX_EDITED: usize = 512;
 
 impl Edit {
-    /// The value as changed; unchanged where it is too long to be looked at.
+    /// Returns the changed value; unchanged if it is too long to be examined.
     pub(crate) fn apply(&self, value: &str) -> String {
         let letters: Vec<char> = value.chars().collect();
         if letters.len() > MAX_EDITED {
@@ -78,7 +78,7 @@ impl Edit {
                 out
             }
             Self::Slice { offset, length } => {
-                // Counted from the end where it is negative.
+                // Counted from the end if it is negative.
                 let from = |base: usize, by: i64| {
                     let by_abs = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
                     if by < 0 {

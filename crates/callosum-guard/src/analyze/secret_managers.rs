@@ -10,7 +10,8 @@ use crate::protect::keeps_secrets;
 /// A program that prints secrets.
 struct SecretPrinter {
     programs: &'static [&'static str],
-    /// Words that all stand behind it, in any order; `a|b` for either, `*` for others, `!` where none may stand.
+    /// Words that must all follow, in any order; `a|b` for either, `*` for others, `!` for words
+    /// that must not.
     words: &'static str,
     /// Whether that is all of several, and not one value that was asked for.
     entire: bool,

@@ -1,4 +1,4 @@
-//! Settings of git: where a command has them from besides files, and what git does by them.
+//! Settings of git: their sources besides files, and their effect on git.
 
 use super::{state::State, value::Arg};
 

@@ -27,7 +27,7 @@ pub(crate) struct State {
     pub(crate) own: BTreeSet<String>,
     pub(crate) functions: BTreeMap<String, Rc<Command>>,
     pub(crate) aliases: BTreeMap<String, String>,
-    /// `None` where it is not known any more.
+    /// `None` if it is not known any more.
     pub(crate) cwd: Option<String>,
     /// Folders that the shell may be in instead of it.
     pub(crate) others: Vec<Option<String>>,
@@ -58,7 +58,7 @@ pub(crate) struct State {
     pub(crate) joined: bool,
     /// Whether the text is for fish, whose `set` differs.
     pub(crate) fish: bool,
-    /// Whether a shell ends where a command fails, as by `set -e`.
+    /// Whether a shell ends at the first command that fails, as by `set -e`.
     pub(crate) strict: bool,
     /// Whether every variable expands to all its values, as in fish and PowerShell.
     pub(crate) lists: bool,
@@ -72,12 +72,13 @@ impl State {
         }
     }
 
-    /// The value of a variable; `None` where it was not set in sight.
+    /// Returns the value of a variable; `None` if it was not set in sight.
     pub(crate) fn get(&self, name: &str) -> Option<&[Value]> {
         self.variables.get(name).map(Vec::as_slice)
     }
 
-    /// The keys of a list that is named `name[@]`, or the numbers of its values where it has none.
+    /// Returns the keys of a list that is named `name[@]`, or the numbers of its values if it has
+    /// none.
     pub(super) fn keys(&self, whole: &str) -> Vec<String> {
         let name = whole.trim_end_matches(['@', '*', ']']);
         let keyed = self.variables.range(name.to_owned()..);
@@ -146,7 +147,8 @@ impl State {
         self.bound(name);
     }
 
-    /// Sets or takes the mark of one of several things on the variables that `mark` says it of, by name and text.
+    /// Sets or clears the `each` mark of the variables for which `mark` returns a value, by name
+    /// and text.
     pub(super) fn mark_each(&mut self, mark: impl Fn(&str, &str) -> Option<bool>) {
         for (name, values) in &mut self.variables {
             for value in values {
@@ -176,7 +178,7 @@ impl State {
         }
     }
 
-    /// A path from the working folder on, without `.` and `..`; relative where the working
+    /// Returns a path from the working folder on, without `.` and `..`; relative if the working
     /// folder is not known.
     pub(crate) fn absolute(&self, text: &str) -> String {
         path::absolute(text, self.cwd.as_deref())

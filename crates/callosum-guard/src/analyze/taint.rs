@@ -156,7 +156,7 @@ impl Evaluator<'_> {
         words
     }
 
-    /// Whether a path is that of a folder, as far as it tells so itself.
+    /// Whether a path is that of a folder, as far as its text shows.
     pub(super) fn is_folder(&self, path: &str) -> bool {
         path.ends_with('/') || matches!(path, "." | ".." | "/tmp") || self.is_tree(path)
     }

@@ -136,7 +136,7 @@ const LISTS: [&str; 33] = [
 ];
 
 impl Evaluator<'_> {
-    /// The folder that a program names, where that is known.
+    /// Returns the folder that a program prints, if known.
     pub(super) fn folder_named_by(&self, name: &str, words: &[Arg]) -> Option<Value> {
         let says = |group: &&'static str| {
             words
@@ -208,7 +208,7 @@ impl Evaluator<'_> {
         self.placed(&format!("{folder}/{name}"))
     }
 
-    /// A path from the working folder on, where that is known and the beginning of the path is.
+    /// Returns a path from the working folder on, if that and the beginning of the path are known.
     fn placed(&self, path: &str) -> String {
         let begins = path.starts_with([MAYBE, SOME]) || self.state.cwd.is_none();
         if begins {

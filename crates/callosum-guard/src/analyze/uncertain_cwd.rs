@@ -63,7 +63,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Notes where the shell is behind a branch, among the others' `states` where what comes next follows it.
+    /// Notes the shell's folder behind a branch: among `states` if what comes next follows it.
     pub(super) fn leave(&mut self, branch: &Script, states: &mut Vec<CwdState>) {
         match end_of(branch) {
             None => states.push(self.whereabouts()),
@@ -72,7 +72,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Has the shell be also where a round of a loop, or a call of a function, was left since there were `before` of these.
+    /// Adds the folders in which a round of a loop, or a call of a function, was left since there
+    /// were `before` of these.
     pub(super) fn rejoin(&mut self, before: usize) {
         let before = before.min(self.state.left.len());
         for at in self.state.left.split_off(before) {
@@ -80,7 +81,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Notes that what was walked through since may not have run: the shell may be where it was before as well.
+    /// Notes that the commands since may not have run: the shell may also be in its folder before
+    /// them.
     pub(super) fn perhaps(&mut self, before: CwdState) {
         if self.sure || self.whereabouts() == before {
             return;
@@ -90,7 +92,7 @@ impl Evaluator<'_> {
 }
 
 impl State {
-    /// Takes the folders that the shell may be in instead to where it goes.
+    /// Moves the alternative folders of the shell along with it.
     pub(super) fn take_others(&mut self, to: &Value) {
         if to.text.starts_with('/') {
             self.others.clear();
@@ -169,7 +171,7 @@ pub(super) fn is_asked(command: &Command) -> bool {
 mod tests {
     use crate::{Decision, Facts, Policy, decide};
 
-    /// CAKE-SHIM-1: where a `cd` may not have run, what follows is decided for both folders.
+    /// CAKE-SHIM-1: if a `cd` may not have run, what follows is decided for both folders.
     #[test]
     fn what_follows_a_cd_under_a_condition_may_run_where_it_was() {
         let facts = Facts::of_a_project();

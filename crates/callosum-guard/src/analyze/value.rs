@@ -1,8 +1,8 @@
 //! Values as far as they can be known without running anything.
 //!
-//! A value is text in which two signs of the private use area stand for what is not known: one
-//! for a part that may be empty, one for a part that is not. So a path whose end is not known is
-//! still known by its beginning. Where a value comes from travels with it.
+//! A value is text in which two signs of the private use area replace unknown parts: one for a part
+//! that may be empty, one for a part that is not. So a path with an unknown end is still known by
+//! its beginning. The source of a value travels with it.
 
 /// Placeholder for text that is not known and may be empty.
 pub(crate) const MAYBE: char = '\u{F8F0}';
@@ -131,7 +131,7 @@ impl Value {
         is_known(&self.text)
     }
 
-    /// The value as a piece that was taken out of where it stood.
+    /// Returns the value as a piece that was taken out of its context.
     pub(crate) fn apart(mut self) -> Value {
         self.source.file = false;
         self
@@ -154,7 +154,7 @@ impl Value {
     }
 }
 
-/// Adds text, or makes the whole unknown where it becomes too long.
+/// Adds text, or makes the whole unknown if it becomes too long.
 pub(crate) fn push(text: &mut String, more: &str) {
     if text.len() + more.len() > MAX_VALUE {
         text.clear();

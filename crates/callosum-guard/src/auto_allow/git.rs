@@ -35,7 +35,7 @@ struct Verb {
 enum Operands {
     /// Revisions and paths.
     Any,
-    /// None, unless an option says that it lists.
+    /// None, unless an option makes it list.
     Listed(&'static [&'static str]),
     /// These words alone, with more behind some.
     First(&'static [&'static str]),

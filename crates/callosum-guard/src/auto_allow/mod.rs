@@ -41,8 +41,8 @@ const MOST_FOLDERS: usize = 8;
 
 /// The files on disk, as far as a decision needs them. Paths are absolute.
 pub trait Tree {
-    /// Returns where a path leads with all links followed. A path that does not exist leads from its deepest existing
-    /// folder on. `None` if that is not certain, as for a link to nothing.
+    /// Returns the target of a path with all links followed. A path that does not exist leads from
+    /// its deepest existing folder on. `None` if that is not certain, as for a link to nothing.
     fn real(&self, path: &str) -> Option<String>;
 
     /// Returns whether a file, a folder or something else is at a path, links followed. `None` if nothing is.
@@ -117,7 +117,7 @@ pub fn auto_allow(
     listed: &[Permission],
     tree: &dyn Tree,
 ) -> Result<(), AllowRefusal> {
-    // bash and fish disagree on where a quote with `\'` in it ends, and the reader passes `coproc` over.
+    // bash and fish disagree on the end of a quote with `\'` in it, and the reader skips `coproc`.
     let is_read_alike = !command.contains("\\'") && !command.contains("coproc");
     if command.len() > LONGEST || !command.chars().all(is_plain) || !is_read_alike {
         return Err(AllowRefusal::NotUnderstood);
@@ -337,7 +337,7 @@ impl Line<'_> {
         if !is_listed || !is_bare || takes_code || may_run_data {
             return Err(refusal);
         }
-        // A listed program runs where the project is, and nowhere else.
+        // A listed program runs inside the project, and nowhere else.
         for folder in folders.iter() {
             path::inside(self, ".", folder)?;
         }

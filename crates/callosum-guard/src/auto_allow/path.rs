@@ -99,7 +99,7 @@ fn real(tree: &dyn Tree, path: &str, folder: &str) -> Result<String, AllowRefusa
     real.ok_or_else(|| refused(path, "leads to an unknown place"))
 }
 
-/// Returns where a path leads, if that is the project or inside it.
+/// Returns the target of a path, if that is the project or inside it.
 pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = real(line.tree, path, folder)?;
     if is_within(&real, line.root) {
@@ -109,7 +109,7 @@ pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String
     }
 }
 
-/// Returns where a path leads, if its name and kind may be looked at.
+/// Returns the target of a path, if its name and kind may be read.
 pub(super) fn names(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = real(line.tree, path, folder)?;
     let facts = line.facts;
@@ -308,7 +308,8 @@ pub(super) fn is_secret(path: &str) -> bool {
             .any(|word| name.contains(word))
 }
 
-/// Returns whether a file with this ending is code or a document: a word like `token` in its name says what it is about.
+/// Returns whether a file with this ending is code or a document: a word like `token` in its name
+/// is its topic.
 pub(super) fn is_code(end: &str) -> bool {
     matches!(
         end,

@@ -53,7 +53,7 @@ pub(super) fn faults(rule: &UserRule) -> Vec<ProofFault> {
             ));
         }
     }
-    // What its patterns catch says nothing where one of them is none.
+    // With an invalid pattern, the matches of the others mean nothing.
     if faults.iter().any(|fault| fault.key.starts_with("when")) {
         return faults;
     }

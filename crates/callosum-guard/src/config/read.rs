@@ -569,9 +569,10 @@ impl Sheet {
     }
 }
 
-/// The lines in which the rules of a file begin; none where it has none.
+/// Returns the lines in which the rules of a file begin; none if it has none.
 ///
-/// Read a second time, since values do not keep where they stood, and most files have no rules.
+/// Reads the file a second time, since values do not keep their position, and most files have no
+/// rules.
 fn lines_of_rules(value: &Value, text: &str) -> Vec<u64> {
     #[derive(Deserialize)]
     struct Rules {

@@ -38,7 +38,7 @@ fn the_seeds_example_is_the_default() {
     assert!(read.unknown.is_empty());
 }
 
-/// CAKE-CFG-1: a value out of range is an error that says the key, the value and the range.
+/// CAKE-CFG-1: a value out of range is an error with the key, the value and the range.
 #[test]
 fn values_out_of_range_are_named_with_the_range() {
     for (from, to, problem) in [
@@ -221,7 +221,7 @@ fn a_projects_file_only_tightens() {
     );
 }
 
-/// CAKE-SHIM-1: users write rules of the same form as ours.
+/// CAKE-SHIM-1: users write rules of the same form as the built-in ones.
 #[test]
 fn a_users_rule_looks_at_commands() {
     let text = format!(
@@ -391,8 +391,8 @@ fn what_is_left_of_a_broken_file_is_never_laxer_than_none() {
     }
 }
 
-/// CAKE-CFG-1: what a project says and what does not count is known by its key; the seed's example
-/// asks for nothing that is passed over.
+/// CAKE-CFG-1: a key in a project's file that does not count is reported; the seed's example has no
+/// such key.
 #[test]
 fn what_a_project_may_not_say_is_named() {
     let user = Config::default();

@@ -195,7 +195,7 @@ impl<'a> Relief<'a> {
             || self
                 .state_before(at, call)
                 .is_some_and(|state| is_none(state.changed.as_ref()));
-        // Where the tree goes to another commit, its files take the place of untracked ones.
+        // If the tree goes to another commit, its files replace untracked ones.
         let goes = stashed == Some(true) || is_none(state.untracked.as_ref());
         let keeps_commits = state.head_is_saved && self.commits_stay_before(at);
         is_clean && (!is_elsewhere || keeps_commits && goes)

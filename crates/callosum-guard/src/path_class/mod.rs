@@ -22,7 +22,7 @@ pub(crate) enum PathClass {
     Vital,
     /// The project itself.
     Project,
-    /// Vital where a value that is not known turns out empty.
+    /// Vital if an unknown value turns out empty.
     MaybeVital,
     /// Part of the system.
     System,
@@ -173,7 +173,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
             PathClass::Inside
         };
     }
-    // What git leaves behind where it was killed. Others' work it keeps none of.
+    // A lock that git leaves if it is killed. It holds no one's work.
     if is_lock_of_git(&absolute) {
         return PathClass::Inside;
     }

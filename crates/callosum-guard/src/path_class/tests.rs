@@ -106,7 +106,7 @@ fn a_given_folder_is_protected_like_a_project() {
     }
 }
 
-/// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.
+/// CAKE-SHIM-1: a path is judged by its target, not by its spelling.
 #[test]
 fn paths_are_classified_by_their_target() {
     for (text, expected) in [

@@ -87,8 +87,8 @@ const BESIDE_SETTINGS: [&str; 14] = [
     "specs",
 ];
 
-/// Whether a target may be what the only source was from then on, because it is not there yet: a
-/// folder of a name that says nothing of what is in it.
+/// Whether the only source may become the target itself, because that does not exist yet: a folder
+/// whose name does not show its contents.
 fn becomes_folder(to: &str, sources: &[(&Arg, bool)]) -> bool {
     let [(source, _)] = sources else {
         return false;

@@ -60,7 +60,7 @@ const OUTSIDE: Objection = objection(
     "it is outside the project",
 );
 
-/// Files of ours in a project's root.
+/// Files of this program in a project's root.
 const OURS: [&str; 3] = [".calrc", "registry.json", "cake_config.yaml"];
 
 /// Start-up files in a home folder, and keys by which others log in.
@@ -157,9 +157,9 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
     }
 }
 
-/// Whether a pattern is about our files: it begins like one of them, and takes it in.
+/// Whether a pattern is about this program's files: it begins like one of them, and includes it.
 ///
-/// `*.json` takes one in as well, and is about others: most projects have none of ours.
+/// `*.json` includes one as well, but is about others: most projects have none of these files.
 fn is_pattern_of_state(pattern: &str, initialised: bool) -> bool {
     const NAMES: [&str; 4] = ["cal_audit", ".cal_memory.json", ".cal_hashlog", ".cal_lock"];
     let begins = pattern.find(['*', '?', '[']).unwrap_or(0);
@@ -318,8 +318,8 @@ const UNREAD: [&str; 7] = [
     ".bak", ".backup", ".orig", ".old", ".example", ".sample", "~",
 ];
 
-/// Whether it is of the clients' settings in which hooks are registered, wherever they stand, or
-/// a folder of theirs that goes as a whole. A pattern is one where it takes them in.
+/// Whether it is one of the clients' settings in which hooks are registered, in any place, or a
+/// client's folder that goes as a whole. A pattern is one if it includes them.
 fn settings(path: &str, reach: Reach) -> bool {
     let is_folder = |part: &str, folder: &str| {
         part == folder || !glob::takes_all(part) && glob::matches(part, folder)

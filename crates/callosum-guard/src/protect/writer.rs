@@ -29,7 +29,7 @@ pub(super) enum Part {
     From(usize),
     /// The operand at this place.
     At(usize),
-    /// The last operand, where there are so many.
+    /// The last operand, if there are so many.
     Last(usize),
     /// Operands from this one on but the last.
     Sources(usize),

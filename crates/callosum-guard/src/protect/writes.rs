@@ -57,7 +57,7 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
         "dd" | "gdd" | "dcfldd" => {
             let mut words = call.words.iter();
             let to = words.find_map(|word| word.text.strip_prefix("of="));
-            // A shell takes it for the value of a variable, where `~` is the home.
+            // A shell takes it for the value of a variable, in which `~` is the home.
             let home = facts.home.as_deref();
             let at_home = |to: &str| Some(format!("{}{}", home?, to.strip_prefix('~')?));
             all.extend(to.map(|to| (at_home(to).unwrap_or(to.to_owned()), Reach::Anywhere)));
@@ -119,7 +119,7 @@ fn takes_journals(path: &str, call: &Call, facts: &Facts) -> bool {
     let (folder, last) = path.rsplit_once('/').unwrap_or((".", path));
     let (folder, is_deep) = match folder.split_once("**") {
         Some((before, _)) => (before.trim_end_matches('/'), true),
-        // What `find` lists begins with where it looks.
+        // The paths that `find` lists begin with the folder that it searches.
         None => (
             folder,
             path.contains('/') && ["find", "xargs"].iter().any(|by| call.via.starts_with(by)),
@@ -251,7 +251,7 @@ fn edited_in_place(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     }
 }
 
-/// An archive where one is made, a folder where one is taken out of it.
+/// Adds an archive if one is made, a folder if one is unpacked.
 fn archived(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "-f -C --file --directory --exclude -T -X", facts);
     // `tar xzf FILE`: the letters may stand without a dash.
@@ -309,7 +309,7 @@ fn edited(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     }
 }
 
-/// The database where a statement changes it, and the files that the client's own commands name.
+/// Adds the database if a statement changes it, and the files that the client's own commands name.
 fn queried(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     const CHANGES: [&str; 9] = [
         "insert", "update", "delete", "create", "drop", "alter", "replace", "vacuum", "reindex",

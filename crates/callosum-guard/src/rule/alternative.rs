@@ -76,7 +76,8 @@ fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String> {
     (filled.len() <= LONGEST).then_some(filled)
 }
 
-/// A word as a shell takes it for what it is; `None` where it is not known, or would be an option.
+/// Quotes a word so that a shell takes it literally; `None` if it is not known, or would be an
+/// option.
 fn quoted(word: &Arg) -> Option<String> {
     let text = word.text.as_str();
     if !word.is_known() || text.is_empty() || text.starts_with('-') {

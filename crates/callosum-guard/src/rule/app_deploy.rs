@@ -197,7 +197,7 @@ fn is_lane_of_release(subject: &Subject<'_>) -> bool {
     parts(lane).any(|part| is_deploying(&part))
 }
 
-/// Whether the command says that it is about a place where things are tried out.
+/// Whether the command names a test environment.
 fn is_for_trial(subject: &Subject<'_>) -> bool {
     let words = subject.call.texts();
     let mut operands = words.iter().skip(1).filter(|word| !word.contains(' '));

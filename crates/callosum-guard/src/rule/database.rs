@@ -348,7 +348,8 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
     name.is_some_and(|name| !name.contains(' ') && says_scratch(name)) && !leads_on(subject)
 }
 
-/// The variable that a client of databases takes the name of its database from, where its words say none.
+/// Returns the variable that a database client takes the name of its database from, if its words
+/// have none.
 pub(super) fn named_by(client: &str) -> Option<&'static str> {
     matches!(client, "psql" | "pgcli").then_some("PGDATABASE")
 }
@@ -405,7 +406,7 @@ fn first_of_mongo<'s>(subject: &'s Subject<'_>) -> Option<&'s str> {
     (!(*maybe_value && is_value)).then_some(first.text.as_str())
 }
 
-/// Whether a name says that what it names is for tests or for a while: `test`, `tmp_x`, `shop-dev`,
+/// Whether a name is one for tests or for temporary use: `test`, `tmp_x`, `shop-dev`,
 /// `compose.ci.yml`, but neither `contest` nor `latest`.
 pub(super) fn says_scratch(name: &str) -> bool {
     const SAYS: [&str; 14] = [

@@ -272,7 +272,8 @@ impl<'a> Subject<'a> {
         true
     }
 
-    /// Whether a word of a user's pattern is one that can hold: tests with a name are ours alone.
+    /// Whether a word of a user's pattern is one that can hold: named tests are for built-in rules
+    /// alone.
     pub(crate) fn is_pattern(token: &str) -> bool {
         let token = token.strip_prefix('!').unwrap_or(token);
         match token.strip_prefix('@') {

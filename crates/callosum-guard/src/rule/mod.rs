@@ -114,7 +114,7 @@ impl Severity {
     }
 }
 
-/// One rule of ours.
+/// One built-in rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
@@ -207,7 +207,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         .flat_map(|tool| tool.names.iter().copied())
 }
 
-/// Whether one of ours has this name.
+/// Whether a built-in rule has this name.
 pub(crate) fn is_ours(id: &str) -> bool {
     TOOLS
         .iter()

@@ -1,4 +1,4 @@
-//! Displacing: what is moved from where it is needed, and what a mirror deletes.
+//! Displacing: files that are moved away from their place, and those that a mirror deletes.
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{path, path_class::PathClass};

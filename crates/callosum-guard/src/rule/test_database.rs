@@ -1,9 +1,10 @@
-//! Whether the database that a framework goes to is one for tests, a file among temporary ones, or in memory.
+//! Whether the database of a framework is one for tests, a file among temporary ones, or in memory.
 //!
-//! Believed is only what the command itself says, and of its words and variables those that the program goes by:
-//! `NODE_ENV=test` says nothing to prisma, which takes its database from `DATABASE_URL`, and `-source` names no database
-//! to migrate. An address counts more than a stage, since frameworks have it that way, and a word of the command more
-//! than a variable: where that word is not known, neither is the database.
+//! Only the command itself counts as evidence, and of its words and variables those that the
+//! program goes by: `NODE_ENV=test` means nothing to prisma, which takes its database from
+//! `DATABASE_URL`, and `-source` names no database to migrate. An address counts more than a stage,
+//! as in the frameworks, and a word of the command more than a variable: if that word is not known,
+//! neither is the database.
 
 use super::{
     Subject,
@@ -368,8 +369,8 @@ fn is_passing(subject: &Subject<'_>, address: &str) -> bool {
     !name.contains('/') && says_test(name)
 }
 
-/// Whether a name says that what it names is for tests: `shop_test`, `app.settings.test`, `tmp.db`, but neither `latest`
-/// nor what is worked with (`shop_dev`).
+/// Whether a name is one for tests: `shop_test`, `app.settings.test`, `tmp.db`, but neither
+/// `latest` nor one for work (`shop_dev`).
 fn says_test(name: &str) -> bool {
     const SAYS: [&str; 8] = [
         "test", "tests", "testing", "tmp", "temp", "ci", "e2e", "scratch",

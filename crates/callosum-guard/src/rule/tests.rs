@@ -1,4 +1,4 @@
-//! Every rule held to what it says of itself.
+//! Tests that every rule does what it claims.
 
 use super::{GENERAL, Rule, TOOLS};
 use crate::{Decision, Facts, Policy, decide, explain};

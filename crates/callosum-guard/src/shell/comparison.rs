@@ -15,8 +15,8 @@ use super::{
     tree::{Assignment, Change, Command, Part, Redirect, Script, Target, Word},
 };
 
-/// Words of bash's own grammar that tree-sitter's takes for commands where they stand alone, or,
-/// as `time` and `coproc`, wherever they stand. We read the command behind them.
+/// Words of bash's own grammar that tree-sitter's takes for commands if they are alone, or, as
+/// `time` and `coproc`, in any place. This reader reads the command behind them.
 const RESERVED: [&str; 9] = [
     "time", "coproc", "then", "elif", "else", "fi", "do", "done", "esac",
 ];
@@ -97,7 +97,7 @@ fn commands() -> Vec<String> {
     all
 }
 
-/// The names that tree-sitter finds; `None` where it does not understand all of the text.
+/// Returns the names that tree-sitter finds; `None` if it does not understand all of the text.
 fn theirs(text: &str) -> Option<Names> {
     let mut parser = Parser::new();
     parser

@@ -33,7 +33,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Takes so many bytes, or says that there are not enough.
+    /// Takes so many bytes; returns whether there are enough.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let enough = self.bytes >= bytes;
         self.bytes = self.bytes.saturating_sub(bytes);
@@ -82,7 +82,7 @@ pub(super) struct Reader<'a> {
     pub(super) budget: &'a mut Budget,
 }
 
-/// Words that end a list where they stand first in a command.
+/// Words that end a list if they come first in a command.
 const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "else", "elif", "esac", "}"];
 
 impl Reader<'_> {
@@ -116,9 +116,9 @@ impl Reader<'_> {
         self.at += self.peek().map_or(0, char::len_utf8);
     }
 
-    /// Goes one level down, and says whether that is still allowed.
+    /// Goes one level down; returns whether that is still allowed.
     ///
-    /// Where it is not, the rest of the text is passed over: its structure is not known.
+    /// If it is not, the rest of the text is skipped: its structure is not known.
     pub(super) fn deeper(&mut self) -> bool {
         self.depth += 1;
         let allowed = self.depth <= MAX_DEPTH;
@@ -197,7 +197,7 @@ impl Reader<'_> {
         got
     }
 
-    /// The bare word that begins here, where it is one.
+    /// Returns the bare word that begins here, if there is one.
     pub(super) fn keyword(&self) -> &str {
         let rest = self.rest();
         let end = rest

@@ -22,7 +22,7 @@ pub(crate) enum Command {
     Group { body: Script, subshell: bool },
     /// Commands joined by `&&`: none of them runs behind one that fails.
     Chain(Script),
-    /// Commands joined by `||`: of each the next runs where it fails.
+    /// Commands joined by `||`: each runs if the one before it fails.
     Either(Script),
     /// `if`: every part of it, in order.
     Parts(Vec<Script>),
@@ -73,7 +73,7 @@ pub(crate) struct Assignment {
 #[derive(Clone, Debug)]
 pub(crate) struct Redirect {
     pub(crate) kind: RedirectKind,
-    /// The descriptor, where it is written.
+    /// The descriptor, if it is written.
     pub(crate) descriptor: Option<u8>,
     /// The variable that gets its number: `{name}>`.
     pub(crate) name: Option<String>,
@@ -145,9 +145,9 @@ pub(crate) struct Parameter {
 pub(crate) enum Change {
     /// Nothing.
     None,
-    /// `-`, `:-`, `=` and `:=`: this word where there is no value.
+    /// `-`, `:-`, `=` and `:=`: this word if there is no value.
     Default { word: Word, assigns: bool },
-    /// `+` and `:+`: this word where there is a value.
+    /// `+` and `:+`: this word if there is a value.
     Alternative(Word),
     /// `?` and `:?`: never empty.
     Demand,
@@ -176,7 +176,7 @@ pub(crate) enum Change {
 }
 
 impl Script {
-    /// Joins the commands from there on to a chain, where there are several.
+    /// Joins the commands from there on to a chain, if there are several.
     pub(super) fn chain(&mut self, from: usize) {
         if self.commands.len() > from + 1 {
             let commands = self.commands.split_off(from);
@@ -216,7 +216,7 @@ impl Word {
         }
     }
 
-    /// Its text, where it is nothing but text.
+    /// Returns its text, if it is nothing but text.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut whole = String::new();
         for part in &self.parts {

@@ -16,7 +16,7 @@ const MAX_BALANCED: usize = 4_096;
 const METACHARACTERS: &str = " \t\r\n;&|<>()";
 
 impl Reader<'_> {
-    /// The word that begins here, where there is one.
+    /// Reads the word that begins here, if there is one.
     pub(super) fn word(&mut self) -> Option<Word> {
         self.word_until("")
     }

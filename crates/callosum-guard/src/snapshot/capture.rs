@@ -27,7 +27,7 @@ const LARGEST: u64 = 50_000_000;
 /// So many names of what is not covered are kept.
 const MOST_NAMES: usize = 100;
 
-/// So many files are held where they are named; more are as good as a tree, which takes its time.
+/// Limit on named files in a snapshot; more are as good as a tree, which takes its time.
 const MOST_FILES: usize = 20_000;
 
 /// So many files, and bytes of them, are held besides a tree that holds them not: what is named there
@@ -74,7 +74,7 @@ pub(super) struct CapturedTree {
 /// Contents of a snapshot: files, folders and patterns, seen from the tree's top folder.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'w> {
-    /// These alone, where there are any, whether they are ignored or not.
+    /// These alone, if there are any, whether they are ignored or not.
     pub(super) only: &'w [String],
     /// Besides the tree these, whether they are ignored or not.
     pub(super) also: &'w [String],

@@ -80,8 +80,8 @@ impl Changes {
         self.0.iter().filter(move |change| change.kind == kind)
     }
 
-    /// Returns the files that writing creates, where nothing was. A name that is no text is left
-    /// out, so that such a file stays.
+    /// Returns the files that writing creates in empty places. A name that is no text is left out,
+    /// so that such a file stays.
     pub(super) fn made(&self) -> Vec<Made> {
         let made = |change: &Change| {
             Some(Made {

@@ -185,7 +185,7 @@ fn complaint(message: &str) -> &str {
 mod tests {
     use super::complaint;
 
-    /// CAKE-SNAP-1: what git says last is not always what is wrong.
+    /// CAKE-SNAP-1: the last line of git's messages is not always the error.
     #[test]
     fn an_error_is_distinguished_from_the_hint_behind_it() {
         for (message, expected) in [

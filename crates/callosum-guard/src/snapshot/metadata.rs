@@ -19,9 +19,9 @@ pub struct Snapshot {
     pub label: String,
     /// When.
     pub timestamp: Timestamp,
-    /// The commit that was checked out, where there is one.
+    /// The commit that was checked out, if there is one.
     pub git_commit: Option<String>,
-    /// The branch that was checked out, where one was.
+    /// The branch that was checked out, if there is one.
     pub branch: Option<String>,
     /// Files that differ from that commit; every file if there is none.
     pub dirty_files: Vec<String>,
@@ -37,12 +37,13 @@ pub struct Snapshot {
     pub commit: String,
     /// The tree in our repository.
     pub tree: String,
-    /// The pack that holds all of it, where it is pinned and would else lean on the user's objects.
+    /// The pack that holds all of it, if it is pinned and would otherwise borrow from the user's
+    /// objects.
     pub pack: Option<String>,
     /// Files that it does not hold.
     pub not_covered: NotCovered,
-    /// The files, folders and patterns that alone it was to hold, seen from the tree's top folder;
-    /// where there are none it is of the tree.
+    /// The only files, folders and patterns that it was to hold, seen from the tree's top folder;
+    /// if there are none, it is of the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// The files, folders and patterns that it was to hold besides the tree, ignored or not, seen

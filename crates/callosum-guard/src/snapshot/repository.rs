@@ -1,4 +1,4 @@
-//! [`Repository`]: the bare repository of ours, and the tree that it takes snapshots of.
+//! [`Repository`]: this program's bare repository, and the tree whose snapshots it holds.
 
 use std::{
     ffi::OsStr,
@@ -32,9 +32,9 @@ const ATTRIBUTES: &[u8] = b"* -text -crlf -ident -filter !eol !working-tree-enco
 pub(super) struct Repository {
     /// The tree's top folder.
     pub(super) tree: PathBuf,
-    /// The user's, where the tree is in one.
+    /// The user's, if the tree is in one.
     pub(super) users: Option<Users>,
-    /// The folder of ours for this tree.
+    /// This program's folder for this tree.
     pub(super) folder: PathBuf,
 }
 
@@ -48,9 +48,10 @@ pub(super) struct Users {
 }
 
 impl Repository {
-    /// Finds the tree that `root` is in; `folder` names the folder of ours from the tree's path.
+    /// Finds the tree that `root` is in; `folder` returns this program's folder for the tree's
+    /// path.
     ///
-    /// Where there is no repository, the tree is `root` itself.
+    /// Without a repository, the tree is `root` itself.
     pub(super) fn find(
         surroundings: &GitEnvironment,
         root: &Path,
@@ -109,7 +110,7 @@ impl Repository {
         self.bare().join("objects")
     }
 
-    /// The index of ours, which stays from one snapshot to the next.
+    /// Returns the path of this program's index, which stays from one snapshot to the next.
     pub(super) fn index(&self) -> PathBuf {
         self.folder.join("tree.index")
     }
@@ -120,7 +121,7 @@ impl Repository {
         Some(users.objects.parent()?.join(name))
     }
 
-    /// Makes the bare repository where it is missing, and leans it on the user's objects.
+    /// Creates the bare repository if it is missing, and has it borrow the user's objects.
     pub(super) fn create(&self, disk: &Disk) -> Result<(), DiskError> {
         let bare = self.bare();
         disk.create_private_dir(&self.folder)?;
@@ -154,8 +155,9 @@ impl Repository {
         Ok(())
     }
 
-    /// Begins the index of ours as a copy of the user's, so that unchanged files are not read, and
-    /// says whether it did. What it says of files that git converts is not their bytes, and some may be marked to be passed over.
+    /// Begins this program's index as a copy of the user's, so that unchanged files are not read,
+    /// and returns whether it did. Its entries of files that git converts are not their bytes, and
+    /// some may be marked as ignored.
     pub(super) fn begin_index(
         &self,
         surroundings: &GitEnvironment,
@@ -216,7 +218,8 @@ impl Repository {
             .map(|path| format!("--exclude-from={path}")))
     }
 
-    /// Git that knows the user's repository, and writes to objects and index of ours.
+    /// Returns a git that knows the user's repository, and writes to this program's objects and
+    /// index.
     pub(super) fn of_tree<'s>(&self, surroundings: &'s GitEnvironment) -> Git<'s> {
         let git_dir = match &self.users {
             Some(users) => users.git_dir.clone(),

@@ -141,9 +141,9 @@ impl Store {
     /// Takes a snapshot of the tree, or of the files in it that are named.
     ///
     /// Reads what has changed since the last one; the first reads what differs from the user's
-    /// index, or everything where there is no repository. The user's index, refs and objects are
-    /// not touched. Waits up to 5 s for another process that is at it; files that are named alone wait for
-    /// none that takes the tree.
+    /// index, or everything if there is no repository. The user's index, refs and objects are not
+    /// touched. Waits up to 5 s for another process that takes one; a snapshot of named files does
+    /// not wait for one of the tree.
     pub fn create(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
         let _lock = if wanted.only.is_empty() {
             self.lock_tree(PATIENCE)?
@@ -309,9 +309,9 @@ impl Store {
     /// Puts the files of a snapshot back, after a snapshot of the tree as it is now.
     ///
     /// Files that the snapshot does not hold stay, and so do those that could not be brought back
-    /// again. Where the snapshot was itself taken before going back to another, what that has made
-    /// is removed, unless it was changed since. The user's index is not touched. Fails while a
-    /// merge, a rebase or the like is under way.
+    /// again. If the snapshot was itself taken before a restore of another, the files which that
+    /// created are removed, unless they were changed since. The user's index is not touched. Fails
+    /// while a merge, a rebase or the like is under way.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<Restored, SnapshotError> {
         let disk = &self.surroundings.disk;
         if let Some(what) = self.repository.under_way(disk)? {
@@ -428,7 +428,7 @@ impl Store {
             let is_there = disk.exists(&tree.join(path)).unwrap_or(true);
             is_there.then(|| path.to_owned())
         };
-        // Of a folder everything, where a file is to stand in its place.
+        // Everything in a folder, if a file is to replace it.
         let inside = |folder: &Path| {
             let found = disk.stat(&tree.join(folder)).ok()??;
             if found.kind != EntryKind::Folder {

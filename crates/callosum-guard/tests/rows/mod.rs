@@ -5,7 +5,7 @@ use std::path::Path;
 use callosum_guard::{Decision, Facts};
 use serde::Deserialize;
 
-/// A command and what the guard says to it.
+/// A command and the guard's verdict on it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: String,

@@ -1,7 +1,8 @@
-//! Interpreters of other languages in the world of stubs: their programs, their libraries, and in the place of
-//! their own functions that delete, move or kill what writes down the command that does the same.
+//! Interpreters of other languages in the world of stubs: their programs, their libraries, and
+//! replacements of their own functions that delete, move or kill, which write down the command that
+//! does the same.
 //!
-//! A row of theirs is proven where such a program, run, calls what the guard says that it would.
+//! A row of theirs is proven if such a program, when run, makes the calls that the guard predicts.
 
 use std::{
     fs, io,
@@ -102,7 +103,7 @@ pub(crate) fn furnish(root: &Path, program: &str, installed: &Path) {
     fs::write(first, one.text).unwrap();
 }
 
-/// Copies a folder with all that matters of it, where it is there.
+/// Copies a folder with all that matters of it, if it exists.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let Ok(entries) = fs::read_dir(from) else {
         return Ok(());

@@ -25,8 +25,8 @@ const REAL: &[&str] = &[
     "flock", "taskset", "xxd", "grep", "touch", "time", "chrt", "uniq",
 ];
 
-/// Programs that write down how they were called, and run, where the machine has them: rows that need one say
-/// so, and are proven where it is there.
+/// Programs that write down their call, and run, if the machine has them: rows that need one name
+/// it, and are proven if it exists.
 pub(crate) const REAL_WHERE_THERE: &[&str] = &["make", "dash", "python3", "perl", "node"];
 
 /// Stubs that no row names as what is dangerous.
@@ -56,7 +56,8 @@ pub(crate) struct Made {
     pub(crate) written: Vec<String>,
 }
 
-/// Runs rows in worlds of their own, and gives what each has made; `None` where no world can be entered.
+/// Runs rows in worlds of their own, and returns the result of each; `None` if no world can be
+/// entered.
 pub(crate) fn made_by(
     rows: &[Run<'_>],
     stubs: &BTreeSet<String>,
@@ -351,7 +352,8 @@ exec chroot "$1" /bin/bash "$2"
 
 /// Runs a script in the world, and in no other place.
 ///
-/// `unshare`, what enters and `chroot` each end without running anything where they do not succeed.
+/// `unshare`, the script that enters, and `chroot` each end without running anything if they do not
+/// succeed.
 fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
     Command::new("unshare")
         .args([
@@ -438,7 +440,7 @@ row() {
 }
 "#;
 
-/// Runs rows in a world of their own, and gives its log; `None` where it cannot be entered.
+/// Runs rows in a world of their own, and returns its log; `None` if it cannot be entered.
 fn log_of(rows: &[Run<'_>], stubs: &BTreeSet<String>) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

@@ -105,7 +105,7 @@ fn chained(behind: &[Token]) -> Option<String> {
     is_hidden.then(|| program.to_owned())
 }
 
-/// The program that is run here, where the first of its arguments that is no option is not known.
+/// Returns the program that is run here, if its first argument that is no option is not known.
 fn hidden(behind: &[Token]) -> Option<String> {
     let from = behind
         .iter()

@@ -83,7 +83,7 @@ const SAFE_BY: [&str; 9] = [
     "httpsAgent",
 ];
 
-/// Functions whose result still tells all that they are given.
+/// Functions whose result still contains all of their arguments.
 const WHOLE: [&str; 14] = [
     "dict",
     "stringify",
@@ -225,7 +225,7 @@ fn requests_elsewhere(tokens: &[Token]) -> bool {
     tokens.iter().any(names) && !tokens.iter().any(is_near)
 }
 
-/// Whether this tells what a request sends.
+/// Whether this call gives the body of a request.
 fn ends_request(tokens: &[Token], at: usize) -> bool {
     let is_called = tokens.get(at + 1) == Some(&Sign('('));
     is_called && matches!(&tokens[at], Name(name) if matches!(last(name), "end" | "write"))
@@ -325,7 +325,7 @@ fn is_picked(tokens: &[Token], at: usize, pairs: &[Option<usize>]) -> bool {
     false
 }
 
-/// Whether what a function is given says which part is wanted, as neither `/.*/` nor an address does.
+/// Whether a function's arguments select a part, as neither `/.*/` nor an address does.
 fn says_which(given: &[Token]) -> bool {
     let mut near = given.iter().take(NEAR * 2);
     let is_address = |token: &Token| matches!(token, Text(text) if text.contains("://"));
@@ -348,7 +348,8 @@ fn read_at(tokens: &[Token], at: usize, is_fed: bool) -> Option<&str> {
         .or_else(|| environment_at(tokens, at))
 }
 
-/// The environment, where all of it is meant: neither `os.environ["KEY"]` nor what a command is started with.
+/// Returns the environment, if all of it is meant: neither `os.environ["KEY"]` nor the environment
+/// of a child process.
 fn environment_at(tokens: &[Token], at: usize) -> Option<&'static str> {
     const ALL: [&str; 8] = [
         "os.environ",

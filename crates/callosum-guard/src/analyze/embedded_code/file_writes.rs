@@ -1,4 +1,4 @@
-//! Files that a program writes, and what it writes to them where that is one string.
+//! Files that a program writes, and their contents if those are one string.
 
 use super::{
     Effect, arguments, at_home, before, call::parts, function::WRITE, last, names_any,

@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Folding<'_> {
-    /// Joins, splits and fills where the arguments of that end here.
+    /// Joins, splits and fills if the arguments of such a call end here.
     pub(super) fn closed(&mut self) {
         let Some((open, given)) = list_at_end(&self.out) else {
             return;

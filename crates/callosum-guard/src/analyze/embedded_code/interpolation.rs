@@ -86,7 +86,7 @@ impl Folding<'_> {
         }
     }
 
-    /// A text with the values of `$name` and `${name}`, where these are known.
+    /// Returns a text with the values of `$name` and `${name}`, if these are known.
     fn with_sigils(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;

@@ -123,7 +123,7 @@ fn numbered(mut tokens: Vec<Token>) -> Vec<Token> {
     tokens
 }
 
-/// Perl's functions that take `$_` where they are given nothing.
+/// Perl's functions that take `$_` if they get no argument.
 fn defaulted(tokens: Vec<Token>) -> Vec<Token> {
     const BEHIND: [&str; 9] = [
         "for", "foreach", "while", "until", "if", "unless", "and", "or", "x",

@@ -98,7 +98,7 @@ pub(super) enum Effect {
     Fed(String, Box<Effect>),
     /// Go on in this folder.
     Enters(String),
-    /// Write to this file, and what, where that is one string.
+    /// Write to this file, with its contents if those are one string.
     Writes(String, Option<String>),
 }
 
@@ -450,7 +450,7 @@ fn run(program: &Program<'_>, options: &SpawnOptions, found: &mut Vec<Effect>) {
     let strings = &options.words;
     let Some(one) = strings.first() else { return };
     let mut effect = if strings.len() > 1 && !one.trim().contains(' ') {
-        // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
+        // `execl("/bin/rm", "rm", "-rf", "/")` has the name twice.
         let again = strings.len() > 2
             && crate::path::name(one) == crate::path::name(&strings[1])
             && !strings[1].starts_with('-');

@@ -25,7 +25,7 @@ const NAMES: [&str; 18] = [
     "argv0",
 ];
 
-/// The words of a call, and what it says besides them.
+/// The words of a call, and its other settings.
 #[derive(Debug, Default)]
 pub(super) struct SpawnOptions {
     pub(super) words: Vec<String>,

@@ -230,7 +230,7 @@ fn of_compose(file: &str) -> Vec<Vec<Arg>> {
                 None => continue,
             },
         };
-        // A service begins where a name has nothing behind it, before the first of its keys.
+        // A service begins at a name with nothing behind it, before the first of its keys.
         if !is_item && given.is_empty() && depth <= 4 && !is_key(&key) {
             let run = ["docker", "run", "--rm"].map(Arg::plain).to_vec();
             services.push((run, vec![Arg::plain("image")]));

@@ -52,7 +52,8 @@ const TAKES: &str =
     "-h -H -w -x -g -e -E -l -p -t -o --host --hosts --group -c --config --projects --env -j";
 
 impl Evaluator<'_> {
-    /// Follows what such a program runs; `None` where the name is none of one, or nothing is run.
+    /// Follows the commands of such a program; `None` if the name is none of one, or nothing is
+    /// run.
     pub(super) fn many(
         &mut self,
         name: &str,

@@ -138,7 +138,8 @@ fn commands<'t>(name: &str, text: &'t str) -> impl Iterator<Item = &'t str> {
     commands.filter(|command| !command.is_empty() && !command.starts_with('#'))
 }
 
-/// A command without what only says how it is run: `-rm x`, `(rm x`, `glob -f rm x*`, `queue rm x`.
+/// Returns a command without modifiers that only affect how it runs: `-rm x`, `(rm x`,
+/// `glob -f rm x*`, `queue rm x`.
 fn own(command: &str) -> &str {
     let mut command = command.trim_start_matches(['-', '@', '(', ' ']);
     while let Some((word, rest)) = command.split_once(' ') {

@@ -40,7 +40,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Remembers a repository that is cloned, where nothing runs if that fails.
+    /// Remembers a repository that is cloned, if nothing runs after a failure of that.
     fn remember_clone(&mut self, rest: &[Arg]) {
         const TAKES: &str = "-b --branch -o --origin -c --config --depth --reference --filter -j --jobs -u --upload-pack --template --shallow-since --shallow-exclude --separate-git-dir";
         const BARE: [&str; 3] = ["--bare", "--mirror", "--separate-git-dir"];

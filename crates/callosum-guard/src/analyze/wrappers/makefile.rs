@@ -27,7 +27,7 @@ const TOLD: [&str; 15] = [
     ".LOW_RESOLUTION_TIME",
 ];
 
-/// Files that `make` makes before any task, where a rule says how.
+/// Files that `make` makes before any task, if there is a rule for them.
 const MAKEFILES: [&str; 3] = ["Makefile", "makefile", "GNUmakefile"];
 
 /// Programs by which a makefile lists files.

@@ -153,7 +153,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Remembers what a file holds that is copied or moved, where that is known.
+    /// Remembers the contents of a file that is copied or moved, if known.
     fn copy(&mut self, name: &str, words: &[Arg]) -> Value {
         const TAKES: &str = "-t --target-directory -S --suffix -m --mode -o --owner -g --group";
         let mut operands = Vec::new();
@@ -203,7 +203,7 @@ impl Evaluator<'_> {
         Value::default()
     }
 
-    /// Remembers where a link leads that is made here.
+    /// Remembers the target of a link that is made here.
     fn link(&mut self, words: &[Arg]) -> Value {
         let symbolic = words.iter().any(|word| {
             word.text == "--symbolic"

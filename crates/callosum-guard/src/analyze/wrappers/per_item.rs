@@ -339,7 +339,7 @@ impl Evaluator<'_> {
         let is_all = options
             .iter()
             .any(|word| hidden.contains(&word.text.as_str()));
-        // What begins with a dot is found where that is asked for.
+        // Names that begin with a dot are found if an option asks for them.
         let name = options.get(pattern).map_or("", |word| word.text.as_str());
         let name = name.trim_matches(['^', '$', '/']).replace('\\', "");
         let found = match name.strip_prefix('.') {
@@ -404,7 +404,7 @@ impl Evaluator<'_> {
         {
             self.found_script(input.clone().apart());
         }
-        // Of numbers of processes it matters where they come from.
+        // For numbers of processes, their source matters.
         let from = input.map(|input| input.source).unwrap_or_default();
         let are_numbers = from.of_kind || from.of_user || from.ours || from.parent;
         // Of what is moved or copied it matters that it is one of several. `{.}` and its like are made from it.

@@ -106,7 +106,7 @@ impl Evaluator<'_> {
             "dotenv" => settings_of_dotenv(&words[names.min(at)..at.min(words.len())]),
             _ => None,
         };
-        // Assignments before the command, where the program takes them.
+        // Assignments before the command, in programs that take them.
         self.apart(|walker| {
             if let Some(settings) = settings {
                 walker.state.set(SETTINGS, Value::known(settings));
@@ -250,8 +250,8 @@ const FETCHERS: [&str; 9] = [
     "npx", "npm exec", "npm x", "pnpm dlx", "yarn dlx", "bunx", "bun x", "pipx run", "uvx",
 ];
 
-/// The program of a package that is named otherwise: `firebase-tools@latest`, `@railway/cli`; `None`
-/// where it has the package's name.
+/// Returns the program of a package if its name differs: `firebase-tools@latest`, `@railway/cli`;
+/// `None` if it has the package's name.
 pub(super) fn program_of(package: &str) -> Option<&str> {
     let (scope, name) = match package
         .strip_prefix('@')

@@ -14,7 +14,7 @@ use crate::analyze::{
 #[derive(Debug, Default)]
 pub(super) struct Recipes {
     tasks: Vec<Task>,
-    /// The names of it that run where none is asked for.
+    /// The tasks that run by default.
     pub(super) usual: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl RequestedRecipe {
 
 #[derive(Debug, Default)]
 pub(super) struct Task {
-    /// Empty where it may be any.
+    /// Empty if it may be any.
     pub(super) names: Vec<String>,
     pub(super) needs: Vec<String>,
     pub(super) lines: Vec<String>,
@@ -309,7 +309,7 @@ fn plain(command: &str) -> Option<String> {
 /// A need that may be any task.
 pub(super) const ANY: &str = "\u{2}";
 
-/// Whether `make` runs a line also where it is only to show what it would.
+/// Whether `make` runs a line even with an option that only shows what it would do.
 fn runs_all_the_same(line: &str) -> bool {
     let line = line.trim_start();
     let marks = line.trim_start_matches(['@', '-', ' ']);

@@ -1,4 +1,4 @@
-//! Other machines and containers: what is run there is not run on files of ours.
+//! Other machines and containers: commands there do not run on files of this machine.
 
 use std::rc::Rc;
 
@@ -44,7 +44,8 @@ const REMOTE_WORDS: &[(&[&str], &[&str], usize)] = &[
 ];
 
 impl Evaluator<'_> {
-    /// Follows what a service's command line runs on a machine of its own; `None` where it runs nothing.
+    /// Follows the command that a service's command line runs on a machine of its own; `None` if it
+    /// runs nothing.
     pub(super) fn remote(&mut self, name: &str, words: &[Arg]) -> Option<Value> {
         let has = |wanted: &[&str]| {
             wanted
@@ -190,7 +191,8 @@ impl Evaluator<'_> {
         let is_run = image_at.is_some() && matches!(words[verb].text.as_str(), "run" | "create");
         let mounts = is_run.then(|| Mounts::read(options, fresh, |path| self.state.absolute(path)));
         let mounts = mounts.filter(|mounts| !mounts.is_empty());
-        // What a new container does to itself ends with it, unless it is given a folder of ours.
+        // Changes of a new container to itself end with it, unless it is given a folder of this
+        // machine.
         let shares = mounts.is_some()
             || own
                 .iter()
@@ -289,7 +291,8 @@ mod tests {
         }
     }
 
-    /// CAKE-SHIM-1: what a container deletes in a folder of ours is judged as if it were deleted here.
+    /// CAKE-SHIM-1: a container's deletions in a folder of this machine are judged as if they were
+    /// made here.
     #[test]
     fn what_is_deleted_in_a_container_is_judged_by_what_is_mounted() {
         let facts = Facts::of_a_project();

@@ -174,7 +174,7 @@ fn encoded(word: &Arg) -> Value {
 }
 
 impl Evaluator<'_> {
-    /// The text that a command takes for commands, where it is a shell or `eval`.
+    /// Returns the text that a command takes for commands, if it is a shell or `eval`.
     pub(in crate::analyze) fn script_of(
         &mut self,
         name: &str,
@@ -276,7 +276,7 @@ impl Evaluator<'_> {
             }
             _ => words[1..].to_vec(),
         };
-        // A file for another interpreter says so in its first line.
+        // A file for another interpreter names it in its first line.
         if let Some(first) = script.text.lines().next()
             && let Some(program) = first.strip_prefix("#!")
             && let Some(language) = embedded_code::LANGUAGES

@@ -144,7 +144,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The file that an option names, or one of those that are looked for where it runs.
+    /// Returns the file that an option names, or the first default one in its working folder.
     pub(super) fn file_of_tasks(
         &self,
         words: &[Arg],

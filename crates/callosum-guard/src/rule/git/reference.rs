@@ -105,10 +105,10 @@ pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
         .iter()
         .any(|option| subject.has(option))
         || setting::is_moved(&subject.call.settings);
-    // Without a project it is where the session is.
+    // Without a project it is the session's folder.
     let own = facts.root.iter().chain(&facts.state).chain(&facts.given);
     let mut own = own.chain(facts.cwd.iter().filter(|_| facts.root.is_none()));
-    // Into a container folders of ours may be mounted under any name.
+    // A container may have folders of this machine mounted under any name.
     let is_contained = subject.call.elsewhere && subject.call.via == "exec";
     is_temporary(&folder)
         && subject.place(&folder) == PathClass::Free

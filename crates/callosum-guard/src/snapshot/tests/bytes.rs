@@ -43,7 +43,7 @@ fn files_that_git_converts_are_held_as_they_are() {
     assert_eq!(ground.text("ran"), None, "a filter was run");
 }
 
-/// CAKE-SNAP-1: the same where a setting alone converts the ends of lines.
+/// CAKE-SNAP-1: the same if a setting alone converts the ends of lines.
 #[test]
 fn a_setting_for_ends_of_lines_changes_nothing() {
     let ground = Fixture::repository();

@@ -240,7 +240,8 @@ fn named_files_are_kept_alone() {
     assert_eq!(ground.text("notes/b.log"), None);
 }
 
-/// CAKE-SNAP-1: files that were named come back where all of them are gone, and going back can be undone.
+/// CAKE-SNAP-1: files that were named come back if all of them are gone, and the restore can be
+/// undone.
 #[test]
 fn named_files_come_back_where_none_of_them_is_left() {
     let ground = Fixture::new();

@@ -130,7 +130,8 @@ fn while_a_merge_is_under_way_nothing_is_put_back() {
     );
 }
 
-/// CAKE-SNAP-1: one that leans on what is gone says so before anything is written.
+/// CAKE-SNAP-1: a snapshot that borrows from objects that are gone reports it before anything is
+/// written.
 #[test]
 fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
     let ground = Fixture::repository();
@@ -150,8 +151,8 @@ fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
     store.restore(&next).unwrap();
 }
 
-/// CAKE-SNAP-1: what is shown is what is done: a file where a folder is to be gives way, an empty folder
-/// where a file is to be as well, and one that holds an ignored file does not.
+/// CAKE-SNAP-1: a restore does what was shown: a file in the place of a folder gives way, an empty
+/// folder in the place of a file as well, and one that holds an ignored file does not.
 #[test]
 fn an_entry_in_the_way_is_reported_with_its_change() {
     let ground = Fixture::repository();

@@ -205,14 +205,15 @@ fn run(name: &str, texts: &[String]) -> Option<Effect> {
     if matches!(last(name), "Start" | "ProcessStartInfo") || texts.len() == 1 {
         return Some(Effect::Shell(texts.join(" ")));
     }
-    // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
+    // `execl("/bin/rm", "rm", "-rf", "/")` has the name twice.
     let again = texts.len() > 2
         && crate::path::name(program) == crate::path::name(&texts[1])
         && !texts[1].starts_with('-');
     Some(Effect::Words(texts[usize::from(again)..].to_vec()))
 }
 
-/// The path that a function is given: its strings joined, from the home folder on where that is named.
+/// Returns the path of a function's arguments: its strings joined, from the home folder on if that
+/// is named.
 fn path(
     given: &[Token],
     texts: &[String],

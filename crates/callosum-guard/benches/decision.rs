@@ -1,19 +1,19 @@
-//! What a decision costs, over every command of the corpus.
+//! Cost of a decision, over every command of the corpus.
 //!
 //! `cargo bench -p callosum-guard` prints, for each file of the corpus and for all together, the
-//! time of a decision at the median and at the 99th percentile of its commands, beside what forty
-//! patterns take that look at the text alone, as published guards write them. A command's own time
-//! is the median of some runs, so that what else the machine does is not measured. The last lines
+//! time of a decision at the median and at the 99th percentile of its commands, and the time of
+//! forty patterns that look at the text alone, as published guards write them. A command's own time
+//! is the median of some runs, so that other load on the machine is not measured. The last lines
 //! are the first decision of a process, which is all that a hook ever makes.
 //!
 //! `cargo bench -p callosum-guard -- slowest` names the commands that take longest instead.
 //!
-//! Not by divan: what is of interest is how the commands of a corpus differ, not one of them.
+//! Not by divan: of interest is how the commands of a corpus differ, not one of them.
 
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a benchmark has nobody to tell but the terminal, and starts itself for the first decision of a process"
+    reason = "a benchmark only reports to the terminal, and starts itself for the first decision of a process"
 )]
 
 use std::{
@@ -27,10 +27,10 @@ use callosum_guard::{Facts, Policy, decide};
 use regex::RegexSet;
 use serde::Deserialize;
 
-/// How often each command is decided.
+/// Number of decisions per command.
 const RUNS: usize = 25;
 
-/// How many processes make a first decision.
+/// Number of processes that make a first decision.
 const PROCESSES: usize = 41;
 
 /// Patterns over the text, as guards that read no shell have them.
@@ -121,8 +121,8 @@ fn main() {
         let times = first_of_processes(what);
         println!(
             "first {what} of a process: p50 {}, p99 {}",
-            shown(at(&times, 50)),
-            shown(at(&times, 99))
+            format_duration(at(&times, 50)),
+            format_duration(at(&times, 99))
         );
     }
 }
@@ -198,15 +198,15 @@ fn row(name: &str, ours: &[Duration], theirs: &[Duration]) {
     println!(
         "| {name} | {} | {} | {} | {} | {} | {} |",
         ours.len(),
-        shown(at(&ours, 50)),
-        shown(at(&ours, 99)),
-        shown(at(&ours, 100)),
-        shown(at(&theirs, 50)),
-        shown(at(&theirs, 99)),
+        format_duration(at(&ours, 50)),
+        format_duration(at(&ours, 99)),
+        format_duration(at(&ours, 100)),
+        format_duration(at(&theirs, 50)),
+        format_duration(at(&theirs, 99)),
     );
 }
 
-fn shown(time: Duration) -> String {
+fn format_duration(time: Duration) -> String {
     format!("{:.1} µs", time.as_secs_f64() * 1e6)
 }
 
@@ -226,7 +226,7 @@ fn slowest(groups: &[Group]) {
     all.sort_unstable();
     for (time, command) in all.iter().rev().take(40) {
         let start: String = command.chars().take(100).collect();
-        println!("{} {start:?}", shown(*time));
+        println!("{} {start:?}", format_duration(*time));
     }
 }
 

@@ -16,9 +16,9 @@ use crate::{
 pub struct RuleSummary {
     /// Its id, such as `git.reset-hard`.
     pub id: &'static str,
-    /// How severe a match is, before strictness and levels.
+    /// Severity of a match, before strictness and levels.
     pub severity: Severity,
-    /// Why it stops a command, as the agent reads it.
+    /// The reason that the agent reads when the rule stops a command.
     pub reason: &'static str,
 }
 

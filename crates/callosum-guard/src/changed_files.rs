@@ -1,7 +1,7 @@
 //! [`changed`]: the files that a command changes, so that agents learn of one another's work.
 //!
-//! Nothing here is a verdict, and nothing is looked up but what stands in a patch: a path may lead to nothing, and a pattern
-//! takes in what it fits.
+//! Nothing here is a verdict, and nothing is looked up except the contents of a patch: a path may
+//! lead to nothing, and a pattern includes every path that it matches.
 
 use crate::{
     analyze::{Analysis, Call, pattern, value::is_known},
@@ -12,10 +12,10 @@ use crate::{
     rule::Subject,
 };
 
-/// So many paths of one command are told.
+/// Limit on the reported paths of one command.
 const MOST: usize = 256;
 
-/// Programs that change how a file stands there and not what stands in it.
+/// Programs that change the metadata of a file and not its contents.
 const OUTSIDES: [&str; 10] = [
     "chmod", "chattr", "chown", "chgrp", "setfacl", "touch", "mkdir", "mktemp", "mkfifo", "mknod",
 ];
@@ -23,18 +23,18 @@ const OUTSIDES: [&str; 10] = [
 /// A path that a command writes to, moves or removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// The path, absolute, with each `..` that was said: where a link stands before it, only the disk knows where that
-    /// leads. It may be a pattern of the shell's.
+    /// The path, absolute, with each `..` as written: if a link comes before it, only the disk
+    /// knows the target. It may be a shell pattern.
     pub path: String,
-    /// Whether all that stands in it is changed as well, where it is a folder.
+    /// For a folder, whether all of its contents are changed as well.
     pub is_whole: bool,
-    /// How the names of the files end that are changed, where it is only those.
+    /// Ending of the names of the changed files, if all of them share it.
     pub only: Option<&'static str>,
 }
 
 impl Touched {
-    /// Whether an absolute path is this one, fits it, or stands in it where all of it is changed. Compares parts: `..` is
-    /// one of them.
+    /// Whether an absolute path is this one, matches it, or is inside it if all of it is changed.
+    /// Compares parts: `..` is one of them.
     pub fn takes_in(&self, file: &str) -> bool {
         let mut parts = file.split('/');
         for wanted in self.path.trim_end_matches('/').split('/') {
@@ -88,7 +88,7 @@ pub(crate) fn changed(
     all
 }
 
-/// A path from a folder on, as it was said.
+/// Joins a path to a folder, and keeps it as written.
 fn joined(path: &str, folder: Option<&str>) -> String {
     match folder {
         Some(folder) if !path.starts_with('/') => format!("{folder}/{path}"),
@@ -96,7 +96,7 @@ fn joined(path: &str, folder: Option<&str>) -> String {
     }
 }
 
-/// What the files change that a command takes for patches.
+/// Lists the files that a command's patches change.
 fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let subject = Subject::of_user(
         call,
@@ -135,9 +135,9 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
         value(["-d", "--directory"])
     };
     let folder = path::absolute(folder.unwrap_or("."), call.cwd.as_deref());
-    let said = value(["-p", "--strip"]).and_then(|folders| folders.parse().ok());
-    // Without it `patch` goes by the last part of a path, or by all of it where that is there.
-    let strips = match said {
+    let given = value(["-p", "--strip"]).and_then(|folders| folders.parse().ok());
+    // Without it `patch` goes by the last part of a path, or by all of it if that exists.
+    let strips = match given {
         Some(folders) => vec![folders],
         None if is_git => vec![1],
         None => vec![0, 1],
@@ -163,7 +163,7 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
     all
 }
 
-/// The project that a folder is in; the folder itself where it is in none.
+/// Returns the project that a folder is in; the folder itself if it is in none.
 pub(crate) fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
     let folder = path::absolute(folder, call.cwd.as_deref());
     let root = facts.root.as_deref();
@@ -171,7 +171,7 @@ pub(crate) fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
     root.map_or(folder.clone(), str::to_owned)
 }
 
-/// The tree of which everything that is not committed goes, or is put away, by a command of git's.
+/// Returns the tree whose uncommitted changes a git command discards or stashes.
 fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "git" {
         return None;
@@ -228,7 +228,7 @@ mod tests {
         Some(text.to_owned())
     }
 
-    /// As where there is no link.
+    /// As without any link.
     fn takes_in(touched: &Touched) -> bool {
         let path = path::absolute(&touched.path, None);
         let touched = Touched {
@@ -331,7 +331,7 @@ mod tests {
         }
     }
 
-    /// CALC-FUT-1: what only reads a file, or is about another, has nobody warned.
+    /// CALC-FUT-1: a command that only reads a file, or changes another, causes no warning.
     #[test]
     fn a_command_that_leaves_a_file_alone_does_not() {
         for command in [

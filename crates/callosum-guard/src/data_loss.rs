@@ -1,7 +1,7 @@
-//! Whether a command may lose work that stands in the tree, whatever is decided about it.
+//! Whether a command may lose work in the tree, independent of the verdict on it.
 //!
-//! It is for those who keep the tree first: much that may well run, such as `rm -r src`, cannot be
-//! made good without that. Nothing here is a verdict.
+//! It is for callers that save the tree first: many commands that may well run, such as
+//! `rm -r src`, are irreversible without that. Nothing here is a verdict.
 
 use crate::{
     analyze::{Call, value::is_known},
@@ -11,10 +11,10 @@ use crate::{
     rule::{self, Severity, Subject},
 };
 
-/// So many places are told at which something stood.
+/// Limit on the earlier places of a file that are reported.
 const MOST_PLACES: usize = 16;
 
-/// Whether files within the project go by it, or what stands in them.
+/// Whether it loses files within the project, or their contents.
 pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     if call.elsewhere {
         return false;
@@ -54,7 +54,7 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
                 _ => false,
             }
         }
-        // What goes out of the project is lost with where it goes to.
+        // A file that is moved out of the project is lost along with its new place.
         "mv" | "gmv" => {
             let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
             let into = subject
@@ -160,8 +160,8 @@ fn prints_into_file(program: &str) -> bool {
     })
 }
 
-/// The files within the project that a command names, for those who keep them alone. Of one that was looked for by its
-/// name all of that name are told.
+/// Lists the files within the project that a command names, for callers that save only those. For a
+/// file that was searched for by its name, all files of that name.
 pub(crate) fn named<'a>(call: &'a Call, facts: &'a Facts) -> impl Iterator<Item = String> + 'a {
     let words = call.words.iter().skip(1);
     let words = words.map(|word| (word.text.as_str(), word.source.found));
@@ -185,7 +185,7 @@ pub(crate) fn named<'a>(call: &'a Call, facts: &'a Facts) -> impl Iterator<Item 
     })
 }
 
-/// A path and those at which what stands there stood before it was moved.
+/// Returns a path, and the places of its contents before they were moved.
 pub(crate) fn with_places_before(path: String, moves: &[(String, String)]) -> Vec<String> {
     let mut places = vec![path];
     for (to, from) in moves.iter().rev() {
@@ -236,7 +236,7 @@ mod tests {
 
     /// CAKE-SNAP-1: what may run and yet loses work is known, and what is harmless is none of it.
     #[test]
-    fn what_loses_work_is_told_although_it_is_allowed() {
+    fn loss_of_work_is_reported_although_it_is_allowed() {
         for command in [
             "rm -rf src",
             "rm a.rs",
@@ -307,9 +307,9 @@ mod tests {
         }
     }
 
-    /// CAKE-SNAP-1: what is named and may be lost is told, for a repository may ignore it.
+    /// CAKE-SNAP-1: named files that may be lost are reported, for a repository may ignore them.
     #[test]
-    fn what_is_named_and_may_be_lost_is_told() {
+    fn named_files_that_may_be_lost_are_reported() {
         let named = |command: &str| decide(command, &facts(), &Policy::default()).named;
         for (command, expected) in [
             (

@@ -1,10 +1,10 @@
-//! The decision: every command that would run, looked at by every rule that is about it.
+//! The decision: every command that would run is checked by every rule that applies to it.
 //!
-//! The strictest answer counts, of equals the first. What was not understood is never taken for
-//! harmless: it is told, and where a dangerous word stands in it, a person is asked.
+//! The strictest answer counts, of equals the first. Text that was not understood is never taken
+//! for harmless: the verdict notes it, and if it has a dangerous word, a person is asked.
 
 use crate::{
-    analyze::{Analysis, Call, value::shown},
+    analyze::{Analysis, Call, value::display_words},
     command_analysis::CommandAnalysis,
     data_loss,
     facts::Facts,
@@ -33,7 +33,7 @@ pub(crate) fn verdict(command: &CommandAnalysis, policy: &Policy) -> Verdict {
     with_alternative(verdict, alternatives, command.facts(), policy)
 }
 
-/// Decides, and tells every command that would run and every rule that looked.
+/// Decides, and lists every command that would run and every rule that looked.
 pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
     CommandAnalysis::of(command, facts).explain(policy)
 }
@@ -46,8 +46,8 @@ pub(crate) fn explanation(command: &CommandAnalysis, policy: &Policy) -> Explana
     Explanation { verdict, steps }
 }
 
-/// The verdict with the first of its alternatives that the guard would allow as well: under `paranoid` it may allow none.
-/// What would be the alternative's own is never asked for, whatever rules a project has.
+/// Adds the first alternative that the guard would allow as well: under `paranoid` it may allow
+/// none. Alternatives of an alternative are never looked for, with any rules of a project.
 fn with_alternative(
     verdict: Verdict,
     alternatives: Vec<String>,
@@ -79,10 +79,10 @@ pub(crate) const CONFIRM: (&str, &str) = (
     "the configuration requires a person to confirm everything",
 );
 
-/// So many of the files that may be lost are told.
+/// Limit on the reported files that may be lost.
 const MOST_NAMED: usize = 64;
 
-/// What one rule has against one command.
+/// The objection of one rule to one command.
 pub(crate) struct RuleMatch {
     pub(crate) decision: Decision,
     pub(crate) rule: String,
@@ -92,7 +92,8 @@ pub(crate) struct RuleMatch {
     pub(crate) subject: String,
 }
 
-/// Decides, and gives the alternatives of the rule that counts, whatever the guard has against them.
+/// Decides, and returns the alternatives of the rule that counts, even those that the guard would
+/// stop.
 fn judge(
     command: &CommandAnalysis,
     policy: &Policy,
@@ -114,12 +115,12 @@ fn judge(
     let mut overwrites: Vec<String> = Vec::new();
     let mut once: Vec<&Permission> = policy.once.iter().collect();
     let mut let_through: Vec<String> = Vec::new();
-    let relief = Relief::of(command.text(), &found.calls, facts);
+    let relief = Relief::find(command.text(), &found.calls, facts);
     for (at, call) in found.calls.iter().enumerate() {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
             via: call.via.clone(),
-            command: shown(&call.words),
+            command: display_words(&call.words),
             looked: Vec::new(),
         });
         if !call.words.is_empty() {
@@ -166,11 +167,11 @@ fn judge(
                 rule: CONFIRM.0.to_owned(),
                 reason: CONFIRM.1.to_owned(),
                 alternatives: Vec::new(),
-                subject: shown(&call.words),
+                subject: display_words(&call.words),
             });
         }
-        // A guess is not enough to block, nor is what happens in a container or elsewhere
-        // to folders that only look like ours.
+        // A guess is not enough to block, nor is an action in a container or elsewhere on folders
+        // that only look like this machine's.
         for hit in hits.iter_mut().filter(|_| call.guessed) {
             hit.decision = hit.decision.min(Decision::Ask);
         }
@@ -232,7 +233,7 @@ fn lets_one_through(
     let_through: &mut Vec<String>,
     call: &Call,
 ) -> bool {
-    let words = shown(&call.words);
+    let words = display_words(&call.words);
     if call.guessed && let_through.contains(&words) {
         return true;
     }
@@ -262,7 +263,7 @@ fn look(
     };
     let subject = || match call.writes.first() {
         Some(write) if call.words.is_empty() => format!("> {}", write.path),
-        _ => shown(&call.words),
+        _ => display_words(&call.words),
     };
     let mut tool_looks = |tool: &Tool| {
         let read = Subject::new(call, tool, facts);
@@ -290,7 +291,7 @@ fn look(
         tool_looks(&GENERAL);
     }
     if !call.words.is_empty() {
-        // Whoever asks for help gets nothing else, but where the words are for another program.
+        // A request for help does nothing else, unless the words are for another program.
         let only_helps = call.words.iter().skip(1).any(|word| {
             word.text == "--help"
                 || word.text == "-h" && is_of_containers(call)
@@ -310,7 +311,7 @@ fn look(
                         rule: rule.id.clone(),
                         reason: rule.reason.clone(),
                         alternatives: rule.alternative.iter().cloned().collect(),
-                        subject: shown(&call.words),
+                        subject: display_words(&call.words),
                     });
                 }
             }
@@ -324,7 +325,7 @@ fn look(
         if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, reach) {
             let decision = policy.decision(objection.id, objection.severity);
             note(objection.id, decision);
-            // What was said of one of its paths need not be said of each.
+            // A rule reports one of its paths, not each.
             let is_said = |hit: &RuleMatch| hit.rule == objection.id && hit.decision >= decision;
             if decision > Decision::Allow && !hits.iter().any(is_said) {
                 hits.push(RuleMatch {
@@ -335,7 +336,7 @@ fn look(
                     subject: if call.words.is_empty() {
                         format!("> {path}")
                     } else {
-                        shown(&call.words)
+                        display_words(&call.words)
                     },
                 });
             }
@@ -407,7 +408,7 @@ mod tests {
     /// CAKE-CFG-1: who wants to be asked about everything is, but for what they have permitted; a
     /// block stays one.
     #[test]
-    fn whatever_is_allowed_is_asked_about_where_that_is_wanted() {
+    fn confirm_asks_about_every_allowed_command() {
         let permitted = crate::Permission::parse("ls *").unwrap();
         let policy = Policy {
             confirm: true,

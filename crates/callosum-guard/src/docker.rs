@@ -137,7 +137,7 @@ fn takes_next(option: &str) -> bool {
     taking.is_some_and(|at| letters[at..].chars().count() == 1)
 }
 
-/// A folder of ours in a container.
+/// A folder of this machine in a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mount {
     inside: String,
@@ -238,8 +238,8 @@ impl Mounts {
         self.all.is_empty()
     }
 
-    /// Rewrites the paths of a command in the container to those on this machine. If it reaches a folder of ours, it
-    /// counts as a command that runs here.
+    /// Rewrites the paths of a command in the container to those on this machine. If it reaches a
+    /// folder of this machine, it counts as a command that runs here.
     pub(crate) fn lead_out(&self, mut call: Call) -> Call {
         let takes_all = crate::rule::DELETERS.contains(&call.name.as_str());
         let mut reaches = false;
@@ -269,8 +269,8 @@ impl Mounts {
         call
     }
 
-    /// Returns where an absolute path of the container leads here, and whether that is a folder of ours. `None` if the
-    /// path stays as it is.
+    /// Returns the path on this machine for an absolute path of the container, and whether that is
+    /// a mounted folder. `None` if the path stays as it is.
     fn mapped(&self, text: &str, takes_all: bool) -> Option<(String, bool)> {
         if !text.starts_with('/') {
             return None;
@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    /// CAKE-SHIM-1: a path in a container is one of ours if it is in what is mounted.
+    /// CAKE-SHIM-1: a path in a container is one on this machine if it is in a mount.
     #[test]
     fn paths_lead_out_by_what_is_mounted() {
         let options = words("-v /p:/w -v /q:/w/q:ro --mount type=bind,src=/r,dst=/s -vdata:/d -it");

@@ -1,4 +1,5 @@
-//! What is known of the place where a command would run: plain values that the caller gathered.
+//! Known facts about the environment in which a command would run: plain values that the caller
+//! gathered.
 //!
 //! A decision reads these and nothing else, so that the same facts give the same verdict a year
 //! later. Deliberately not here: looking anything up.
@@ -15,17 +16,17 @@ pub struct Facts {
     pub cwd: Option<String>,
     /// The home folder of who runs it.
     pub home: Option<String>,
-    /// The root of the project, outside of which nothing is to be changed.
+    /// The root of the project; nothing outside is to be changed.
     pub root: Option<String>,
-    /// The folder in which the project's records stand, where that is another than the root: for a
-    /// linked worktree the main one.
+    /// The folder of the project's records, if that is not the root: for a linked worktree the main
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The repository's own folder, `.git` as a rule, elsewhere for a linked worktree.
     pub git_dir: Option<String>,
-    /// Whether the root is a linked worktree of a repository that stands elsewhere.
+    /// Whether the root is a linked worktree of a repository in another place.
     pub worktree: bool,
-    /// Whether records of ours stand in the root, so that a pattern may take them in.
+    /// Whether the root has records of this program, so that a pattern may include them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub initialised: bool,
     /// Whether git passes these records over.
@@ -33,8 +34,8 @@ pub struct Facts {
     pub ignored: bool,
     /// The system's temporary folders.
     pub free: Vec<String>,
-    /// Folders outside the root that the client was given: written in like the project, of which no
-    /// snapshot is taken.
+    /// Folders outside the root that the client was given: written in like the project, but without
+    /// snapshots.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<String>,
     /// Files and folders outside of the project by which the guard itself is steered. A free folder
@@ -44,17 +45,18 @@ pub struct Facts {
     /// The one of these in which this program keeps what is the machine's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// Where links lead, by the path of the link, for those on the way to a path that is judged.
+    /// Targets of links, by the path of the link, for those on the way to a path that is judged.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub links: std::collections::BTreeMap<String, String>,
     /// Folders with a repository of their own, among those that the command may name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<String>,
-    /// What stands there by a word of a command that may be a file as well as a branch, and is no branch.
+    /// Existing files among words of the command that may be a file as well as a branch, and are no
+    /// branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<String>,
-    /// Folders that the command goes to, which are not there and are not made by it: it stays where it is then, and
-    /// goes on.
+    /// Folders that the command goes to, which do not exist and are not made by it: it stays where
+    /// it is then, and goes on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// Folders that exist, among the paths that the command moves or copies several things to.

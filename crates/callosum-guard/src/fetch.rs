@@ -1,8 +1,8 @@
-//! Where a program that fetches from the network puts what it got: `curl`, `wget`, `aria2c`.
+//! Files that a program writes with what it fetches from the network: `curl`, `wget`, `aria2c`.
 
 use crate::analyze::{value::Arg, wrapper_table::takes_next};
 
-/// How one of them names the files that it writes.
+/// Options by which one of them names the files that it writes.
 struct Fetcher {
     names: &'static [&'static str],
     /// Options that take the next word.
@@ -13,7 +13,7 @@ struct Fetcher {
     folder: &'static [&'static str],
     /// Those that name a file for something else: heads, cookies, a log.
     beside: &'static [&'static str],
-    /// Those by which a file takes the name of its address; none where it always does.
+    /// Options by which a file takes the name of its address; empty if it always does.
     named: &'static [&'static str],
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Fetched {
     pub(crate) beside: Vec<String>,
 }
 
-/// The files that a command writes by fetching; `None` where it is none that fetches.
+/// Returns the files that a command writes by fetching; `None` if it does not fetch.
 pub(crate) fn fetched(name: &str, words: &[Arg]) -> Option<Fetched> {
     let fetcher = FETCHERS
         .iter()
@@ -147,7 +147,7 @@ pub(crate) fn fetched(name: &str, words: &[Arg]) -> Option<Fetched> {
     Some(found)
 }
 
-/// An option's name and the value that stands in the same word.
+/// Returns an option's name and the value in the same word.
 fn option<'a>(text: &'a str, takes: &str) -> (String, Option<&'a str>) {
     if text.starts_with("--") {
         return match text.split_once('=') {
@@ -171,7 +171,7 @@ mod tests {
     use super::fetched;
     use crate::analyze::value::Arg;
 
-    /// CAKE-SHIM-1: where a download is put is read as the program reads it.
+    /// CAKE-SHIM-1: the destination of a download is read as the program reads it.
     #[test]
     fn downloads_are_found_where_they_are_put() {
         for (line, files, beside) in [

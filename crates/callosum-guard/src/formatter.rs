@@ -1,21 +1,22 @@
-//! Programs that write source files anew below a folder: which folders, and which files there.
+//! Programs that rewrite source files below a folder: the folders, and the files there.
 //!
 //! A file that one is given by name is in the table of `protect::writer`.
 
 use crate::{analyze::Call, changed_files::tree_of, facts::Facts, rule::Subject};
 
-/// A program that writes every source file anew in the folders that it is given, or in the one in which it runs.
+/// A program that rewrites every source file in the folders that it is given, or in its working
+/// folder.
 struct Formatter {
     names: &'static [&'static str],
-    /// First operands of which one must be there; none where it has no verbs.
+    /// First operands, one of them required; empty if it has no verbs.
     verbs: &'static [&'static str],
     /// Options that take the next word.
     takes: &'static str,
-    /// Options of which one must be there; none where it always writes.
+    /// Options, one of them required; empty if it always writes.
     with: &'static [&'static str],
     /// Options under which it writes nothing.
     without: &'static [&'static str],
-    /// How the names of those files end, where it is one way.
+    /// Ending of the names of those files, if there is a single one.
     only: Option<&'static str>,
 }
 
@@ -95,7 +96,7 @@ const FORMATTERS: [Formatter; 9] = [
 ];
 
 impl Formatter {
-    /// The folders that a command has it write in; none where the command is of another.
+    /// Returns the folders that a command has it write in; none if the command is another.
     fn folders(&self, call: &Call, facts: &Facts) -> Vec<String> {
         let subject = Subject::of_user(call, self.takes, facts);
         let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
@@ -122,7 +123,8 @@ impl Formatter {
     }
 }
 
-/// The trees of which every source file may be written anew, with how the names of those files end.
+/// Returns the trees whose source files may all be rewritten, with the ending of the names of those
+/// files.
 pub(crate) fn formatted(call: &Call, facts: &Facts) -> Vec<(String, Option<&'static str>)> {
     let by_cargo = formatted_by_cargo(call, facts).map(|tree| (tree, Some(".rs")));
     let by_others = FORMATTERS.iter().flat_map(|formatter| {
@@ -132,7 +134,7 @@ pub(crate) fn formatted(call: &Call, facts: &Facts) -> Vec<(String, Option<&'sta
     by_cargo.into_iter().chain(by_others).collect()
 }
 
-/// The tree of which every source file may be written anew by a command of `cargo`'s.
+/// Returns the tree whose source files a `cargo` command may rewrite.
 fn formatted_by_cargo(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "cargo" {
         return None;

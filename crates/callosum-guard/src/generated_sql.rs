@@ -2,11 +2,11 @@
 
 use crate::analyze::value::SOME;
 
-/// How a dump begins that takes away first what it then puts there.
+/// First line of a dump that deletes what it then replaces.
 pub(crate) const DUMP: &str = "-- dump that replaces what is there\n";
 
-/// What a client prints for these statements, where they join texts: the texts, with what is not
-/// known between them. `None` where there are none.
+/// Returns the output of a client for statements that join texts: the texts, with placeholders for
+/// unknown parts between them. `None` if there are none.
 pub(crate) fn made_by(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     if !lower.contains("select") && !lower.contains("execute") {

@@ -1,8 +1,10 @@
-//! What a driver found out about the git repositories that a command is about, and what it has to find out.
+//! State of the git repositories that a command is about, as a driver found it, and the questions
+//! for the driver.
 //!
-//! Start with [`questions`]: it names the few things that can turn a refusal into an answer, and only for the commands
-//! that the guard would otherwise stop. The driver answers within its time limit and puts [`GitState`] into
-//! [`Facts`](crate::Facts); whatever it could not find out stays unknown, and the command is judged as before.
+//! Start with [`questions`]: it names the few things that can turn a refusal into an answer, and
+//! only for the commands that the guard would otherwise stop. The driver answers within its time
+//! limit and puts [`GitState`] into [`Facts`](crate::Facts); anything that it could not find out
+//! stays unknown, and the command is judged as before.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,7 @@ const MOST_BRANCHES: usize = 32;
 /// Most paths that are asked about.
 const MOST_PATHS: usize = 64;
 
-/// The state of one repository. `None` stands for what is not known.
+/// The state of one repository. `None` means unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GitState {
@@ -40,7 +42,7 @@ pub struct GitState {
     pub has_stashes: Option<bool>,
 }
 
-/// What the driver has to find out.
+/// Questions for the driver.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Questions {
     /// The folders in which git would run, and what matters there.
@@ -49,7 +51,7 @@ pub struct Questions {
     pub paths: Vec<String>,
 }
 
-/// What matters of one repository.
+/// Questions about one repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitQuestion {
     /// Whether ignored files matter as well.

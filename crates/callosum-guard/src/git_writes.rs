@@ -16,26 +16,27 @@ use crate::{
 pub struct GitWrite {
     /// A folder in the tree, absolute.
     pub folder: String,
-    /// The word by which the log of what was checked out names such a step; empty where it names none.
+    /// The word by which the log of checkouts names such a step; empty if it names none.
     pub step: &'static str,
-    /// Which files they are.
+    /// Source of the list of files.
     pub by: GitWriteSource,
 }
 
-/// By what git can tell which files it writes. Revisions are as they were said.
+/// The query by which git lists the files that it writes. Revisions are as written in the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitWriteSource {
     /// The tree becomes that of a revision, or that of the branch of a remote's by that name.
     Tree(String),
-    /// What these lines of work have changed since the tree's own parted from them.
+    /// Changes of these lines of work since the tree's own line parted from them.
     Lines(Vec<String>),
-    /// What each of these commits changed, of which one may be a range.
+    /// Changes of each of these commits; one may be a range.
     Commits(Vec<String>),
-    /// What was put away, and stays there.
+    /// A stash entry that stays.
     Kept(String),
-    /// What was put away, and is taken out.
+    /// A stash entry that is removed.
     Taken(String),
-    /// What the words of a command do not tell, since it is fetched, or has begun before.
+    /// Files that the command's words do not show, because they are fetched, or belong to an
+    /// operation that began before.
     Unknown,
 }
 
@@ -87,13 +88,14 @@ fn is_all_known(by: &GitWriteSource) -> bool {
     }
 }
 
-/// How the log names the step, and what it brings.
+/// Returns the log's name for the step, and the source of its files.
 fn of_git(subject: &Subject<'_>) -> Option<(&'static str, GitWriteSource)> {
     let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
     let operand = |at| Some(subject.operand(at)).filter(|word| !word.is_empty());
     let operands = || -> Vec<String> { (1..).map_while(operand).map(str::to_owned).collect() };
     let verb = subject.operand(0);
-    // What goes on has no words of its own, and what is left as it stands writes nothing.
+    // A continued operation has no words of its own, and one that leaves the tree as it is writes
+    // nothing.
     if has(&["--quit", "--show-current-patch", "--edit-todo"]) {
         return None;
     }
@@ -116,7 +118,7 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, GitWriteSource)> {
             ("merge", GitWriteSource::Lines(lines))
         }
         "rebase" => {
-            // A branch that is named is checked out first, and what a list is edited to, nobody knows.
+            // A named branch is checked out first, and the result of editing a list is not known.
             let is_plain = !has(&["--onto", "-i", "--interactive", "--root", "-x", "--exec"]);
             let by = match operands().as_slice() {
                 [] if is_plain => GitWriteSource::Lines(vec!["@{upstream}".to_owned()]),
@@ -173,7 +175,7 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, GitWriteSource)> {
             let is_looked_at = has(&looks) && !has(&["--apply"]);
             let is_piped = operand(1).is_none_or(|file| file == "-");
             let call = subject.call;
-            // What stands in a file, or in the command itself, is read as what it names.
+            // The contents of a file, or of the command itself, are read as what they name.
             let is_told =
                 call.fed_from.is_some() || call.input.as_ref().is_some_and(Value::is_known);
             if is_looked_at || !is_piped || is_told {
@@ -218,9 +220,10 @@ mod tests {
         GitWriteSource::Commits(all.iter().map(|&one| one.to_owned()).collect())
     }
 
-    /// CALC-FUT-1: of what git brings into a tree, the words tell what it is compared with, or that nobody knows yet.
+    /// CALC-FUT-1: for files that git brings into a tree, the words show the comparison to make, or
+    /// that it is not known yet.
     #[test]
-    fn what_git_brings_is_told_by_what_it_can_be_asked() {
+    fn files_that_git_brings_are_found_by_a_query() {
         let tree = |to: &str| GitWriteSource::Tree(to.to_owned());
         let kept = |entry: &str| GitWriteSource::Kept(entry.to_owned());
         let taken = |entry: &str| GitWriteSource::Taken(entry.to_owned());

@@ -2,9 +2,10 @@
 
 use crate::analyze::pattern;
 
-/// Whether a name as a shell is given it, of a file, of a folder or a pattern of either, takes a file in.
+/// Whether a name as given to a shell, of a file, of a folder or a pattern of either, includes a
+/// file.
 ///
-/// `**` stands for any folders on the way to what follows last.
+/// `**` matches any folders on the way to the last part.
 pub fn takes_in(name: &str, file: &str) -> bool {
     if name == "." {
         return true;
@@ -28,7 +29,7 @@ fn fits(wanted: &str, part: &str) -> bool {
     wanted == part || !is_hidden && pattern::matches(wanted, part)
 }
 
-/// Whether a pattern takes in all that stands in a folder, or all but something: `*`, `.*`,
+/// Whether a pattern includes all of a folder's contents, or all but something: `*`, `.*`,
 /// `!(keep)`, `[a-z]*`, `[!x]*`, and zsh's `^keep`.
 pub(crate) fn takes_all(pattern: &str) -> bool {
     if pattern.len() > 1 && pattern.starts_with('^') {
@@ -73,16 +74,16 @@ pub(crate) fn takes_all(pattern: &str) -> bool {
     wild
 }
 
-/// A pattern without what zsh says behind it of which files it is about: `*(D)`, hidden ones as well.
+/// Returns a pattern without zsh's glob qualifiers: `*(D)`, hidden ones as well.
 fn without_qualifiers(pattern: &str) -> &str {
     let cut = pattern
         .strip_suffix(')')
         .and_then(|inner| inner.rsplit_once('('));
     match cut {
-        Some((before, said))
+        Some((before, qualifiers))
             if before.ends_with('*')
-                && !said.is_empty()
-                && said.chars().all(|letter| "DN./@oOn".contains(letter)) =>
+                && !qualifiers.is_empty()
+                && qualifiers.chars().all(|letter| "DN./@oOn".contains(letter)) =>
         {
             before
         }
@@ -108,7 +109,7 @@ fn takes(pattern: &str, name: &str) -> bool {
             ends.any(|at| takes(rest, &name[at..]))
         }
         Some('[') => {
-            // Which characters it takes is not looked at: it may take the one that stands here.
+            // The characters of the set are not compared: it may match this one.
             let rest = rest.as_str();
             let after = rest.find(']').map_or("", |end| &rest[end + 1..]);
             let mut left = name.chars();
@@ -127,7 +128,7 @@ fn takes(pattern: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// CAKE-SNAP-1: a name takes in itself and what stands in it, a pattern what fits it.
+    /// CAKE-SNAP-1: a name includes itself and its contents, a pattern what it matches.
     #[test]
     fn a_name_takes_in_what_goes_with_it() {
         for (name, file) in [

@@ -31,8 +31,8 @@ pub(crate) fn facts_of_entry<'f>(
     facts
 }
 
-/// Where a path leads from a folder on: the links on its way are followed where they stand, as far as the facts know
-/// them, so that `..` behind one leads from where that leads.
+/// Resolves a path from a folder on: links on its way are followed in their place, as far as the
+/// facts know them, so that `..` behind one leads from its target.
 pub(crate) fn resolve(text: &str, cwd: Option<&str>, facts: &Facts) -> String {
     if facts.links.is_empty() {
         return path::absolute(text, cwd);
@@ -102,7 +102,7 @@ pub(crate) fn entry(text: &str, cwd: Option<&str>, facts: &Facts) -> Option<Stri
     Some(path::absolute(name, Some(&folder)))
 }
 
-/// The facts with what a command links besides, as what stands there.
+/// Returns the facts with the links that a command adds, as if they existed.
 pub(crate) fn with_made<'m>(
     facts: &Facts,
     made: impl IntoIterator<Item = (&'m String, &'m String)>,

@@ -1,8 +1,8 @@
-//! The files that a command writes over where they are there, whatever is decided about it.
+//! The files that a command overwrites if they exist, independent of the verdict on it.
 //!
-//! It is for those who keep the tree first, as `loss` is. Whether anything is there they look up.
-//! Where a command says only into which folder it writes, as one that takes an archive apart does,
-//! that folder is told, with a slash behind it.
+//! It is for callers that save the tree first, like `data_loss`. They look up whether the files
+//! exist. If a command only names the folder that it writes to, as one that unpacks an archive
+//! does, that folder is reported, with a slash behind it.
 
 use crate::{
     analyze::{Call, value::is_known},
@@ -61,8 +61,8 @@ const MAKERS: [&str; 41] = [
     "sqlite3",
 ];
 
-/// The files of the project that a command writes over where they are there, and the folders in
-/// which it may do so with any, these with a slash behind them: absolute paths.
+/// Returns the files of the project that a command overwrites if they exist, and the folders in
+/// which it may overwrite any, these with a slash behind them: absolute paths.
 pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
     if call.elsewhere {
         return Vec::new();
@@ -72,7 +72,7 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
     paths.extend(redirected.map(|write| write.path.clone()));
     if let Some(placed) = placed(call, facts).or_else(|| patched(call, facts)) {
         paths.extend(placed);
-    } else if let Some(unpacked) = Unpacked::of(call, facts) {
+    } else if let Some(unpacked) = Unpacked::from_call(call, facts) {
         let folders = unpacked.within.iter().filter(|_| unpacked.overwrites);
         paths.extend(folders.map(|folder| format!("{folder}/")));
     } else if !appends(call, facts) && !MAKERS.contains(&call.name.as_str()) {
@@ -97,7 +97,7 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
     paths.iter().filter_map(led_to).collect()
 }
 
-/// Whether a program that writes files as they come is told to add to them.
+/// Whether a program that writes its input to files appends to them.
 fn appends(call: &Call, facts: &Facts) -> bool {
     matches!(call.name.as_str(), "tee" | "sponge") && {
         let subject = Subject::of_user(call, "", facts);
@@ -109,7 +109,7 @@ fn has(subject: &Subject<'_>, options: &[&str]) -> bool {
     options.iter().any(|option| subject.has(option))
 }
 
-/// What programs write over that put files into a place; `None` where it is none of them.
+/// Lists the files that programs overwrite which copy, move or link; `None` for any other program.
 fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     let name = call.name.trim_start_matches('g');
     let takes = match name {
@@ -125,7 +125,7 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
         "scp" => &[],
         _ => &["-n", "--no-clobber", "-b", "--backup"],
     };
-    // A link is made where nothing is, or said to be.
+    // A link is only made if nothing is there, unless `--force` is given.
     if has(&subject, spares) || name == "ln" && !has(&subject, &["-f", "--force"]) {
         return Some(Vec::new());
     }
@@ -156,7 +156,7 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     }
     for source in sources {
         let last = path::name(source.trim_end_matches('/'));
-        // What stands in a folder, under whatever names.
+        // The contents of a folder, under any names.
         let is_inner = matches!(last, "." | "..")
             || name == "rsync" && source.ends_with('/')
             || last.contains(['*', '?', '['])
@@ -171,9 +171,9 @@ fn placed(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     Some(paths)
 }
 
-/// What a patch is about that is not made by an agent's own tool; `None` where it is none.
+/// Lists the files of a patch that is not made by an agent's own tool; `None` if it is no patch.
 ///
-/// Of a patch in a file it is not known what it names.
+/// The names in a patch that is in a file are not known.
 fn patched(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     let takes = "-C -c -i --input -d --directory -p --strip -D -r -o --output -F --fuzz";
     let subject = Subject::of_user(call, takes, facts);
@@ -217,7 +217,7 @@ fn patched(call: &Call, facts: &Facts) -> Option<Vec<String>> {
 mod tests {
     use crate::{Facts, Policy, decide};
 
-    fn told(command: &str) -> Vec<String> {
+    fn overwritten(command: &str) -> Vec<String> {
         let facts = Facts::of_a_project();
         let verdict = decide(command, &facts, &Policy::default());
         assert!(!verdict.destroys, "{command}: {verdict:?}");
@@ -225,9 +225,10 @@ mod tests {
         verdict.overwrites.iter().map(root).collect()
     }
 
-    /// CAKE-SNAP-1: a file that a command writes over is told, and none that it only makes or adds to.
+    /// CAKE-SNAP-1: a file that a command overwrites is reported, and none that it only makes or
+    /// adds to.
     #[test]
-    fn what_is_written_over_is_told() {
+    fn overwritten_files_are_reported() {
         for command in [
             "git show HEAD:f > f",
             "cat /dev/null > f",
@@ -249,7 +250,7 @@ mod tests {
             "ruby -i -pe 'sub(/a/, \"b\")' f",
             "patch -p1 <<'E'\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\nE",
         ] {
-            let mut paths = told(command);
+            let mut paths = overwritten(command);
             paths.dedup();
             assert_eq!(paths, ["f"], "{command}");
         }
@@ -289,7 +290,7 @@ mod tests {
             "cpio -t < a",
             "jar tf a.jar",
         ] {
-            assert_eq!(told(command), [""; 0], "{command}");
+            assert_eq!(overwritten(command), [""; 0], "{command}");
         }
     }
 
@@ -314,14 +315,13 @@ mod tests {
             ("rsync -a /tmp/x src", &["src", "src/x/"]),
             ("install -m 644 /tmp/x a", &["a", "a/x"]),
         ] {
-            assert_eq!(told(command), expected, "{command}");
+            assert_eq!(overwritten(command), expected, "{command}");
         }
     }
 
-    /// CAKE-SNAP-1: what is taken out of an archive or comes out of a patch may be written over
-    /// whatever stands in the folder.
+    /// CAKE-SNAP-1: files out of an archive or a patch may overwrite any file in the folder.
     #[test]
-    fn the_folder_of_an_archive_or_a_patch_is_told() {
+    fn the_folder_of_an_archive_or_a_patch_is_reported() {
         for (command, expected) in [
             ("tar xf /tmp/x.tar", &["/"][..]),
             ("tar -xzf /tmp/x.tgz -C src", &["src/"]),
@@ -345,7 +345,7 @@ mod tests {
             ("git -C src apply -", &["src/"]),
             ("cd src && tar xf ../x.tar", &["src/"]),
         ] {
-            let mut paths: Vec<String> = told(command);
+            let mut paths: Vec<String> = overwritten(command);
             for path in &mut paths {
                 if path.is_empty() {
                     path.push('/');

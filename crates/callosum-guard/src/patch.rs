@@ -1,10 +1,10 @@
-//! Which files a patch touches: in Codex's own form ([`paths`]), or as `diff` writes it.
+//! Files that a patch touches: in Codex's own form ([`paths`]), or as `diff` writes it.
 //!
 //! Codex's is lines: `*** Add File: PATH`, `*** Update File: PATH`, `*** Delete File: PATH`, and
 //! `*** Move to: PATH` behind an update. It comes as a tool's input and as a command with the patch
-//! in a here-document. What a patch does to a file nobody here asks.
+//! in a here-document. The change of a file does not matter here.
 
-/// What stands before a path, at the beginning of a line.
+/// Marks before a path, at the beginning of a line.
 const MARKS: [&str; 4] = [
     "*** Add File:",
     "*** Update File:",
@@ -12,7 +12,7 @@ const MARKS: [&str; 4] = [
     "*** Move to:",
 ];
 
-/// Returns the paths that a patch in Codex's form names, in their order; none where it is no patch.
+/// Returns the paths that a patch in Codex's form names, in their order; none if it is no patch.
 pub fn paths(patch: &str) -> Vec<String> {
     let named = |line: &str| {
         // Codex trims lines as well before it looks for a mark.
@@ -32,8 +32,8 @@ pub(crate) fn paths_of_diff(diff: &str) -> Vec<String> {
     named.collect()
 }
 
-/// The paths that a diff names, without so many folders in front, also of files that are only renamed, or of which it shows no
-/// lines; each once.
+/// Returns the paths that a diff names, without so many folders in front; each once. Includes files
+/// that are only renamed, or shown without lines.
 pub(crate) fn stripped_paths(diff: &str, folders: usize) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let renamed = diff.lines().filter_map(|line| {
@@ -66,8 +66,8 @@ fn paths_in(diff: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The path in git's own line above a file, where it is the same twice: all that names one whose bytes are not text, or of which
-/// only the rights change.
+/// Returns the path in git's own line above a file, if both paths are the same: the only line that
+/// names a file with binary contents, or with a change of its mode alone.
 fn path_in_head(line: &str) -> Option<String> {
     let paths = line.strip_prefix("diff --git ")?.trim();
     let at = if paths.starts_with('"') {
@@ -81,7 +81,8 @@ fn path_in_head(line: &str) -> Option<String> {
     (folderless(&old)? == folderless(&new)?).then_some(new)
 }
 
-/// A path as it is, where git has put it in quotes for its signs: a byte of it may be written as three octal digits.
+/// Returns a path without the quotes that git puts around special characters: a byte may be written
+/// as three octal digits.
 fn unquoted(path: &str) -> String {
     let quoted = path
         .strip_prefix('"')

@@ -2,9 +2,9 @@
 //!
 //! Lexical on purpose: a decision looks nothing up. Where links lead is among the facts.
 
-/// A path from a folder on, without `.`, `..` and doubled slashes.
+/// Returns a path from a folder on, without `.`, `..` and doubled slashes.
 ///
-/// Stays relative where it is relative and no folder is given; `..` that lead out of it stay.
+/// Stays relative if it is relative and no folder is given; `..` that lead out of it stay.
 pub(crate) fn absolute(text: &str, folder: Option<&str>) -> String {
     let joined;
     let whole = match folder {
@@ -37,7 +37,7 @@ pub(crate) fn absolute(text: &str, folder: Option<&str>) -> String {
     path
 }
 
-/// Whether a path is this folder or stands in it.
+/// Whether a path is this folder or is in it.
 pub(crate) fn is_within(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder)

@@ -1,7 +1,7 @@
-//! What a person has allowed, as words that a command must begin with.
+//! Permissions of a person, as words that a command must begin with.
 //!
 //! A permission is compared with the words of a command that was read, never with its text: no
-//! quoting widens it. Deliberately not here: how long it holds, which is for whoever keeps it.
+//! quoting widens it. Deliberately not here: its lifetime, which is up to its owner.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{
     shell::{self, Budget, tree::Command},
 };
 
-/// Words that a command must begin with to be let through where it would be asked about.
+/// Words that a command must begin with to run without the question that it would cause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Permission {
@@ -19,7 +19,7 @@ pub struct Permission {
     open: bool,
 }
 
-/// Why a pattern is none.
+/// Reason that a pattern is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionError {
     /// It has no words.
@@ -28,7 +28,7 @@ pub enum PermissionError {
     /// It is more than one plain command.
     #[error("a permission must be one plain command, without pipes, variables or redirections")]
     NotPlain,
-    /// It would allow whatever there is.
+    /// It would allow everything.
     #[error("a permission must name a command: `*` alone would allow everything")]
     TooWide,
     /// Its first word is a pattern, which would allow many commands.
@@ -42,8 +42,8 @@ pub enum PermissionError {
 }
 
 impl Permission {
-    /// Reads a pattern: one plain command, in which `*` stands for any text within a word and, as
-    /// the last word, for any words that follow.
+    /// Reads a pattern: one plain command, in which `*` matches any text within a word and, as the
+    /// last word, any words that follow.
     pub fn parse(pattern: &str) -> Result<Permission, PermissionError> {
         let mut budget = Budget { bytes: 4_096 };
         let (script, faults) = shell::read(pattern, 0, &mut budget);
@@ -112,7 +112,7 @@ impl TryFrom<String> for Permission {
 impl From<Permission> for String {
     fn from(permission: Permission) -> String {
         let words: Vec<Arg> = permission.words.into_iter().map(Arg::plain).collect();
-        let mut text = crate::analyze::value::shown(&words);
+        let mut text = crate::analyze::value::display_words(&words);
         if permission.open {
             text.push_str(" *");
         }

@@ -1,6 +1,6 @@
-//! What the user wants of the guard: how strict it is, rules of their own, and permissions.
+//! The user's policy for the guard: strictness, rules of their own, and permissions.
 //!
-//! Plain values, whoever read them from where.
+//! Plain values, from any source.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,29 @@ use crate::{
     verdict::Decision,
 };
 
-/// How decisions are to be made.
+/// Settings for decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Policy {
-    /// How much danger is let through.
+    /// Limit on the danger that the guard tolerates.
     pub strictness: Strictness,
-    /// Rules of the user, which look at commands beside ours.
+    /// Rules of the user, which check commands in addition to the built-in ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<UserRule>,
-    /// What a person has allowed. It lifts what would be asked about, never what is blocked.
+    /// Permissions of a person. They lift a question, never a block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Permission>,
     /// The same, each for one command that needs it and no further one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub once: Vec<Permission>,
-    /// Whether a person is to be asked about whatever else would be allowed.
+    /// Whether a person is to be asked about everything that would otherwise be allowed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
     /// Whether local changes may be discarded in a linked worktree that a client made for its agent.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub relaxed_worktrees: bool,
-    /// Decisions that a person set for single rules, by the rule's id. They count whatever the strictness is.
+    /// Decisions that a person set for single rules, by the rule's id. They count at any
+    /// strictness.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, Decision>,
     /// The answer for what is too large to be looked at: to ask, or to block.
@@ -53,7 +54,7 @@ impl Policy {
     }
 }
 
-/// A rule as users write it, in the form of ours.
+/// A rule as users write it, in the form of the built-in ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserRule {
     /// Its name, as verdicts will say it.
@@ -63,17 +64,17 @@ pub struct UserRule {
     /// Options of these programs that take the next word.
     #[serde(default)]
     pub takes: String,
-    /// Patterns of which one must hold, as in `destroy !--dry-run`; none means always.
+    /// Patterns; at least one must hold, as in `destroy !--dry-run`. An empty list means always.
     #[serde(default)]
     pub when: Vec<String>,
-    /// How grave it is.
+    /// Severity of a match.
     pub severity: Severity,
-    /// Why, for the agent.
+    /// The reason, for the agent.
     pub reason: String,
-    /// What serves the same end, as a command.
+    /// A command that serves the same end.
     #[serde(default)]
     pub alternative: Option<String>,
-    /// Commands that it must catch, as a proof that it says what is meant.
+    /// Commands that it must catch, as a proof of its meaning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub catches: Vec<String>,
     /// Commands that look alike and that it must let pass.

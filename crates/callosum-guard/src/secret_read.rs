@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analyze::{Analysis, Call, value::shown},
+    analyze::{Analysis, Call, value::display_words},
     decide::RuleMatch,
     facts::Facts,
     glob::takes_in,
@@ -19,7 +19,8 @@ use crate::{
 /// The rule that is named.
 const RULE: &str = "secret.read";
 
-/// What is listed when a person turns it on. A later pattern counts more than an earlier one; `!` takes files out.
+/// The list when a person turns it on. A later pattern counts more than an earlier one; `!` takes
+/// files out.
 const PRESET: [&str; 28] = [
     "~/.ssh",
     "~/.aws",
@@ -105,7 +106,7 @@ const USERS: [&str; 16] = [
     "mkcert",
 ];
 
-/// What git shows of the files that it is given.
+/// Git commands that print the contents of the files that they are given.
 const SHOWING: [&str; 7] = [
     "show", "diff", "log", "grep", "cat-file", "blame", "archive",
 ];
@@ -148,17 +149,17 @@ impl SecretReads {
 
 /// Returns whether a pattern takes in a path, or, if it `may_stand_for` others, the path is a pattern for such a file.
 fn fits(pattern: &str, path: &str, home: Option<&str>, may_stand_for: bool) -> bool {
-    let stands_for = |name: &str, listed: &str| may_stand_for && stands_for(name, listed);
+    let may_expand_to = |name: &str, listed: &str| may_stand_for && may_expand_to(name, listed);
     let path = path.trim_end_matches('/');
     if let Some(inner) = pattern.strip_prefix("~/") {
         let Some(home) = home else {
             return false;
         };
         let pattern = format!("{}/{inner}", home.trim_end_matches('/'));
-        return takes_in(&pattern, path) || stands_for(path, &pattern);
+        return takes_in(&pattern, path) || may_expand_to(path, &pattern);
     }
     if pattern.starts_with('/') {
-        return takes_in(pattern, path) || stands_for(path, pattern);
+        return takes_in(pattern, path) || may_expand_to(path, pattern);
     }
     let mut tails = Some(path);
     while let Some(tail) = tails {
@@ -168,11 +169,11 @@ fn fits(pattern: &str, path: &str, home: Option<&str>, may_stand_for: bool) -> b
         tails = tail.split_once('/').map(|(_, rest)| rest);
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    stands_for(name, pattern.trim_end_matches('*'))
+    may_expand_to(name, pattern.trim_end_matches('*'))
 }
 
 /// Returns whether a name that a shell fills in may be that of a listed file: `~/.ss*/id_rsa`, `.en?`.
-fn stands_for(name: &str, listed: &str) -> bool {
+fn may_expand_to(name: &str, listed: &str) -> bool {
     name.contains(['*', '?', '[']) && !listed.is_empty() && takes_in(name, listed)
 }
 
@@ -193,7 +194,7 @@ pub fn decide_read(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
     }
 }
 
-/// What is held against a command that reads a listed file.
+/// Returns the objection to a command that reads a listed file.
 pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<RuleMatch> {
     let secrets = policy.secrets.as_ref()?;
     let name = call.name.as_str();
@@ -224,11 +225,12 @@ pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<R
         rule: RULE.to_owned(),
         reason: reason(found),
         alternatives: Vec::new(),
-        subject: shown(&call.words),
+        subject: display_words(&call.words),
     })
 }
 
-/// What is held against a redirection that reads a listed file for several commands: `while read l; do …; done < .env`.
+/// Returns the objection to a redirection that reads a listed file for several commands:
+/// `while read l; do …; done < .env`.
 pub(crate) fn redirection(found: &Analysis, facts: &Facts, policy: &Policy) -> Option<RuleMatch> {
     let secrets = policy.secrets.as_ref()?;
     // That of one command is judged with it, since a person may have permitted it.

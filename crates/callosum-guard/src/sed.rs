@@ -1,7 +1,7 @@
-//! How `sed` reads its words, and what a script of it writes or runs besides editing.
+//! Words of `sed`, and what its scripts write or run besides editing.
 //!
-//! Start with [`Sed::read`]. Of a script only what reaches a file or a shell is of interest:
-//! [`deeds`]. What it does to the lines is not here.
+//! Start with [`Sed::read`]. Of a script only the parts that reach a file or a shell are of
+//! interest: [`deeds`]. Its edits of the lines are not here.
 
 use crate::analyze::value::Arg;
 
@@ -10,9 +10,9 @@ use crate::analyze::value::Arg;
 pub(crate) struct Sed<'a> {
     /// Scripts that stand in the words.
     pub(crate) scripts: Vec<&'a str>,
-    /// Files of which each holds a script.
+    /// Files with a script each.
     pub(crate) script_files: Vec<&'a Arg>,
-    /// What is edited.
+    /// The edited files.
     pub(crate) files: Vec<&'a Arg>,
     /// Whether the files themselves are edited.
     pub(crate) in_place: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Sed<'a> {
     pub(crate) quiet: bool,
 }
 
-/// What a script does besides editing.
+/// An action of a script besides editing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SedAction {
     /// Writes to this file.
@@ -32,7 +32,7 @@ pub(crate) enum SedAction {
 }
 
 impl<'a> Sed<'a> {
-    /// Reads the words, of which the first is the name.
+    /// Reads the words; the first one is the name.
     pub(crate) fn read(words: &'a [Arg]) -> Sed<'a> {
         let mut sed = Sed::default();
         let mut rest = words.iter().skip(1).peekable();
@@ -104,7 +104,7 @@ impl<'a> Sed<'a> {
     }
 }
 
-/// What a script writes and runs, in its order.
+/// Lists the writes and commands of a script, in their order.
 pub(crate) fn deeds(script: &str) -> Vec<SedAction> {
     let mut found = Vec::new();
     let mut rest = script;
@@ -192,7 +192,7 @@ fn pieces(text: &str) -> Option<([String; 2], &str)> {
     None
 }
 
-/// What stands behind the addresses of a command: `1,$`, `/x/I,+3`, `\|x|`.
+/// Returns the text behind the addresses of a command: `1,$`, `/x/I,+3`, `\|x|`.
 fn behind_addresses(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -222,7 +222,7 @@ mod tests {
     use super::{Sed, SedAction, deeds};
     use crate::analyze::value::Arg;
 
-    /// CAKE-SHIM-1: what a script of sed writes and runs is told from what it edits.
+    /// CAKE-SHIM-1: writes and commands of a sed script differ from its edits.
     #[test]
     fn files_and_commands_of_a_script_are_found() {
         let writes = |file: &str| SedAction::Writes(file.to_owned());
@@ -252,7 +252,7 @@ mod tests {
 
     /// CAKE-SHIM-1: which word is a script and which a file is read as sed reads it.
     #[test]
-    fn scripts_and_files_are_told_apart() {
+    fn scripts_and_files_are_distinguished() {
         let of = |line: &str| {
             let words: Vec<Arg> = line.split(' ').map(Arg::plain).collect();
             let sed = Sed::read(&words);

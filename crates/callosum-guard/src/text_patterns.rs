@@ -1,5 +1,5 @@
-//! What the text of a command calls for as a whole, whatever was found in it: the seed's patterns, and words that are
-//! dangerous where the text around them could not be read.
+//! Objections to the text of a command as a whole, independent of the commands found in it: the
+//! seed's patterns, and words that are dangerous if the text around them could not be read.
 
 use std::sync::OnceLock;
 
@@ -51,7 +51,7 @@ pub(crate) const RULES: [(&str, Severity, &str); 3] = [
     ),
 ];
 
-/// Words that are dangerous enough to ask about where the text around them was not understood.
+/// Words that are dangerous enough to ask about if the text around them was not understood.
 const DANGEROUS: [&str; 30] = [
     "rm ",
     "rm\t",
@@ -85,7 +85,7 @@ const DANGEROUS: [&str; 30] = [
     "destroy",
 ];
 
-/// What the text as a whole calls for, whatever was found in it.
+/// Returns the objections to the text as a whole, independent of the commands found in it.
 pub(crate) fn objections(command: &str, found: &Analysis, policy: &Policy) -> Vec<RuleMatch> {
     let mut hits = by_text(command, found, policy);
     for hit in &mut hits {

@@ -1,6 +1,6 @@
-//! What the name of a server's tool says, where nothing else is known of it.
+//! Meaning of the name of a server's tool, if nothing else is known of it.
 
-/// What does away with a thing.
+/// Verbs that delete a thing.
 const ENDS: [&str; 13] = [
     "drop",
     "delete",
@@ -17,7 +17,7 @@ const ENDS: [&str; 13] = [
     "terminate",
 ];
 
-/// What holds so much that all of it is lost with it.
+/// Containers that hold so much that all of it is lost with them.
 const HOLDS: [&str; 41] = [
     "all",
     "everything",
@@ -62,7 +62,7 @@ const HOLDS: [&str; 41] = [
     "graph",
 ];
 
-/// What holds as much, but still stands where it is reset or cleared.
+/// Things that hold as much, but survive a reset or a clear.
 const LASTING: [&str; 16] = [
     "app",
     "apps",
@@ -82,7 +82,7 @@ const LASTING: [&str; 16] = [
     "cluster",
 ];
 
-/// What all of is as much.
+/// Things whose total is as much.
 const HELD: [&str; 10] = [
     "data",
     "documents",
@@ -96,7 +96,7 @@ const HELD: [&str; 10] = [
     "messages",
 ];
 
-/// Words behind which it only stands how a thing is found.
+/// Words before a mere selection of the thing.
 const FOUND: [&str; 4] = ["by", "with", "if", "all"];
 
 /// Words that say all by themselves.
@@ -121,9 +121,9 @@ pub fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a tool of this name does away with all that something holds: `drop_database`,
-/// `deleteCollection`, `flush_all`, `index_delete`. Of what stands in it (`delete_repository_secret`)
-/// it says nothing.
+/// Whether a tool of this name deletes all that something holds: `drop_database`,
+/// `deleteCollection`, `flush_all`, `index_delete`. It ignores names of a part of it
+/// (`delete_repository_secret`).
 pub fn deletes_all(name: &str) -> bool {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -149,7 +149,7 @@ pub fn deletes_all(name: &str) -> bool {
 fn holds(verb: &str, thing: &str) -> bool {
     match (verb, thing) {
         ("drop", "index" | "indexes") => false,
-        // These begin anew, or are only looked at in another way.
+        // These start from scratch, or only change the view.
         ("reset" | "clear" | "flush", thing) if LASTING.contains(&thing) => false,
         _ => HOLDS.contains(&thing) || LASTING.contains(&thing),
     }
@@ -159,7 +159,7 @@ fn holds(verb: &str, thing: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// CAKE-SHIM-1: what a name says counts however it is spelled.
+    /// CAKE-SHIM-1: the meaning of a name counts in any spelling.
     #[test]
     fn a_name_says_whether_all_of_something_goes() {
         for name in [

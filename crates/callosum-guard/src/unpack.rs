@@ -1,4 +1,4 @@
-//! [`Unpacked`]: where a command takes an archive apart. What stands in the archive nobody here knows.
+//! [`Unpacked`]: the files that a command unpacks from an archive. The contents of the archive are not known here.
 
 use crate::{
     analyze::{Call, value::is_known},
@@ -10,7 +10,7 @@ use crate::{
 /// An archive that is taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unpacked {
-    /// The folders that its files go to, or the files, where they are named.
+    /// The folders that its files go to, or the files, if they are named.
     pub(crate) within: Vec<String>,
     /// Whether what is there is written over.
     pub(crate) overwrites: bool,
@@ -21,8 +21,8 @@ fn has(subject: &Subject<'_>, options: &[&str]) -> bool {
 }
 
 impl Unpacked {
-    /// What a command takes apart; `None` where it is no such command.
-    pub(crate) fn of(call: &Call, facts: &Facts) -> Option<Self> {
+    /// Returns what a command unpacks; `None` if it is no such command.
+    pub(crate) fn from_call(call: &Call, facts: &Facts) -> Option<Self> {
         let words = || call.words.iter().skip(1).map(|word| word.text.as_str());
         // Some ask before they write over a file, and take silence for a no.
         let says_yes =
@@ -89,8 +89,8 @@ impl Unpacked {
             "ditto" => (subject.has("-x"), true, words().next_back()),
             // Modules of Python's.
             "tarfile" | "zipfile" => {
-                let said: Vec<&str> = words().collect();
-                match said[..] {
+                let given: Vec<&str> = words().collect();
+                match given[..] {
                     ["-e" | "--extract", _, ref rest @ ..] => (true, true, rest.first().copied()),
                     _ => return None,
                 }
@@ -119,7 +119,7 @@ impl Unpacked {
     }
 }
 
-/// The folder of `tar x`, or what is named in the archive where that is said.
+/// Returns the folder of `tar x`, or the names in the archive if the command gives them.
 fn untarred(subject: &Subject<'_>) -> Option<Unpacked> {
     // `tar xzf FILE`: the letters may stand without a dash.
     let bare = subject.call.words.get(1)?.text.as_str();

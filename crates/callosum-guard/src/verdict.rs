@@ -1,11 +1,11 @@
-//! What a decision says: allow, ask or block, by which rule, and how much was understood.
+//! Results of a decision: allow, ask or block, by which rule, and how much was understood.
 //!
-//! These are plain values that go into audit records as they are. Deliberately not here: how a
-//! client is told, which differs from client to client.
+//! These are plain values that go into audit records as they are. Deliberately not here: the form
+//! of the answer to a client, which differs from client to client.
 
 use serde::{Deserialize, Serialize};
 
-/// What is to be done with a command or a write. The later, the stricter.
+/// Action for a command or a write. The later, the stricter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -14,7 +14,7 @@ pub enum Decision {
     /// It may run.
     #[default]
     Allow,
-    /// A person is to be asked, or, where nobody can be, it is to be refused with the reason.
+    /// A person is to be asked; if no one can be, it is refused with the reason.
     Ask,
     /// It is refused.
     Block,
@@ -31,13 +31,13 @@ impl Decision {
     }
 }
 
-/// How much of a command was understood.
+/// Share of a command that was understood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Of a hundred commands that were seen to run, how many are known by name and by their
-    /// words; rounded down, 100 only where nothing is left open.
+    /// Percentage of the commands seen to run that are known by name and by their words; rounded
+    /// down, 100 only if nothing is left open.
     pub percent: u8,
-    /// What was not understood, in words.
+    /// The parts that were not understood, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,
 }
@@ -54,12 +54,12 @@ impl Default for Coverage {
 /// The decision over one command or one write.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What is to be done.
+    /// The action.
     pub decision: Decision,
-    /// The rule that decided, `None` where none had anything against it.
+    /// The rule that decided, `None` if none had an objection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Why, in one sentence for the agent.
+    /// The reason, in one sentence for the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// A command that serves the same end and that the guard allows.
@@ -68,20 +68,20 @@ pub struct Verdict {
     /// The part of the command that the rule is about, as it would run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// How much was understood.
+    /// Share that was understood.
     #[serde(default)]
     pub coverage: Coverage,
     /// Whether work in the tree may be lost by it, so that the tree is better kept first. What is
     /// allowed may do so as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub destroys: bool,
-    /// The files of the project that are written over where they are there, and the folders in which
-    /// any may be, with a slash behind them: absolute paths. Where something is there, the tree is
-    /// better kept first as well.
+    /// The files of the project that are overwritten if they exist, and the folders in which any
+    /// may be, with a slash behind them: absolute paths. If one exists, the tree is better kept
+    /// first as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overwrites: Vec<String>,
-    /// The files of the project that the commands name which may lose it, for those who keep what
-    /// no repository has: absolute paths and patterns, some of which may not be there.
+    /// The project's files, by the names in the commands which may lose them, for callers that save
+    /// files outside of the repository: absolute paths and patterns. Some may not exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<String>,
 }
@@ -89,9 +89,9 @@ pub struct Verdict {
 /// One command that would run, and what was held against it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// How deep it stands in others; the outermost are at 0.
+    /// Nesting depth; the outermost commands are at 0.
     pub depth: usize,
-    /// What brought it here: `sudo`, `bash -c`, `xargs`; empty where it stands by itself.
+    /// The construct that led to it: `sudo`, `bash -c`, `xargs`; empty for a command by itself.
     pub via: String,
     /// Its words as they would run, what is not known shown as `…`.
     pub command: String,
@@ -104,7 +104,7 @@ pub struct Step {
 pub struct RuleTrace {
     /// The rule.
     pub rule: String,
-    /// What it says to the command: `Allow` where it does not hold.
+    /// The decision of the rule: `Allow` if it does not hold.
     pub decision: Decision,
 }
 

@@ -23,7 +23,8 @@ mod tests {
         CommandAnalysis::of(command, facts).visited_dirs()
     }
 
-    /// CAKE-SHIM-1: where a shell goes is known as far as its words are, and what need not be there is left out.
+    /// CAKE-SHIM-1: a shell's folders are known as far as its words are, and those that need not
+    /// exist are left out.
     #[test]
     fn the_folders_that_a_shell_goes_to_are_known() {
         let mut facts = Facts::of_a_project();

@@ -1,6 +1,7 @@
-//! Folders that a machine, its data or a person's home has by these names, and where they are missed: a table.
+//! Folders that a machine, its data or a person's home has by these names, and whose loss hurts: a
+//! table.
 //!
-//! What follows from where a path leads is in `place`.
+//! The class of a path, which follows from these, is in `path_class`.
 
 /// Folders of the system that a machine does not live without.
 pub(crate) const SYSTEM: [&str; 20] = [
@@ -39,7 +40,7 @@ pub(crate) const DATA: [&str; 9] = [
     "lost+found",
 ];
 
-/// What stands in a home folder and is not made again.
+/// Entries of a home folder that are not made again.
 pub(crate) const OWN: [&str; 14] = [
     ".ssh",
     ".gnupg",

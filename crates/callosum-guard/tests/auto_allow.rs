@@ -97,7 +97,7 @@ fn an_empty_list_leaves_the_programs_that_only_read() {
     }
 }
 
-/// What the guard asks about or blocks stays so, whatever is on the list.
+/// Commands that the guard asks about or blocks stay so, with anything on the list.
 #[test]
 fn the_list_lifts_no_verdict_of_the_guard() {
     let listed = patterns(&["git *", "rm *", "terraform *", "npm *"]);
@@ -263,7 +263,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\"'\"'"))
 }
 
-/// Ways to put a second command beside one: `@` is the line, `%` the command that is not covered.
+/// Ways to add a second command to one: `@` is the line, `%` the command that is not covered.
 const PLACES: [&str; 24] = [
     "@; %",
     "% ; @",

@@ -1,7 +1,7 @@
-//! The corpus: commands as they are really written, and what the guard says to each.
+//! The corpus: commands as they are really written, and the guard's verdict on each.
 //!
-//! One file for each group; a row is `{"id", "command", "expect"}`. Every row is held exactly, so
-//! that a rule that grows or shrinks shows what it changes.
+//! One file for each group; a row is `{"id", "command", "expect"}`. Every row is checked exactly,
+//! so that a rule that grows or shrinks shows what it changes.
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 

@@ -1,4 +1,4 @@
-//! Laws that hold whatever the command is: quoting, wrapping and company change no verdict for the
+//! Laws that hold for every command: quoting, wrapping and company change no verdict for the
 //! better, and no text makes the guard fail or work without bound.
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
@@ -70,7 +70,7 @@ fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// What a command can be put into: `@` stands for its words, `@q` for them as one text.
+/// Wrappers of a command: `@` is replaced with its words, `@q` with them as one text.
 const WRAPPERS: &[&str] = &[
     "env @",
     "env -i PATH=/bin @",
@@ -157,8 +157,9 @@ const COMPANY: &[&str] = &[
     "at now <<< @q",
 ];
 
-/// Programs in other languages that run a command: `<words>` stands for its words, `<text>` for them as one text, and
-/// what follows `<program>` is a program in which `<string>` is the command as a string of its language.
+/// Programs in other languages that run a command: `<words>` is replaced with its words, `<text>`
+/// with them as one text, and behind `<program>` is a program in which `<string>` is the command as
+/// a string of its language.
 const PROGRAMS: &[&str] = &[
     "perl -e 'alarm shift; exec @ARGV' 60 <words>",
     "perl -e 'system @ARGV' <words>",
@@ -289,7 +290,7 @@ proptest! {
         prop_assert_eq!(verdict(&quoted), row.expect, "{}", quoted);
     }
 
-    /// CAKE-SHIM-1: a text that is only printed passes, whatever it says.
+    /// CAKE-SHIM-1: a text that is only printed passes, with any content.
     #[test]
     fn data_stays_data(row in row()) {
         if row.command.contains('\0') {
@@ -318,7 +319,7 @@ proptest! {
         prop_assert!(low <= middle && middle <= high, "{}: {:?} {:?} {:?}", row.command, low, middle, high);
     }
 
-    /// CAKE-SHIM-1: the same facts give the same verdict, and the explanation says the same.
+    /// CAKE-SHIM-1: the same facts give the same verdict, and the explanation has the same one.
     #[test]
     fn an_explanation_has_the_verdict(row in row()) {
         let policy = Policy::default();

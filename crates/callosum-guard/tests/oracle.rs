@@ -1,9 +1,9 @@
 //! The dangerous commands of the corpus, run by a real bash in a [world] of stubs.
 //!
-//! A row is proven where the call that the guard names was really made, or the protected file was written that
-//! it names; where it is about what nobody has read, where a shell obeyed what that said. What stands in
-//! `corpus` itself is proven, if it is to be stopped at all; what is judged by reading alone stands in
-//! `corpus/read`, each row with why it is.
+//! A row is proven if the call that the guard names was really made, or if the protected file that
+//! it names was written; a row about unread code, if a shell obeyed that code. Rows in `corpus`
+//! itself are proven, if they are to be stopped at all; rows that are judged by reading alone are
+//! in `corpus/read`, each with its reason.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -42,21 +42,21 @@ enum Proof {
     Write(String),
     /// A program is called with these words, or, as a program that is there as it is, writes a protected file.
     CallOrWrite(Vec<String>),
-    /// `find` has a file removed that stands there, or what is there itself.
+    /// `find` has a file removed below a path, or the path itself.
     Below(String),
-    /// A shell obeys what nobody has read.
+    /// A shell obeys code that no one has read.
     Obeyed,
 }
 
-/// Why a row is never run.
+/// The reason of rows that are never run.
 const ENDLESS: &str = "it does not end, or fills the machine, and is not run";
 
-/// What is never run, world or not: it would fill the machine, or only stand still.
+/// Whether a row is never run, world or not: it would fill the machine, or only hang.
 fn is_without_end(row: &Row, rule: &str) -> bool {
     rule == "shell.fork-bomb" || row.why.as_deref() == Some(ENDLESS)
 }
 
-/// CAKE-SHIM-1: what the guard says a command would run is what a real bash runs.
+/// CAKE-SHIM-1: the commands that the guard finds are those that a real bash runs.
 #[test]
 fn dangerous_commands_do_what_the_guard_says() {
     let wanted = wanted();
@@ -104,8 +104,8 @@ fn dangerous_commands_do_what_the_guard_says() {
 }
 
 impl Proof {
-    /// What would prove a row, by what the guard says of it.
-    fn of(command: &str, rule: &str, subject: &str) -> Proof {
+    /// Returns the proof that a row needs, by the guard's verdict on it.
+    fn needed(command: &str, rule: &str, subject: &str) -> Proof {
         let found = subject.strip_prefix("rm ");
         if let Some(found) = found.filter(|_| command.contains(" -delete")) {
             let path = found.rsplit(' ').next().unwrap_or_default();
@@ -140,7 +140,7 @@ impl Proof {
     }
 }
 
-/// The rules about what nobody has read, whatever it is.
+/// The rules about code that no one has read, of any content.
 const UNREAD_RULES: [&str; 5] = [
     "shell.unknown-script",
     "shell.remote-script",
@@ -173,7 +173,7 @@ fn leads_to(path: &str, written: &str) -> bool {
     }
 }
 
-/// Whether a file of the world is one that may not be written unasked, as the page tells it.
+/// Whether a file of the world may not be written without a question, as the page documents it.
 fn is_protected(path: &str) -> bool {
     let Some(inner) = path.strip_prefix("/home/u/p/") else {
         return !path.starts_with("/tmp") && path != "/home/u/p";
@@ -222,7 +222,7 @@ fn wanted() -> BTreeMap<String, Wanted> {
         let verdict = decide(&row.command, &facts(), &policy);
         let rule = verdict.rule.unwrap_or_default();
         let one = Wanted {
-            proof: Proof::of(&row.command, &rule, &verdict.subject.unwrap_or_default()),
+            proof: Proof::needed(&row.command, &rule, &verdict.subject.unwrap_or_default()),
             is_run: !is_without_end(&row, &rule),
             row,
         };
@@ -231,8 +231,8 @@ fn wanted() -> BTreeMap<String, Wanted> {
     wanted
 }
 
-/// CAKE-SHIM-1: rows that are judged by reading are all to be stopped, and each says why it is not shown what it does;
-/// what another needs to be shown is a program that the world takes in where it is there.
+/// CAKE-SHIM-1: rows that are judged by reading are all to be stopped, and each has a reason that
+/// it is not proven; the need of another row is a program that the world includes if it exists.
 #[test]
 fn what_is_judged_by_reading_says_why() {
     let mut wrong = Vec::new();
@@ -248,7 +248,8 @@ fn what_is_judged_by_reading_says_why() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What the page tells of the corpus is counted from its files, to a hundred, so that a few rows more change nothing.
+/// The numbers of the page about the corpus are counted from its files, to a hundred, so that a few
+/// rows more change nothing.
 #[test]
 fn the_page_tells_how_many_rows_are_proven() {
     let rows = rows();
@@ -269,10 +270,10 @@ fn the_page_tells_how_many_rows_are_proven() {
         (" are judged by reading", count(Row::is_read)),
     ] {
         let front = page.split(phrase).next().unwrap();
-        let told = front.rsplit(' ').next().unwrap().replace(',', "");
-        let told: usize = told.parse().unwrap_or_default();
-        if told.abs_diff(counted) > 100 {
-            wrong.push(format!("{told}{phrase}: {counted}"));
+        let printed = front.rsplit(' ').next().unwrap().replace(',', "");
+        let printed: usize = printed.parse().unwrap_or_default();
+        if printed.abs_diff(counted) > 100 {
+            wrong.push(format!("{printed}{phrase}: {counted}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -4,7 +4,7 @@ use super::{
     call::Call,
     data_flow::from,
     evaluator::Evaluator,
-    value::{Arg, SOME, Source, Value, shown},
+    value::{Arg, SOME, Source, Value, display_words},
     wrapper_table::first_operand,
 };
 use crate::path;
@@ -43,7 +43,7 @@ const SAYS: [&str; 26] = [
 ];
 
 impl Evaluator<'_> {
-    /// Does what a builtin does; `None` where the name is none that is followed.
+    /// Runs a builtin; `None` if the name is none that is followed.
     pub(super) fn builtin(
         &mut self,
         name: &str,
@@ -77,9 +77,9 @@ impl Evaluator<'_> {
                 }
                 let options = words[1..].iter().map(|word| word.text.as_str());
                 let options = options.take_while(|text| text.starts_with('-') && *text != "--");
-                let said =
+                let letters =
                     options.filter_map(|text| Some(text.as_bytes()[text.rfind(['P', 'L'])?]));
-                let is_physical = said.last() == Some(b'P');
+                let is_physical = letters.last() == Some(b'P');
                 if is_physical {
                     self.enter(&to);
                 } else {
@@ -160,15 +160,15 @@ impl Evaluator<'_> {
                 Some(Value::default())
             }
             "set" => {
-                let mut told = words.iter().skip(1).map(|word| word.text.as_str());
-                while let Some(text) = told.next() {
+                let mut texts = words.iter().skip(1).map(|word| word.text.as_str());
+                while let Some(text) = texts.next() {
                     let Some(letters) = text.strip_prefix(['-', '+']) else {
                         break;
                     };
                     if text == "--" {
                         break;
                     }
-                    let is_named = letters.ends_with('o') && told.next() == Some("errexit");
+                    let is_named = letters.ends_with('o') && texts.next() == Some("errexit");
                     if is_named || letters.contains('e') {
                         self.state.strict = text.starts_with('-');
                     }
@@ -264,7 +264,7 @@ impl Evaluator<'_> {
                 Some(Value::default())
             }
             "abbr" => {
-                let text = shown(words.get(2..).unwrap_or_default());
+                let text = display_words(words.get(2..).unwrap_or_default());
                 self.nested(name, &text, None);
                 Some(Value::default())
             }
@@ -397,7 +397,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a builtin that sets variables is given none, and so tells all that there are.
+/// Whether a builtin that sets variables gets none, and so prints all that there are.
 fn tells_all(words: &[Arg]) -> bool {
     let mut given = words.iter().skip(1);
     given.all(|word| matches!(word.text.as_str(), "-p" | "-x" | "-px" | "-xp"))

@@ -24,25 +24,25 @@ pub(crate) struct Call {
     pub(crate) depth: usize,
     /// The construct that led to this call.
     pub(crate) via: String,
-    /// Its name, without a folder; empty where it is not known.
+    /// Its name, without a folder; empty if it is not known.
     pub(crate) name: String,
     /// All its words, the name among them.
     pub(crate) words: Vec<Arg>,
-    /// The folder it runs in, where that is known.
+    /// The folder it runs in, if known.
     pub(crate) cwd: Option<String>,
     /// Its input, if something is fed to it.
     pub(crate) input: Option<Value>,
-    /// The file that this comes from, where one was named by a redirection.
+    /// The file that its input comes from, if a redirection names one.
     pub(crate) fed_from: Option<String>,
-    /// The text that it takes for commands, where it is one that does.
+    /// The text that it takes for commands, if it takes one.
     pub(crate) script: Option<Value>,
     /// The files that its redirections write.
     pub(crate) writes: Vec<Write>,
-    /// The settings that hold for it besides those in files, where it is git.
+    /// For git, the settings besides those in files.
     pub(crate) settings: Vec<Setting>,
     /// Whether it runs on another machine or in a container.
     pub(crate) elsewhere: bool,
-    /// Whether it runs in a container that is given no folder of ours.
+    /// Whether it runs in a container without a folder of this machine.
     pub(crate) contained: bool,
     /// The path that it moves or copies several things to, one after the other, and that is not known to be a folder.
     pub(crate) collects: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Call {
     pub(crate) guessed: bool,
     /// The variables of its environment by which it picks a database; of what is not known the text is empty.
     pub(crate) environment: Vec<(&'static str, String)>,
-    /// The address that its environment says the service is at, where it is a client of one.
+    /// For the client of a service, the service's address in its environment.
     pub(crate) endpoint: Option<String>,
     /// Whether its words are the list of what it would destroy rather than what was written.
     pub(crate) open: bool,

@@ -106,7 +106,7 @@ impl Evaluator<'_> {
             return None;
         }
         let path = self.state.absolute(text);
-        // What is copied is still where it was.
+        // A copied file is still in its old place.
         if name != "mv" && is_temporary(&path) {
             return None;
         }

@@ -106,7 +106,7 @@ impl Evaluator<'_> {
                     if redirect.output {
                         plan.output = Some((path.clone(), appends));
                     }
-                    // `> link/../x` is written where the link leads.
+                    // `> link/../x` is written behind the link's target.
                     let has_links = !self.found.links.is_empty() || !self.facts.links.is_empty();
                     let is_behind = has_links && value.text.contains("..");
                     plan.writes.push(Write {
@@ -193,14 +193,14 @@ impl Evaluator<'_> {
         path
     }
 
-    /// Has descriptors lead where they did before the command.
+    /// Restores the descriptors from before the command.
     fn close(&mut self, plan: &Plan) {
         if let Some(before) = &plan.before {
             self.state.descriptors.clone_from(before);
         }
     }
 
-    /// Remembers what a file holds, and tells of what goes to another machine by it.
+    /// Remembers the contents of a file, and records what goes to another machine by it.
     pub(super) fn write_file(&mut self, path: &str, content: Value, appends: bool) {
         let path = self.behind_descriptor(path).unwrap_or(path).to_owned();
         let path = path.as_str();

@@ -1,7 +1,9 @@
-//! Words of which a part may come to nothing: `git re${E}set --hard` is `git reset --hard` where nothing is in `E`.
+//! Words with a part that may be empty: `git re${E}set --hard` is `git reset --hard` if `E` is
+//! empty.
 //!
-//! Start with [`Evaluator::with_parts_empty`]. Deliberately not here: words that are not known at all, which every rule has to bear, and
-//! paths, whose unknown parts the place of a path takes account of.
+//! Start with [`Evaluator::with_parts_empty`]. Deliberately not here: words that are not known at
+//! all, which every rule has to bear, and paths, whose unknown parts are considered with the class
+//! of the path.
 
 use super::{
     evaluator::Evaluator,
@@ -9,7 +11,7 @@ use super::{
 };
 
 impl Evaluator<'_> {
-    /// Looks at a command also as it runs where the parts of its words that are not known come to nothing, as at a guess.
+    /// Also examines a command as it runs if the unknown parts of its words are empty, as a guess.
     pub(super) fn with_parts_empty(&mut self, words: &[Arg], input: Option<&Value>) {
         if self.guessed {
             return;
@@ -32,7 +34,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// A word without the parts that are not known, where it is a command's own then: a verb, an option or a sign before a name.
+/// Returns a word without its unknown parts, if it is a command's own then: a verb, an option or a
+/// sign before a name.
 fn emptied(text: &str) -> Option<String> {
     let rest = text.replace(MAYBE, "");
     let letters = rest.trim_start_matches(['-', '+']);

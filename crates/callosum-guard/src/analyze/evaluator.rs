@@ -11,7 +11,7 @@ use super::{
     scope::Branches,
     state::State,
     uncertain_cwd::{CwdState, ends, is_asked},
-    value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
+    value::{Arg, MAX_VALUE, MAYBE, SOME, Value, display_words},
 };
 use crate::{
     docker::Mounts,
@@ -27,9 +27,9 @@ use crate::{
 const MAX_BYTES: usize = 256 * 1024;
 /// Bytes of a command beyond which it is not looked at.
 pub(crate) const MAX_COMMAND: usize = 64 * 1024;
-/// How deep commands may run one another.
+/// Limit on the nesting of commands that run one another.
 const MAX_DEPTH: usize = 24;
-/// How many rounds of a loop are walked.
+/// Limit on the rounds of a loop that are walked.
 pub(super) const MAX_ROUNDS: usize = 16;
 
 /// Finds every command that a text would run.
@@ -66,10 +66,10 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Analysis {
     walker.found
 }
 
-/// Where the state keeps what a shell reads from, once `exec` has changed it.
+/// The key of a shell's input in the state, once `exec` has changed it.
 pub(super) const INPUT: &str = "/dev/fd/0";
 
-/// Where the walk stands.
+/// State of the walk.
 pub(super) struct Evaluator<'a> {
     pub(super) facts: &'a Facts,
     budget: Budget,
@@ -82,7 +82,7 @@ pub(super) struct Evaluator<'a> {
     pub(super) mounts: Option<Rc<Mounts>>,
     pub(super) contained: bool,
     pub(super) guessed: bool,
-    /// How many pipelines are around the command.
+    /// Number of pipelines around the command.
     pub(super) piped: usize,
     pub(super) recursions: usize,
     /// Bytes that variables came to.
@@ -91,11 +91,11 @@ pub(super) struct Evaluator<'a> {
     pub(super) state: State,
     /// The file that the command's input was redirected from.
     pub(super) fed_from: Option<String>,
-    /// Whether what follows the command runs only where it succeeds.
+    /// Whether what follows the command runs only if it succeeds.
     pub(super) chained: bool,
-    /// Whether nothing follows the command where it fails, since all ends there.
+    /// Whether nothing follows the command if it fails, since all ends there.
     pub(super) sure: bool,
-    /// Where the shell was as such a command could not leave its folder, where it was to.
+    /// The shell's folder at a command that could not leave it but should have.
     pub(super) left: Option<CwdState>,
     /// The number of loops around the command.
     pub(super) rounds: usize,
@@ -119,7 +119,7 @@ impl Evaluator<'_> {
         self.apart(|walker| walker.under(via, |walker| walker.text(text, input)))
     }
 
-    /// Does something one level down, said to come by way of `via`.
+    /// Runs a walk one level down, recorded as coming by way of `via`.
     pub(super) fn under(&mut self, via: &str, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         if self.depth >= MAX_DEPTH {
             self.found.faults.insert(ParseError::TooDeep);
@@ -143,8 +143,8 @@ impl Evaluator<'_> {
         value
     }
 
-    /// Goes to another folder as the system does, for which `..` behind a link leads from where that leads. A shell's `cd`
-    /// takes that away as text.
+    /// Goes to another folder as the system does: `..` behind a link leads from the link's target.
+    /// A shell's `cd` removes it as text.
     pub(super) fn enter(&mut self, to: &Value) {
         if !to.is_known() || self.state.cwd.is_none() {
             return self.state.change_folder(to);
@@ -153,7 +153,7 @@ impl Evaluator<'_> {
         self.state.change_folder(&Value::known(to));
     }
 
-    /// Where a path leads from the working folder, as far as links are known.
+    /// Returns the target of a path from the working folder, as far as links are known.
     pub(super) fn led_to(&self, path: &str) -> String {
         let leads = |link: &str| {
             let made = self.found.links.get(link);
@@ -162,7 +162,7 @@ impl Evaluator<'_> {
         link::resolve_by(path, self.state.cwd.as_deref(), &leads)
     }
 
-    /// Does something on another machine, where neither folder nor files are ours.
+    /// Runs a walk on another machine, with none of this machine's folders and files.
     pub(super) fn elsewhere(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         let before = std::mem::replace(&mut self.elsewhere, true);
         let mounts = self.mounts.take();
@@ -202,9 +202,10 @@ impl Evaluator<'_> {
         output
     }
 
-    /// Walks through commands of which none runs behind one that fails. Where that is a `cd`, those behind it are
-    /// looked at where it was to go, and what comes after all of them runs where it was. Where the first of them may
-    /// not have run either, the shell may stand where it did before that.
+    /// Walks through commands joined so that none runs behind one that fails. If one is a `cd`,
+    /// those behind it are examined in the folder that it goes to, and what follows all of them
+    /// runs in the folder before. If the first of them may not have run either, the shell may be in
+    /// the folder where it was before that.
     fn chain(
         &mut self,
         commands: &[Command],
@@ -240,7 +241,7 @@ impl Evaluator<'_> {
         output
     }
 
-    /// Walks through commands of which each runs where the one before it fails.
+    /// Walks through commands; each runs if the one before it fails.
     fn either(&mut self, script: &Script, input: Option<&Value>) -> Value {
         let before = self.sure;
         let mut branches = Branches::default();
@@ -249,7 +250,7 @@ impl Evaluator<'_> {
             let others = script.commands.get(at + 1..).unwrap_or_default();
             self.sure = before || others.iter().any(ends);
             self.chained = false;
-            // Of these a shell that ends where a command fails takes the last alone at its word.
+            // A shell that ends at the first failure only applies that to the last of these.
             let was_strict = self.state.strict;
             self.state.strict &= others.is_empty();
             let stood = script.commands[..at].iter().any(is_asked);
@@ -306,16 +307,16 @@ impl Evaluator<'_> {
                 self.whole(subject);
                 let mut output = Value::default();
                 let stood = self.whereabouts();
-                let mut stands = Vec::new();
+                let mut states = Vec::new();
                 let mut branches = Branches::default();
                 for arm in arms {
                     self.stand(stood.clone());
                     output.append(&self.script(arm, input));
                     branches.note(arm, &self.state);
-                    self.leave(arm, &mut stands);
+                    self.leave(arm, &mut states);
                 }
-                stands.extend((!is_whole).then_some(stood));
-                self.stand_in_any(stands);
+                states.extend((!is_whole).then_some(stood));
+                self.stand_in_any(states);
                 branches.join(&mut self.state);
                 output
             }
@@ -379,9 +380,10 @@ impl Evaluator<'_> {
         let mut output = Value::default();
         let reads_items = std::mem::take(&mut self.reads_items);
         let mut round = |walker: &mut Self, input: Option<&Value>| {
-            // A test and what runs where it holds, again and again; at the end what runs where none does.
-            let mut stands = Vec::new();
-            // One of two parts may be a loop, which goes on where a round of it was left.
+            // A test and the body that runs if it holds, again and again; at the end the body that
+            // runs if none does.
+            let mut states = Vec::new();
+            // Two parts may be a loop, which goes on behind a round that was left early.
             let is_loop = parts.len() == 2;
             let mut branches = Branches::default();
             let left = walker.state.left.len();
@@ -398,16 +400,16 @@ impl Evaluator<'_> {
                 if is_loop {
                     walker.rejoin(left);
                 }
-                walker.leave(body, &mut stands);
+                walker.leave(body, &mut states);
                 walker.stand(stood);
             }
             if !is_loop {
                 branches.join(&mut walker.state);
             }
             if parts.len().is_multiple_of(2) {
-                stands.push(walker.whereabouts());
+                states.push(walker.whereabouts());
             }
-            walker.stand_in_any(stands);
+            walker.stand_in_any(states);
         };
         if lines.is_empty() {
             round(self, input);
@@ -481,7 +483,7 @@ impl Evaluator<'_> {
                     ..Call::default()
                 });
             }
-            // `$(< file)` is what stands in the file.
+            // `$(< file)` is the contents of the file.
             let read = plan.input.clone().filter(|_| plan.writes.is_empty());
             return self.keep(read.unwrap_or_default().apart(), &plan);
         }
@@ -493,7 +495,7 @@ impl Evaluator<'_> {
             }
         }
         if let Some(alias) = simple.words.first().and_then(|word| self.alias(word)) {
-            let text = format!("{alias} {}", shown(&words[1..]));
+            let text = format!("{alias} {}", display_words(&words[1..]));
             self.state.aliases.remove(&words[0].text);
             let output = self.under("alias", |walker| walker.text(&text, plan.input.as_ref()));
             return self.keep(output, &plan);
@@ -501,7 +503,7 @@ impl Evaluator<'_> {
         let output = if simple.assignments.is_empty() {
             self.invoke(words, plan.input.clone(), plan.writes.clone())
         } else if matches!(words[0].text.as_str(), "read" | "mapfile" | "readarray") {
-            // `IFS=, read …`: what it reads stays, what it was told does not.
+            // `IFS=, read …`: the variables that it reads stay, those assigned before it do not.
             let names = simple.assignments.iter().map(|one| one.name.clone());
             let before: Vec<_> = names
                 .map(|name| {

@@ -15,9 +15,9 @@ use crate::shell::{
     tree::{Change, Parameter, Part, Word},
 };
 
-/// Bytes that variables may come to in one decision; more are said to be too much.
+/// Limit on the bytes of expanded variables in one decision; more are reported as too much.
 const MAX_EXPANDED: usize = 1024 * 1024;
-/// How many words a command may come to; more are said to be too much.
+/// Limit on the words that a command may expand to; more are reported as too much.
 const MAX_WORDS: usize = 8 * MAX_VALUES;
 
 impl Evaluator<'_> {
@@ -60,7 +60,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a word comes to where it is not split: assignments, here-strings, targets.
+    /// Returns the value of a word that is not split: assignments, here-strings, targets.
     pub(super) fn whole(&mut self, word: &Word) -> Value {
         let mut whole = Value::default();
         for (at, part) in word.parts.iter().enumerate() {
@@ -187,7 +187,7 @@ impl Evaluator<'_> {
         into.extend(field);
     }
 
-    /// Cuts a value at the separators, the first piece joined to what stands before it.
+    /// Cuts a value at the separators, and joins the first piece to the text before it.
     fn split(&self, value: &Value, field: &mut Option<Arg>, into: &mut Vec<Arg>) {
         let separators = self.state.separators();
         if value.text.is_empty() {
@@ -296,7 +296,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a change comes to, its own words expanded.
+    /// Returns the edit of a change, its own words expanded.
     fn plain(&mut self, change: &Change) -> pattern::Edit {
         match change {
             Change::Strip {
@@ -325,7 +325,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What is known of a name; `None` where nothing is.
+    /// Returns the known values of a name; `None` if there are none.
     fn lookup(&self, name: &str) -> Option<Vec<Value>> {
         let (base, index) = match name.split_once('[') {
             Some((base, index)) => (base, Some(index.trim_end_matches(']'))),
@@ -377,7 +377,7 @@ impl Evaluator<'_> {
             "IFS" => Value::known(" \t\n"),
             "SHELL" | "BASH" => Value::known("/bin/bash"),
             "0" => Value::known("bash"),
-            // Set by whoever runs the command, and never empty.
+            // Set by the shell that runs the command, and never empty.
             "$" | "?" | "#" | "!" | "RANDOM" | "SECONDS" | "EUID" | "UID" | "USER" | "LOGNAME"
             | "HOSTNAME" | "OSTYPE" | "LINENO" | "PATH" | "BASHPID" => Value::filled(),
             // The process that started this shell: the agent itself, as a rule.
@@ -396,7 +396,7 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
-    /// What the variable holds by which a list is looked into.
+    /// Returns the value of the variable that indexes a list.
     fn index(&self, written: &str) -> Option<&str> {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let name = written.trim_matches(['"', '{', '}']);
@@ -410,12 +410,13 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a name stands for all arguments, or for a whole array.
+/// Whether a name means all arguments, or a whole array.
 fn is_whole(name: &str) -> bool {
     matches!(name, "@" | "*") || name.ends_with("[@]") || name.ends_with("[*]")
 }
 
-/// So many values of a list, from one on; `first` is the number of its first. All of them where that is not known.
+/// Returns so many values of a list, from one on; `first` is the number of its first. All of them
+/// if that is not known.
 fn sliced(values: Vec<Value>, from: &str, count: Option<&str>, first: usize) -> Vec<Value> {
     let number = |text: &str| text.trim().parse::<i64>().ok();
     let total = values.len();
@@ -435,7 +436,7 @@ fn sliced(values: Vec<Value>, from: &str, count: Option<&str>, first: usize) -> 
 }
 
 impl State {
-    /// The first value of a variable, where it is known in full.
+    /// Returns the first value of a variable, if it is known in full.
     pub(super) fn known(&self, name: &str) -> Option<&str> {
         self.get(name)
             .and_then(<[Value]>::first)

@@ -1,6 +1,6 @@
 //! Programs whose words are data.
 
-/// Programs whose words are data, whatever they look like.
+/// Programs whose words are data, however they look.
 const PLAIN: &[&str] = &[
     "echo",
     "printf",

@@ -1,6 +1,6 @@
-//! A command of which the words are known: it is recorded, and whoever it runs is followed.
+//! A command whose words are known: it is recorded, and what it runs is followed.
 //!
-//! Start with [`Evaluator::invoke`]. What is special to a program is in `carrier`.
+//! Start with [`Evaluator::invoke`]. `wrappers` has what is special to a program.
 
 use super::{
     call::{Call, Write},
@@ -18,7 +18,7 @@ use crate::{
 const MAX_STEPS: usize = 2_000;
 
 impl Evaluator<'_> {
-    /// Runs a command of which the words are known, and gives what it would write.
+    /// Runs a command whose words are known, and returns what it would write.
     pub(super) fn invoke(
         &mut self,
         mut words: Vec<Arg>,

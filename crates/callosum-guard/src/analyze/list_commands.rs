@@ -1,8 +1,8 @@
-//! Lists of files, tags, images and keys: which programs print the whole tree, what is not committed or every tag,
-//! and what picks some out of such a list.
+//! Lists of files, tags, images and keys: the programs that print the whole tree, the uncommitted
+//! files or every tag, and the filters that pick some out of such a list.
 //!
-//! Whether an item was picked cannot be known, only whether somebody meant to: a list that was cut,
-//! sorted or had lines taken out is still everything but something.
+//! Whether an item was picked cannot be known, only whether the command meant to: a list that was
+//! cut, sorted or had lines taken out is still everything but something.
 
 use super::{
     evaluator::Evaluator,
@@ -38,7 +38,7 @@ pub(super) const LISTED: Source = Source {
 };
 
 impl Evaluator<'_> {
-    /// Whether what stands in a folder is the project, or more than that.
+    /// Whether a folder contains the project, or more than that.
     pub(super) fn is_tree(&self, folder: &str) -> bool {
         let place = path_class::place(folder, self.state.cwd.as_deref(), self.facts);
         matches!(
@@ -47,13 +47,13 @@ impl Evaluator<'_> {
         )
     }
 
-    /// Whether a folder is the project or stands in it.
+    /// Whether a folder is the project or is in it.
     pub(super) fn is_inside(&self, folder: &str) -> bool {
         let place = path_class::place(folder, self.state.cwd.as_deref(), self.facts);
         matches!(place, PathClass::Project | PathClass::Inside)
     }
 
-    /// What `rg --files`, `fd` and `tree` print, where it is a list of all there is.
+    /// Returns the output of `rg --files`, `fd` and `tree`, if it lists all files.
     pub(super) fn listing(&self, name: &str, words: &[Arg]) -> Option<Value> {
         let all = words.get(1..).unwrap_or_default();
         let lists = match name {
@@ -66,7 +66,7 @@ impl Evaluator<'_> {
                 .any(|word| word.text.starts_with('-') && word.text.contains('i')),
             "docker" | "podman" | "nerdctl" => {
                 let images = || lists_every_image(all).then(|| Value::from(LISTED));
-                return containers_told(all).or_else(images);
+                return listed_containers(all).or_else(images);
             }
             "redis-cli" | "valkey-cli" | "keydb-cli" => return keys_listed(all),
             "eza" | "exa" | "lsd" => {
@@ -80,8 +80,8 @@ impl Evaluator<'_> {
         (lists && self.is_tree(folder)).then(|| Value::from(LISTED))
     }
 
-    /// What `grep -l` prints: names of files that stand in the folders which it is given, of the tree all
-    /// where every line fits, or those in which none does.
+    /// Returns the output of `grep -l`: names of files in the folders that it is given. These are
+    /// all files of the tree if every line matches, or those in which none does.
     pub(super) fn matching(&self, name: &str, words: &[Arg]) -> Option<Value> {
         const TAKES: &str = "-e -f -m -A -B -C -g -t -T --regexp --file --max-count --include --exclude --exclude-dir --glob --type";
         if !matches!(name, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack") {
@@ -116,7 +116,7 @@ impl Evaluator<'_> {
         Some(Value::known(lines.collect::<String>()))
     }
 
-    /// What git prints as a list of files that are in the tree.
+    /// Returns the files of the tree that git lists.
     pub(super) fn git_listing(&self, verb: &str, rest: &[Arg]) -> Option<Value> {
         let has = |options: &[&str]| {
             rest.iter()
@@ -164,9 +164,10 @@ fn lists_every_image(words: &[Arg]) -> bool {
         })
 }
 
-/// What `docker ps` with these words prints: every container, or some that are named or were made last. Of what else
-/// prints such names, the container that `docker run -d` has made, and the volumes of a name.
-fn containers_told(words: &[Arg]) -> Option<Value> {
+/// Returns the output of `docker ps` with these words: every container, or some that are named or
+/// were made last. Of other commands that print such names: the container that `docker run -d`
+/// made, and the volumes of a name.
+fn listed_containers(words: &[Arg]) -> Option<Value> {
     let words = words
         .get(first_operand(words, 0, "-H -c -l --host --context --config --log-level")..)
         .unwrap_or_default();
@@ -215,7 +216,7 @@ fn letters(option: &str) -> Option<&str> {
         .filter(|rest| !rest.starts_with('-'))
 }
 
-/// What `docker ps` and its like are told to filter by: `-f x`, `-qf x`, `--filter=x`.
+/// Lists the filters of `docker ps` and its like: `-f x`, `-qf x`, `--filter=x`.
 fn filters<'w>(options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     options.iter().enumerate().filter_map(|(at, option)| {
         let joined = match letters(option) {
@@ -250,8 +251,8 @@ fn names_containers(filter: &str) -> bool {
     }
 }
 
-/// What `redis-cli --scan` or `redis-cli keys PATTERN` with these words prints: every key, or those that begin or end as
-/// the pattern does.
+/// Returns the output of `redis-cli --scan` or `redis-cli keys PATTERN` with these words: every
+/// key, or those that begin or end as the pattern does.
 fn keys_listed(words: &[Arg]) -> Option<Value> {
     let behind = |wanted: &str| {
         let at = words
@@ -301,8 +302,8 @@ fn picks(words: &[Arg]) -> bool {
 
 /// Whether a filter lets through only what fits something that was named.
 ///
-/// The marks of `git status` name no file: `grep '^??'` and `awk '/^ M/'` leave all that is new
-/// or changed. What says of each line how it stands names none either.
+/// The marks of `git status` name no file: `grep '^??'` and `awk '/^ M/'` leave all that is new or
+/// changed. The states of a worktree or a connection name none either.
 pub(super) fn picks_out(name: &str, words: &[Arg]) -> bool {
     const MARKS: [&str; 3] = ["worktree", "LISTEN", "ESTABLISHED"];
     let names = |text: &str| {

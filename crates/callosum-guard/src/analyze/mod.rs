@@ -2,11 +2,11 @@
 //!
 //! Start with [`unwrap`]. It walks through what [`shell`](crate::shell) read as the shell would,
 //! remembers what can be known (variables, the working folder, functions, files written on the
-//! way), and follows every program that runs another: `sudo`, `xargs`, `bash -c`, `python -c`.
-//! What comes out is a list of [`Call`]s, each with its words as they would be given.
+//! way), and follows every program that runs another: `sudo`, `xargs`, `bash -c`, `python -c`. The
+//! result is a list of [`Call`]s, each with its words as they would be given.
 //!
-//! What is deliberately not here: whether a call is dangerous. Both sides of `&&` and every arm of
-//! a `case` are taken to run.
+//! Deliberately not here: whether a call is dangerous. Both sides of `&&` and every arm of a `case`
+//! are taken to run.
 
 mod assign;
 mod brace;

@@ -1,14 +1,14 @@
-//! What a command would write, where that can be told without running it.
+//! Output of a command, as far as it can be known without running it.
 //!
-//! A few programs of which the output is their words, or their input seen through a decoder.
-//! Of all others it is only known where their output comes from.
+//! For a few programs the output is their words, or their input passed through a decoder. For all
+//! others only the source of their output is known.
 
 use super::{
     evaluator::Evaluator,
     list_commands::{LISTED, picks_out},
     parents,
     pid_sources::{of_kind, tells_all},
-    taint::told_of,
+    taint::source_after,
     text_filters::{decoded, printf, set, substituted, translated},
     tool_dirs::may_name,
     value::{Arg, MAYBE, SOME, Source, Value, is_known, source_of},
@@ -17,7 +17,7 @@ use super::{
 use crate::{fetch, generated_sql, shell::ansi};
 
 impl Evaluator<'_> {
-    /// What a command that runs no other would write.
+    /// Returns the output of a command that runs no other.
     pub(super) fn output_of(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
         let all = words.get(1..).unwrap_or_default();
         let flowing = input.map(|input| input.source).unwrap_or_default();
@@ -35,7 +35,7 @@ impl Evaluator<'_> {
         // `ps | grep callosum` as well: only `kill` takes them for numbers of processes.
         source.ours |= matches!(name, "pgrep" | "pidof" | "grep" | "egrep" | "awk" | "lsof")
             && all.iter().any(|word| word.text.contains("callosum"));
-        source = told_of(name, words, source);
+        source = source_after(name, words, source);
         source.of_kind = of_kind(name, words, source);
         source.listed &= !picks_out(name, words);
         source.within &= !picks_out(name, words);
@@ -265,7 +265,7 @@ impl Evaluator<'_> {
                     },
                 }
             }
-            // Whatever has such a name, wherever it is.
+            // Any file with such a name, in any folder.
             "locate" | "plocate" | "mlocate" | "mdfind" => {
                 let within = all
                     .array_windows()
@@ -278,7 +278,7 @@ impl Evaluator<'_> {
                 text: format!("{}\n", all.first().map_or("y", |word| word.text.as_str())),
                 source,
             },
-            // Where cargo says that it builds.
+            // The folder that cargo prints as its target.
             "jq" if all
                 .iter()
                 .any(|word| word.text.contains("target_directory")) =>
@@ -357,8 +357,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a tool prints what a shell takes in to be set up for it: variables, functions,
-/// completions. That is written by whoever wrote the tool, and run all day.
+/// Whether a tool prints text that a shell evaluates to be set up for it: variables, functions,
+/// completions. The authors of the tool wrote that text, and it is run all day.
 pub(super) fn sets_up(name: &str, words: &[Arg]) -> bool {
     const TOOLS: [&str; 10] = [
         "ssh-agent",

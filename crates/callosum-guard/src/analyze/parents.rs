@@ -9,7 +9,7 @@ use super::{
     wrapper_table::first_operand,
 };
 
-/// Returns where the output of a command comes from, given where its words and its input come from.
+/// Returns the source of a command's output, from the sources of its words and its input.
 pub(super) fn printed(name: &str, words: &[Arg], mut source: Source) -> Source {
     let all = words.get(1..).unwrap_or_default();
     let column = source.parent_column;

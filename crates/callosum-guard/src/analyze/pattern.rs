@@ -27,7 +27,7 @@ pub(crate) enum Edit {
 const MAX_EDITED: usize = 512;
 
 impl Edit {
-    /// The value as changed; unchanged where it is too long to be looked at.
+    /// Returns the changed value; unchanged if it is too long to be examined.
     pub(crate) fn apply(&self, value: &str) -> String {
         let letters: Vec<char> = value.chars().collect();
         if letters.len() > MAX_EDITED {
@@ -78,7 +78,7 @@ impl Edit {
                 out
             }
             Self::Slice { offset, length } => {
-                // Counted from the end where it is negative.
+                // Counted from the end if it is negative.
                 let from = |base: usize, by: i64| {
                     let by_abs = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
                     if by < 0 {
@@ -149,7 +149,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Where the pattern goes on behind a set that holds this character.
+/// Returns the position in the pattern behind a set that holds this character.
 fn bracket(pattern: &[char], at: usize, c: char) -> Option<usize> {
     let close = (at + 2..pattern.len()).find(|&end| pattern[end] == ']')?;
     let mut set = &pattern[at + 1..close];

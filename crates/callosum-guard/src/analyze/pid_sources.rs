@@ -25,12 +25,13 @@ pub(super) fn tells_all(name: &str, words: &[Arg]) -> bool {
     }
 }
 
-/// Whether `lsof` is told a file, a port or anything else by which processes are picked. All that listen, or have any
-/// connection, are picked by neither `-i` nor the name of a protocol, and all of a user by nothing.
+/// Whether `lsof` has a file, a port or something else by which it picks processes. `-i` or the
+/// name of a protocol picks all that listen or have any connection, and selecting by user picks all
+/// of that user's.
 fn picked_by_lsof(words: &[Arg]) -> bool {
     /// Letters by which it only prints otherwise.
     const PRINTS: &str = "nPwblOVRNUt";
-    /// The same with what they are told, and those by which it tells how a connection stands.
+    /// The same with a value, and those by which it prints a connection's state.
     const TAKES: [char; 5] = ['F', 'T', 'r', 'S', 's'];
     let says_protocol = |text: &str| {
         let text = text.trim_start_matches(['4', '6']);
@@ -140,7 +141,7 @@ fn picks_a_kind(name: &str, words: &[Arg]) -> bool {
     }
 }
 
-/// What a condition of awk holds a line against: patterns between slashes, and strings.
+/// Lists what a condition of awk compares a line with: patterns between slashes, and strings.
 pub(super) fn wanted_by_awk(condition: &str) -> Vec<&str> {
     let mut wanted = Vec::new();
     let mut rest = condition;
@@ -155,7 +156,7 @@ pub(super) fn wanted_by_awk(condition: &str) -> Vec<&str> {
     wanted
 }
 
-/// What an option is given, as its own word, joined to it, or behind other letters.
+/// Lists the values of an option: as their own word, joined to it, or behind other letters.
 pub(super) fn values<'w>(words: &'w [Arg], option: &'w str) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().filter_map(move |(at, word)| {
         let text = word.text.as_str();

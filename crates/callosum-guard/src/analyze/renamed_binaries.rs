@@ -18,7 +18,7 @@ impl Evaluator<'_> {
         self.found.programs.get(&path).cloned()
     }
 
-    /// Remembers that a program is at another place from now on, where it is one that matters.
+    /// Remembers that a program is at another place from now on, if it is one that matters.
     pub(super) fn put(&mut self, from: &str, to: &str) {
         let name = match self.put_there(from) {
             Some(name) => name,

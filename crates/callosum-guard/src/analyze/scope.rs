@@ -13,7 +13,7 @@ use super::{
 };
 use crate::shell::tree::{Assignment, Command, Part, Script, Simple, Target, Word};
 
-/// Values of one variable beside the one that is taken for it, at most.
+/// Limit on the alternative values of one variable, besides the one that is taken for it.
 const MOST_ALTERNATIVES: usize = 3;
 
 impl State {

@@ -10,7 +10,8 @@ use crate::protect::keeps_secrets;
 /// A program that prints secrets.
 struct SecretPrinter {
     programs: &'static [&'static str],
-    /// Words that all stand behind it, in any order; `a|b` for either, `*` for others, `!` where none may stand.
+    /// Words that must all follow, in any order; `a|b` for either, `*` for others, `!` for words
+    /// that must not.
     words: &'static str,
     /// Whether that is all of several, and not one value that was asked for.
     entire: bool,
@@ -83,21 +84,21 @@ const TELLINGS: &[SecretPrinter] = &[
     all_by(&["terraform", "tofu"], "state pull"),
 ];
 
-/// What a program prints of the secrets that it keeps.
+/// Returns the source of a program's output, by the secrets that it stores and prints.
 pub(super) fn kept_by(name: &str, words: &[Arg]) -> Source {
     let rest = words.get(1..).unwrap_or_default();
-    let told = TELLINGS.iter().filter(|telling| {
+    let matching = TELLINGS.iter().filter(|telling| {
         telling.programs.contains(&name)
             && telling
                 .words
                 .split(' ')
                 .all(|group| match group.strip_prefix('!') {
-                    Some(group) => !stands(group, rest),
-                    None => stands(group, rest),
+                    Some(group) => !has_any(group, rest),
+                    None => has_any(group, rest),
                 })
     });
     let is_committed = name == "git" && shows_committed(rest);
-    let tellings = told.map(|telling| telling.entire);
+    let tellings = matching.map(|telling| telling.entire);
     let found = tellings.chain(is_committed.then_some(true));
     found.fold(Source::default(), |all, entire| Source {
         secret: true,
@@ -106,8 +107,8 @@ pub(super) fn kept_by(name: &str, words: &[Arg]) -> Source {
     })
 }
 
-/// Whether a word of a group stands there.
-fn stands(group: &str, words: &[Arg]) -> bool {
+/// Whether one of the words has a word of a group.
+fn has_any(group: &str, words: &[Arg]) -> bool {
     group.split('|').any(|one| {
         let mut words = words.iter();
         words.any(|word| one == word.text || one.contains('*') && pattern::matches(one, &word.text))
@@ -124,8 +125,8 @@ fn shows_committed(words: &[Arg]) -> bool {
         )
     });
     let Some(verb) = verb else { return false };
-    let patches = verb != "log" || stands("-p|-u|--patch", words);
-    let only_tells = stands("--stat|--name-only|--name-status|-s|--no-patch", words);
+    let patches = verb != "log" || has_any("-p|-u|--patch", words);
+    let only_tells = has_any("--stat|--name-only|--name-status|-s|--no-patch", words);
     let mut files = texts.map(|text| text.rsplit_once(':').map_or(text, |(_, file)| file));
     patches && !only_tells && files.any(|file| !file.starts_with('-') && keeps_secrets(file))
 }
@@ -140,9 +141,10 @@ mod tests {
         (source.secret, source.entire)
     }
 
-    /// CAKE-SHIM-1: what prints secrets is told from what only speaks of them, all of them from one.
+    /// CAKE-SHIM-1: printing secrets differs from mentioning them, and printing all of them from
+    /// printing one.
     #[test]
-    fn what_prints_secrets_is_told_by_its_words() {
+    fn printing_secrets_is_recognized_by_the_words() {
         for command in [
             "gpg -a --export-secret-keys",
             "kubectl -n a get secret b -o yaml",

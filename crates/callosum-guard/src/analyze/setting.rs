@@ -1,4 +1,4 @@
-//! Settings of git: where a command has them from besides files, and what git does by them.
+//! Settings of git: their sources besides files, and their effect on git.
 
 use super::{state::State, value::Arg};
 
@@ -8,7 +8,8 @@ pub(crate) type Setting = (String, String);
 /// Under which name the state keeps what `git config` set before.
 pub(super) const KEPT: &str = "git ";
 
-/// What the variable `GIT_DIR` says, as if it were a setting, and the one that `GIT_WORK_TREE` is above.
+/// Key for the variable `GIT_DIR`, as if it were a setting, and the setting that `GIT_WORK_TREE`
+/// overrides.
 const GIT_DIR: &str = "git dir";
 const WORK_TREE: &str = "core.worktree";
 
@@ -53,7 +54,7 @@ pub(super) fn settings(words: &[Arg], state: &State) -> Vec<Setting> {
     all
 }
 
-/// What `git config` is told to set: its key and value, of the words behind `config`.
+/// Returns the key and value that `git config` sets, of the words behind `config`.
 pub(crate) fn set_by(words: &[Arg]) -> Option<Setting> {
     let mut operands = Vec::new();
     let mut rest = words.iter().map(|word| word.text.as_str());
@@ -183,9 +184,9 @@ mod tests {
         );
     }
 
-    /// CAKE-SHIM-1: what `git config` sets is told from what it asks for.
+    /// CAKE-SHIM-1: a setting that `git config` sets differs from one that it reads.
     #[test]
-    fn a_setting_that_is_set_is_told_from_one_that_is_asked_for() {
+    fn a_setting_that_is_set_differs_from_one_that_is_read() {
         let of = |line: &str| {
             let words: Vec<Arg> = line.split(' ').map(Arg::plain).collect();
             set_by(&words).map(|(key, value)| format!("{key}={value}"))

@@ -1,7 +1,7 @@
-//! What the shell would remember between two commands, as far as it can be known.
+//! State that the shell would remember between two commands, as far as it can be known.
 //!
-//! Kept by value: a subshell works on a copy. Deliberately not here: the real environment, of
-//! which nothing is known but the home folder.
+//! Held by value: a subshell works on a copy. Deliberately not here: the real environment, apart
+//! from the home folder.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,19 +27,20 @@ pub(crate) struct State {
     pub(crate) own: BTreeSet<String>,
     pub(crate) functions: BTreeMap<String, Rc<Command>>,
     pub(crate) aliases: BTreeMap<String, String>,
-    /// `None` where it is not known any more.
+    /// `None` if it is not known any more.
     pub(crate) cwd: Option<String>,
     /// Folders that the shell may be in instead of it.
     pub(crate) others: Vec<Option<String>>,
-    /// Where rounds of loops and calls of functions were left that are still to be walked to their end.
+    /// Working folders at which loop rounds and function calls were left early; they still have to
+    /// be walked to their end.
     pub(super) left: Vec<CwdState>,
-    /// What is known of files that were written before, by their path.
+    /// Known contents of files that were written before, by their path.
     pub(crate) files: BTreeMap<String, Value>,
-    /// Working trees that git was told to make.
+    /// Working trees that the command had git make.
     pub(crate) trees: BTreeSet<String>,
-    /// The repositories that git was told to clone, where what comes next runs only once that was done.
+    /// Repositories that the command had git clone, if what follows runs only once that was done.
     pub(crate) cloned: BTreeSet<String>,
-    /// What takes what is written to a file, as `>(…)` does, by its path.
+    /// Scripts that receive what is written to a file, as `>(…)` does, by its path.
     pub(crate) takers: BTreeMap<String, Rc<Script>>,
     /// `$1` and on.
     pub(crate) arguments: Option<Vec<Arg>>,
@@ -51,15 +52,15 @@ pub(crate) struct State {
     pub(crate) running: Vec<String>,
     /// Names that stand for others, as `declare -n` makes them.
     pub(crate) references: BTreeMap<String, String>,
-    /// What descriptors were opened to.
+    /// Targets that descriptors were opened to.
     pub(super) descriptors: Descriptors,
     /// Whether a descriptor leads to the network.
     pub(crate) joined: bool,
-    /// Whether the text is for fish, of which `set` is another.
+    /// Whether the text is for fish, whose `set` differs.
     pub(crate) fish: bool,
-    /// Whether a shell ends where a command fails, as by `set -e`.
+    /// Whether a shell ends at the first command that fails, as by `set -e`.
     pub(crate) strict: bool,
-    /// Whether every variable stands for all that it holds, as in fish and PowerShell.
+    /// Whether every variable expands to all its values, as in fish and PowerShell.
     pub(crate) lists: bool,
 }
 
@@ -71,12 +72,13 @@ impl State {
         }
     }
 
-    /// The value of a variable; `None` where it was not set in sight.
+    /// Returns the value of a variable; `None` if it was not set in sight.
     pub(crate) fn get(&self, name: &str) -> Option<&[Value]> {
         self.variables.get(name).map(Vec::as_slice)
     }
 
-    /// The keys of a list that is named `name[@]`, or the numbers of its values where it has none.
+    /// Returns the keys of a list that is named `name[@]`, or the numbers of its values if it has
+    /// none.
     pub(super) fn keys(&self, whole: &str) -> Vec<String> {
         let name = whole.trim_end_matches(['@', '*', ']']);
         let keyed = self.variables.range(name.to_owned()..);
@@ -104,7 +106,7 @@ impl State {
     }
 
     /// The variables that hold one text which is known.
-    pub(crate) fn told(&self) -> BTreeMap<String, String> {
+    pub(crate) fn known_texts(&self) -> BTreeMap<String, String> {
         let single = self.variables.iter().filter_map(|(name, values)| {
             let [value] = values.as_slice() else {
                 return None;
@@ -145,7 +147,8 @@ impl State {
         self.bound(name);
     }
 
-    /// Sets or takes the mark of one of several things on the variables that `mark` says it of, by name and text.
+    /// Sets or clears the `each` mark of the variables for which `mark` returns a value, by name
+    /// and text.
     pub(super) fn mark_each(&mut self, mark: impl Fn(&str, &str) -> Option<bool>) {
         for (name, values) in &mut self.variables {
             for value in values {
@@ -167,7 +170,7 @@ impl State {
             .insert(name.to_owned(), vec![Value::known("")]);
     }
 
-    /// What separates words.
+    /// Returns the characters that separate words.
     pub(crate) fn separators(&self) -> &str {
         match self.get("IFS").and_then(<[Value]>::first) {
             Some(value) if value.is_known() => &value.text,
@@ -175,7 +178,7 @@ impl State {
         }
     }
 
-    /// A path from the working folder on, without `.` and `..`; relative where the working
+    /// Returns a path from the working folder on, without `.` and `..`; relative if the working
     /// folder is not known.
     pub(crate) fn absolute(&self, text: &str) -> String {
         path::absolute(text, self.cwd.as_deref())
@@ -183,7 +186,7 @@ impl State {
 
     /// Goes to another folder.
     pub(crate) fn change_folder(&mut self, to: &Value) {
-        // A part that is not empty stands for one name: `cd "$(mktemp -d)"` leads below `/tmp`.
+        // A part that is not empty counts as one name: `cd "$(mktemp -d)"` leads below `/tmp`.
         let is_placed = to.text.starts_with('/') && !to.text.contains(MAYBE);
         let before = self.cwd.clone().map_or_else(Value::unknown, Value::known);
         self.set("OLDPWD", before);

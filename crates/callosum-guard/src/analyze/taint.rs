@@ -1,5 +1,5 @@
-//! Secrets on their way: which programs print what stands in the files that keep them, which put it into other files,
-//! and which take one value out of it.
+//! Secrets on their way: the programs that print the contents of secret files, those that put them
+//! into other files, and those that take one value out of them.
 
 use super::{
     call::Call,
@@ -26,7 +26,7 @@ const PACKERS: [&str; 10] = [
     "tar", "gtar", "bsdtar", "zip", "7z", "7za", "dd", "openssl", "rsync", "ditto",
 ];
 
-/// Programs that put a file into one beside it, and what its name then ends in.
+/// Programs that put a file into one next to it, and the ending of that one's name.
 const COMPRESSORS: [(&str, &str); 5] = [
     ("gzip", ".gz"),
     ("pigz", ".gz"),
@@ -49,7 +49,7 @@ const MEASURES: [&str; 9] = [
 ];
 
 impl Evaluator<'_> {
-    /// What a program prints of secrets by the files that it is given, or of those that it keeps itself.
+    /// Returns the secrets that a program prints: from its files, or from its own store.
     pub(super) fn secrets_printed(&self, name: &str, words: &[Arg]) -> Source {
         if READERS.contains(&name) {
             self.secrets_read(name, words).join(kept_by(name, words))
@@ -72,7 +72,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a file holds that keeps secrets, by its name or since they were put into it.
+    /// Returns the contents of a file that holds secrets, by its name or because they were put into
+    /// it.
     pub(super) fn secret_in(&self, file: &str) -> Option<Value> {
         if file.is_empty() || file.contains("://") {
             return None;
@@ -104,7 +105,7 @@ impl Evaluator<'_> {
             return;
         }
         let fed = input.map(|input| input.source).unwrap_or_default();
-        let fed = told_of(name, words, fed);
+        let fed = source_after(name, words, fed);
         let read = self.secrets_read(name, words);
         if !read.secret && !fed.secret {
             return;
@@ -140,7 +141,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The words of a command, of which those say so that name a file into which secrets were put.
+    /// Returns the words of a command, marked if they name a file into which secrets were put.
     pub(super) fn with_held(&self, words: &[Arg]) -> Vec<Arg> {
         let mut words = words.to_vec();
         let mut files = self.state.files.values();
@@ -155,14 +156,14 @@ impl Evaluator<'_> {
         words
     }
 
-    /// Whether a path is that of a folder, as far as it tells so itself.
+    /// Whether a path is that of a folder, as far as its text shows.
     pub(super) fn is_folder(&self, path: &str) -> bool {
         path.ends_with('/') || matches!(path, "." | ".." | "/tmp") || self.is_tree(path)
     }
 }
 
-/// What is left of where a text comes from, once a program has taken something out of it.
-pub(super) fn told_of(name: &str, words: &[Arg], source: Source) -> Source {
+/// Returns the source of a text once a program has taken something out of it.
+pub(super) fn source_after(name: &str, words: &[Arg], source: Source) -> Source {
     let verb = words.get(1).map_or("", |word| word.text.as_str());
     let measures =
         MEASURES.contains(&name) || name == "openssl" && verb == "dgst" || encrypts(name, words);
@@ -209,7 +210,7 @@ fn encrypts(name: &str, words: &[Arg]) -> bool {
 /// Whether a program takes one value out of what it reads.
 fn picks_a_value(name: &str, words: &[Arg]) -> bool {
     let all = words.get(1..).unwrap_or_default();
-    // In such a file one value stands below the other, and what is done to each line picks none.
+    // In such a file one value is below the other, and an edit of each line picks none.
     let reads_settings = || {
         let mut names = all.iter().map(|word| crate::path::name(&word.text));
         names.any(|name| name == ".env" || name.starts_with(".env."))
@@ -241,7 +242,7 @@ fn picks_a_value(name: &str, words: &[Arg]) -> bool {
     }
 }
 
-/// Whether a program for `sed` takes the name of a value away that stands before it.
+/// Whether a program for `sed` removes the name before a value.
 fn takes_name_away(program: &str) -> bool {
     let Some(rest) = program.trim().strip_prefix('s') else {
         return false;
@@ -308,7 +309,7 @@ fn files_read<'w>(name: &str, words: &'w [Arg]) -> Vec<&'w str> {
                 .skip(usize::from(!has(&["-e", "-f", "--regexp", "--file"])))
                 .collect()
         }
-        // What they do stands before the files.
+        // Their program comes before the files.
         "awk" | "gawk" | "mawk" => given("-F -v -f -E")
             .skip(usize::from(!has(&["-f", "--file"])))
             .collect(),

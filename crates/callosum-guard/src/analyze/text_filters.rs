@@ -1,11 +1,11 @@
-//! What programs make of a text that is known: `printf`, decoders, `tr`, `sed`.
+//! Results of programs for a text that is known: `printf`, decoders, `tr`, `sed`.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::value::Arg;
 use crate::shell::ansi;
 
-/// What `printf` makes of a format and its words.
+/// Returns the output of `printf` for a format and its words.
 pub(super) fn printf(words: &[Arg]) -> String {
     let mut words = words;
     if words.first().is_some_and(|word| word.text == "--") {
@@ -50,7 +50,7 @@ pub(super) fn printf(words: &[Arg]) -> String {
     text
 }
 
-/// What a decoder makes of a text.
+/// Decodes a text.
 pub(super) fn decoded(name: &str, text: &str) -> Option<String> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let bytes = match name {
@@ -118,7 +118,7 @@ pub(super) fn translated(text: &str, from: &str, to: &str) -> String {
         .collect()
 }
 
-/// What `s/a/b/` makes of a text, where `a` is no more than letters.
+/// Applies `s/a/b/` to a text, if `a` is no more than letters.
 pub(super) fn substituted(edit: &str, text: &str) -> Option<String> {
     let body = edit.strip_prefix('s')?;
     let sign = body.chars().next()?;

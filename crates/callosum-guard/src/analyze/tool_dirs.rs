@@ -1,7 +1,7 @@
-//! Folders that programs name: where `npm root -g`, `brew --prefix` and their like lead.
+//! Folders that programs print: the targets of `npm root -g`, `brew --prefix` and their like.
 //!
-//! Known are the places by default, as far as they matter: what stands in the home folder, in the
-//! system, in the project, and what is only a cache. What an unknown program prints is marked as
+//! The default locations are known, as far as they matter: in the home folder, in the system, in
+//! the project, and mere caches. The output of an unknown program is marked as
 //! [`named`](super::value::Source::named).
 
 use super::{
@@ -16,7 +16,7 @@ struct Naming {
     programs: &'static [&'static str],
     /// Words that all stand behind it; `a|b` for either.
     words: &'static [&'static str],
-    /// Where the folder is: from `~` or `/` on, else from the folder that it is run in.
+    /// The folder: from `~` or `/` on, else from the folder that the program runs in.
     leads: &'static str,
 }
 
@@ -32,7 +32,7 @@ const fn naming(
     }
 }
 
-/// What a cache is taken for: it fills itself again.
+/// A path that counts as a cache: it fills itself again.
 const CACHE: &str = "~/.cache/x";
 
 /// Virtual environments that a tool keeps for projects, which it makes again.
@@ -136,7 +136,7 @@ const LISTS: [&str; 33] = [
 ];
 
 impl Evaluator<'_> {
-    /// The folder that a program names, where that is known.
+    /// Returns the folder that a program prints, if known.
     pub(super) fn folder_named_by(&self, name: &str, words: &[Arg]) -> Option<Value> {
         let says = |group: &&'static str| {
             words
@@ -167,7 +167,8 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
-    /// The path of what `mktemp` makes: in the system's temporary folder, in the one that it is told, or here.
+    /// Returns the path that `mktemp` makes: in the system's temporary folder, in the one that it
+    /// is given, or here.
     pub(super) fn made_by_mktemp(&self, words: &[Arg]) -> String {
         const TAKES: &str = "-p --suffix";
         let at = first_operand(words, 1, TAKES);
@@ -193,19 +194,21 @@ impl Evaluator<'_> {
         }
         let name = template.map_or("tmp.", |template| template.trim_end_matches('X'));
         let name = format!("{name}{SOME}");
-        // A template alone stands for a path from here on.
+        // A template alone is a path from the working folder.
         if folder.is_none() && !is_there && template.is_some() {
             return self.placed(&name);
         }
         let temporary = || {
-            let told = self.state.get("TMPDIR").and_then(<[Value]>::first);
-            told.map_or("/tmp", |told| &told.text).to_owned()
+            let variable = self.state.get("TMPDIR").and_then(<[Value]>::first);
+            variable
+                .map_or("/tmp", |variable| &variable.text)
+                .to_owned()
         };
         let folder = folder.unwrap_or_else(temporary);
         self.placed(&format!("{folder}/{name}"))
     }
 
-    /// A path from the working folder on, where that is known and the beginning of the path is.
+    /// Returns a path from the working folder on, if that and the beginning of the path are known.
     fn placed(&self, path: &str) -> String {
         let begins = path.starts_with([MAYBE, SOME]) || self.state.cwd.is_none();
         if begins {
@@ -215,8 +218,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether `readlink` or `realpath` may print nothing of a path: where that is no link, or where the folder that it
-    /// stands in is not there. Of what lies outside the place counts more.
+    /// Whether `readlink` or `realpath` may print nothing for a path: if it is no link, or if its
+    /// folder does not exist. For paths outside the project, their class matters more.
     pub(super) fn may_lead_nowhere(&self, name: &str, options: &[Arg], path: &Arg) -> bool {
         let has = |letter: char, long: &str| {
             let mut options = options.iter().map(|word| word.text.as_str());

@@ -1,7 +1,8 @@
 //! Folders that a command may have gone to, or not: `[ -d build ] && cd build; rm -rf *`.
 //!
-//! What runs behind a `cd` that stands under a condition is looked at where it leads, and where the shell was before. Start with
-//! [`Evaluator::perhaps`]. Deliberately not here: a `cd` under no condition, which goes wherever its folder is there.
+//! What runs behind a conditional `cd` is examined both in its target and in the folder before it.
+//! Start with [`Evaluator::perhaps`]. Deliberately not here: an unconditional `cd`, which goes
+//! anywhere that exists.
 
 use super::{evaluator::Evaluator, state::State, value::Value};
 use crate::{
@@ -9,7 +10,8 @@ use crate::{
     shell::tree::{Command, Script, Word},
 };
 
-/// Folders beside the one that is taken for the working folder, at most: nobody nests conditions deeper around a `cd`.
+/// Limit on alternatives to the presumed working folder: no one nests conditions deeper around a
+/// `cd`.
 const MOST_OTHERS: usize = 3;
 
 /// Commands that are asked whether something is so: that they say no is as usual as that they say yes.
@@ -18,7 +20,7 @@ const ASKED: [&str; 16] = [
     "diff", "cmp", "read", "pgrep",
 ];
 
-/// Where a shell may be.
+/// The folder that a shell may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CwdState {
     /// The folder that is gone by.
@@ -41,12 +43,13 @@ impl Evaluator<'_> {
         self.state.others = at.others;
     }
 
-    /// Has the shell be at any of these, of which nobody knows which; where there is none, nothing follows.
-    pub(super) fn stand_in_any(&mut self, stands: Vec<CwdState>) {
-        let mut stands = stands.into_iter();
-        let Some(first) = stands.next() else { return };
+    /// Puts the shell in any of these states, without knowing which; if there is none, nothing
+    /// follows.
+    pub(super) fn stand_in_any(&mut self, states: Vec<CwdState>) {
+        let mut states = states.into_iter();
+        let Some(first) = states.next() else { return };
         self.stand(first);
-        for stand in stands {
+        for stand in states {
             self.stand_in_another(stand);
         }
     }
@@ -60,16 +63,17 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Notes where the shell is behind a branch, among the others' `stands` where what comes next follows it.
-    pub(super) fn leave(&mut self, branch: &Script, stands: &mut Vec<CwdState>) {
+    /// Notes the shell's folder behind a branch: among `states` if what comes next follows it.
+    pub(super) fn leave(&mut self, branch: &Script, states: &mut Vec<CwdState>) {
         match end_of(branch) {
-            None => stands.push(self.whereabouts()),
+            None => states.push(self.whereabouts()),
             Some(End::Turn) => self.state.left.push(self.whereabouts()),
             Some(End::Shell) => {}
         }
     }
 
-    /// Has the shell be also where a round of a loop, or a call of a function, was left since there were `before` of these.
+    /// Adds the folders in which a round of a loop, or a call of a function, was left since there
+    /// were `before` of these.
     pub(super) fn rejoin(&mut self, before: usize) {
         let before = before.min(self.state.left.len());
         for at in self.state.left.split_off(before) {
@@ -77,7 +81,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Notes that what was walked through since may not have run: the shell may be where it was before as well.
+    /// Notes that the commands since may not have run: the shell may also be in its folder before
+    /// them.
     pub(super) fn perhaps(&mut self, before: CwdState) {
         if self.sure || self.whereabouts() == before {
             return;
@@ -87,7 +92,7 @@ impl Evaluator<'_> {
 }
 
 impl State {
-    /// Takes the folders that the shell may be in instead to where it goes.
+    /// Moves the alternative folders of the shell along with it.
     pub(super) fn take_others(&mut self, to: &Value) {
         if to.text.starts_with('/') {
             self.others.clear();
@@ -99,7 +104,7 @@ impl State {
     }
 }
 
-/// What a command ends, so that nothing of that follows it.
+/// The unit that a command ends, so that nothing of it follows.
 #[derive(Clone, Copy)]
 enum End {
     /// The shell.
@@ -108,7 +113,7 @@ enum End {
     Turn,
 }
 
-/// What the last command of a script ends, where that is not under a condition.
+/// Returns the unit that the last command of a script ends, if that is unconditional.
 fn end_of(script: &Script) -> Option<End> {
     let asks = |command: &Command| match command {
         Command::Chain(chained) => chained.commands.iter().any(is_asked),
@@ -166,7 +171,7 @@ pub(super) fn is_asked(command: &Command) -> bool {
 mod tests {
     use crate::{Decision, Facts, Policy, decide};
 
-    /// CAKE-SHIM-1: where a `cd` may not have run, what follows is decided for both folders.
+    /// CAKE-SHIM-1: if a `cd` may not have run, what follows is decided for both folders.
     #[test]
     fn what_follows_a_cd_under_a_condition_may_run_where_it_was() {
         let facts = Facts::of_a_project();

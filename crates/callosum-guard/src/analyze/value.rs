@@ -1,12 +1,12 @@
 //! Values as far as they can be known without running anything.
 //!
-//! A value is text in which two signs of the private use area stand for what is not known: one
-//! for a part that may be empty, one for a part that is not. So a path whose end is not known is
-//! still known by its beginning. Where a value comes from travels with it.
+//! A value is text in which two signs of the private use area replace unknown parts: one for a part
+//! that may be empty, one for a part that is not. So a path with an unknown end is still known by
+//! its beginning. The source of a value travels with it.
 
-/// Stands for text that is not known and may be empty.
+/// Placeholder for text that is not known and may be empty.
 pub(crate) const MAYBE: char = '\u{F8F0}';
-/// Stands for text that is not known but is not empty.
+/// Placeholder for text that is not known but is not empty.
 pub(crate) const SOME: char = '\u{F8F1}';
 
 /// Bytes of a value beyond which it is taken for unknown: one that is doubled again and again
@@ -15,7 +15,7 @@ pub(crate) const MAX_VALUE: usize = 64 * 1024;
 /// Values of a list beyond which it is taken for unknown.
 pub(crate) const MAX_VALUES: usize = 1024;
 
-/// Where a value comes from, as far as that matters.
+/// The source of a value, as far as that matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Source {
     /// From the network.
@@ -50,15 +50,16 @@ pub(crate) struct Source {
     pub(crate) undoing: bool,
     /// Names of files that were deleted.
     pub(crate) gone: bool,
-    /// The path of a tree that git was told to make before, or the number of a container that was made.
+    /// The path of a tree that git made earlier in the command, or the number of a container that
+    /// was made.
     pub(crate) made: bool,
-    /// What stands in a file that was there before, unchanged: to run it is to run the file.
+    /// The unchanged contents of a file that existed before: to run it is to run the file.
     pub(crate) file: bool,
-    /// Whether it is a file that was looked for by its name, and stands in some folder below the one that is said.
+    /// Whether it is a file that was searched for by its name, in some folder below the given one.
     pub(crate) found: bool,
     /// Whether it is one of several things that the same command is run for.
     pub(crate) each: bool,
-    /// Whether it stands for whatever is in the folder that is said, at any depth.
+    /// Whether it means anything in the given folder, at any depth.
     pub(crate) within: bool,
 }
 
@@ -130,7 +131,7 @@ impl Value {
         is_known(&self.text)
     }
 
-    /// The value as a piece that was taken out of where it stood.
+    /// Returns the value as a piece that was taken out of its context.
     pub(crate) fn apart(mut self) -> Value {
         self.source.file = false;
         self
@@ -153,7 +154,7 @@ impl Value {
     }
 }
 
-/// Adds text, or makes the whole unknown where it becomes too long.
+/// Adds text, or makes the whole unknown if it becomes too long.
 pub(crate) fn push(text: &mut String, more: &str) {
     if text.len() + more.len() > MAX_VALUE {
         text.clear();
@@ -200,7 +201,7 @@ impl Arg {
 }
 
 /// Words as one line, what is not known shown as `…`.
-pub(crate) fn shown(words: &[Arg]) -> String {
+pub(crate) fn display_words(words: &[Arg]) -> String {
     let mut line = String::new();
     for word in words {
         if !line.is_empty() {
@@ -222,7 +223,7 @@ pub(crate) fn shown(words: &[Arg]) -> String {
     line
 }
 
-/// Where words come from, taken together.
+/// Joins the sources of words.
 pub(super) fn source_of(words: &[Arg]) -> Source {
     words
         .iter()

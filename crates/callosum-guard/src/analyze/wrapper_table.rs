@@ -1,7 +1,7 @@
 //! Programs that run the words behind their own options.
 //!
 //! A table: the names, the options that take the next word, and how many words of their own stand
-//! before the command. Programs that need more than that are in `carrier`.
+//! before the command. Programs that need more than that are in `wrappers`.
 
 use super::value::Arg;
 
@@ -259,7 +259,7 @@ pub(super) fn find(name: &str, words: &[Arg]) -> Option<(&'static Wrapper, usize
     })
 }
 
-/// Where the first word stands that is neither an option nor an option's value.
+/// Returns the position of the first word that is neither an option nor an option's value.
 pub(super) fn first_operand(words: &[Arg], from: usize, takes: &str) -> usize {
     let mut at = from;
     while let Some(word) = words.get(at) {

@@ -5,7 +5,8 @@
 
 use super::{AllowRefusal, Kind, Line, path, refused_word, table};
 
-/// What `log`, `show` and `diff` take, but for what writes (`--output`) or runs (`--ext-diff`, `--textconv`).
+/// Options of `log`, `show` and `diff`, without those that write (`--output`) or run (`--ext-diff`,
+/// `--textconv`).
 const LOG: [&str; 4] = [
     "puszcbwaRDqitrmgFEPMCB",
     "nSGU",
@@ -34,7 +35,7 @@ struct Verb {
 enum Operands {
     /// Revisions and paths.
     Any,
-    /// None, unless an option says that it lists.
+    /// None, unless an option makes it list.
     Listed(&'static [&'static str]),
     /// These words alone, with more behind some.
     First(&'static [&'static str]),
@@ -173,7 +174,7 @@ impl Line<'_> {
                 reason: "may contain secrets",
             });
         }
-        // Two paths of which one is outside are compared without the repository.
+        // Git compares two paths without the repository if one of them is outside.
         if path.starts_with('/') || path.split('/').any(|part| part == "..") {
             path::read(self, path, folder)?;
             path::inside(self, path, folder)?;
@@ -219,7 +220,7 @@ impl Line<'_> {
             let folders = folders.iter();
             hooks.extend(folders.map(|folder| path::joined(folder, self.root)));
         }
-        // The one hook that a look at files may start, as their state is written anew.
+        // The one hook that listing files may start, as git rewrites the index.
         let runs = |folder: &String| {
             self.tree.kind(&format!("{folder}/post-index-change")) == Some(Kind::File)
         };

@@ -1,11 +1,12 @@
 //! [`auto_allow`]: decides whether a command line may run without the client's own prompt.
 //!
-//! Start with [`auto_allow`]. It is stricter than [`decide`](crate::decide), which looks for what is dangerous: here each
-//! command of the line must be one that is known to be harmless. `table` has the built-in programs with the options
-//! that are known of each, `git` those of git, `path` which files may be read and written, [`preset`] lists of
-//! programs that a person can add at once. Whatever is not known is refused, and the client prompts as usual.
+//! Start with [`auto_allow`]. It is stricter than [`decide`](crate::decide), which looks for what
+//! is dangerous: here each command of the line must be one that is known to be harmless. `table`
+//! has the built-in programs with the options that are known of each, `git` those of git, `path`
+//! the files that may be read and written, [`preset`] lists of programs that a person can add at
+//! once. Anything unknown is refused, and the client prompts as usual.
 //!
-//! Not here: the switch, the user's list, and how a client is answered.
+//! Not here: the switch, the user's list, and the answer to a client.
 
 mod git;
 mod path;
@@ -38,10 +39,10 @@ const LONGEST: usize = 16 * 1024;
 /// Most folders that a command of a line may run in, one for each way that the line can take.
 const MOST_FOLDERS: usize = 8;
 
-/// What is on disk, as far as a decision needs it. Paths are absolute.
+/// The files on disk, as far as a decision needs them. Paths are absolute.
 pub trait Tree {
-    /// Returns where a path leads with all links followed. A path that does not exist leads from its deepest existing
-    /// folder on. `None` if that is not certain, as for a link to nothing.
+    /// Returns the target of a path with all links followed. A path that does not exist leads from
+    /// its deepest existing folder on. `None` if that is not certain, as for a link to nothing.
     fn real(&self, path: &str) -> Option<String>;
 
     /// Returns whether a file, a folder or something else is at a path, links followed. `None` if nothing is.
@@ -54,7 +55,7 @@ pub trait Tree {
     fn text(&self, path: &str) -> Option<String>;
 }
 
-/// What is at a path.
+/// Kind of the entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
@@ -65,7 +66,7 @@ pub enum Kind {
     Other,
 }
 
-/// Why a command line goes to the client's own prompt.
+/// Reason to leave a command line to the client's own prompt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AllowRefusal {
     /// The guard asks or blocks.
@@ -99,7 +100,7 @@ pub enum AllowRefusal {
     Path {
         /// The path as written.
         path: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -116,7 +117,7 @@ pub fn auto_allow(
     listed: &[Permission],
     tree: &dyn Tree,
 ) -> Result<(), AllowRefusal> {
-    // bash and fish disagree on where a quote with `\'` in it ends, and the reader passes `coproc` over.
+    // bash and fish disagree on the end of a quote with `\'` in it, and the reader skips `coproc`.
     let is_read_alike = !command.contains("\\'") && !command.contains("coproc");
     if command.len() > LONGEST || !command.chars().all(is_plain) || !is_read_alike {
         return Err(AllowRefusal::NotUnderstood);
@@ -195,7 +196,7 @@ fn is_plain(letter: char) -> bool {
     }
 }
 
-/// What is around a command.
+/// Context of a command.
 #[derive(Clone, Copy, Debug)]
 struct Around {
     /// Whether a `cd` holds for what follows it, and is known to have run.
@@ -301,7 +302,8 @@ impl Line<'_> {
             return Ok(());
         }
         if let Some(script) = echoed(&simple.words) {
-            // `echo "$(date)"`: what is printed is text, whatever it is, if what prints it is allowed.
+            // `echo "$(date)"`: the output is text, of any content, if the command that prints it
+            // is allowed.
             for script in script {
                 let around = Around {
                     may_enter: false,
@@ -335,7 +337,7 @@ impl Line<'_> {
         if !is_listed || !is_bare || takes_code || may_run_data {
             return Err(refusal);
         }
-        // A listed program runs where the project is, and nowhere else.
+        // A listed program runs inside the project, and nowhere else.
         for folder in folders.iter() {
             path::inside(self, ".", folder)?;
         }

@@ -1,8 +1,9 @@
-//! Which files a line may read and write without a prompt.
+//! Files that a line may read and write without a prompt.
 //!
-//! Reading stays inside the project, in temporary folders and in a few folders of the system, and never reaches a file
-//! that keeps secrets. Writing stays inside the project, and is for documents and data: nothing that a build, a test, an
-//! editor or an agent reads later as code, settings or instructions.
+//! Reading stays inside the project, in temporary folders and in a few folders of the system, and
+//! never reaches a file that keeps secrets. Writing stays inside the project, and is for documents
+//! and data: nothing that a build, a test, an editor or an agent reads later as code, settings or
+//! instructions.
 
 use super::{AllowRefusal, Kind, Line, Tree};
 use crate::{
@@ -54,7 +55,7 @@ const STEERING: [&str; 12] = [
     "soul",
 ];
 
-/// Folders of which documents steer agents or run.
+/// Folders whose documents steer agents or run.
 const STEERING_FOLDERS: [&str; 10] = [
     "agents",
     "bin",
@@ -98,7 +99,7 @@ fn real(tree: &dyn Tree, path: &str, folder: &str) -> Result<String, AllowRefusa
     real.ok_or_else(|| refused(path, "leads to an unknown place"))
 }
 
-/// Returns where a path leads, if that is the project or inside it.
+/// Returns the target of a path, if that is the project or inside it.
 pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = real(line.tree, path, folder)?;
     if is_within(&real, line.root) {
@@ -108,7 +109,7 @@ pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String
     }
 }
 
-/// Returns where a path leads, if its name and kind may be looked at.
+/// Returns the target of a path, if its name and kind may be read.
 pub(super) fn names(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = real(line.tree, path, folder)?;
     let facts = line.facts;
@@ -222,8 +223,8 @@ fn has_ending(name: &str, endings: &[&str]) -> bool {
     endings.contains(&end)
 }
 
-/// Checks that something may be created or changed at a path, whatever is in it: it is inside the project, and neither
-/// hidden nor one of the files that the guard protects.
+/// Checks that a path may be created or changed, with any content: it is inside the project, and
+/// neither hidden nor one of the files that the guard protects.
 pub(super) fn own(line: &Line<'_>, path: &str, folder: &str) -> Result<String, AllowRefusal> {
     let real = inside(line, path, folder)?;
     let inner = real[line.root.len()..].trim_start_matches('/');
@@ -307,7 +308,8 @@ pub(super) fn is_secret(path: &str) -> bool {
             .any(|word| name.contains(word))
 }
 
-/// Returns whether a file with this ending is code or a document: a word like `token` in its name says what it is about.
+/// Returns whether a file with this ending is code or a document: a word like `token` in its name
+/// is its topic.
 pub(super) fn is_code(end: &str) -> bool {
     matches!(
         end,

@@ -79,7 +79,7 @@ pub(super) const SHELLS: [&str; 10] = [
     "ash", "bash", "busybox", "dash", "fish", "ksh", "pwsh", "sh", "tcsh", "zsh",
 ];
 
-/// What a program does with its operands.
+/// Use that a program makes of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
     /// It takes none.
@@ -146,7 +146,7 @@ impl Program {
 
 use Operands::{Names, None as Nothing, Own, Read, ReadOne, Search, SearchNames, Text, Write};
 
-/// What `grep` takes, but for patterns out of files and links that are followed.
+/// Options of `grep`, without patterns out of files and without following links.
 const GREP: [&str; 4] = [
     "EFGPivwxcLlnHhoqsrabyUzT",
     "emABC",
@@ -157,7 +157,7 @@ const GREP: [&str; 4] = [
     "regexp max-count context after-context before-context include exclude exclude-dir",
 ];
 
-/// What `rg` takes, but for what runs a program (`--pre`, `-z`) or reads its settings from files.
+/// Options of `rg`, without those that run a program (`--pre`, `-z`) or read settings from files.
 const RIPGREP: [&str; 4] = [
     "inwlcvSsoFUxNHIaqpP.u",
     "eABCmgtTMjdrE",
@@ -346,7 +346,7 @@ pub(super) fn takes_code(name: &str) -> bool {
 pub(super) struct Arguments {
     /// Options with their values.
     pub(super) options: Vec<(String, Option<String>)>,
-    /// What is left.
+    /// The remaining words.
     pub(super) operands: Vec<String>,
 }
 
@@ -364,8 +364,8 @@ impl Arguments {
     }
 }
 
-/// Reads words by what is known of the options: letters without and with a value, long options, and those of which the
-/// value may be the next word.
+/// Reads words by the known options: letters without and with a value, long options, and long
+/// options whose value may be the next word.
 pub(super) fn read(
     words: &[String],
     [flags, values, long, long_values]: [&str; 4],

@@ -1,10 +1,11 @@
-//! `cake_config.yaml`: how strict the guard is, and all else that the seed lets people set.
+//! `cake_config.yaml`: strictness of the guard, and all other settings that the seed lets people
+//! change.
 //!
-//! Start with [`Config::parse`]. A value out of its range is an error that says which are allowed;
-//! a key that is not known is named, and passed over. [`Config::tightened_by`] puts a project's
-//! file under the user's own: it may make the guard stricter and nothing else.
+//! Start with [`Config::parse`]. A value out of its range is an error that lists the allowed ones;
+//! an unknown key is reported and ignored. [`Config::tightened_by`] puts a project's file under the
+//! user's own: it may make the guard stricter and nothing else.
 //!
-//! What is deliberately not here: finding and reading the files. Form: `docs/formats/cake-config.md`.
+//! Deliberately not here: finding and reading the files. Form: `docs/formats/cake-config.md`.
 
 mod proof;
 mod read;
@@ -23,37 +24,37 @@ use crate::{
     verdict::Decision,
 };
 
-/// What a `cake_config.yaml` says (Seed CAKE §6).
+/// Settings of a `cake_config.yaml` (Seed CAKE §6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How much danger is let through.
+    /// Limit on the danger that the guard tolerates.
     pub strictness: Strictness,
-    /// What follows when an agent does not heed.
+    /// Consequences if an agent ignores interventions.
     pub escalation: Escalation,
-    /// What the guard may cost.
+    /// Resource limits of the guard.
     pub performance: Performance,
     /// Whether to confirm and to record.
     pub safety: Safety,
-    /// Where errors are remembered.
+    /// Store of remembered errors.
     pub database: Database,
-    /// What is logged, and where.
+    /// Level and destination of the log.
     pub logging: Logging,
-    /// How long snapshots are kept, and how much of them.
+    /// Retention and size limit of snapshots.
     pub snapshot: Snapshot,
     /// Whether an agent may discard its own changes in a linked worktree that its client made for it.
     pub relaxed_worktrees: bool,
     /// When an agent that hits an error gets a message.
     pub interventions: Interventions,
-    /// Errors to look for in tool output beside the built-in ones.
+    /// Errors to look for in tool output besides the built-in ones.
     pub patterns: Vec<ErrorPattern>,
-    /// Rules beside ours.
+    /// Rules besides the built-in ones.
     pub rules: Vec<UserRule>,
 }
 
 /// When an agent that hits an error gets a message (Seed CAKE §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interventions {
-    /// Which errors get one.
+    /// The errors that get one.
     pub mode: InterventionMode,
     /// Percent of confidence that a severe error must exceed; 0 to 100.
     pub min_confidence_percent: u8,
@@ -61,7 +62,7 @@ pub struct Interventions {
     pub medium_repeats: u8,
 }
 
-/// Which errors get a message.
+/// The errors that get a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InterventionMode {
     /// Errors that come back, and errors with a known fix.
@@ -82,10 +83,10 @@ pub struct ErrorPattern {
     pub error_type: String,
 }
 
-/// What follows when an agent does not heed.
+/// Consequences if an agent ignores interventions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Escalation {
-    /// After so many interventions a person is told; 1 to 10.
+    /// Number of interventions after which a person is notified; 1 to 10.
     pub max_strikes: u8,
     /// Minutes between two interventions over the same; 1 to 60.
     pub cooldown_minutes: u8,
@@ -95,7 +96,7 @@ pub struct Escalation {
     pub desktop: bool,
 }
 
-/// What the guard may cost.
+/// Resource limits of the guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Performance {
     /// Milliseconds for an intervention; 50 to 1000.
@@ -107,7 +108,7 @@ pub struct Performance {
 /// Whether to confirm and to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Safety {
-    /// Whether a person is asked about whatever the guard would allow by itself.
+    /// Whether a person is asked about every command that the guard would allow by itself.
     pub require_confirmation: bool,
     /// Whether commands that are allowed are recorded too.
     pub audit_all_commands: bool,
@@ -117,7 +118,7 @@ pub struct Safety {
     pub rewrite: bool,
 }
 
-/// Where errors are remembered.
+/// Store of remembered errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Database {
     /// The file, if it is not in the machine's state folder; the reader replaces `~`.
@@ -126,7 +127,7 @@ pub struct Database {
     pub ttl_hours: u32,
 }
 
-/// What is logged, and where.
+/// Level and destination of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logging {
     /// `DEBUG`, `INFO`, `WARNING` or `ERROR`.
@@ -137,7 +138,7 @@ pub struct Logging {
     pub max_size_mb: u32,
 }
 
-/// How long snapshots are kept, and how much of them.
+/// Retention and size limit of snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// Hours.
@@ -147,7 +148,7 @@ pub struct Snapshot {
 }
 
 impl Default for Config {
-    /// What the seed shows.
+    /// The values that the seed shows.
     fn default() -> Self {
         Self {
             strictness: Strictness::Balanced,

@@ -1,14 +1,14 @@
-//! A rule of the user held to what it says of itself, as ours are by a test.
+//! Checks of a user's rule against its own examples, as a test does for the built-in rules.
 //!
-//! A rule that never holds protects nobody, and is found out only when it should have held. So it
-//! is refused where its patterns are none, or its own commands show that it says something else.
+//! A rule that never holds protects no one, and is found out only when it should have held. So it
+//! is refused if its patterns are invalid, or if its own commands contradict it.
 
 use crate::{
     Decision, Facts, Policy, Severity, Strictness, UserRule, decide, explain,
     rule::{self, Subject},
 };
 
-/// What is wrong with a rule: the key within it, what stands there, and what is wanted.
+/// A fault of a rule: the key within it, the value there, and the expected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProofFault {
     pub(super) key: String,
@@ -16,7 +16,7 @@ pub(super) struct ProofFault {
     pub(super) wanted: &'static str,
 }
 
-/// How many commands of each kind a rule may have.
+/// Limit on the commands of each kind that a rule may have.
 const MOST: usize = 32;
 
 /// Everything in which a rule is not what it says.
@@ -53,7 +53,7 @@ pub(super) fn faults(rule: &UserRule) -> Vec<ProofFault> {
             ));
         }
     }
-    // What its patterns catch says nothing where one of them is none.
+    // With an invalid pattern, the matches of the others mean nothing.
     if faults.iter().any(|fault| fault.key.starts_with("when")) {
         return faults;
     }
@@ -104,7 +104,8 @@ fn catches(rule: &UserRule, command: &str) -> bool {
         .any(|looked| looked.rule == rule.id && looked.decision > Decision::Allow)
 }
 
-/// The rule alone beside ours; at its gravest, so that also one that only notes is heard.
+/// Returns a policy with the rule alone besides the built-in ones; at its highest severity, so that
+/// a rule that only notes counts too.
 fn with(rule: &UserRule, strictness: Strictness) -> Policy {
     let severity = match strictness {
         Strictness::Paranoid => Severity::Block,

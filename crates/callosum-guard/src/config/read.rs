@@ -1,7 +1,7 @@
-//! From the text of a `cake_config.yaml` to what it says, with everything that is wrong with it.
+//! Parser from the text of a `cake_config.yaml` to its settings, with every problem in it.
 //!
-//! The file is read as values first and looked at key by key, so that each problem is told with
-//! its key, its value and what is allowed, all at once and not one after the other.
+//! The file is read as values first and checked key by key, so that all problems are reported at
+//! once, each with its key, its value and the allowed values.
 
 use std::fmt;
 
@@ -21,10 +21,10 @@ pub const LONGEST: usize = 256 * 1024;
 /// Most characters of a file's own text that are shown.
 const LONGEST_SHOWN: usize = 160;
 
-/// What a file says, and what in it was passed over.
+/// Settings of a file, and the keys that were ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// What it says.
+    /// The settings.
     pub config: Config,
     /// Keys that are not known, with the keys that they stand in.
     pub unknown: Vec<String>,
@@ -33,11 +33,11 @@ pub struct Read {
 /// One thing that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key, with the keys that it stands in.
+    /// The key, with the keys around it.
     pub key: String,
-    /// What stands there; `None` where nothing does.
+    /// The value there; `None` if there is none.
     pub value: Option<String>,
-    /// What may stand there.
+    /// The allowed values.
     pub allowed: String,
     /// The line in which the rule begins that it is about.
     pub line: Option<u64>,
@@ -55,7 +55,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a file cannot be used.
+/// Reason that a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// It is larger than is read.
@@ -69,7 +69,7 @@ pub enum ConfigError {
     NotYaml {
         /// The file.
         file: String,
-        /// Where and why.
+        /// Position and reason.
         problem: String,
     },
     /// Values are missing or out of range.
@@ -79,14 +79,14 @@ pub enum ConfigError {
         file: String,
         /// All that is wrong.
         problems: Vec<Problem>,
-        /// What of the file makes the guard stricter and could be read all the same.
+        /// The parts of the file that make the guard stricter and could be read all the same.
         stricter: Box<Config>,
     },
 }
 
 impl ConfigError {
-    /// What is left of the file for a guard that must decide all the same: its strictness and its
-    /// rules, as far as they could be read, over what holds without a file. Never laxer than that.
+    /// Returns the part of the file for a guard that must decide all the same: its strictness and
+    /// its rules, as far as they could be read, over the defaults. Never laxer than those.
     pub fn stricter_part(&self) -> Config {
         match self {
             Self::Invalid { stricter, .. } => (**stricter).clone(),
@@ -95,7 +95,7 @@ impl ConfigError {
     }
 }
 
-/// So many problems are told in one line.
+/// Limit on the problems that one line reports.
 const MOST_TOLD: usize = 3;
 
 fn listed(problems: &[Problem]) -> String {
@@ -119,8 +119,9 @@ impl Config {
         Self::parse_over(file, text, &Config::default())
     }
 
-    /// The same, where a key that is missing is as it is in `base`. A project's file that does not mention a key has
-    /// no opinion on it, whatever the user's file says. Rules of `base` are not taken over.
+    /// Parses over `base`: a missing key is as in `base`. A project's file that does not mention a
+    /// key has no opinion on it, with any value in the user's file. Rules of `base` are not taken
+    /// over.
     pub fn parse_over(file: &str, text: &str, base: &Config) -> Result<Read, ConfigError> {
         if text.len() > LONGEST {
             return Err(ConfigError::TooLarge {
@@ -155,10 +156,10 @@ impl Config {
     }
 }
 
-/// What was found while a file is gone through.
+/// Findings while a file is read.
 #[derive(Default)]
 struct Sheet {
-    /// Where each rule begins.
+    /// Line at which each rule begins.
     lines: Vec<u64>,
     problems: Vec<Problem>,
     unknown: Vec<String>,
@@ -236,27 +237,27 @@ impl Sheet {
         let cooldown = escalation.cooldown_minutes;
         escalation.cooldown_minutes =
             self.number(part, "escalation.cooldown_minutes", 1, 60, cooldown);
-        let told = self.optional(part, "escalation.human_notification", &empty);
+        let notification = self.optional(part, "escalation.human_notification", &empty);
         self.known(
             "escalation.human_notification.",
-            told,
+            notification,
             &["enabled", "webhook", "desktop"],
         );
         let (before, desktop) = (escalation.webhook.clone(), escalation.desktop);
         let enabled = self.truth(
-            told,
+            notification,
             "escalation.human_notification.enabled",
             before.is_some() || desktop,
         );
         let key = "escalation.human_notification.desktop";
-        let desktop = self.truth(told, key, desktop);
-        let webhook = told.get("webhook").and_then(Value::as_str);
+        let desktop = self.truth(notification, key, desktop);
+        let webhook = notification.get("webhook").and_then(Value::as_str);
         let webhook = webhook.or(before.as_deref()).unwrap_or("");
         let address = webhook.starts_with("https://") || webhook.starts_with("http://");
         if enabled && !address && !(desktop && webhook.is_empty()) {
             self.problem(
                 "escalation.human_notification.webhook",
-                told.get("webhook"),
+                notification.get("webhook"),
                 "a URL that starts with https:// or http:// because notifications are enabled (or `desktop: true` without a URL)",
             );
         }
@@ -462,7 +463,7 @@ impl Sheet {
                 for fault in proof::faults(&rule) {
                     self.problems.push(Problem {
                         key: format!("{key}.{}", fault.key),
-                        value: Some(shown(&Value::String(fault.value))),
+                        value: Some(display(&Value::String(fault.value))),
                         allowed: fault.wanted.to_owned(),
                         line,
                     });
@@ -472,7 +473,7 @@ impl Sheet {
             Err(error) => self.problems.push(Problem {
                 line,
                 key,
-                value: Some(shown(rule)),
+                value: Some(display(rule)),
                 allowed: format!(
                     "id, tools, severity (block, ask or note) and reason, optionally when and alternative: {}",
                     plain(&error.to_string())
@@ -484,7 +485,7 @@ impl Sheet {
     fn problem(&mut self, key: &str, value: Option<&Value>, allowed: &str) {
         self.problems.push(Problem {
             key: key.to_owned(),
-            value: value.map(shown),
+            value: value.map(display),
             allowed: allowed.to_owned(),
             line: None,
         });
@@ -568,9 +569,10 @@ impl Sheet {
     }
 }
 
-/// The lines in which the rules of a file begin; none where it has none.
+/// Returns the lines in which the rules of a file begin; none if it has none.
 ///
-/// Read a second time, since values do not keep where they stood, and most files have no rules.
+/// Reads the file a second time, since values do not keep their position, and most files have no
+/// rules.
 fn lines_of_rules(value: &Value, text: &str) -> Vec<u64> {
     #[derive(Deserialize)]
     struct Rules {
@@ -613,6 +615,6 @@ fn steers(letter: char) -> bool {
 }
 
 /// A value for people, on one line and not too long.
-fn shown(value: &Value) -> String {
+fn display(value: &Value) -> String {
     plain(&value.to_string())
 }

@@ -38,7 +38,7 @@ fn the_seeds_example_is_the_default() {
     assert!(read.unknown.is_empty());
 }
 
-/// CAKE-CFG-1: a value out of range is an error that says the key, the value and the range.
+/// CAKE-CFG-1: a value out of range is an error with the key, the value and the range.
 #[test]
 fn values_out_of_range_are_named_with_the_range() {
     for (from, to, problem) in [
@@ -102,7 +102,7 @@ fn values_out_of_range_are_named_with_the_range() {
     }
 }
 
-/// CAKE-CFG-1: in one line the first problems are told, and how many more there are.
+/// CAKE-CFG-1: one line reports the first problems, and the number of others.
 #[test]
 fn one_line_tells_the_first_problems_and_counts_the_others() {
     let text = "strictness: lax\nworktrees: 1\nescalation: {max_strikes: 0, cooldown_minutes: 0}\n\
@@ -113,9 +113,9 @@ fn one_line_tells_the_first_problems_and_counts_the_others() {
     assert_eq!(line.matches("; ").count(), 3, "{line}");
 }
 
-/// CAKE-CFG-1: all that is wrong is told at once, and what is no YAML is said to be none.
+/// CAKE-CFG-1: all problems are reported at once, and invalid YAML is reported as such.
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     assert_eq!(problems("strictness: lax\nsafety: 1\nrules: {}\n").len(), 3);
     assert_eq!(problems("[]").len(), 1);
     let broken = Config::parse("cake_config.yaml", "a: [1,\nb: }");
@@ -132,7 +132,7 @@ fn all_problems_are_told_at_once() {
     assert!(matches!(large, Err(ConfigError::TooLarge { .. })));
 }
 
-/// CAKE-CFG-1: a key that is not known is named with the keys that it stands in.
+/// CAKE-CFG-1: a key that is not known is named with the keys around it.
 #[test]
 fn unknown_keys_are_named() {
     let text = SEED.replace("safety:", "colour: red\nsafety:\n  ask_twice: true");
@@ -221,7 +221,7 @@ fn a_projects_file_only_tightens() {
     );
 }
 
-/// CAKE-SHIM-1: users write rules of the same form as ours.
+/// CAKE-SHIM-1: users write rules of the same form as the built-in ones.
 #[test]
 fn a_users_rule_looks_at_commands() {
     let text = format!(
@@ -297,15 +297,15 @@ fn a_rule_whose_own_commands_do_not_hold_is_refused() {
         let problems = problems(&text.replace(from, to));
         let expected = format!("line {line}: {problem}");
         assert!(problems.contains(&expected), "{problems:#?}");
-        // Where a pattern is none, nothing is said of what the rule then misses.
+        // With an invalid pattern, the commands that the rule then misses are not reported.
         if problem.contains("when[") {
             assert_eq!(problems, [expected]);
         }
     }
 }
 
-/// CAKE-CFG-1: a rule that catches its own alternative, or another's that catches its own, is a problem of the
-/// file and none of whoever reads it; and the guard goes on deciding.
+/// CAKE-CFG-1: a rule that catches its own alternative, or another's that catches its own, is a
+/// problem of the file and not of its reader; and the guard goes on deciding.
 #[test]
 fn a_rule_that_catches_its_own_alternative_ends_nothing() {
     for severity in ["note", "ask", "block"] {
@@ -344,9 +344,10 @@ fn a_rule_that_catches_its_own_alternative_ends_nothing() {
     );
 }
 
-/// CAKE-CFG-1: what stands in a file of a stranger moves no cursor of whoever is told of it.
+/// CAKE-CFG-1: the contents of a stranger's file move no cursor of the person who reads the
+/// message.
 #[test]
-fn nothing_that_a_terminal_would_obey_is_told() {
+fn control_characters_are_never_reported() {
     let rule = "rules:\n  - {id: a, tools: [a], severity: \"\\e[2J\", reason: b}\n";
     for text in [
         SEED.replace("balanced", "\"\\e[2J\""),
@@ -390,8 +391,8 @@ fn what_is_left_of_a_broken_file_is_never_laxer_than_none() {
     }
 }
 
-/// CAKE-CFG-1: what a project says and what does not count is known by its key; the seed's example
-/// asks for nothing that is passed over.
+/// CAKE-CFG-1: a key in a project's file that does not count is reported; the seed's example has no
+/// such key.
 #[test]
 fn what_a_project_may_not_say_is_named() {
     let user = Config::default();

@@ -1,9 +1,10 @@
-//! Commands that lose nothing in the state that things are in: `git reset --hard` in a clean tree, `git branch -D` of a
-//! merged branch, `rm -rf` of a path that does not exist.
+//! Commands that lose nothing in the current state: `git reset --hard` in a clean tree,
+//! `git branch -D` of a merged branch, `rm -rf` of a path that does not exist.
 //!
-//! Start with [`Relief::lifts`]. It speaks only if the facts prove that nothing is lost; whatever they leave open is judged
-//! by the rules alone. Facts describe the moment before the line runs, so they count only behind commands that bring
-//! nothing into the tree: behind `git stash pop` or `mv`, a clean tree is not clean any more.
+//! Start with [`Relief::lifts`]. It speaks only if the facts prove that nothing is lost; anything
+//! that they leave open is judged by the rules alone. Facts describe the moment before the line
+//! runs, so they count only behind commands that bring nothing into the tree: behind
+//! `git stash pop` or `mv`, a clean tree is not clean any more.
 
 use crate::{
     analyze::{Call, value::Arg},
@@ -41,7 +42,7 @@ const GIT_READERS: [&str; 16] = [
     "version",
 ];
 
-/// What is known to be harmless of the calls of one line.
+/// The calls of one line, and the facts that may prove some of them harmless.
 pub(crate) struct Relief<'a> {
     calls: &'a [Call],
     facts: &'a Facts,
@@ -51,7 +52,7 @@ pub(crate) struct Relief<'a> {
 
 impl<'a> Relief<'a> {
     /// Returns what is known of a line, `None` if there is nothing that could lift a rule.
-    pub(crate) fn of(command: &str, calls: &'a [Call], facts: &'a Facts) -> Option<Self> {
+    pub(crate) fn find(command: &str, calls: &'a [Call], facts: &'a Facts) -> Option<Self> {
         let has_facts = !facts.git.is_empty() || !facts.absent.is_empty();
         let stashes = || command.contains("stash") && command.contains("&&");
         if !has_facts && !stashes() {
@@ -194,7 +195,7 @@ impl<'a> Relief<'a> {
             || self
                 .state_before(at, call)
                 .is_some_and(|state| is_none(state.changed.as_ref()));
-        // Where the tree goes to another commit, its files take the place of untracked ones.
+        // If the tree goes to another commit, its files replace untracked ones.
         let goes = stashed == Some(true) || is_none(state.untracked.as_ref());
         let keeps_commits = state.head_is_saved && self.commits_stay_before(at);
         is_clean && (!is_elsewhere || keeps_commits && goes)

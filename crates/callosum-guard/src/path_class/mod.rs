@@ -1,4 +1,4 @@
-//! Where a path leads, as far as that matters for what may be done to it.
+//! Classes of paths, as far as they matter for what may be done to a path.
 //!
 //! Decided from the path and the facts alone. A pattern counts as the worst that it may fit.
 
@@ -14,15 +14,15 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// A kind of place, of which a path has exactly one.
+/// A class of place; a path has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PathClass {
     /// Without it the machine or the person's work is gone: `/`, `/etc`, the home folder, the
-    /// folders that the project stands in.
+    /// folders around the project.
     Vital,
     /// The project itself.
     Project,
-    /// Vital where a value that is not known turns out empty.
+    /// Vital if an unknown value turns out empty.
     MaybeVital,
     /// Part of the system.
     System,
@@ -47,7 +47,7 @@ pub(crate) enum PathClass {
 /// The folders in which keepers of revisions have all that was ever committed.
 const REPOSITORIES: [&str; 4] = [".git", ".jj", ".hg", ".sl"];
 
-/// Where a path leads.
+/// Returns the class of a path.
 pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
     if text.is_empty() {
         return PathClass::Unknown;
@@ -74,7 +74,7 @@ pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
 }
 
 fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
-    // What is certainly not empty stands for one name.
+    // A part that is certainly not empty counts as one name.
     let named = text.replace(SOME, "\u{2026}");
     if !named.contains(MAYBE) {
         let first = named.trim_start_matches("./");
@@ -173,7 +173,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
             PathClass::Inside
         };
     }
-    // What git leaves behind where it was killed. Others' work it keeps none of.
+    // A lock that git leaves if it is killed. It holds no one's work.
     if is_lock_of_git(&absolute) {
         return PathClass::Inside;
     }
@@ -200,7 +200,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
     if is_of_service(&absolute) && !pattern {
         return PathClass::Free;
     }
-    // What stands in it, as the other temporary folders; it is itself a file system.
+    // Its contents are like the other temporary folders; it is itself a file system.
     if pattern && absolute == "/dev/shm" {
         return PathClass::Free;
     }
@@ -223,7 +223,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
     });
     // Who begins in the home folder works on files in it, but not on what it keeps for all others.
     let is_home = root.is_some() && root == home;
-    // A home that stands among what is free is not free for that.
+    // A home inside a free folder is not free for that.
     let is_free = |free: &String| {
         let holds_home = home.is_some_and(|home| home != free && path::is_within(home, free));
         path::is_within(&absolute, free) && !(holds_home && in_home.is_some())
@@ -265,8 +265,8 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> PathClass {
     PathClass::Outside
 }
 
-/// Where a path leads in a folder that the client was given: that as a whole, and its repository, are as
-/// the project's own. What is deleted in it no snapshot holds.
+/// Returns the class of a path in a folder that the client was given: that as a whole, and its
+/// repository, are as the project's own. No snapshot holds what is deleted in it.
 fn in_given(absolute: &str, pattern: bool, facts: &Facts) -> Option<PathClass> {
     let folder = given(absolute, facts)?;
     Some(match absolute.get(folder.len()..) {
@@ -277,12 +277,13 @@ fn in_given(absolute: &str, pattern: bool, facts: &Facts) -> Option<PathClass> {
     })
 }
 
-/// Whether a path stands in a folder that the client was given.
+/// Whether a path is in a folder that the client was given.
 pub(crate) fn is_given(absolute: &str, facts: &Facts) -> bool {
     given(absolute, facts).is_some()
 }
 
-/// The folder that the client was given in which a path stands. One that is temporary is free anyway.
+/// Returns the folder that the client was given and that holds a path. One that is temporary is
+/// free anyway.
 fn given<'f>(absolute: &str, facts: &'f Facts) -> Option<&'f String> {
     let home = facts.home.as_deref().filter(|home| !home.is_empty());
     let is_own = |folder: &&String| {
@@ -292,8 +293,8 @@ fn given<'f>(absolute: &str, facts: &'f Facts) -> Option<&'f String> {
     given.find(|folder| path::is_within(absolute, folder))
 }
 
-/// Whether the root is one of a project, and not what happens to be around where somebody began: the
-/// root of all, a folder that holds the home, or one of the system without a repository.
+/// Whether the root is one of a project, and not just the folder in which someone began: the root
+/// of all, a folder that holds the home, or one of the system without a repository.
 fn is_ground(root: &str, facts: &Facts) -> bool {
     let home = facts.home.as_deref().filter(|home| !home.is_empty());
     if root == "/" || home.is_some_and(|home| path::is_within(home, root)) {
@@ -314,7 +315,7 @@ fn is_ground(root: &str, facts: &Facts) -> bool {
     !is_kept_for_others || second.is_some() && has_records
 }
 
-/// Whether a path is one of the system's temporary folders, or stands in one.
+/// Whether a path is one of the system's temporary folders, or is in one.
 pub(crate) fn is_temporary(absolute: &str) -> bool {
     [
         "/tmp",

@@ -3,7 +3,7 @@
 use super::{PathClass, place};
 use crate::{analyze::value::MAYBE, facts::Facts};
 
-fn of(text: &str) -> PathClass {
+fn classify(text: &str) -> PathClass {
     let facts = Facts::of_a_project();
     place(text, facts.cwd.as_deref(), &facts)
 }
@@ -40,7 +40,7 @@ fn what_lies_among_temporary_folders_may_be_vital() {
 
 /// CAKE-SHIM-1: a folder of the system or the home does not become a project by being begun in.
 #[test]
-fn where_somebody_begins_is_not_always_a_project() {
+fn a_working_folder_is_not_always_a_project() {
     let within = |root: &str, git: Option<&str>| Facts {
         cwd: Some(root.to_owned()),
         home: Some("/home/u".to_owned()),
@@ -85,7 +85,7 @@ fn where_somebody_begins_is_not_always_a_project() {
 /// CAKE-SHIM-1: a folder that the client was given is as a whole what the project is; of what is deleted in
 /// it there is no snapshot.
 #[test]
-fn what_was_given_is_no_less_somebodys_work() {
+fn a_given_folder_is_protected_like_a_project() {
     let facts = Facts {
         given: vec!["/home/u/common".to_owned(), "/tmp/given".to_owned()],
         ..Facts::of_a_project()
@@ -106,9 +106,9 @@ fn what_was_given_is_no_less_somebodys_work() {
     }
 }
 
-/// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.
+/// CAKE-SHIM-1: a path is judged by its target, not by its spelling.
 #[test]
-fn paths_are_told_apart_by_where_they_lead() {
+fn paths_are_classified_by_their_target() {
     for (text, expected) in [
         ("/", PathClass::Vital),
         ("//", PathClass::Vital),
@@ -152,15 +152,18 @@ fn paths_are_told_apart_by_where_they_lead() {
         ("/dev/null", PathClass::Sink),
         ("/dev/shm/x", PathClass::Free),
     ] {
-        assert_eq!(of(text), expected, "{text}");
+        assert_eq!(classify(text), expected, "{text}");
     }
-    assert_eq!(of(&format!("{MAYBE}*")), PathClass::Everything);
-    assert_eq!(of(&format!("{MAYBE}*.log")), PathClass::Unknown);
-    assert_eq!(of(&format!("{MAYBE}/")), PathClass::MaybeVital);
-    assert_eq!(of(&format!("{MAYBE}/*")), PathClass::MaybeVital);
-    assert_eq!(of(&format!("/home/u/{MAYBE}")), PathClass::MaybeVital);
-    assert_eq!(of(&format!("{MAYBE}")), PathClass::Unknown);
-    assert_eq!(of(&format!("{MAYBE}/node_modules")), PathClass::Unknown);
+    assert_eq!(classify(&format!("{MAYBE}*")), PathClass::Everything);
+    assert_eq!(classify(&format!("{MAYBE}*.log")), PathClass::Unknown);
+    assert_eq!(classify(&format!("{MAYBE}/")), PathClass::MaybeVital);
+    assert_eq!(classify(&format!("{MAYBE}/*")), PathClass::MaybeVital);
+    assert_eq!(classify(&format!("/home/u/{MAYBE}")), PathClass::MaybeVital);
+    assert_eq!(classify(&format!("{MAYBE}")), PathClass::Unknown);
+    assert_eq!(
+        classify(&format!("{MAYBE}/node_modules")),
+        PathClass::Unknown
+    );
 }
 
 /// CAKE-SHIM-1: a file that a service makes again at each start is free, and what the machine is reached by is not.
@@ -173,7 +176,7 @@ fn numbers_and_sockets_of_services_are_free() {
         "/run/user/1000/app.socket",
         "/var/run/app/app.lock",
     ] {
-        assert_eq!(of(path), PathClass::Free, "{path}");
+        assert_eq!(classify(path), PathClass::Free, "{path}");
     }
     for path in [
         "/run/app",
@@ -185,7 +188,7 @@ fn numbers_and_sockets_of_services_are_free() {
         "/run/app/state.db",
         "/run/*/app.pid",
     ] {
-        assert_eq!(of(path), PathClass::System, "{path}");
+        assert_eq!(classify(path), PathClass::System, "{path}");
     }
-    assert_eq!(of("/run/*.pid"), PathClass::System);
+    assert_eq!(classify("/run/*.pid"), PathClass::System);
 }

@@ -1,9 +1,9 @@
 //! Files that agents do not write: the guard's own, the clients' hooks, the repository's, the
-//! shell's start-up files, and whatever lies outside the project.
+//! shell's start-up files, and any file outside the project.
 //!
 //! [`decide_write`] judges one path, for tools that write files; [`writes`] finds the paths that a
-//! command would write, so that both ways are judged alike. Which program writes what stands in the
-//! table of `writer`.
+//! command would write, so that both ways are judged alike. The table of `writer` lists the files
+//! that each program writes.
 
 mod mode;
 mod secret_files;

@@ -1,4 +1,4 @@
-//! What a mode of `chmod` leaves of a file to those who read it.
+//! Access that a mode of `chmod` leaves to a file's readers.
 
 use super::write_denial::SETTINGS;
 use crate::analyze::value::Arg;
@@ -7,7 +7,7 @@ use crate::analyze::value::Arg;
 const OPTIONS: [&str; 5] = ["-R", "-v", "-c", "-f", "-h"];
 
 /// The mode that a command names, which may begin as an option does: `chmod -x f`.
-pub(super) fn of(words: &[Arg]) -> Option<&str> {
+pub(super) fn requested_mode(words: &[Arg]) -> Option<&str> {
     let mut words = words.iter().skip(1).map(|word| word.text.as_str());
     words.find(|word| {
         let letters = word.strip_prefix('-').unwrap_or("R");
@@ -17,8 +17,8 @@ pub(super) fn of(words: &[Arg]) -> Option<&str> {
     })
 }
 
-/// Whether a file stays its owner's to read, and nobody else's to write. Of a client's folder and of
-/// what it runs that is to enter and to run it as well.
+/// Whether its owner can still read a file, and no one else can write it. For a client's folder and
+/// what it runs, its owner must also be able to enter and run it.
 pub(super) fn leaves(mode: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     let is_clients = parts.any(|part| SETTINGS.iter().any(|(folder, _)| part == *folder));
@@ -60,7 +60,7 @@ pub(super) fn leaves(mode: &str, path: &str) -> bool {
 mod tests {
     use super::leaves;
 
-    /// CAKE-SHIM-1: what takes reading away from a client is told from what leaves it.
+    /// CAKE-SHIM-1: a mode that takes reading away from a client differs from one that leaves it.
     #[test]
     fn a_mode_leaves_a_folder_readable_or_not() {
         for mode in [

@@ -2,7 +2,7 @@
 
 use crate::{glob, path};
 
-/// What the name of a file beside `.env` ends in that is a sample of it, or is encrypted.
+/// Endings of files next to `.env` that are samples of it, or are encrypted.
 const SAMPLES: [&str; 16] = [
     "example", "sample", "template", "test", "dist", "tpl", "tmpl", "schema", "default",
     "defaults", "enc", "gpg", "age", "asc", "vault", "sops",
@@ -71,8 +71,8 @@ fn is_public(name: &str) -> bool {
     !parts.clone().any(is_kept) && parts.any(is_shown)
 }
 
-/// The file that a word names where a program is told what to send: `FILE`, `@FILE`, `x=@FILE;type=y`, `x=<FILE`,
-/// `--body=FILE`, `-T/FILE`.
+/// Returns the file that a word names as the data to send: `FILE`, `@FILE`, `x=@FILE;type=y`,
+/// `x=<FILE`, `--body=FILE`, `-T/FILE`.
 pub(crate) fn sent_file(word: &str) -> &str {
     let file = if let Some((_, file)) = word.rsplit_once('@') {
         file
@@ -96,7 +96,7 @@ mod tests {
 
     /// CAKE-SHIM-1: where keys are kept is known by its name, a sample and a public key by theirs.
     #[test]
-    fn what_keeps_secrets_is_told_from_what_looks_alike() {
+    fn secret_files_differ_from_similar_names() {
         for file in [
             ".env",
             ".env.production",
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// CAKE-SHIM-1: the file that is sent is found in whatever way a program is told of it.
+    /// CAKE-SHIM-1: the file that is sent is found in every form that programs accept.
     #[test]
     fn the_file_that_is_sent_is_read_out_of_its_word() {
         for word in [

@@ -141,7 +141,7 @@ fn each_program_is_known_by_what_it_writes() {
     }
 }
 
-/// CAKE-SHIM-1: a program that only reads a protected file is let through, as is one that writes it
+/// CAKE-SHIM-1: a program that only reads a protected file is allowed, as is one that writes it
 /// elsewhere.
 #[test]
 fn what_is_only_read_is_not_held_against_a_program() {
@@ -263,7 +263,7 @@ fn a_linked_worktree_does_not_write_the_shared_repository() {
     assert_eq!(verdict.rule.as_deref(), Some("protect.outside"));
 }
 
-/// CAKE-SHIM-1: what a client has its model plan and remember is written; what stands beside it is not.
+/// CAKE-SHIM-1: a model may write its client's plans and memories; files next to them it may not.
 #[test]
 fn what_clients_keep_for_their_models_is_written() {
     let facts = Facts {
@@ -306,8 +306,8 @@ fn what_clients_keep_for_their_models_is_written() {
     }
 }
 
-/// CAKE-SHIM-1: what steers the guard and stands outside of the project is not written, but for
-/// folders in it that are for everybody's use.
+/// CAKE-SHIM-1: files that steer the guard outside of the project are not written, but for folders
+/// in it that are for everybody's use.
 #[test]
 fn what_steers_the_guard_is_not_written() {
     let text = |text: &str| text.to_owned();
@@ -334,8 +334,8 @@ fn what_steers_the_guard_is_not_written() {
     }
 }
 
-/// CAKE-SHIM-1: what is put into a folder outside of the project lies outside, under whatever name, and
-/// so does what comes from elsewhere onto a protected file.
+/// CAKE-SHIM-1: what is put into a folder outside of the project is outside, under any name, and so
+/// is what comes from elsewhere onto a protected file.
 #[test]
 fn what_is_put_into_a_folder_is_judged_by_where_it_comes_to_lie() {
     let facts = Facts::of_a_project();

@@ -1,5 +1,5 @@
-//! What is written where files are copied, linked or moved: the target, what it comes to hold under the
-//! sources' names, and the folder that is replaced.
+//! Paths that copying, linking or moving writes: the target, the paths in it under the sources'
+//! names, and the folder that is replaced.
 
 use super::{
     writer::Reach,
@@ -12,7 +12,7 @@ use crate::{
     rule::Subject,
 };
 
-/// What programs write that are given sources and a target.
+/// Adds the paths that programs write which take sources and a target.
 pub(super) fn copied(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let takes = match call.name.as_str() {
         "install" => "-t --target-directory -S --suffix -m --mode -o --owner -g --group",
@@ -69,7 +69,7 @@ fn into<'a>(subject: &Subject<'a>) -> Option<&'a str> {
         .or_else(|| subject.value("--target-directory"))
 }
 
-/// Names of folders that clients have in their own, beside their settings.
+/// Names of folders that clients have in their own, next to their settings.
 const BESIDE_SETTINGS: [&str; 14] = [
     "agents",
     "commands",
@@ -87,8 +87,8 @@ const BESIDE_SETTINGS: [&str; 14] = [
     "specs",
 ];
 
-/// Whether a target may be what the only source was from then on, because it is not there yet: a
-/// folder of a name that says nothing of what is in it.
+/// Whether the only source may become the target itself, because that does not exist yet: a folder
+/// whose name does not show its contents.
 fn becomes_folder(to: &str, sources: &[(&Arg, bool)]) -> bool {
     let [(source, _)] = sources else {
         return false;
@@ -98,8 +98,9 @@ fn becomes_folder(to: &str, sources: &[(&Arg, bool)]) -> bool {
     !to.ends_with('/') && !has_ending && !BESIDE_SETTINGS.contains(&name)
 }
 
-/// Into a folder means to the files of those names in it, and where all that stands in a folder
-/// is put there, to files of any name. `takes` is the command where it takes folders as they are.
+/// Adds the paths of files that are put into a folder: by the sources' names, and if all of a
+/// folder's contents are put there, files of any name. `takes` is the command if it takes folders
+/// as they are.
 fn put_into(
     to: &str,
     sources: &[(&Arg, bool)],
@@ -132,7 +133,7 @@ fn put_into(
     }
 }
 
-/// What goes by being moved, and what it is moved to.
+/// Adds the paths that a move removes, and those that it creates.
 pub(super) fn moved(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
     let folder = into(&subject);

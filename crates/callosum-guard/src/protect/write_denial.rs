@@ -1,4 +1,4 @@
-//! What is held against a write to a path: whose file it is, and how grave that is.
+//! Objections to a write to a path: the owner of the file, and the severity.
 
 use super::writer::Reach;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     verdict::{Decision, Verdict},
 };
 
-/// What is held against a write.
+/// An objection to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Objection {
     pub(crate) id: &'static str,
@@ -60,7 +60,7 @@ const OUTSIDE: Objection = objection(
     "it is outside the project",
 );
 
-/// Files of ours in a project's root.
+/// Files of this program in a project's root.
 const OURS: [&str; 3] = [".calrc", "registry.json", "cake_config.yaml"];
 
 /// Start-up files in a home folder, and keys by which others log in.
@@ -157,9 +157,9 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
     }
 }
 
-/// Whether a pattern is about our files: it begins like one of them, and takes it in.
+/// Whether a pattern is about this program's files: it begins like one of them, and includes it.
 ///
-/// `*.json` takes one in as well, and is about others: most projects have none of ours.
+/// `*.json` includes one as well, but is about others: most projects have none of these files.
 fn is_pattern_of_state(pattern: &str, initialised: bool) -> bool {
     const NAMES: [&str; 4] = ["cal_audit", ".cal_memory.json", ".cal_hashlog", ".cal_lock"];
     let begins = pattern.find(['*', '?', '[']).unwrap_or(0);
@@ -168,7 +168,7 @@ fn is_pattern_of_state(pattern: &str, initialised: bool) -> bool {
     is_about && names.any(|name| glob::matches(pattern, name))
 }
 
-/// What is held against a write to this path by a command that reaches so far.
+/// Returns the objection to a write to this path by a command of this reach.
 pub(crate) fn objection_to(
     text: &str,
     cwd: Option<&str>,
@@ -236,8 +236,8 @@ pub(crate) fn objection_to(
     }
 }
 
-/// Where clients have their model write what it plans and remembers, in the home folder, `*` for one name. Nothing of it
-/// steers what they may do.
+/// Paths in the home folder at which clients have their model write plans and memories, `*` for one
+/// name. Nothing there steers what they may do.
 const OF_CLIENTS: [&str; 5] = [
     ".claude/plans/*.md",
     ".claude/projects/*/memory/*.md",
@@ -318,8 +318,8 @@ const UNREAD: [&str; 7] = [
     ".bak", ".backup", ".orig", ".old", ".example", ".sample", "~",
 ];
 
-/// Whether it is of the clients' settings in which hooks are registered, wherever they stand, or
-/// a folder of theirs that goes as a whole. A pattern is one where it takes them in.
+/// Whether it is one of the clients' settings in which hooks are registered, in any place, or a
+/// client's folder that goes as a whole. A pattern is one if it includes them.
 fn settings(path: &str, reach: Reach) -> bool {
     let is_folder = |part: &str, folder: &str| {
         part == folder || !glob::takes_all(part) && glob::matches(part, folder)

@@ -1,22 +1,22 @@
-//! What each program writes, by the words of its command line: a table.
+//! Files that each program writes, by the words of its command line: a table.
 //!
-//! Only how a word names a file stands here. Programs whose words need more than that to be read,
-//! such as editors and `tar`, are in `writes`.
+//! It only has the ways in which a word names a file. Programs whose words need more than that to
+//! be read, such as editors and `tar`, are in `writes`.
 
-/// How much may be held against a write.
+/// Extent of the objections to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Whatever is protected, and that it lies outside the project.
+    /// Every protected file, and every file outside the project.
     Anywhere,
-    /// Whatever is protected.
+    /// Every protected file.
     Protected,
-    /// Whatever is protected but the system's files: nothing in the file itself is changed.
+    /// Every protected file except the system's: nothing in the file itself is changed.
     Guarded,
-    /// Whatever is protected but the settings of clients and what starts by itself: only who may use
-    /// it changes, and its owner still may.
+    /// Every protected file except the settings of clients and programs that start by themselves:
+    /// only who may use it changes, and its owner still may.
     Rights,
-    /// Whatever is protected, and whatever folder such a file stands in: all of it goes, or is
-    /// another one afterwards.
+    /// Every protected file, and every folder with such a file in it: all of it goes, or is another
+    /// one afterwards.
     Whole,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Part {
     From(usize),
     /// The operand at this place.
     At(usize),
-    /// The last operand, where there are so many.
+    /// The last operand, if there are so many.
     Last(usize),
     /// Operands from this one on but the last.
     Sources(usize),
@@ -41,12 +41,12 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) names: &'static str,
-    /// First operands of which one must be there; none where it has no verbs.
+    /// First operands, one of them required; empty if it has no verbs.
     pub(super) verbs: &'static str,
     /// Options that take the next word.
     pub(super) takes: &'static str,
     pub(super) parts: &'static [Part],
-    /// Options of which one must be there; none where it always writes.
+    /// Options, one of them required; empty if it always writes.
     pub(super) with: &'static str,
     /// Options under which it writes nothing.
     pub(super) without: &'static str,
@@ -78,7 +78,7 @@ impl Writer {
         Writer { with, ..self }
     }
 
-    const fn of(self, verbs: &'static str) -> Writer {
+    const fn for_verbs(self, verbs: &'static str) -> Writer {
         Writer { verbs, ..self }
     }
 
@@ -87,7 +87,7 @@ impl Writer {
     }
 }
 
-/// Options by which programs of all sorts are told where to write.
+/// Options by which programs of all sorts take the file to write.
 pub(super) const OUTPUT: &str = "--output --output-file --outfile --out-file --result-file";
 
 /// The table. A program may have several rows, and each of them counts.
@@ -102,9 +102,9 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("trash trash-put rmtrash gomi rip", "", &[From(0)], Whole),
     writer("grm srm rimraf del-cli rmrf", "", &[From(0)], Whole),
     writer("del rd erase ri Remove-Item remove-item", "", &[From(0)], Whole),
-    writer("gio", "", &[From(1)], Whole).of("trash remove"),
-    writer("gio", "", &[At(1)], Whole).of("move rename"),
-    writer("gio", "", &[From(1)], Protected).of("move"),
+    writer("gio", "", &[From(1)], Whole).for_verbs("trash remove"),
+    writer("gio", "", &[At(1)], Whole).for_verbs("move rename"),
+    writer("gio", "", &[From(1)], Protected).for_verbs("move"),
     writer("chattr", "", &[From(0)], Whole),
     writer("chown chgrp", "--reference --from", &[From(1)], Whole),
     writer("setfacl", "-m -x -M -X --modify --remove --restore", &[From(0)], Whole),
@@ -169,29 +169,29 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("psql", "-o --output -c -f -d -h -p -U -L --log-file", &[Value("-o --output -L --log-file")], Protected),
     writer("mongoexport mongodump", "-o --out --db --collection -d -c", &[Value("-o --out")], Protected),
     writer("terraform tofu", "-out -var -var-file -target", &[Value("-out")], Protected),
-    writer("docker podman nerdctl kubectl oc", "-c --container -n --namespace --context", &[Last(3)], Protected).of("cp"),
-    writer("aws", "--profile --region --endpoint-url", &[Last(4)], Protected).of("s3"),
-    writer("gsutil rclone", "-P", &[Last(3)], Protected).of("cp mv rsync copy copyto sync move moveto"),
+    writer("docker podman nerdctl kubectl oc", "-c --container -n --namespace --context", &[Last(3)], Protected).for_verbs("cp"),
+    writer("aws", "--profile --region --endpoint-url", &[Last(4)], Protected).for_verbs("s3"),
+    writer("gsutil rclone", "-P", &[Last(3)], Protected).for_verbs("cp mv rsync copy copyto sync move moveto"),
     writer("sftp", "-P -i -o -b", &[Last(2)], Protected),
     writer("mktemp", "-p --suffix", &[Value("-p"), From(0)], Guarded).without("-u --dry-run -t"),
     writer("7z 7za 7zz", "-o", &[Value("-o")], Protected),
     writer("zip", "-x -i -b -P --exclude", &[At(0)], Protected).without("-T -sf"),
     writer("unzip", "-d -x -P", &[Value("-d")], Protected).without("-l -p -t -v -Z"),
     writer("cpio", "-D -F -O --directory --file", &[From(0), Value("-D --directory")], Protected).without("-t"),
-    writer("git", "--prefix", &[Value("--prefix")], Protected).of("checkout-index"),
-    writer("git", "--directory -p -C", &[Value("--directory")], Protected).of("apply"),
+    writer("git", "--prefix", &[Value("--prefix")], Protected).for_verbs("checkout-index"),
+    writer("git", "--directory -p -C", &[Value("--directory")], Protected).for_verbs("apply"),
     writer("valgrind", "--log-file", &[Value("--log-file")], Protected),
-    writer("git", "--output", &[Value("--output")], Protected).of("diff"),
-    writer("git", "--output", &[Value("--output")], Protected).of("log"),
-    writer("git", "--output", &[Value("--output")], Protected).of("show"),
-    writer("git", "-o --output --format --prefix --remote", &[Value("-o --output")], Protected).of("archive"),
-    writer("git", "-o --output-directory", &[Value("-o --output-directory")], Protected).of("format-patch"),
-    writer("git", "", &[At(2)], Protected).of("bundle"),
-    writer("gh glab", "", &[At(3)], Whole).of("repo"),
-    writer("git", "-b -B", &[From(1)], Whole).of("checkout"),
-    writer("git", "-s --source", &[From(1)], Whole).of("restore"),
-    writer("git", "", &[From(1)], Whole).of("rm").without("--cached"),
-    writer("git", "", &[From(1)], Protected).of("rm").with("--cached"),
-    writer("git", "", &[Last(2)], Protected).of("mv"),
-    writer("git", "", &[Sources(1)], Whole).of("mv"),
+    writer("git", "--output", &[Value("--output")], Protected).for_verbs("diff"),
+    writer("git", "--output", &[Value("--output")], Protected).for_verbs("log"),
+    writer("git", "--output", &[Value("--output")], Protected).for_verbs("show"),
+    writer("git", "-o --output --format --prefix --remote", &[Value("-o --output")], Protected).for_verbs("archive"),
+    writer("git", "-o --output-directory", &[Value("-o --output-directory")], Protected).for_verbs("format-patch"),
+    writer("git", "", &[At(2)], Protected).for_verbs("bundle"),
+    writer("gh glab", "", &[At(3)], Whole).for_verbs("repo"),
+    writer("git", "-b -B", &[From(1)], Whole).for_verbs("checkout"),
+    writer("git", "-s --source", &[From(1)], Whole).for_verbs("restore"),
+    writer("git", "", &[From(1)], Whole).for_verbs("rm").without("--cached"),
+    writer("git", "", &[From(1)], Protected).for_verbs("rm").with("--cached"),
+    writer("git", "", &[Last(2)], Protected).for_verbs("mv"),
+    writer("git", "", &[Sources(1)], Whole).for_verbs("mv"),
 ];

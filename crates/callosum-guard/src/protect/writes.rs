@@ -35,7 +35,7 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
             by_table(writer, call, facts, &mut all);
         }
     }
-    if let Some(unpacked) = Unpacked::of(call, facts) {
+    if let Some(unpacked) = Unpacked::from_call(call, facts) {
         let within = unpacked.within.iter();
         // What is named in an archive may be a file as well.
         all.extend(within.flat_map(|folder| {
@@ -57,7 +57,7 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
         "dd" | "gdd" | "dcfldd" => {
             let mut words = call.words.iter();
             let to = words.find_map(|word| word.text.strip_prefix("of="));
-            // A shell takes it for the value of a variable, where `~` is the home.
+            // A shell takes it for the value of a variable, in which `~` is the home.
             let home = facts.home.as_deref();
             let at_home = |to: &str| Some(format!("{}{}", home?, to.strip_prefix('~')?));
             all.extend(to.map(|to| (at_home(to).unwrap_or(to.to_owned()), Reach::Anywhere)));
@@ -95,7 +95,8 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
     all
 }
 
-/// Whether git puts our records aside with whatever else it does not keep: `git stash -u`.
+/// Whether git stashes the records of this program along with other untracked files:
+/// `git stash -u`.
 fn puts_aside_records(call: &Call, facts: &Facts) -> bool {
     if call.name != "git" || !facts.initialised {
         return false;
@@ -118,7 +119,7 @@ fn takes_journals(path: &str, call: &Call, facts: &Facts) -> bool {
     let (folder, last) = path.rsplit_once('/').unwrap_or((".", path));
     let (folder, is_deep) = match folder.split_once("**") {
         Some((before, _)) => (before.trim_end_matches('/'), true),
-        // What `find` lists begins with where it looks.
+        // The paths that `find` lists begin with the folder that it searches.
         None => (
             folder,
             path.contains('/') && ["find", "xargs"].iter().any(|by| call.via.starts_with(by)),
@@ -143,7 +144,7 @@ pub(super) fn operands<'a>(subject: &Subject<'a>) -> impl DoubleEndedIterator<It
     texts.into_iter()
 }
 
-/// What a row of the table says of a command.
+/// Adds the writes of a command by a row of the table.
 pub(super) fn by_table(writer: &Writer, call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, writer.takes, facts);
     let verb = subject.operand(0);
@@ -220,7 +221,7 @@ fn named_by<'a>(call: &'a Call, option: &'a str) -> impl Iterator<Item = &'a str
 /// The paths whose mode is changed.
 fn opened(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "--reference", facts);
-    let mode = mode::of(&call.words).filter(|_| !subject.has("--reference"));
+    let mode = mode::requested_mode(&call.words).filter(|_| !subject.has("--reference"));
     let from = usize::from(mode.is_some_and(|mode| !mode.starts_with('-')));
     for (word, _) in subject.operands.iter().skip(from) {
         let leaves = mode.is_some_and(|mode| {
@@ -250,7 +251,7 @@ fn edited_in_place(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     }
 }
 
-/// An archive where one is made, a folder where one is taken out of it.
+/// Adds an archive if one is made, a folder if one is unpacked.
 fn archived(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "-f -C --file --directory --exclude -T -X", facts);
     // `tar xzf FILE`: the letters may stand without a dash.
@@ -280,13 +281,13 @@ fn archived(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
 /// The file that an editor is given commands for, and those that the commands name.
 fn edited(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "-c -S -u -i --cmd", facts);
-    let told = call.words.iter().skip(1).any(|word| {
+    let has_commands = call.words.iter().skip(1).any(|word| {
         matches!(
             word.text.as_str(),
             "-c" | "-es" | "-s" | "-S" | "-sc" | "-esc"
         ) || word.text.starts_with("+:")
     });
-    if told || matches!(call.name.as_str(), "ed" | "ex") {
+    if has_commands || matches!(call.name.as_str(), "ed" | "ex") {
         let files = operands(&subject).filter(|text| !text.starts_with('+'));
         all.extend(files.map(|path| (path.to_owned(), Reach::Anywhere)));
     }
@@ -308,7 +309,7 @@ fn edited(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     }
 }
 
-/// The database where a statement changes it, and the files that the client's own commands name.
+/// Adds the database if a statement changes it, and the files that the client's own commands name.
 fn queried(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     const CHANGES: [&str; 9] = [
         "insert", "update", "delete", "create", "drop", "alter", "replace", "vacuum", "reindex",
@@ -365,7 +366,7 @@ fn typed(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     );
 }
 
-/// The files that a patch names, and what git is told to write to.
+/// Adds the files that a patch names, and those that git writes to by an option.
 fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(
         call,

@@ -1,13 +1,14 @@
 //! The command that the guard suggests instead of one that it stops.
 //!
-//! An alternative belongs to the program that is stopped, and uses that command's own words or none: `{0}` stands for
-//! the first operand if there are no more, `{1..}` for all from the second on. A sample with other operands would teach
-//! nothing, and would do harm to someone who takes it at its word. Where nothing fits, there is no alternative.
+//! An alternative belongs to the program that is stopped, and uses that command's own words or
+//! none: `{0}` is replaced with the first operand if there are no more, `{1..}` with all from the
+//! second on. A sample with other operands would teach nothing, and would do harm to someone who
+//! takes it at its word. If nothing fits, there is no alternative.
 
 use super::{Rule, Subject, Tool};
 use crate::analyze::value::Arg;
 
-/// Longer than this, in bytes, no alternative is told.
+/// Length limit of an alternative, in bytes; a longer one is left out.
 const LONGEST: usize = 200;
 
 /// Names of what is one tool to those who use it.
@@ -43,7 +44,7 @@ pub(crate) fn alternatives(rule: &Rule, tool: &Tool, subject: &Subject<'_>) -> V
         .collect()
 }
 
-/// The command that an alternative stands for; `None` where the one that is stopped has no such operands, or not all
+/// Fills in an alternative; `None` if the command that is stopped has no such operands, or not all
 /// of them are known.
 fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String> {
     // Elsewhere the same words are about something else.
@@ -75,7 +76,8 @@ fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String> {
     (filled.len() <= LONGEST).then_some(filled)
 }
 
-/// A word as a shell takes it for what it is; `None` where it is not known, or would be an option.
+/// Quotes a word so that a shell takes it literally; `None` if it is not known, or would be an
+/// option.
 fn quoted(word: &Arg) -> Option<String> {
     let text = word.text.as_str();
     if !word.is_known() || text.is_empty() || text.starts_with('-') {

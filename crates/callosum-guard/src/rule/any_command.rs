@@ -1,4 +1,4 @@
-//! What holds for every command, whatever its name.
+//! Rules for every command, with any name.
 
 use super::{Rule, Severity, Subject, Tool, network, record_keys, truncate};
 use crate::{
@@ -282,8 +282,8 @@ pub(crate) const GENERAL: Tool = Tool {
     ],
 };
 
-/// Whether a shell is given a text of which a command is not known. A file that is there is a
-/// program like any other; what runs elsewhere harms nothing here.
+/// Whether a shell gets a text with an unknown command in it. A file that exists is a program like
+/// any other; what runs elsewhere harms nothing here.
 fn runs_what_is_unknown(subject: &Subject<'_>) -> bool {
     let call = subject.call;
     let name = call.name.as_str();

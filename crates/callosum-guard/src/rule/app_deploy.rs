@@ -1,4 +1,5 @@
-//! Deploys by tools that know nothing else than what everybody has: production, unless they are told of another place.
+//! Deploys by tools that only know what everybody has: production, unless an option names another
+//! place.
 
 use super::{
     Rule, Severity, Subject, Tool,
@@ -196,11 +197,11 @@ fn is_lane_of_release(subject: &Subject<'_>) -> bool {
     parts(lane).any(|part| is_deploying(&part))
 }
 
-/// Whether the command says that it is about a place where things are tried out.
+/// Whether the command names a test environment.
 fn is_for_trial(subject: &Subject<'_>) -> bool {
     let words = subject.call.texts();
-    let mut said = words.iter().skip(1).filter(|word| !word.contains(' '));
-    if said.any(|word| names_production(word)) {
+    let mut operands = words.iter().skip(1).filter(|word| !word.contains(' '));
+    if operands.any(|word| names_production(word)) {
         return false;
     }
     let options: &[&str] = match subject.call.name.as_str() {
@@ -224,7 +225,7 @@ fn is_for_trial(subject: &Subject<'_>) -> bool {
     values(&words, options).any(is_stage)
 }
 
-/// Whether a lane, what it is told (`track:internal`), or a track is one for those who try things out.
+/// Whether a lane, its option (`track:internal`), or a track is one for testers.
 fn is_lane_of_trial(subject: &Subject<'_>, words: &[&str]) -> bool {
     let is_of_trial = |name: &str| {
         is_stage(name) || parts(name).any(|part| matches!(part.as_str(), "alpha" | "internal"))
@@ -232,8 +233,8 @@ fn is_lane_of_trial(subject: &Subject<'_>, words: &[&str]) -> bool {
     let lanes = subject.operands.iter().filter(|(_, is_value)| !is_value);
     let mut lanes = lanes.map(|(word, _)| word.text.as_str());
     lanes.any(|lane| match lane.split_once(':') {
-        Some((told, value)) => {
-            matches!(told, "track" | "env" | "environment" | "stage") && is_of_trial(value)
+        Some((key, value)) => {
+            matches!(key, "track" | "env" | "environment" | "stage") && is_of_trial(value)
         }
         None => is_of_trial(lane),
     }) || values(words, &["--track", "--env"]).any(is_of_trial)

@@ -277,7 +277,7 @@ fn privileged(mode: &str) -> bool {
     })
 }
 
-/// Whether another owner is given to a part of the system, or to all that stands in one.
+/// Whether it gives another owner to a part of the system, or to all of a folder's contents.
 fn taken_over(subject: &Subject<'_>) -> bool {
     let mut paths = subject.operands.iter().skip(1);
     paths.any(|(word, _)| match subject.place(&word.text) {
@@ -287,7 +287,8 @@ fn taken_over(subject: &Subject<'_>) -> bool {
     })
 }
 
-/// Whether a path is of what a container is for, whose owner is told to its image's own user: all but what it starts from.
+/// Whether a path holds the payload of a container, whose owner is set to its image's own user: all
+/// but the system that it starts from.
 fn is_served(subject: &Subject<'_>, written: &str) -> bool {
     const SYSTEM: [&str; 9] = [
         "", "bin", "boot", "dev", "etc", "lib", "lib64", "sbin", "usr",
@@ -305,7 +306,7 @@ fn gathered(subject: &Subject<'_>) -> bool {
     words.any(|word| word.contains(SOME) && subject.place(word) == PathClass::Vital)
 }
 
-/// Whether it is about all that stands in a folder.
+/// Whether it applies to all of a folder's contents.
 fn recursive(subject: &Subject<'_>) -> bool {
     let mut words = subject.operands.iter();
     subject.has("-R") || subject.has("--recursive") || words.any(|(word, _)| word.source.within)

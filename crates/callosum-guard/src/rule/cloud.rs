@@ -330,8 +330,8 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Whether a word of several parts says that something is deleted. What stands behind another verb is a name, and before it
-/// the names of groups have parts as well (`instance-groups managed delete-instances`).
+/// Whether a word of several parts deletes something. A word behind another verb is a name, and
+/// before it the names of groups have parts as well (`instance-groups managed delete-instances`).
 fn deletes_part(words: &[&str]) -> bool {
     const VERBS: [&str; 23] = [
         "add", "call", "create", "deploy", "describe", "download", "execute", "export", "get",
@@ -358,7 +358,7 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
     if words.last() == Some(&"help") {
         return false;
     }
-    let said = subject.text();
+    let text = subject.text();
     let is_told = |verbs: &[&str]| words.iter().any(|word| verbs.contains(word));
     if is_told(&[
         "execute-statement",
@@ -369,7 +369,7 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
         .words
         .iter()
         .any(|word| super::statement::destroys_sql(&word.text))
-        || is_told(&["change-resource-record-sets"]) && said.contains("DELETE")
+        || is_told(&["change-resource-record-sets"]) && text.contains("DELETE")
     {
         return true;
     }

@@ -374,7 +374,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Whether each file or project that `compose` is told of says by its name that it is for tests.
+/// Whether each file or project that `compose` is given is for tests by its name.
 fn is_for_tests(subject: &Subject<'_>) -> bool {
     let words = &subject.call.words;
     let named: Vec<&str> = words

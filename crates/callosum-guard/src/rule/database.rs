@@ -289,7 +289,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// What a command is given to run: its words, and what it reads.
+/// Returns the texts that a command runs: its words, and its input.
 pub(super) fn texts(subject: &Subject<'_>) -> Vec<String> {
     let redis = matches!(
         subject.call.name.as_str(),
@@ -325,8 +325,7 @@ pub(super) fn texts(subject: &Subject<'_>) -> Vec<String> {
     texts
 }
 
-/// Whether the database is one that nobody keeps: in memory, in a temporary folder, or for tests by
-/// its name.
+/// Whether the database is disposable: in memory, in a temporary folder, or for tests by its name.
 fn is_scratch(subject: &Subject<'_>) -> bool {
     let file = subject.operand(0);
     if matches!(subject.call.name.as_str(), "sqlite3" | "sqlite" | "duckdb") {
@@ -349,7 +348,8 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
     name.is_some_and(|name| !name.contains(' ') && says_scratch(name)) && !leads_on(subject)
 }
 
-/// The variable that a client of databases takes the name of its database from, where its words say none.
+/// Returns the variable that a database client takes the name of its database from, if its words
+/// have none.
 pub(super) fn named_by(client: &str) -> Option<&'static str> {
     matches!(client, "psql" | "pgcli").then_some("PGDATABASE")
 }
@@ -406,7 +406,7 @@ fn first_of_mongo<'s>(subject: &'s Subject<'_>) -> Option<&'s str> {
     (!(*maybe_value && is_value)).then_some(first.text.as_str())
 }
 
-/// Whether a name says that what it names is for tests or for a while: `test`, `tmp_x`, `shop-dev`,
+/// Whether a name is one for tests or for temporary use: `test`, `tmp_x`, `shop-dev`,
 /// `compose.ci.yml`, but neither `contest` nor `latest`.
 pub(super) fn says_scratch(name: &str) -> bool {
     const SAYS: [&str; 14] = [

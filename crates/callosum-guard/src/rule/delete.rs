@@ -1,5 +1,5 @@
-//! Deleting: `rm` and whatever else makes files go away. What they are moved from, or mirrored over, is in
-//! `displace`.
+//! Deleting: `rm` and every other program that deletes files. Moves and mirrors, which delete at
+//! their source or target, are in `move_mirror`.
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
@@ -47,7 +47,7 @@ const CACHES: [&str; 16] = [
     ".expo",
 ];
 
-/// Whether a path is one of them, or stands in one.
+/// Whether a path is one of them, or is in one.
 fn is_cache(subject: &Subject<'_>, path: &str) -> bool {
     let absolute = link::resolve(path, subject.call.cwd.as_deref(), subject.facts);
     let home = subject.facts.home.as_deref().unwrap_or("/");

@@ -1,7 +1,7 @@
-//! Deploys to production: nothing is deleted, and everybody has what is there next.
+//! Deploys to production: nothing is deleted, but everybody gets the new version.
 //!
-//! Only where production is named, in a cluster, a folder, a branch or a task: whoever deploys to where things
-//! are tried out is not asked.
+//! Only if production is named, in a cluster, a folder, a branch or a task: a deploy to a test
+//! environment needs no question.
 
 use super::{Rule, Severity, Subject, Tool};
 

@@ -67,14 +67,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 .iter()
                 .map(|(word, _)| word.text.as_str())
                 .collect();
-            let said = words.join(" ");
-            let mut said = said
+            let line = words.join(" ");
+            let mut words = line
                 .split_whitespace()
                 .skip_while(|word| *word != "shell")
                 .skip(1);
-            match said.next() {
-                Some("pm") => said.next() == Some("clear"),
-                Some("rm") => said.next().is_some(),
+            match words.next() {
+                Some("pm") => words.next() == Some("clear"),
+                Some("rm") => words.next().is_some(),
                 Some("wipe" | "recovery") => true,
                 _ => false,
             }

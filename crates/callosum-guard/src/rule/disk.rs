@@ -156,7 +156,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// What `of=` names.
+/// Returns the value of `of=`.
 fn output<'a>(subject: &Subject<'a>) -> Option<&'a str> {
     subject
         .operands

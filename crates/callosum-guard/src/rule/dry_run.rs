@@ -133,7 +133,7 @@ const TOOLS: &[(&[&str], &str, &[&str])] = &[
     ),
 ];
 
-/// Returns whether a command only tells what it would do, or only prints its help or its version.
+/// Returns whether a command only prints what it would do, or its help or its version.
 pub(crate) fn only_tells(call: &Call, facts: &Facts) -> bool {
     let name = call.name.as_str();
     if prints_version(call) {
@@ -157,8 +157,8 @@ pub(crate) fn only_tells(call: &Call, facts: &Facts) -> bool {
     })
 }
 
-/// Returns whether a command ends with `--version` and names nothing else than verbs: a tool that takes a version says
-/// which. What deletes files would take a verb for a file.
+/// Returns whether a command ends with `--version` and names nothing else than verbs: a tool that
+/// takes a version gets one. A program that deletes files would take a verb for a file.
 fn prints_version(call: &Call) -> bool {
     let Some((last, rest)) = call.words.get(1..).and_then(<[_]>::split_last) else {
         return false;

@@ -1,7 +1,7 @@
-//! Services that a program on this machine plays, and clusters that are made to try things out: what is deleted there is
-//! nobody's.
+//! Services that a program on this machine emulates, and clusters for experiments: no one misses
+//! what is deleted there.
 //!
-//! Believed is only what the command itself says of where it leads.
+//! Only the command itself counts as evidence of its target.
 
 use crate::analyze::{Call, value::Arg};
 
@@ -23,7 +23,7 @@ pub(crate) fn is_emulated(call: &Call) -> bool {
     }
 }
 
-/// What an option is given, the last time that it is.
+/// Returns the last value of an option.
 fn value<'w>(words: &'w [Arg], option: &str) -> Option<&'w str> {
     words.iter().enumerate().rev().find_map(|(at, word)| {
         let rest = word.text.strip_prefix(option)?;

@@ -33,8 +33,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         }),
         ("deletes", |s| {
             let text = s.text();
-            let said = text.split_once("mutation").map_or("", |(_, said)| said);
-            let mut names = said.split(|c: char| !c.is_alphanumeric());
+            let fields = text.split_once("mutation").map_or("", |(_, fields)| fields);
+            let mut names = fields.split(|c: char| !c.is_alphanumeric());
             names.any(|name| {
                 name.starts_with("archive")
                     || name.starts_with("delete") && !name.ends_with("Comment")

@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool] = &[
             match s.call.name.as_str() {
                 "arangosh" => ["_drop(", "_dropDatabase(", ".truncate("]
                     .iter()
-                    .any(|said| text.contains(said)),
+                    .any(|call| text.contains(call)),
                 "arangorestore" => s.has("--overwrite"),
                 "surreal" => texts(s).iter().any(|text| {
                     let lower = text.to_ascii_lowercase();
@@ -80,28 +80,27 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Whether statements delete whatever there is, or all of a kind: nothing says of what is matched
-/// which of it is meant.
+/// Whether statements delete everything, or all of a kind: no condition selects among the matches.
 fn destroys_cypher(text: &str) -> bool {
-    let (statements, said) = parted(&text.to_ascii_lowercase());
+    let (statements, strings) = parted(&text.to_ascii_lowercase());
     // Procedures take the statements that they run as texts.
     statements.split(';').any(|statement| {
-        deletes_all(statement) || statement.contains("apoc.") && deletes_all(&said)
+        deletes_all(statement) || statement.contains("apoc.") && deletes_all(&strings)
     })
 }
 
 /// Statements without comments and texts, and the texts.
 fn parted(text: &str) -> (String, String) {
-    let (mut statements, mut said) = (String::new(), String::new());
+    let (mut statements, mut strings) = (String::new(), String::new());
     let mut quote = None;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match quote {
             Some(open) if open == letter => {
                 quote = None;
-                said.push(' ');
+                strings.push(' ');
             }
-            Some(_) => said.push(letter),
+            Some(_) => strings.push(letter),
             None if matches!(letter, '\'' | '"') => quote = Some(letter),
             None if letter == '/' && letters.peek() == Some(&'/') => {
                 letters.by_ref().find(|letter| *letter == '\n');
@@ -110,7 +109,7 @@ fn parted(text: &str) -> (String, String) {
             None => statements.push(letter),
         }
     }
-    (statements, said)
+    (statements, strings)
 }
 
 fn deletes_all(statement: &str) -> bool {
@@ -128,7 +127,8 @@ fn deletes_all(statement: &str) -> bool {
     drops && !words.next_back().is_some_and(super::database::says_scratch)
 }
 
-/// What stands in the innermost brackets of a statement: patterns of nodes and relationships.
+/// Lists the contents of the innermost brackets of a statement: patterns of nodes and
+/// relationships.
 fn patterns(statement: &str) -> impl Iterator<Item = &str> {
     let opened = statement.split(['(', '[']).skip(1);
     opened.filter_map(|behind| Some(behind.split_once([')', ']'])?.0))

@@ -1,4 +1,4 @@
-//! How the machine is reached and protected, and who may use it.
+//! Administration of the machine: its connections, its protection, and its users.
 
 use super::{Rule, Severity, Subject, Tool};
 

@@ -227,8 +227,8 @@ fn deletes_repository(subject: &Subject<'_>) -> bool {
 /// Whether an address is asked to delete a whole index or collection.
 fn deletes_index(subject: &Subject<'_>) -> bool {
     let deletes = asks_to_delete(subject);
-    let said = subject.text();
-    let of_all = said.contains("match_all") || said.contains("*:*");
+    let text = subject.text();
+    let of_all = text.contains("match_all") || text.contains("*:*");
     subject.operands.iter().any(|(word, _)| {
         let Some((host, path)) = parts(&word.text) else {
             return false;

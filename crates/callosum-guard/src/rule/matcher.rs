@@ -1,10 +1,10 @@
 //! The command that a rule looks at, and the patterns by which it looks.
 //!
-//! A pattern is words apart by blanks, all of which must hold:
+//! A pattern is words separated by blanks, and all of its words must hold:
 //!
-//! | written | holds where |
+//! | written | holds if |
 //! |---|---|
-//! | `reset` | the next operand is this word; `*` and `?` stand for others; `a\|b` for either |
+//! | `reset` | the next operand is this word; `*` and `?` match others; `a\|b` matches either |
 //! | `--hard`, `-f\|--force` | an option is there, abbreviated or among joined letters too |
 //! | `--pid=host` | an option is there with this value |
 //! | `@vital` | an operand that is left leads to such a place |
@@ -12,7 +12,7 @@
 //! | `!…` | any of these does not hold |
 //!
 //! Operands are matched in order. An operand behind an option may be that option's value, and is
-//! passed over where it does not fit.
+//! skipped if it does not fit.
 
 use super::{Tool, git};
 use crate::{
@@ -216,7 +216,7 @@ impl<'a> Subject<'a> {
             .map_or("", |(word, _)| word.text.as_str())
     }
 
-    /// Where a path leads from the command's folder.
+    /// Returns the class of a path, from the command's folder on.
     pub(crate) fn place(&self, path: &str) -> PathClass {
         let cwd = self.call.cwd.as_deref();
         let facts = link::facts_of_entry(&self.call.name, path, cwd, self.facts);
@@ -272,7 +272,8 @@ impl<'a> Subject<'a> {
         true
     }
 
-    /// Whether a word of a user's pattern is one that can hold: tests with a name are ours alone.
+    /// Whether a word of a user's pattern is one that can hold: named tests are for built-in rules
+    /// alone.
     pub(crate) fn is_pattern(token: &str) -> bool {
         let token = token.strip_prefix('!').unwrap_or(token);
         match token.strip_prefix('@') {
@@ -283,7 +284,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Where to go on behind the operand that fits.
+    /// Returns the position behind the next operand that fits.
     fn next_operand(&self, wanted: &str, from: usize) -> Option<usize> {
         let mut at = from;
         loop {

@@ -1,5 +1,5 @@
-//! Tools of MCP servers, called from a shell. What a client calls by itself is said in the same form
-//! where nothing else is known of it.
+//! Tools of MCP servers, called from a shell. A call that a client makes by itself has the same
+//! form if nothing else is known of it.
 
 use super::{Rule, Severity, Tool};
 use crate::tool_name::deletes_all;

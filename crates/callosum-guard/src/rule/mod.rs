@@ -1,11 +1,11 @@
-//! What is dangerous: rules as data, one file per tool.
+//! Dangerous commands: rules as data, one file per tool.
 //!
-//! Start with [`Rule`]. A rule says in [patterns](subject) which commands it is about, how strict
-//! it is, why, and what serves the same end. It carries commands that it must catch and ones that
-//! look alike and must pass; one test holds all of them.
+//! Start with [`Rule`]. A rule says in [patterns](matcher) which commands it applies to, its
+//! severity, its reason, and what serves the same end. It carries commands that it must catch and
+//! ones that look alike and must pass; one test checks all of them.
 //!
-//! To add a rule, add it to the table of its tool, or the tool to [`TOOLS`]. What a pattern cannot
-//! say is a test with a name, a function beside the rules that use it.
+//! To add a rule, add it to the table of its tool, or the tool to [`TOOLS`]. A condition beyond
+//! patterns is a test with a name, a function next to the rules that use it.
 
 mod alternative;
 mod any_command;
@@ -76,24 +76,24 @@ pub(crate) use self::{
 };
 use crate::verdict::Decision;
 
-/// How much danger is let through.
+/// Limit on the danger that the guard tolerates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strictness {
-    /// Only what cannot be made good again is asked about.
+    /// Only irreversible commands are asked about.
     Minimal,
-    /// What cannot be made good again is blocked, what may be is asked about.
+    /// Irreversible commands are blocked, those that may be irreversible are asked about.
     #[default]
     Balanced,
-    /// Whatever is asked about otherwise is blocked, and the seed's patterns hold as text.
+    /// Commands that are otherwise asked about are blocked, and the seed's patterns hold as text.
     Paranoid,
 }
 
-/// How grave it is what a rule is about.
+/// Severity of the commands that a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Cannot be made good again: minimal asks, the others block.
+    /// Irreversible: minimal asks, the others block.
     Block,
     /// Loses work, or reaches beyond the project: balanced asks, paranoid blocks.
     Ask,
@@ -102,7 +102,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// What it comes to.
+    /// Returns the decision at a strictness.
     pub fn decision(self, strictness: Strictness) -> Decision {
         match (self, strictness) {
             (Self::Block, Strictness::Minimal)
@@ -114,14 +114,14 @@ impl Severity {
     }
 }
 
-/// One rule of ours.
+/// One built-in rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
-    /// Patterns, of which one must hold; see `subject`.
+    /// Patterns; at least one must hold. See `matcher`.
     pub(crate) when: &'static [&'static str],
     pub(crate) severity: Severity,
-    /// Why, for the agent.
+    /// The reason, for the agent.
     pub(crate) reason: &'static str,
     /// Commands that serve the same end, or look at what it is about, the best first; see `alternative`.
     pub(crate) alternatives: &'static [&'static str],
@@ -207,7 +207,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         .flat_map(|tool| tool.names.iter().copied())
 }
 
-/// Whether one of ours has this name.
+/// Whether a built-in rule has this name.
 pub(crate) fn is_ours(id: &str) -> bool {
     TOOLS
         .iter()

@@ -1,4 +1,4 @@
-//! Displacing: what is moved from where it is needed, and what a mirror deletes.
+//! Displacing: files that are moved away from their place, and those that a mirror deletes.
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{path, path_class::PathClass};
@@ -239,7 +239,7 @@ fn source_words<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
         .map(|(word, _)| word.text.as_str())
 }
 
-/// Whether a path looks like another project: a folder beside this one, or in the home folder.
+/// Whether a path looks like another project: a folder next to this one, or in the home folder.
 fn is_project_of_others(subject: &Subject<'_>, text: &str) -> bool {
     let absolute = path::absolute(text, subject.call.cwd.as_deref());
     let Some((parent, name)) = absolute.rsplit_once('/') else {

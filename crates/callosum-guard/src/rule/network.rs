@@ -154,7 +154,8 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// What takes what is sent by no program of its own: a connection of the shell's, a library of a language's.
+/// Secrets that are sent without a program for it: by a connection of the shell's, or a library of
+/// a language's.
 pub(super) const SENT: Rule = Rule {
     id: "network.leak-secret",
     when: &["&sent-secret"],

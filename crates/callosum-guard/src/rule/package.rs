@@ -132,7 +132,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     && letters.contains('P')
             }),
             ("unpacks-into-system", |s| {
-                let unpacked = Unpacked::of(s.call, s.facts).filter(|unpacked| unpacked.overwrites);
+                let unpacked =
+                    Unpacked::from_call(s.call, s.facts).filter(|unpacked| unpacked.overwrites);
                 let to = unpacked.map(|unpacked| unpacked.within);
                 to.is_some_and(|to| to.iter().any(|to| is_of_system(s, to)))
             }),
@@ -316,7 +317,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Where that stands which an archive takes away as it is put into it.
+/// Lists the classes of the paths that an archiver deletes after adding them.
 fn taken<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = PathClass> + 's {
     let (goes, own) = match subject.call.name.as_str() {
         "zip" => (subject.has("-m") || subject.has("--move"), 1),
@@ -347,8 +348,8 @@ fn takes_all(subject: &Subject<'_>) -> bool {
     })
 }
 
-/// Whether what is unpacked there lands among the system's files or in the home folder itself. A
-/// temporary folder stays one where the project stands in it.
+/// Whether an archive is unpacked among the system's files or into the home folder itself. A
+/// temporary folder stays one if the project is in it.
 fn is_of_system(subject: &Subject<'_>, to: &str) -> bool {
     let at = path::absolute(to, subject.call.cwd.as_deref());
     matches!(subject.place(to), PathClass::Vital | PathClass::System)

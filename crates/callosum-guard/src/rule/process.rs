@@ -310,7 +310,7 @@ fn only_looks(subject: &Subject<'_>) -> bool {
     subject.call.words.iter().any(|word| word.text == "-0")
 }
 
-/// Where the processes come from that it ends: its operands, and for PowerShell what is piped into it.
+/// Lists the sources of the processes that it ends: its operands, and for PowerShell its input.
 fn sources<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Source> + 's {
     let call = subject.call;
     let piped = call.input.as_ref().filter(|_| call.name == "Stop-Process");

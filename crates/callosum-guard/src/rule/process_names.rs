@@ -78,9 +78,10 @@ pub(crate) fn is_of_many(pattern: &str) -> bool {
 mod tests {
     use super::is_of_many;
 
-    /// CAKE-SHIM-1: a pattern that takes in all of a name is told from one that says more of them.
+    /// CAKE-SHIM-1: a pattern that includes every process of a name differs from one that selects
+    /// among them.
     #[test]
-    fn a_pattern_for_all_of_a_kind_is_told_from_one_for_some() {
+    fn a_pattern_for_all_of_a_kind_differs_from_one_for_some() {
         for pattern in [
             "node",
             "^node$",

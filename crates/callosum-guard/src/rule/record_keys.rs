@@ -1,7 +1,8 @@
-//! Reading what records are sealed and signed with: whoever knows it can write records that pass for ours.
+//! Reading the keys that records are sealed and signed with: with them, anyone can write records
+//! that pass for genuine.
 //!
-//! Only what this program keeps in the machine's home is meant. Deliberately not here: keys of others, which are
-//! read where they are used, and sent by nobody (`network`).
+//! Only this program's files in the machine's home are meant. Deliberately not here: keys of
+//! others, which are read where they are used, and must not be sent (`network`).
 
 use super::{Rule, Severity, Subject};
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     glob, link, path,
 };
 
-/// What stands in the machine's home with a secret in it, by its folder and its name; any, where that is empty.
+/// Files with a secret in the machine's home, by folder and name; an empty name means any.
 const SEALED: [(&str, &str); 2] = [("plan-runs", ""), ("keys", "ledger-ed25519")];
 
 /// Programs that say of a file or a folder no more than that it is there.

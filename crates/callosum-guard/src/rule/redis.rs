@@ -138,7 +138,8 @@ fn deletes_keys(subject: &Subject<'_>) -> bool {
     subject.call.name.ends_with("-cli") && matches!(verb.as_str(), "del" | "unlink")
 }
 
-/// Whether what is known of the names of keys says that they are put there anew when they are missed, or are for tests.
+/// Whether the known parts of key names mean that the keys are filled again when missed, or are for
+/// tests.
 fn is_made_again(keys: &str) -> bool {
     const SAYS: [&str; 8] = [
         "cache",

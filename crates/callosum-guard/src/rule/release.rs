@@ -242,7 +242,7 @@ fn releases(subject: &Subject<'_>) -> bool {
     }
 }
 
-/// Whether a tool that builds is told to give what it has built to others.
+/// Whether a build tool publishes what it has built.
 fn builds_for_others(subject: &Subject<'_>) -> bool {
     let is_of_gradle = subject.call.name.starts_with("gradle");
     // gradle's tasks stand behind their projects, maven's goals behind their plugins.
@@ -260,7 +260,7 @@ fn builds_for_others(subject: &Subject<'_>) -> bool {
     };
     let is_written = |wanted: &str| subject.call.words.iter().any(|word| word.text == wanted);
     let only_tells = subject.has("--dry-run") || is_of_gradle && is_written("-m");
-    // A release is made by another maven, which is not told of it.
+    // A release is made by another maven, which does not get that option.
     let skips = |word: &str| {
         let is_skipped =
             is_written("-Dmaven.deploy.skip") || is_written("-Dmaven.deploy.skip=true");

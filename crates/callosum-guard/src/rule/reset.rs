@@ -1,12 +1,13 @@
-//! What deletes all that is in a database, by the words of the framework or tool of migrations that does it.
+//! Deleting all contents of a database, by the words of the framework or migration tool that does
+//! it.
 //!
-//! A program is looked for where it may stand: in front, or behind what starts it (`npx prisma`, `php artisan`,
-//! `python -m alembic`, `cargo sqlx`).
+//! A program is looked for at each place where it may be: in front, or behind what starts it
+//! (`npx prisma`, `php artisan`, `python -m alembic`, `cargo sqlx`).
 
 use super::test_database::is_framework;
 use crate::{analyze::Call, path};
 
-/// Words that say it whatever program they are given to.
+/// Words that mean it with any program.
 const WORDS: [&str; 32] = [
     "db:drop",
     "db:reset",
@@ -99,10 +100,10 @@ const RESETS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Programs that only tell what they would do where they are told `--dry-run`.
+/// Programs that only print what they would do with `--dry-run`.
 const TELL: [&str; 4] = ["dotnet", "phinx", "atlas", "hasura"];
 
-/// Words of a runner behind which the program stands that it starts.
+/// Words of a runner before the program that it starts.
 const RUN: [&str; 4] = ["run", "exec", "dlx", "x"];
 
 /// Options, with a value, of what starts a program by its own first word: `cargo sqlx`, `pnpm prisma`.
@@ -130,7 +131,8 @@ pub(super) fn resets(call: &Call) -> bool {
         call.name.as_str(),
         "cargo" | "npm" | "pnpm" | "yarn" | "bun"
     );
-    // What else it is told may have the name of a program, or be a task: `cargo run -- migrate drop`, `yarn db:reset`.
+    // Its other words may have the name of a program, or be a task: `cargo run -- migrate drop`,
+    // `yarn db:reset`.
     let found = if starts {
         started(&words).filter(|at| is_known(words[*at]))
     } else {
@@ -167,8 +169,8 @@ pub(super) fn resets(call: &Call) -> bool {
     {
         return true;
     }
-    // Alembic's words, by whatever it is driven: `python manage.py db downgrade base`.
-    if says(&words[1..], "downgrade base") {
+    // Alembic's words, with any program that drives it: `python manage.py db downgrade base`.
+    if has_words(&words[1..], "downgrade base") {
         return true;
     }
     if has("db:rollback") {
@@ -179,19 +181,19 @@ pub(super) fn resets(call: &Call) -> bool {
         let (program, rest) = (base(words[at]), &words[at + 1..]);
         let only_tells = TELL.contains(&program) && has("--dry-run");
         let mut resets = RESETS.iter();
-        resets.any(|(programs, wanted)| programs.contains(&program) && says(rest, wanted))
+        resets.any(|(programs, wanted)| programs.contains(&program) && has_words(rest, wanted))
             && !only_tells
     })
 }
 
-/// The name of a program without its folder, and without the version that a runner is told.
+/// Returns the name of a program without its folder, and without the version that a runner gets.
 pub(super) fn base(word: &str) -> &str {
     let name = path::name(word);
     name.split_once('@').map_or(name, |(name, _)| name)
 }
 
-/// Where the first word stands that is no option, no value of one, no toolchain, and no word of the runner's own:
-/// `yarn workspace api run prisma`.
+/// Returns the position of the first word that is no option, no value of one, no toolchain, and no
+/// word of the runner's own: `yarn workspace api run prisma`.
 pub(super) fn started(words: &[&str]) -> Option<usize> {
     let is_of_cargo = words.first().is_some_and(|word| base(word) == "cargo");
     let mut is_value = false;
@@ -205,7 +207,7 @@ pub(super) fn started(words: &[&str]) -> Option<usize> {
 }
 
 /// Whether words say what is wanted.
-fn says(words: &[&str], wanted: &str) -> bool {
+fn has_words(words: &[&str], wanted: &str) -> bool {
     let mut operands = words.iter().filter(|word| !word.starts_with('-'));
     wanted.split(' ').all(|wanted| {
         let fits = |word: &&&str| {
@@ -223,7 +225,7 @@ fn says(words: &[&str], wanted: &str) -> bool {
     })
 }
 
-/// Whether an option of one letter stands among others that are joined: `-nf`.
+/// Whether an option of one letter is among others that are joined: `-nf`.
 fn is_joined(word: &str, option: &str) -> bool {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let (Some(letter), 2) = (option.strip_prefix('-'), option.len()) else {
@@ -234,18 +236,18 @@ fn is_joined(word: &str, option: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::says;
+    use super::has_words;
 
     /// CAKE-SHIM-1: words follow each other, options stand anywhere.
     #[test]
     fn what_words_say_goes_by_their_order() {
         let words = ["-y", "database", "-D", "x", "drop"];
-        assert!(says(&words, "database drop|reset"));
-        assert!(says(&words, "database drop -y|--yes"));
-        assert!(!says(&words, "drop database"));
-        assert!(!says(&words, "database drop --force"));
-        assert!(says(&["--db-url=x"], "--db-url=*"));
-        assert!(says(&["drop", "-nf"], "drop -f|--force"));
-        assert!(!says(&["drop", "--if-exists"], "drop -f|--force"));
+        assert!(has_words(&words, "database drop|reset"));
+        assert!(has_words(&words, "database drop -y|--yes"));
+        assert!(!has_words(&words, "drop database"));
+        assert!(!has_words(&words, "database drop --force"));
+        assert!(has_words(&["--db-url=x"], "--db-url=*"));
+        assert!(has_words(&["drop", "-nf"], "drop -f|--force"));
+        assert!(!has_words(&["drop", "--if-exists"], "drop -f|--force"));
     }
 }

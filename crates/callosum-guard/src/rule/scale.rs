@@ -1,4 +1,4 @@
-//! Services that are scaled to nothing: nothing is deleted, and nobody is served.
+//! Services that are scaled to nothing: nothing is deleted, but no one is served.
 
 use super::{Rule, Severity, Subject, Tool};
 
@@ -71,9 +71,9 @@ fn to_nothing(subject: &Subject<'_>) -> bool {
             || words
                 .windows(2)
                 .any(|two| two[0] == "count" && two[1] == "0"));
-    let says = |told: &[&str], verbs: &[&str]| {
-        let mut places = words.windows(told.len() + 1);
-        places.any(|place| place.starts_with(told) && verbs.contains(&place[told.len()]))
+    let says = |nouns: &[&str], verbs: &[&str]| {
+        let mut places = words.windows(nouns.len() + 1);
+        places.any(|place| place.starts_with(nouns) && verbs.contains(&place[nouns.len()]))
     };
     let stops = match words[0] {
         "gcloud" => says(&["compute", "instances"], &["stop", "suspend"]),

@@ -202,7 +202,7 @@ const OURS: Tool = Tool {
     ],
 };
 
-/// What clients let themselves be told about what asks the guard.
+/// Reason for blocking the options of clients that disable the guard.
 const TAKEN_AWAY: &str = "an agent may not remove the guard that checks it";
 
 const CLAUDE: Tool = Tool {

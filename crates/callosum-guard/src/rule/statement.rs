@@ -89,7 +89,7 @@ pub(super) fn destroys_sql(text: &str) -> bool {
     })
 }
 
-/// A text with what stands in quotes within it taken out.
+/// Returns a text without the contents of its quotes.
 fn without_strings(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! Terraform and its like: what runs by a plan, and the state that tells what does.
+//! Terraform and its like: the resources that a plan runs, and the state that lists them.
 
 use super::{Rule, Severity, Tool};
 

@@ -1,9 +1,10 @@
-//! Whether the database that a framework goes to is one for tests, a file among temporary ones, or in memory.
+//! Whether the database of a framework is one for tests, a file among temporary ones, or in memory.
 //!
-//! Believed is only what the command itself says, and of its words and variables those that the program goes by:
-//! `NODE_ENV=test` says nothing to prisma, which takes its database from `DATABASE_URL`, and `-source` names no database
-//! to migrate. An address counts more than a stage, since frameworks have it that way, and a word of the command more
-//! than a variable: where that word is not known, neither is the database.
+//! Only the command itself counts as evidence, and of its words and variables those that the
+//! program goes by: `NODE_ENV=test` means nothing to prisma, which takes its database from
+//! `DATABASE_URL`, and `-source` names no database to migrate. An address counts more than a stage,
+//! as in the frameworks, and a word of the command more than a variable: if that word is not known,
+//! neither is the database.
 
 use super::{
     Subject,
@@ -148,7 +149,7 @@ const FRAMEWORKS: &[Framework] = &[
     },
 ];
 
-/// What goose calls the kinds of databases, behind which stands where the database is.
+/// Names of goose for the kinds of databases; the database's address follows.
 const KINDS_OF_GOOSE: [&str; 12] = [
     "postgres",
     "pgx",
@@ -164,13 +165,14 @@ const KINDS_OF_GOOSE: [&str; 12] = [
     "duckdb",
 ];
 
-/// Stands among the variables for the file that `dotenv -e` takes them from; no shell can set one of that name.
+/// Key among the variables for the file that `dotenv -e` takes them from; no shell can set one of
+/// that name.
 pub(crate) const SETTINGS: &str = "settings of dotenv";
 
-/// What npm takes its registry from.
+/// Variables from which npm takes its registry.
 const REGISTRIES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
 
-/// What an address begins with where it is that of a file, or of a database in memory.
+/// Beginnings of addresses of a file, or of a database in memory.
 const OF_FILES: [&str; 8] = [
     "sqlite3:",
     "sqlite:",
@@ -210,7 +212,7 @@ fn framework_of(call: &Call) -> Option<&'static Framework> {
     framework_at(call).map(|(_, framework)| framework)
 }
 
-/// The framework that a command starts, and where its name stands.
+/// Returns the framework that a command starts, and the position of its name.
 fn framework_at(call: &Call) -> Option<(usize, &'static Framework)> {
     let named = |word: &str| {
         let mut frameworks = FRAMEWORKS.iter();
@@ -258,10 +260,10 @@ pub(super) fn is_on_trial(subject: &Subject<'_>) -> bool {
         let mut assigned = words.iter().filter_map(|word| word.split_once('='));
         assigned.find_map(|(name, value)| names.contains(&name).then_some(value))
     };
-    let said = assigned(framework.addresses);
+    let address = assigned(framework.addresses);
     let kept = framework.addresses.iter().filter_map(variable);
-    let kept = kept.filter(|_| said.is_none());
-    let mut addresses = said.into_iter().chain(kept).peekable();
+    let kept = kept.filter(|_| address.is_none());
+    let mut addresses = address.into_iter().chain(kept).peekable();
     if addresses.peek().is_some() {
         let is_of_hasura = is("hasura");
         return addresses.all(|address| {
@@ -283,7 +285,7 @@ pub(super) fn is_on_trial(subject: &Subject<'_>) -> bool {
     })
 }
 
-/// What the words of a framework say of where its database is.
+/// Lists the database addresses among a framework's words.
 fn places<'w>(framework: &Framework, words: &[&'w str]) -> Vec<&'w str> {
     let given = values(words, framework.options);
     if framework.names.contains(&"goose") {
@@ -292,7 +294,7 @@ fn places<'w>(framework: &Framework, words: &[&'w str]) -> Vec<&'w str> {
         return place.into_iter().collect();
     }
     if framework.names.contains(&"alembic") {
-        // `-x url=sqlite:///tmp/t.db`; what else is said so is no place.
+        // `-x url=sqlite:///tmp/t.db`; other values of the option are no addresses.
         let given = given.map(|given| given.split_once('=').map_or(given, |(_, value)| value));
         let is_place = |given: &&str| is_address(given) || !crate::analyze::value::is_known(given);
         return given.filter(is_place).collect();
@@ -300,12 +302,12 @@ fn places<'w>(framework: &Framework, words: &[&'w str]) -> Vec<&'w str> {
     given.collect()
 }
 
-/// What one of these options is given.
+/// Returns the value of one of these options.
 fn value<'w>(words: &[&'w str], options: &'static [&'static str]) -> Option<&'w str> {
     values(words, options).next()
 }
 
-/// What these options are given, each time: in the next word, behind `=`, or joined to a letter.
+/// Lists the values of these options: in the next word, behind `=`, or joined to a letter.
 pub(super) fn values<'w>(
     words: &[&'w str],
     options: &'static [&'static str],
@@ -334,7 +336,7 @@ fn is_for_good(text: &str) -> bool {
     names_production(text) || parts(text).any(|part| part == "live")
 }
 
-/// Whether a database is one that nobody keeps, by what leads to it: an address, a path, or its name.
+/// Whether a database is disposable, by its address, its path, or its name.
 fn is_passing(subject: &Subject<'_>, address: &str) -> bool {
     if is_for_good(address) {
         return false;
@@ -367,8 +369,8 @@ fn is_passing(subject: &Subject<'_>, address: &str) -> bool {
     !name.contains('/') && says_test(name)
 }
 
-/// Whether a name says that what it names is for tests: `shop_test`, `app.settings.test`, `tmp.db`, but neither `latest`
-/// nor what is worked with (`shop_dev`).
+/// Whether a name is one for tests: `shop_test`, `app.settings.test`, `tmp.db`, but neither
+/// `latest` nor one for work (`shop_dev`).
 fn says_test(name: &str) -> bool {
     const SAYS: [&str; 8] = [
         "test", "tests", "testing", "tmp", "temp", "ci", "e2e", "scratch",

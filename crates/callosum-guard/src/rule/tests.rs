@@ -1,4 +1,4 @@
-//! Every rule held to what it says of itself.
+//! Tests that every rule does what it claims.
 
 use super::{GENERAL, Rule, TOOLS};
 use crate::{Decision, Facts, Policy, decide, explain};
@@ -78,7 +78,7 @@ fn an_alternative_passes_and_uses_the_words_of_the_command() {
     assert!(with_one > 100, "{with_one}");
 }
 
-/// CAKE-SHIM-1: nobody who uses one tool is told of another that only stands in the same table.
+/// CAKE-SHIM-1: an alternative never names another tool that is only in the same table.
 #[test]
 fn an_alternative_is_of_the_tool_that_is_used() {
     let facts = Facts::of_a_project();
@@ -93,9 +93,9 @@ fn an_alternative_is_of_the_tool_that_is_used() {
                     let word = text.split(' ').next().unwrap_or("");
                     crate::path::name(word).trim_end_matches(".exe").to_owned()
                 };
-                let (used, told) = (first(&subject), first(&alternative));
+                let (used, suggested) = (first(&subject), first(&alternative));
                 let is_own = verdict.rule.as_deref() == Some(rule.id);
-                if is_own && told != used && tool.names.contains(&told.as_str()) {
+                if is_own && suggested != used && tool.names.contains(&suggested.as_str()) {
                     wrong.push(format!("{}: {alternative} to {command}", rule.id));
                 }
             }
@@ -116,8 +116,8 @@ fn an_alternative_is_of_the_tool_that_is_used() {
         ("rm -rf \"$BUILD_DIR/\"", None),
         ("rsync -a --delete build/ host:", None),
     ] {
-        let told = decide(command, &facts, &Policy::default()).alternative;
-        assert_eq!(told.as_deref(), alternative, "{command}");
+        let suggested = decide(command, &facts, &Policy::default()).alternative;
+        assert_eq!(suggested.as_deref(), alternative, "{command}");
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) const EMPTIED: Rule = Rule {
     ],
 };
 
-/// Endings of files that are written anew each time.
+/// Endings of files that are written from scratch each time.
 const PASSING: [&str; 13] = [
     "log", "tmp", "temp", "bak", "orig", "out", "err", "pid", "cache", "swp", "rej", "trace",
     "prof",
@@ -76,7 +76,7 @@ const MADE: [&str; 17] = [
     ".turbo",
 ];
 
-/// Endings of sources, over which nobody writes zeros for a purpose.
+/// Endings of sources, over which no one writes zeros for a purpose.
 const SOURCES: [&str; 24] = [
     "rs", "py", "js", "ts", "tsx", "jsx", "go", "c", "h", "cpp", "hpp", "java", "md", "json",
     "yaml", "yml", "toml", "css", "html", "sh", "rb", "php", "kt", "swift",
@@ -85,12 +85,12 @@ const SOURCES: [&str; 24] = [
 /// A file that would lose what is in it.
 struct Target<'a> {
     path: &'a str,
-    /// Whether it stands for all of a list.
+    /// Whether it means all of a list.
     listed: bool,
 }
 
 impl<'a> Target<'a> {
-    fn of(word: &'a Arg) -> Target<'a> {
+    fn new(word: &'a Arg) -> Target<'a> {
         Target {
             path: &word.text,
             listed: word.source.listed,
@@ -130,10 +130,10 @@ pub(super) fn empties(subject: &Subject<'_>) -> bool {
         > 1
 }
 
-/// Returns whether a path is of what is written anew each time: logs, builds, caches. Where the
-/// project stands says nothing of that.
+/// Returns whether a path is of a kind that is written from scratch each time: logs, builds,
+/// caches. The location of the project says nothing about that.
 ///
-/// Pure: it goes by names alone, and what such a folder holds may be another thing all the same.
+/// Pure: it goes by names alone, and such a folder may hold something else all the same.
 pub fn can_be_made_again(path: &str, root: Option<&str>) -> bool {
     let inner = root.filter(|root| path::is_within(path, root));
     let path = inner.map_or(path, |root| &path[root.trim_end_matches('/').len()..]);
@@ -172,7 +172,7 @@ fn targets<'a>(subject: &'a Subject<'_>) -> Vec<Target<'a>> {
                         == "0"
                 });
                 if given.is_none() && !text.starts_with('-') {
-                    named.push(Target::of(word));
+                    named.push(Target::new(word));
                 }
                 size = matches!(text, "-s" | "--size");
             }
@@ -181,7 +181,7 @@ fn targets<'a>(subject: &'a Subject<'_>) -> Vec<Target<'a>> {
         "cp" | "gcp" | "install" => {
             let mut named = operands();
             if named.next().is_some_and(|from| from.text == "/dev/null") {
-                all.extend(named.map(Target::of));
+                all.extend(named.map(Target::new));
             }
         }
         "tee" | "sponge" => {
@@ -192,7 +192,7 @@ fn targets<'a>(subject: &'a Subject<'_>) -> Vec<Target<'a>> {
                 .input
                 .as_ref()
                 .is_some_and(|input| input.text.trim().is_empty());
-            all.extend(operands().filter(|_| nothing && !appends).map(Target::of));
+            all.extend(operands().filter(|_| nothing && !appends).map(Target::new));
         }
         "dd" | "dcfldd" | "gdd" => {
             let given = |name: &str| words.iter().find_map(|word| word.text.strip_prefix(name));
@@ -231,7 +231,7 @@ fn says_nothing(call: &Call) -> bool {
     }
 }
 
-/// The files of which `sed -i` deletes every line, by all its words.
+/// Returns the files in which `sed -i` deletes every line, by all its words.
 fn emptied_by_sed(words: &[Arg]) -> Vec<Target<'_>> {
     let sed = Sed::read(words);
     let deletes = |script: &&str| {
@@ -242,7 +242,7 @@ fn emptied_by_sed(words: &[Arg]) -> Vec<Target<'_>> {
         ) || sed.quiet && !script.contains(['p', 'w', 'P', 'l', '='])
     };
     if sed.in_place && sed.scripts.iter().any(deletes) {
-        sed.files.into_iter().map(Target::of).collect()
+        sed.files.into_iter().map(Target::new).collect()
     } else {
         Vec::new()
     }
@@ -267,5 +267,5 @@ fn emptied_by_perl(words: &[Arg]) -> Vec<Target<'_>> {
         .get(at + 1)
         .is_none_or(|code| code.text.contains("print") || code.text.contains("say"));
     let files = words.get(at + 2..).unwrap_or_default();
-    files.iter().filter(|_| !prints).map(Target::of).collect()
+    files.iter().filter(|_| !prints).map(Target::new).collect()
 }

@@ -445,14 +445,15 @@ pub(super) fn gives_secret(held: &[&str], value: &str) -> bool {
     keeps_secrets(sent_file(value)) || held.iter().any(|word| word.ends_with(value))
 }
 
-/// Which operand is a place on another machine that what stands before it goes to.
+/// Returns the operand that is a place on another machine, to which the operands before it are
+/// copied.
 fn place_there(subject: &Subject<'_>) -> Option<usize> {
     let mut operands = subject.operands.iter().enumerate().skip(1);
     let to = operands.rfind(|(_, (word, _))| is_there(&word.text));
     to.map(|(at, _)| at)
 }
 
-/// Whether `ssh` is told before the host that nothing is to be read.
+/// Whether an option of `ssh` before the host turns its input off.
 fn reads_nothing(subject: &Subject<'_>) -> bool {
     let Some((host, _)) = subject.operands.first() else {
         return false;

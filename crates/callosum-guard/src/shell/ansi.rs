@@ -1,9 +1,9 @@
 //! The escapes of `$'…'`, `echo -e` and `printf`.
 //!
-//! They differ in small ways, each of which is taken in its widest sense: a command hidden by an
-//! escape is to be found, and nothing is lost where one is decoded that the shell leaves alone.
+//! They differ in small ways, and each difference is taken in its widest sense: a command hidden by
+//! an escape is to be found, and nothing is lost if one is decoded that the shell leaves alone.
 
-/// Decodes backslash escapes, as where a shell takes the text for a word: without NULs.
+/// Decodes backslash escapes as in a word of a shell: without NULs.
 pub(crate) fn decode(text: &str) -> String {
     let mut decoded = decode_output(text);
     decoded.retain(|c| c != '\0');

@@ -1,8 +1,10 @@
-//! Our reader beside tree-sitter's grammar of bash: no command that the other finds is missed.
+//! Comparison of this reader with tree-sitter's grammar of bash: it misses no command that the
+//! other finds.
 //!
-//! Where tree-sitter reports no error, each command whose name it reads as a plain word must be
-//! among the commands that we read, as often as it finds it. The other way round nothing is asked:
-//! we look into here-documents and arithmetic, where the grammar has no commands.
+//! If tree-sitter reports no error, each command whose name it reads as a plain word must be among
+//! the commands that this reader finds, as often as tree-sitter finds it. The reverse is not
+//! required: this reader looks into here-documents and arithmetic, for which the grammar has no
+//! commands.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -13,8 +15,8 @@ use super::{
     tree::{Assignment, Change, Command, Part, Redirect, Script, Target, Word},
 };
 
-/// Words of bash's own grammar that tree-sitter's takes for commands where they stand alone, or,
-/// as `time` and `coproc`, wherever they stand. We read the command behind them.
+/// Words of bash's own grammar that tree-sitter's takes for commands if they are alone, or, as
+/// `time` and `coproc`, in any place. This reader reads the command behind them.
 const RESERVED: [&str; 9] = [
     "time", "coproc", "then", "elif", "else", "fi", "do", "done", "esac",
 ];
@@ -51,7 +53,7 @@ fn no_command_is_missed_that_tree_sitter_finds() {
     );
 }
 
-/// A command as it stands, in places where grammars go astray, cut, and grown into another.
+/// A command as it is, in places that confuse grammars, cut, and merged with another.
 fn forms(command: &str, other: &str) -> Vec<String> {
     let (front, back) = (halves(command), halves(other));
     vec![
@@ -95,7 +97,7 @@ fn commands() -> Vec<String> {
     all
 }
 
-/// The names that tree-sitter finds; `None` where it does not understand all of the text.
+/// Returns the names that tree-sitter finds; `None` if it does not understand all of the text.
 fn theirs(text: &str) -> Option<Names> {
     let mut parser = Parser::new();
     parser

@@ -1,10 +1,10 @@
 //! Reading a text as the shell reads it.
 //!
-//! Start with [`read`], which gives a [`Script`](tree::Script) and the [`ParseError`](reader::Fault)s
-//! that it met. It reads on behind a fault, so that what follows is seen, and says that there was
-//! one, so that nobody takes the whole for understood.
+//! Start with [`read`], which returns a [`Script`](tree::Script) and the
+//! [`ParseError`](reader::ParseError)s that it met. It reads on behind an error, so that what
+//! follows is seen, and reports the error, so that no caller takes the whole for understood.
 //!
-//! What is deliberately not here: expanding words and running anything, even in thought.
+//! Deliberately not here: expanding words and running anything, even in simulation.
 
 pub(crate) mod ansi;
 mod compound;

@@ -1,23 +1,23 @@
-//! Where the reading stands, and statements: lists and pipelines.
+//! The reader's position, and statements: lists and pipelines.
 //!
-//! A descent by hand over the grammar of bash. Commands are read next door: `compound`, `simple`
-//! and `redirect`; their words in `word`. It never gives up: what it cannot make sense of is noted
-//! and passed over.
+//! A hand-written recursive descent for the grammar of bash. Other modules read commands:
+//! `compound`, `simple` and `redirect`; `word` reads their words. It never gives up: text that it
+//! cannot make sense of is noted and skipped.
 
 use super::{
     redirect::PendingHereDoc,
     tree::{Command, Script},
 };
 
-/// How deep constructs may stand in one another.
+/// Limit on the nesting of constructs.
 pub(crate) const MAX_DEPTH: usize = 32;
 
-/// What could not be read, or not to its end.
+/// A part that could not be read, or not to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ParseError {
     /// A quote, substitution or compound command has no end.
     Unfinished,
-    /// Something stands where nothing of its kind may.
+    /// A token in a place in which its kind is not allowed.
     Unexpected,
     /// Nested deeper than is looked at.
     TooDeep,
@@ -25,7 +25,7 @@ pub(crate) enum ParseError {
     TooMuch,
 }
 
-/// How much may still be read in one decision.
+/// Amount that may still be read in one decision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     /// Bytes that may still be read, counting each text that is read within another.
@@ -33,7 +33,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Takes so many bytes, or says that there are not enough.
+    /// Takes so many bytes; returns whether there are enough.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let enough = self.bytes >= bytes;
         self.bytes = self.bytes.saturating_sub(bytes);
@@ -72,7 +72,7 @@ pub(crate) fn read(text: &str, depth: usize, budget: &mut Budget) -> (Script, Ve
     (script, reader.faults)
 }
 
-/// Where the reading stands.
+/// State of the reader.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
@@ -82,7 +82,7 @@ pub(super) struct Reader<'a> {
     pub(super) budget: &'a mut Budget,
 }
 
-/// Words that end a list where they stand first in a command.
+/// Words that end a list if they come first in a command.
 const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "else", "elif", "esac", "}"];
 
 impl Reader<'_> {
@@ -116,9 +116,9 @@ impl Reader<'_> {
         self.at += self.peek().map_or(0, char::len_utf8);
     }
 
-    /// Goes one level down, and says whether that is still allowed.
+    /// Goes one level down; returns whether that is still allowed.
     ///
-    /// Where it is not, the rest of the text is passed over: its structure is not known.
+    /// If it is not, the rest of the text is skipped: its structure is not known.
     pub(super) fn deeper(&mut self) -> bool {
         self.depth += 1;
         let allowed = self.depth <= MAX_DEPTH;
@@ -197,7 +197,7 @@ impl Reader<'_> {
         got
     }
 
-    /// The bare word that begins here, where it is one.
+    /// Returns the bare word that begins here, if there is one.
     pub(super) fn keyword(&self) -> &str {
         let rest = self.rest();
         let end = rest
@@ -245,8 +245,7 @@ impl Reader<'_> {
             }
             let before = self.at;
             if self.eat("&&") || self.eat("||") || self.eat("&") || self.eat(";") {
-                // Only where nothing stands before it is it a fault, and none that hides
-                // anything.
+                // It is only an error if nothing comes before it, and not one that hides anything.
                 continue;
             }
             if let Some(command) = self.pipeline() {

@@ -55,7 +55,7 @@ impl Reader<'_> {
         false
     }
 
-    /// `name=value` here, where it is one.
+    /// Reads `name=value` here, if there is one.
     pub(super) fn assignment(&mut self) -> Option<Assignment> {
         let (name, adds, length) = assigned(self.rest())?;
         let name = name.to_owned();

@@ -1,7 +1,7 @@
-//! What a reading of a shell text is made of.
+//! Parts of a shell text that was read.
 //!
-//! Words keep what their quotes said, since a quoted star is a star. Deliberately not here: what
-//! a word comes to when it is expanded, which depends on where it stands.
+//! Words keep their quotes, since a quoted star is a star. Deliberately not here: the expansion of
+//! a word, which depends on its place.
 
 use std::{cell::OnceCell, rc::Rc};
 
@@ -22,7 +22,7 @@ pub(crate) enum Command {
     Group { body: Script, subshell: bool },
     /// Commands joined by `&&`: none of them runs behind one that fails.
     Chain(Script),
-    /// Commands joined by `||`: of each the next runs where it fails.
+    /// Commands joined by `||`: each runs if the one before it fails.
     Either(Script),
     /// `if`: every part of it, in order.
     Parts(Vec<Script>),
@@ -34,7 +34,8 @@ pub(crate) enum Command {
         words: Option<Vec<Word>>,
         body: Script,
     },
-    /// `case`: what is looked at, what each arm does, and whether one of them is for whatever comes.
+    /// `case`: the examined word, the script of each arm, and whether one of the arms matches
+    /// everything.
     Case {
         subject: Word,
         arms: Vec<Script>,
@@ -72,16 +73,16 @@ pub(crate) struct Assignment {
 #[derive(Clone, Debug)]
 pub(crate) struct Redirect {
     pub(crate) kind: RedirectKind,
-    /// The descriptor, where it is written.
+    /// The descriptor, if it is written.
     pub(crate) descriptor: Option<u8>,
-    /// The variable that is told its number: `{name}>`.
+    /// The variable that gets its number: `{name}>`.
     pub(crate) name: Option<String>,
     /// Whether it takes what the command writes to its standard output.
     pub(crate) output: bool,
     pub(crate) target: Target,
 }
 
-/// What a redirection does.
+/// Effect of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RedirectKind {
     /// `<`
@@ -98,7 +99,7 @@ pub(crate) enum RedirectKind {
     Text,
 }
 
-/// What a redirection is about.
+/// Target of a redirection.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// A file, a descriptor, or the text after `<<<`.
@@ -139,14 +140,14 @@ pub(crate) struct Parameter {
     pub(crate) change: Change,
 }
 
-/// What `${name…}` makes of the value.
+/// Change that `${name…}` makes to the value.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     /// Nothing.
     None,
-    /// `-`, `:-`, `=` and `:=`: this word where there is no value.
+    /// `-`, `:-`, `=` and `:=`: this word if there is no value.
     Default { word: Word, assigns: bool },
-    /// `+` and `:+`: this word where there is a value.
+    /// `+` and `:+`: this word if there is a value.
     Alternative(Word),
     /// `?` and `:?`: never empty.
     Demand,
@@ -170,12 +171,12 @@ pub(crate) enum Change {
     Slice { offset: Word, length: Option<Word> },
     /// `^`, `^^`, `,` and `,,`.
     Case { upper: bool, all: bool },
-    /// `@Q` and its like, and whatever else there is.
+    /// `@Q` and its like, and any other change.
     Other,
 }
 
 impl Script {
-    /// Joins the commands from there on to a chain, where there are several.
+    /// Joins the commands from there on to a chain, if there are several.
     pub(super) fn chain(&mut self, from: usize) {
         if self.commands.len() > from + 1 {
             let commands = self.commands.split_off(from);
@@ -183,7 +184,8 @@ impl Script {
         }
     }
 
-    /// Joins the commands from there on, each of which runs where the one before it fails, where there are several.
+    /// Joins the commands from there on, if there are several; each runs if the one before it
+    /// fails.
     pub(super) fn choose(&mut self, from: usize) {
         if self.commands.len() > from + 1 {
             let commands = self.commands.split_off(from);
@@ -191,7 +193,7 @@ impl Script {
         }
     }
 
-    /// Has the commands from there on run beside what follows.
+    /// Has the commands from there on run in parallel with what follows.
     pub(super) fn put_aside(&mut self, from: usize) {
         let commands = self.commands.split_off(from);
         if !commands.is_empty() {
@@ -214,7 +216,7 @@ impl Word {
         }
     }
 
-    /// Its text, where it is nothing but text.
+    /// Returns its text, if it is nothing but text.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut whole = String::new();
         for part in &self.parts {

@@ -1,7 +1,7 @@
 //! Words: quotes, expansions, substitutions.
 //!
-//! Quotes come off here, and each part remembers whether it stood in them. Braces, tildes and
-//! globs stay in the text: what they come to is for whoever expands.
+//! Quotes come off here, and each part remembers whether it was in them. Braces, tildes and globs
+//! stay in the text: `expand` works out their values.
 
 use super::{
     ansi,
@@ -9,14 +9,14 @@ use super::{
     tree::{Change, Parameter, Part, Script, Word},
 };
 
-/// How far the end of an arithmetic expression or a pattern is looked for, in bytes.
+/// Limit on the search for the end of an arithmetic expression or a pattern, in bytes.
 const MAX_BALANCED: usize = 4_096;
 
-/// What ends a word that is not quoted.
+/// Characters that end a word outside of quotes.
 const METACHARACTERS: &str = " \t\r\n;&|<>()";
 
 impl Reader<'_> {
-    /// The word that begins here, where there is one.
+    /// Reads the word that begins here, if there is one.
     pub(super) fn word(&mut self) -> Option<Word> {
         self.word_until("")
     }
@@ -276,7 +276,7 @@ impl Reader<'_> {
         word.parts.push(Part::Parameter { parameter, quoted });
     }
 
-    /// What stands between `${` and `}`.
+    /// Reads the text between `${` and `}`.
     fn parameter(&mut self) -> Parameter {
         let mut change = Change::None;
         if self.starts("#") && !self.starts("#}") {
@@ -309,7 +309,7 @@ impl Reader<'_> {
         if matches!(change, Change::None) {
             change = changed;
         }
-        // Whatever is left belongs to it.
+        // The rest belongs to it.
         while let Some(next) = self.peek() {
             if next == '}' {
                 break;
@@ -388,7 +388,7 @@ impl Reader<'_> {
         word
     }
 
-    /// Where the `))` stands that ends what begins `skip` bytes from here.
+    /// Returns the position of the `))` that ends what begins `skip` bytes from here.
     pub(super) fn arithmetic_end(&self, skip: usize) -> Option<usize> {
         let open = self.at + skip - 1;
         let end = self.balanced(open)?;

@@ -27,7 +27,7 @@ const LARGEST: u64 = 50_000_000;
 /// So many names of what is not covered are kept.
 const MOST_NAMES: usize = 100;
 
-/// So many files are held where they are named; more are as good as a tree, which takes its time.
+/// Limit on named files in a snapshot; more are as good as a tree, which takes its time.
 const MOST_FILES: usize = 20_000;
 
 /// So many files, and bytes of them, are held besides a tree that holds them not: what is named there
@@ -52,7 +52,8 @@ fn file(line: &[u8]) -> Option<(PathBuf, &[u8])> {
     Some((PathBuf::from(OsStr::from_bytes(&rest[at + 1..])), blob))
 }
 
-/// The path of a file of `ls-files -v` that git is told to pass over: not to be in the tree (`S`), or to stay as it is (a small letter).
+/// Returns the path in a line of `ls-files -v` that git ignores: not to be in the tree (`S`), or to
+/// stay as it is (a small letter).
 fn marked(line: &[u8]) -> Option<PathBuf> {
     let (mark, rest) = line.split_first()?;
     let is_marked = *mark == b'S' || mark.is_ascii_lowercase();
@@ -66,22 +67,22 @@ pub(super) struct CapturedTree {
     pub(super) tree: String,
     pub(super) bytes: u64,
     pub(super) not_covered: NotCovered,
-    /// Whether files were named of which none is there.
+    /// Whether files were named and none of them exists.
     pub(super) is_missed: bool,
 }
 
-/// What is to be in it: files, folders and patterns, seen from the tree's top folder.
+/// Contents of a snapshot: files, folders and patterns, seen from the tree's top folder.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'w> {
-    /// These alone, where there are any, whether they are ignored or not.
+    /// These alone, if there are any, whether they are ignored or not.
     pub(super) only: &'w [String],
     /// Besides the tree these, whether they are ignored or not.
     pub(super) also: &'w [String],
 }
 
 impl CapturedTree {
-    /// Writes the tree as it is now, or what of it is in the scope. What stops git once may be our
-    /// own index, which is begun anew.
+    /// Writes the tree as it is now, or the part in the scope. A failure of git may come from this
+    /// program's index, which is then rebuilt from scratch.
     pub(super) fn now(
         surroundings: &GitEnvironment,
         repository: &Repository,
@@ -130,14 +131,15 @@ fn is_about(name: &str, path: &str) -> bool {
     takes_in(name, path.trim_end_matches('/')) || Path::new(name).starts_with(path)
 }
 
-/// What is taken, and with what.
+/// Sources and tools of a capture.
 struct Taking<'s> {
     surroundings: &'s GitEnvironment,
     repository: &'s Repository,
 }
 
 impl Taking<'_> {
-    /// What differs from our index is put into it; of one that is new, what git converts as well.
+    /// Adds all differences from this program's index to it; to a new index, also files that git
+    /// converts.
     fn whole(&self, is_new: bool) -> Result<CapturedTree, SnapshotError> {
         let git = self.repository.of_files(self.surroundings);
         let excluded = self.repository.excluded(&self.surroundings.disk)?;
@@ -175,13 +177,13 @@ impl Taking<'_> {
         let asked = ["ls-files", "-z", "--others", "--ignored", "--directory"];
         let ignored = git.run(&asked.into_iter().chain(standard()).collect::<Vec<_>>())?;
         let ignored = paths(&ignored).filter(|path| !is_ours(path));
-        taken.not_covered.ignored = ignored.map(|path| shown(&path)).collect();
+        taken.not_covered.ignored = ignored.map(|path| display_path(&path)).collect();
         taken.tree = git.line(&["write-tree"])?;
         Ok(taken)
     }
 
-    /// Takes the marks out of an index by which git passes files over whatever stands there: those that are there are looked at
-    /// from then on, and the others go.
+    /// Removes the marks in an index by which git ignores the state of files: those that exist are
+    /// compared from then on, and the others go.
     fn unmark(&self, git: &Git<'_>) -> Result<(), SnapshotError> {
         let listed = git.run(&["ls-files", "-z", "-v"])?;
         let mut folders = BTreeMap::new();
@@ -219,7 +221,7 @@ impl Taking<'_> {
             listed.split(|byte| *byte == 0).filter_map(file).collect();
         let by_setting = git.line(&["config", "--get", "core.autocrlf"]);
         let ends_by_setting =
-            by_setting.is_ok_and(|said| !matches!(said.as_str(), "false" | "no" | "off" | "0"));
+            by_setting.is_ok_and(|value| !matches!(value.as_str(), "false" | "no" | "off" | "0"));
         let mut ends: BTreeSet<PathBuf> = if ends_by_setting {
             files.keys().cloned().collect()
         } else {
@@ -227,8 +229,8 @@ impl Taking<'_> {
         };
         let mut asked = vec!["check-attr", "-z", "--stdin"];
         asked.extend(OF_ENDS.iter().chain(&OF_CONTENT));
-        let said = git.run_on(&asked, joined(files.keys()))?;
-        let mut words = said.split(|byte| *byte == 0);
+        let attributes = git.run_on(&asked, joined(files.keys()))?;
+        let mut words = attributes.split(|byte| *byte == 0);
         let mut converted = BTreeSet::new();
         while let (Some(path), Some(name), Some(value)) = (words.next(), words.next(), words.next())
         {
@@ -278,7 +280,7 @@ impl Taking<'_> {
         Ok(paths)
     }
 
-    /// What is named is put into an index that holds nothing else, whether it is ignored or not.
+    /// Puts the named files into an index that holds nothing else, whether they are ignored or not.
     fn named(&self, only: &[String]) -> Result<CapturedTree, SnapshotError> {
         let git = self.with_empty_index(ONLY)?;
         let listed = Self::listed(&git, only)?;
@@ -296,8 +298,8 @@ impl Taking<'_> {
         Ok(taken)
     }
 
-    /// What is named and not in a tree is put into an index that holds the tree, each name with all
-    /// that is there of it or not at all.
+    /// Puts named files that are not in a tree into an index that holds the tree, all files of a
+    /// name or none.
     fn besides(&self, also: &[String], taken: &mut CapturedTree) -> Result<(), SnapshotError> {
         let git = self.with_empty_index(ALSO)?;
         git.run(&["read-tree", &taken.tree])?;
@@ -316,7 +318,8 @@ impl Taking<'_> {
                 Some(self.size(&listed)?)
             };
             let Some(size) = size.filter(|size| *size <= bytes) else {
-                // Of all that git ignores, what no build makes again is held before nothing is: `.env` beside `target`.
+                // Of all that git ignores, files that no build makes again come first: `.env` next
+                // to `target`.
                 if name == "." {
                     let ignored = taken.not_covered.ignored.iter();
                     names.extend(
@@ -331,7 +334,7 @@ impl Taking<'_> {
             };
             files -= count;
             bytes -= size;
-            let names: Vec<String> = listed.iter().map(|path| shown(path)).collect();
+            let names: Vec<String> = listed.iter().map(|path| display_path(path)).collect();
             self.add(&git, listed, taken)?;
             taken.tell_of_names(&names);
             // Of a class of letters it is not known which it takes.
@@ -361,7 +364,7 @@ impl Taking<'_> {
     /// Git with an index of this name that holds nothing, for what is named.
     fn with_empty_index(&self, name: &str) -> Result<Git<'_>, SnapshotError> {
         let index = self.index_at(name);
-        // Whoever was killed while writing left it; nobody else is here.
+        // A process that was killed while writing left it; no other one is here.
         let left = self.index_at(&format!("{name}.lock"));
         self.surroundings.disk.remove_file(&left)?;
         self.surroundings.disk.remove_file(&index)?;
@@ -414,14 +417,14 @@ impl Taking<'_> {
             }
             let raw = path.as_os_str().as_bytes();
             if raw.ends_with(b"/") {
-                let name = shown(&path);
+                let name = display_path(&path);
                 if !taken.not_covered.repositories.contains(&name) {
                     taken.not_covered.repositories.push(name);
                 }
                 continue;
             }
             let found = self.entry(&path, &mut folders)?;
-            // Something else stands where a file was: a folder, whose files are listed, or a pipe.
+            // Something else is where a file was: a folder, whose files are listed, or a pipe.
             let Some(found) =
                 found.filter(|found| matches!(found.kind, EntryKind::File | EntryKind::Link))
             else {
@@ -434,7 +437,7 @@ impl Taking<'_> {
             };
             if size > LARGEST {
                 let large = TooLarge {
-                    path: shown(&path),
+                    path: display_path(&path),
                     bytes: size,
                 };
                 if !taken.not_covered.too_large.contains(&large) {
@@ -462,8 +465,8 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// What stands at a path of the tree, and not behind a link or a file on the way to it.
-    /// `folders` has what is known of those on the way.
+    /// Returns the entry at a path of the tree, if it is not behind a link or a file on the way to
+    /// it. `folders` has what is known of those on the way.
     fn entry(
         &self,
         path: &Path,
@@ -517,7 +520,7 @@ fn joined<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<u8> {
     input
 }
 
-/// What git prints with `-z`.
+/// Splits the output of git with `-z`.
 pub(super) fn paths(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
     printed
         .split(|byte| *byte == 0)
@@ -525,6 +528,6 @@ pub(super) fn paths(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
         .map(|path| PathBuf::from(OsStr::from_bytes(path)))
 }
 
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn display_path(path: &Path) -> String {
     String::from_utf8_lossy(&path.as_os_str().to_owned().into_vec()).into_owned()
 }

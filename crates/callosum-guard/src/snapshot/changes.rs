@@ -1,4 +1,4 @@
-//! [`Changes`]: what going back to a snapshot would do to the tree, as it is now.
+//! [`Changes`]: the effect of a restore from a snapshot on the tree as it is now.
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +9,7 @@ use std::{
 
 use super::{metadata::Made, repository::is_ours};
 
-/// What would happen to one file.
+/// Effect on one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// It is not there, and would be.
@@ -18,11 +18,11 @@ pub enum ChangeKind {
     Rewrite,
     /// It was not there, and stays: nothing that a snapshot does not hold is removed.
     Leave,
-    /// It was not there, and gives way: it stands where a folder of the snapshot is to be.
+    /// It was not there, and gives way: it is in the place of a folder of the snapshot.
     Replace,
     /// Going back has made it, and it is what was made: undoing that removes it.
     Remove,
-    /// It would be written, but what stands there now is held by no snapshot: it stays.
+    /// It would be written, but no snapshot holds the current contents of its place: it stays.
     Refuse,
 }
 
@@ -45,12 +45,12 @@ impl ChangeKind {
     }
 }
 
-/// What would happen to one file, and its name.
+/// Effect on one file, and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The file, seen from the tree's top folder.
     pub path: PathBuf,
-    /// What would happen to it.
+    /// Effect on it.
     pub kind: ChangeKind,
     /// The content that it would have, in git's name.
     pub(super) blob: String,
@@ -68,20 +68,20 @@ impl Changes {
 
     /// The files that would be removed.
     pub fn removed(&self) -> impl Iterator<Item = &Change> {
-        self.of(ChangeKind::Remove)
+        self.of_kind(ChangeKind::Remove)
     }
 
-    /// The files that are not put back, because what stands there could not be brought back.
+    /// Returns the files that are not put back, because what is in their place now would be lost.
     pub fn refused(&self) -> impl Iterator<Item = &Change> {
-        self.of(ChangeKind::Refuse)
+        self.of_kind(ChangeKind::Refuse)
     }
 
-    fn of(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
+    fn of_kind(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(move |change| change.kind == kind)
     }
 
-    /// What writing them makes, of which nothing was there. A name that is no text is left out, so
-    /// that such a file stays.
+    /// Returns the files that writing creates in empty places. A name that is no text is left out,
+    /// so that such a file stays.
     pub(super) fn made(&self) -> Vec<Made> {
         let made = |change: &Change| {
             Some(Made {
@@ -89,13 +89,13 @@ impl Changes {
                 blob: change.blob.clone(),
             })
         };
-        self.of(ChangeKind::Create).filter_map(made).collect()
+        self.of_kind(ChangeKind::Create).filter_map(made).collect()
     }
 
     /// Reads `git diff-tree -r -z` from the tree as it is now to the snapshot's.
     ///
-    /// `in_place` says what stands where a path is to: at it, or a file or a link above it. `inside`
-    /// lists the files of a folder, where it can. `made` is what going back has made since the
+    /// `in_place` returns what is in the way of a path: a file or link at it or above it. `inside`
+    /// lists the files of a folder, if it can. `made` is what restores have created since the
     /// snapshot.
     pub(super) fn read(
         printed: &[u8],
@@ -129,7 +129,7 @@ impl Changes {
             let blob = would_be.to_owned();
             changes.push(Change { path, kind, blob });
         }
-        // What stands there and is in no snapshot could not be brought back.
+        // Files in the way that are in no snapshot would be lost.
         let of = |kinds: &[ChangeKind]| -> BTreeSet<PathBuf> {
             let fitting = changes.iter().filter(|change| kinds.contains(&change.kind));
             fitting.map(|change| change.path.clone()).collect()

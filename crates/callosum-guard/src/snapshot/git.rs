@@ -11,10 +11,11 @@ use callosum_host::{
     process::{self, Cancel, Ending, Launch, Limits, SpawnError, git},
 };
 
-/// How long a call of git may take.
+/// Timeout of a call of git.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Settings that keep git from tidying up and from passing files over, beside those that keep it from running what others configured.
+/// Settings that keep git from tidying up and from ignoring files, besides those that keep it from
+/// running what others configured.
 const SETTINGS: [&str; 6] = [
     "core.splitIndex=false",
     "core.ignoreStat=false",
@@ -27,7 +28,7 @@ const SETTINGS: [&str; 6] = [
 /// The words of a git that failed without any.
 pub(super) const SILENCE: &str = "no error message";
 
-/// What snapshots need of the machine.
+/// Access to the machine that snapshots need.
 #[derive(Clone, Debug)]
 pub struct GitEnvironment {
     /// Files.
@@ -36,30 +37,30 @@ pub struct GitEnvironment {
     pub clock: Clock,
     /// Ids.
     pub ids: Ids,
-    /// Ends git where somebody cancels.
+    /// Ends git on a cancellation.
     pub cancel: Cancel,
     /// The variables that git may see; those that would lead it elsewhere are taken out.
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Why git did not do what it was to.
+/// Reason that git did not do its task.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// It could not be run.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// It said no.
-    #[error("git {command} failed: {said}")]
+    /// It reported a failure.
+    #[error("git {command} failed: {message}")]
     Failed {
-        /// What it was to do.
+        /// The git command.
         command: String,
         /// Its last words.
-        said: String,
+        message: String,
     },
     /// It was ended.
     #[error("git {command} was stopped before it finished")]
     Ended {
-        /// What it was to do.
+        /// The git command.
         command: String,
     },
 }
@@ -143,10 +144,10 @@ impl<'s> Git<'s> {
         match run.ending {
             Ending::Exited(0) => Ok(run.output),
             Ending::Exited(_) => {
-                let said = String::from_utf8_lossy(&run.error);
+                let message = String::from_utf8_lossy(&run.error);
                 Err(GitError::Failed {
                     command: command(),
-                    said: complaint(&said).to_owned(),
+                    message: complaint(&message).to_owned(),
                 })
             }
             _ => Err(GitError::Ended { command: command() }),
@@ -172,9 +173,10 @@ impl<'s> Git<'s> {
     }
 }
 
-/// The line that says what is wrong, of all that git said: behind it there may be one that helps.
-fn complaint(said: &str) -> &str {
-    let lines = || said.trim().lines().rev();
+/// Returns the line that reports the error, of all of git's messages: behind it there may be a
+/// hint.
+fn complaint(message: &str) -> &str {
+    let lines = || message.trim().lines().rev();
     let wrong = lines().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
     wrong.or(lines().next()).unwrap_or(SILENCE)
 }
@@ -183,10 +185,10 @@ fn complaint(said: &str) -> &str {
 mod tests {
     use super::complaint;
 
-    /// CAKE-SNAP-1: what git says last is not always what is wrong.
+    /// CAKE-SNAP-1: the last line of git's messages is not always the error.
     #[test]
-    fn a_complaint_is_told_from_what_stands_behind_it() {
-        for (said, expected) in [
+    fn an_error_is_distinguished_from_the_hint_behind_it() {
+        for (message, expected) in [
             (
                 "fatal: not a git repository (or any parent up to mount point /mnt)\n\
                  Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).\n",
@@ -196,7 +198,7 @@ mod tests {
             ("warning: a\nb", "b"),
             ("", "no error message"),
         ] {
-            assert_eq!(complaint(said), expected);
+            assert_eq!(complaint(message), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Snapshot`]: what is known of a snapshot, as it stands in its file (`docs/formats/snapshot.md`).
+//! [`Snapshot`]: metadata of a snapshot, as in its file (`docs/formats/snapshot.md`).
 
 use std::path::PathBuf;
 
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 /// The format that this version writes; of another one nothing is read.
 pub(super) const FORMAT: u32 = 1;
 
-/// What is known of a snapshot (Seed CAKE §4).
+/// Metadata of a snapshot (Seed CAKE §4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The format of the file.
     pub format: u32,
     /// A UUID.
     pub snapshot_id: String,
-    /// What it was made for.
+    /// The purpose of the snapshot.
     pub label: String,
     /// When.
     pub timestamp: Timestamp,
-    /// The commit that was checked out, where there is one.
+    /// The commit that was checked out, if there is one.
     pub git_commit: Option<String>,
-    /// The branch that was checked out, where one was.
+    /// The branch that was checked out, if there is one.
     pub branch: Option<String>,
-    /// What differs from that commit; every file where there is none.
+    /// Files that differ from that commit; every file if there is none.
     pub dirty_files: Vec<String>,
     /// Errors for which it is kept until they are resolved.
     pub linked_errors: Vec<String>,
     /// Bytes of the files that were read for it.
     pub size_bytes: u64,
-    /// Whether it is kept until somebody removes it.
+    /// Whether it is kept until a person removes it.
     pub checkpoint: bool,
     /// The tree's top folder.
     pub tree_path: PathBuf,
@@ -37,20 +37,21 @@ pub struct Snapshot {
     pub commit: String,
     /// The tree in our repository.
     pub tree: String,
-    /// The pack that holds all of it, where it is pinned and would else lean on the user's objects.
+    /// The pack that holds all of it, if it is pinned and would otherwise borrow from the user's
+    /// objects.
     pub pack: Option<String>,
-    /// What it does not hold.
+    /// Files that it does not hold.
     pub not_covered: NotCovered,
-    /// The files, folders and patterns that alone it was to hold, seen from the tree's top folder;
-    /// where there are none it is of the tree.
+    /// The only files, folders and patterns that it was to hold, seen from the tree's top folder;
+    /// if there are none, it is of the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// The files, folders and patterns that it was to hold besides the tree, ignored or not, seen
     /// from the tree's top folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-    /// What going back to another one has made, where this one was taken before that: going back
-    /// to this one removes it, as long as it is what was made.
+    /// Files that a restore of another snapshot created, if this one was taken before that: a
+    /// restore of this one removes them, as long as they are unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<Made>,
     /// The agent's call that it was taken before, by the id of its record (`docs/formats/undo.md`).
@@ -63,18 +64,18 @@ pub struct Snapshot {
 pub struct Made {
     /// The file, seen from the tree's top folder.
     pub path: String,
-    /// What was written into it, in git's name.
+    /// The content that was written into it, in git's name.
     pub blob: String,
 }
 
-/// What a snapshot does not hold.
+/// Files that a snapshot does not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotCovered {
     /// Files and folders that are ignored, the first of them.
     pub ignored: Vec<String>,
-    /// How many there are of them.
+    /// Number of ignored files and folders.
     pub ignored_count: usize,
-    /// What is in submodules, and in repositories inside of the tree.
+    /// Submodules, and repositories inside of the tree.
     pub repositories: Vec<String>,
     /// Files over the size cap.
     pub too_large: Vec<TooLarge>,

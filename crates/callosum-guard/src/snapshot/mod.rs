@@ -1,12 +1,14 @@
-//! Snapshots: a tree as it was, kept where nobody who works in it can see or lose it.
+//! Snapshots: a tree as it was, kept in a folder in which those who work in the tree can neither
+//! see nor lose it.
 //!
-//! Start with [`Store`]. A snapshot is a commit in a bare repository of ours (`repository`), made
-//! by git itself (`git`) with an index of ours; objects that the user's repository has are leaned
-//! on and not copied. [`Snapshot`] is what is known of one, `changes` what going back to it would
-//! do, `retention` which of them go, and `cleaning` lets them. `taking` reads the tree, and `since` compares it with a snapshot.
+//! Start with [`Store`]. A snapshot is a commit in a bare repository of this program's
+//! (`repository`), made by git itself (`git`) with its own index; objects that the user's
+//! repository has are borrowed and not copied. [`Snapshot`] is the metadata of one, `changes` the
+//! effect of a restore, `retention` selects those to remove, and `prune` removes them. `capture`
+//! reads the tree, and `since` compares it with a snapshot.
 //!
-//! What is deliberately not here: the user's index, refs, stash and objects, none of which is ever
-//! written; ignored files; and asking anybody, which is the program's.
+//! Deliberately not here: the user's index, refs, stash and objects, all of them never written;
+//! ignored files; and asking a person, which the program does.
 
 mod capture;
 mod changes;

@@ -10,7 +10,7 @@ use super::{
     store::{PATIENCE, SnapshotError, Store},
 };
 
-/// What was let go.
+/// Snapshots that were removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// The ids of the snapshots.
@@ -20,8 +20,8 @@ pub struct Cleaned {
 }
 
 impl Store {
-    /// Does what [`clean`](Self::clean) does, where anything is to go; looks at sizes and times only
-    /// where nothing is, so that it can follow each snapshot. Waits for nobody.
+    /// Does what [`clean`](Self::clean) does, if anything is to go; otherwise only looks at sizes
+    /// and times, so that it can follow each snapshot. Waits for no other process.
     pub fn keep_within(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
         let disk = &self.surroundings.disk;
         if !disk.exists(&self.repository.bare())? {
@@ -72,7 +72,7 @@ impl Store {
         let _locks = self.lock(PATIENCE)?;
         let disk = &self.surroundings.disk;
         for snapshot in changed {
-            // One that was let go meanwhile stays gone.
+            // A snapshot that was removed since then stays removed.
             if disk.exists(&self.note(&snapshot.snapshot_id))? {
                 self.write_note(&snapshot)?;
             }
@@ -90,7 +90,7 @@ impl Store {
             return Ok(Cleaned::default());
         }
         let _locks = self.lock(patience)?;
-        // What those that were killed were writing: whoever writes holds the lock.
+        // Unfinished files of killed processes: a process that writes holds the lock.
         disk.sweep_new_files(&self.notes(), |_| true)?;
         let mut all = self.list()?;
         let mut cleaned = Cleaned::default();
@@ -111,7 +111,7 @@ impl Store {
             all.retain(|snapshot| snapshot.snapshot_id != id);
             cleaned.removed.push(id);
             if all.iter().all(Snapshot::is_pinned) {
-                // The index of ours leans on what is left of them, and can be begun anew.
+                // The index borrows from what is left of them, and can be rebuilt from scratch.
                 disk.remove_file(&self.repository.index())?;
             }
             self.prune()?;

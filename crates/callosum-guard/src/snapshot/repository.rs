@@ -1,4 +1,4 @@
-//! [`Repository`]: the bare repository of ours, and the tree that it takes snapshots of.
+//! [`Repository`]: this program's bare repository, and the tree whose snapshots it holds.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +13,7 @@ use super::{
     store::SnapshotError,
 };
 
-/// What stands in a folder of git's while it is in the middle of something.
+/// Files in git's folder while an operation is in progress.
 const UNDER_WAY: [(&str, &str); 6] = [
     ("MERGE_HEAD", "a merge"),
     ("rebase-merge", "a rebase"),
@@ -23,18 +23,18 @@ const UNDER_WAY: [(&str, &str); 6] = [
     ("BISECT_LOG", "a bisection"),
 ];
 
-/// What our repository says of every file, above all that the tree says: its bytes are what it is.
-/// Unset is what runs nothing; of an encoding only unspecified is.
+/// Attributes of every file in this program's repository, which take precedence over those in the
+/// tree: bytes are taken as they are. Unset runs nothing; for an encoding, only unspecified does.
 const ATTRIBUTES: &[u8] = b"* -text -crlf -ident -filter !eol !working-tree-encoding\n";
 
-/// Where a tree stands, and what git knows of it.
+/// A tree on disk, and its git repositories.
 #[derive(Clone, Debug)]
 pub(super) struct Repository {
     /// The tree's top folder.
     pub(super) tree: PathBuf,
-    /// The user's, where the tree is in one.
+    /// The user's, if the tree is in one.
     pub(super) users: Option<Users>,
-    /// The folder of ours for this tree.
+    /// This program's folder for this tree.
     pub(super) folder: PathBuf,
 }
 
@@ -48,9 +48,10 @@ pub(super) struct Users {
 }
 
 impl Repository {
-    /// Finds the tree that `root` is in; `folder` names the folder of ours from the tree's path.
+    /// Finds the tree that `root` is in; `folder` returns this program's folder for the tree's
+    /// path.
     ///
-    /// Where there is no repository, the tree is `root` itself.
+    /// Without a repository, the tree is `root` itself.
     pub(super) fn find(
         surroundings: &GitEnvironment,
         root: &Path,
@@ -68,9 +69,9 @@ impl Repository {
             "index",
             "--show-object-format",
         ]);
-        let said = match asked {
-            Ok(said) => said,
-            Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
+        let output = match asked {
+            Ok(output) => output,
+            Err(GitError::Failed { message, .. }) if message.contains("not a git repository") => {
                 return Ok(Self {
                     tree: root.to_owned(),
                     users: None,
@@ -79,11 +80,11 @@ impl Repository {
             }
             Err(error) => return Err(error),
         };
-        let lines: Vec<&[u8]> = said.split(|byte| *byte == b'\n').collect();
+        let lines: Vec<&[u8]> = output.split(|byte| *byte == b'\n').collect();
         let [tree, git_dir, objects, index, format, ..] = lines.as_slice() else {
             return Err(GitError::Failed {
                 command: "rev-parse".to_owned(),
-                said: "git did not print where the repository is".to_owned(),
+                message: "git did not print where the repository is".to_owned(),
             });
         };
         let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
@@ -109,7 +110,7 @@ impl Repository {
         self.bare().join("objects")
     }
 
-    /// The index of ours, which stays from one snapshot to the next.
+    /// Returns the path of this program's index, which stays from one snapshot to the next.
     pub(super) fn index(&self) -> PathBuf {
         self.folder.join("tree.index")
     }
@@ -120,7 +121,7 @@ impl Repository {
         Some(users.objects.parent()?.join(name))
     }
 
-    /// Makes the bare repository where it is missing, and leans it on the user's objects.
+    /// Creates the bare repository if it is missing, and has it borrow the user's objects.
     pub(super) fn create(&self, disk: &Disk) -> Result<(), DiskError> {
         let bare = self.bare();
         disk.create_private_dir(&self.folder)?;
@@ -154,18 +155,19 @@ impl Repository {
         Ok(())
     }
 
-    /// Begins the index of ours as a copy of the user's, so that unchanged files are not read, and
-    /// says whether it did. What it says of files that git converts is not their bytes, and some may be marked to be passed over.
+    /// Begins this program's index as a copy of the user's, so that unchanged files are not read,
+    /// and returns whether it did. Its entries of files that git converts are not their bytes, and
+    /// some may be marked as ignored.
     pub(super) fn begin_index(
         &self,
         surroundings: &GitEnvironment,
-        anew: bool,
+        from_scratch: bool,
     ) -> Result<bool, SnapshotError> {
         let disk = &surroundings.disk;
         let index = self.index();
-        // Whoever was killed while writing left it; nobody else is here.
+        // A process that was killed while writing left it; no other one is here.
         disk.remove_file(&self.folder.join("tree.index.lock"))?;
-        if !anew && disk.exists(&index)? {
+        if !from_scratch && disk.exists(&index)? {
             return Ok(false);
         }
         disk.remove_file(&index)?;
@@ -178,7 +180,8 @@ impl Repository {
         };
         if let Some(bytes) = disk.read_if_there(&users.index)? {
             disk.replace(&index, &bytes, 0o600)?;
-            // One that leans on another, which stands beside the user's alone, is made whole.
+            // An index that borrows from a shared one, which exists only next to the user's, is
+            // made whole.
             let beside = disk.list_dir(&users.git_dir)?;
             let is_shared = |name: &OsStr| name.as_bytes().starts_with(b"sharedindex.");
             if beside.iter().any(|entry| is_shared(&entry.name)) {
@@ -215,7 +218,8 @@ impl Repository {
             .map(|path| format!("--exclude-from={path}")))
     }
 
-    /// Git that knows the user's repository, and writes to objects and index of ours.
+    /// Returns a git that knows the user's repository, and writes to this program's objects and
+    /// index.
     pub(super) fn of_tree<'s>(&self, surroundings: &'s GitEnvironment) -> Git<'s> {
         let git_dir = match &self.users {
             Some(users) => users.git_dir.clone(),
@@ -239,7 +243,8 @@ impl Repository {
             .with("GIT_INDEX_FILE", self.index())
     }
 
-    /// What the user is in the middle of, in which files must not change under their feet.
+    /// Returns the operation that the user has in progress, during which files must not change
+    /// under their feet.
     pub(super) fn under_way(&self, disk: &Disk) -> Result<Option<&'static str>, DiskError> {
         let Some(users) = &self.users else {
             return Ok(None);

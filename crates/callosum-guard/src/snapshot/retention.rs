@@ -1,4 +1,4 @@
-//! [`Retention`]: which snapshots go. Pure: sizes and times are given.
+//! [`Retention`]: selection of the snapshots that go. Pure: sizes and times are given.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::metadata::Snapshot;
 
-/// How long and how much is kept (Seed CAKE §4, §6).
+/// Limits on age and size of what is kept (Seed CAKE §4, §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// One that is older goes, unless it is pinned.

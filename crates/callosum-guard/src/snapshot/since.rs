@@ -1,4 +1,4 @@
-//! [`Difference`]: what a command has changed since the snapshot that was taken before it, and the bytes that a snapshot
+//! [`Difference`]: the changes of a command since the snapshot that was taken before it, and the bytes that a snapshot
 //! holds. Start with [`Store::since`].
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
 use crate::glob::takes_in;
 
 use super::{
-    capture::shown,
+    capture::display_path,
     git::{GitError, SILENCE},
     metadata::Snapshot,
     repository::is_ours,
@@ -33,7 +33,7 @@ pub struct SnapshotFile {
 pub struct Difference {
     /// The file, as seen from the top of the tree.
     pub path: PathBuf,
-    /// How the snapshot holds it; `None` if it did not exist then.
+    /// The file in the snapshot; `None` if it did not exist then.
     pub before: Option<SnapshotFile>,
 }
 
@@ -113,7 +113,7 @@ impl Store {
         let ignored = match asked {
             Ok(printed) => printed,
             // Git ends with 1, and prints nothing, if none is ignored.
-            Err(GitError::Failed { said, .. }) if said == SILENCE => Vec::new(),
+            Err(GitError::Failed { message, .. }) if message == SILENCE => Vec::new(),
             Err(error) => return Err(error.into()),
         };
         let ignored: Vec<&[u8]> = ignored.split(|byte| *byte == 0).collect();
@@ -164,7 +164,7 @@ fn names(snapshot: &Snapshot) -> &[String] {
 
 fn is_claimed(snapshot: &Snapshot, path: &Path) -> bool {
     let names = names(snapshot);
-    let path = shown(path);
+    let path = display_path(path);
     names.is_empty() || names.iter().any(|name| takes_in(name, &path))
 }
 
@@ -174,7 +174,7 @@ fn may_have_existed(snapshot: &Snapshot, path: &Path) -> bool {
     let large = lacks.too_large.iter().map(|large| &large.path);
     let mut all = lacks.ignored.iter().chain(&lacks.repositories);
     let mut named = lacks.named.iter().chain(large);
-    let path = shown(path);
+    let path = display_path(path);
     let is_in = |name: &String| {
         let name = name.trim_end_matches('/');
         takes_in(name, &path)

@@ -10,7 +10,7 @@ use std::{
 use callosum_host::{DiskError, FileLock, LockError, disk::EntryKind};
 
 use super::{
-    capture::{CapturedTree, Scope, paths, shown},
+    capture::{CapturedTree, Scope, display_path, paths},
     changes::Changes,
     git::{GitEnvironment, GitError},
     metadata::{FORMAT, Snapshot},
@@ -23,29 +23,29 @@ const MOST_DIRTY: usize = 10_000;
 /// So many files are named in one call of git.
 const MOST_PATHS: usize = 500;
 
-/// How long another process's snapshot is waited for.
+/// Timeout for another process's snapshot.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a snapshot is made for.
+/// Purpose and scope of a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// In words.
     pub label: String,
     /// Errors for which it is kept.
     pub linked_errors: Vec<String>,
-    /// Whether it is kept until somebody removes it.
+    /// Whether it is kept until a person removes it.
     pub checkpoint: bool,
     /// The files, folders and patterns that it is to hold, seen from the tree's top folder; of none
     /// it holds the tree.
     pub only: Vec<String>,
-    /// The files, folders and patterns that it is to hold besides the tree, though they are ignored.
-    /// One of which there are more than 2,000 files or 64 MB is left out, and told.
+    /// The files, folders and patterns that it is to hold besides the tree, though they are
+    /// ignored. A name with more than 2,000 files or 64 MB is left out, and reported.
     pub also: Vec<String>,
     /// The agent's call that it is taken before.
     pub call: Option<String>,
 }
 
-/// Why there is no snapshot, or no way back to one.
+/// Reason that there is no snapshot, or no way back to one.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// Git did not do its part.
@@ -60,31 +60,31 @@ pub enum SnapshotError {
     /// There is none of this id.
     #[error("there is no snapshot `{id}`")]
     Unknown {
-        /// What was asked for.
+        /// The requested id.
         id: String,
     },
     /// More than one id begins so.
     #[error("more than one snapshot begins with `{id}`")]
     Ambiguous {
-        /// What was asked for.
+        /// The requested id.
         id: String,
     },
     /// None of what is named is there.
     #[error("no file in the tree is named {}", shown_names(named))]
     Nothing {
-        /// What was named.
+        /// The names.
         named: Vec<String>,
     },
     /// More files are named than a snapshot of named ones holds.
     #[error("too many files for a snapshot of named files: {count}")]
     TooMany {
-        /// How many there are.
+        /// Number of files.
         count: usize,
     },
     /// The user is in the middle of something.
     #[error("cannot restore files in `{}`: {what} is in progress", tree.display())]
     UnderWay {
-        /// What.
+        /// The operation.
         what: &'static str,
         /// The tree.
         tree: PathBuf,
@@ -102,12 +102,12 @@ fn shown_names(named: &[String]) -> String {
     quoted.join(" or ")
 }
 
-/// What going back did.
+/// Result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// The snapshot of the tree as it was before.
     pub before: Snapshot,
-    /// What was done to each file.
+    /// Effect on each file.
     pub changes: Changes,
 }
 
@@ -141,9 +141,9 @@ impl Store {
     /// Takes a snapshot of the tree, or of the files in it that are named.
     ///
     /// Reads what has changed since the last one; the first reads what differs from the user's
-    /// index, or everything where there is no repository. The user's index, refs and objects are
-    /// not touched. Waits up to 5 s for another process that is at it; files that are named alone wait for
-    /// none that takes the tree.
+    /// index, or everything if there is no repository. The user's index, refs and objects are not
+    /// touched. Waits up to 5 s for another process that takes one; a snapshot of named files does
+    /// not wait for one of the tree.
     pub fn create(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
         let _lock = if wanted.only.is_empty() {
             self.lock_tree(PATIENCE)?
@@ -193,7 +193,7 @@ impl Store {
             branch: branch.filter(|_| is_users),
             dirty_files: paths(&dirty)
                 .take(MOST_DIRTY)
-                .map(|path| shown(&path))
+                .map(|path| display_path(&path))
                 .collect(),
             linked_errors: wanted.linked_errors.clone(),
             size_bytes: taken.bytes,
@@ -266,7 +266,7 @@ impl Store {
         }
     }
 
-    /// What going back to a snapshot would do, from the tree as it is now.
+    /// Returns the effect of a restore from a snapshot on the tree as it is now.
     pub fn changes(&self, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
         let _locks = self.lock(PATIENCE)?;
         let now = self.take(&snapshot.only, &snapshot.also)?;
@@ -309,9 +309,9 @@ impl Store {
     /// Puts the files of a snapshot back, after a snapshot of the tree as it is now.
     ///
     /// Files that the snapshot does not hold stay, and so do those that could not be brought back
-    /// again. Where the snapshot was itself taken before going back to another, what that has made
-    /// is removed, unless it was changed since. The user's index is not touched. Fails while a
-    /// merge, a rebase or the like is under way.
+    /// again. If the snapshot was itself taken before a restore of another, the files which that
+    /// created are removed, unless they were changed since. The user's index is not touched. Fails
+    /// while a merge, a rebase or the like is under way.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<Restored, SnapshotError> {
         let disk = &self.surroundings.disk;
         if let Some(what) = self.repository.under_way(disk)? {
@@ -331,7 +331,8 @@ impl Store {
         self.check_whole(snapshot)?;
         before.made = changes.made();
         if !before.made.is_empty() {
-            // Told before it is made: who is killed meanwhile can undo what was made by then.
+            // Recorded before it is made: if the process is killed on the way, the user can undo
+            // what was made by then.
             self.write_note(&before)?;
         }
         for change in changes.removed() {
@@ -369,17 +370,17 @@ impl Store {
         Ok(())
     }
 
-    /// Held by whoever reads the tree into our index.
+    /// Locks the reading of the tree into this program's index.
     pub(super) fn lock_tree(&self, patience: Duration) -> Result<FileLock, SnapshotError> {
         self.lock_file("lock", patience)
     }
 
-    /// Held by whoever reads files that are named alone, which is not to wait for a large tree.
+    /// Locks the reading of files that are named alone, which is not to wait for a large tree.
     fn lock_names(&self, patience: Duration) -> Result<FileLock, SnapshotError> {
         self.lock_file("named.lock", patience)
     }
 
-    /// Held by whoever writes more than a new snapshot: nobody else is at it then.
+    /// Locks writing more than a new snapshot: no one else reads or writes at that time.
     pub(super) fn lock(&self, patience: Duration) -> Result<[FileLock; 2], SnapshotError> {
         Ok([self.lock_tree(patience)?, self.lock_names(patience)?])
     }
@@ -412,8 +413,8 @@ impl Store {
             })?;
         let disk = &self.surroundings.disk;
         let tree = &self.repository.tree;
-        // What cannot be looked at is taken to be there, so that it is not written over. A file or a
-        // link on the way to a path stands in its place.
+        // A path that cannot be examined counts as existing, so that it is not overwritten. A file
+        // or a link on the way to a path is in its place.
         let in_place = |path: &Path| {
             let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
             above.pop();
@@ -427,7 +428,7 @@ impl Store {
             let is_there = disk.exists(&tree.join(path)).unwrap_or(true);
             is_there.then(|| path.to_owned())
         };
-        // Of a folder everything, where a file is to stand in its place.
+        // Everything in a folder, if a file is to replace it.
         let inside = |folder: &Path| {
             let found = disk.stat(&tree.join(folder)).ok()??;
             if found.kind != EntryKind::Folder {

@@ -7,7 +7,7 @@ use callosum_guard::{
     auto_allow::{Kind, Tree, preset},
 };
 
-/// What is at a path.
+/// Kind of the entry at a path.
 #[derive(Clone, Debug)]
 enum Entry {
     File(&'static str),
@@ -189,7 +189,7 @@ impl Tree for Project {
     }
 }
 
-/// What a hook would know of the project.
+/// The facts that a hook would know of the project.
 pub(crate) fn facts() -> Facts {
     Facts {
         cwd: Some(ROOT.to_owned()),

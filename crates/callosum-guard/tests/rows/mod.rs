@@ -5,7 +5,7 @@ use std::path::Path;
 use callosum_guard::{Decision, Facts};
 use serde::Deserialize;
 
-/// A command and what the guard says to it.
+/// A command and the guard's verdict on it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -20,13 +20,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Whether it is judged by reading, and stands apart.
+    /// Whether it is judged by reading, and stored apart.
     pub(crate) fn is_read(&self) -> bool {
         self.why.is_some()
     }
 }
 
-/// What steers the guard and plans, where it stands unless a user says otherwise.
+/// Files that steer the guard and plans, in their default locations.
 const KEPT: [&str; 6] = [
     "/home/u/.local/state/callosum",
     "/home/u/.config/callosum/config.toml",
@@ -49,20 +49,15 @@ pub(crate) fn facts() -> Facts {
     }
 }
 
-/// All rows, file by file in the order of their names: those that are proven or harmless, then those that are
-/// judged by reading, each of which says why it is.
+/// All rows, file by file in the order of their names: those that are proven or harmless, then
+/// those that are judged by reading, each with its reason.
 pub(crate) fn rows() -> Vec<Row> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut rows = rows_of(&corpus);
     let proven = rows.len();
     rows.extend(rows_of(&corpus.join("read")));
     for (at, row) in rows.iter().enumerate() {
-        assert_eq!(
-            row.is_read(),
-            at >= proven,
-            "{} stands in its place",
-            row.id
-        );
+        assert_eq!(row.is_read(), at >= proven, "{} is in its place", row.id);
         assert!(!row.is_read() || row.needs.is_none(), "{}", row.id);
     }
     rows

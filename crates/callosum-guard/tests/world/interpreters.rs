@@ -1,7 +1,8 @@
-//! Interpreters of other languages in the world of stubs: their programs, their libraries, and in the place of
-//! their own functions that delete, move or kill what writes down the command that does the same.
+//! Interpreters of other languages in the world of stubs: their programs, their libraries, and
+//! replacements of their own functions that delete, move or kill, which write down the command that
+//! does the same.
 //!
-//! A row of theirs is proven where such a program, run, calls what the guard says that it would.
+//! A row of theirs is proven if such a program, when run, makes the calls that the guard predicts.
 
 use std::{
     fs, io,
@@ -12,12 +13,12 @@ use std::{
 /// An interpreter, and how the functions of its own are taken away that the world would not outlive.
 struct Interpreter {
     program: &'static str,
-    /// What it prints of itself: the folders of its libraries, one to a line.
+    /// The command by which it prints the folders of its libraries, one to a line.
     libraries: &'static [&'static str],
-    /// Where the file stands that it reads before each program.
+    /// Path of the file that it reads before each program.
     first: &'static str,
     text: &'static str,
-    /// What makes it read that.
+    /// The setting that makes it read that file.
     set: &'static str,
 }
 
@@ -52,7 +53,7 @@ const INTERPRETERS: [Interpreter; 3] = [
     },
 ];
 
-/// What no program of the corpus needs, and what would make a world large.
+/// Parts that no program of the corpus needs, and that would make a world large.
 const LEFT: [&str; 10] = [
     "test",
     "tests",
@@ -71,7 +72,8 @@ pub(crate) fn other_name(program: &str) -> Option<&'static str> {
     (program == "python3").then_some("python")
 }
 
-/// The program that stands in the place of an interpreter: it writes down its call, as all do, and runs it.
+/// Returns the stub in the place of an interpreter: it writes down its call, as all do, and runs
+/// it.
 pub(crate) fn stand_in(program: &str, stub: &str) -> String {
     let set = INTERPRETERS
         .iter()
@@ -101,7 +103,7 @@ pub(crate) fn furnish(root: &Path, program: &str, installed: &Path) {
     fs::write(first, one.text).unwrap();
 }
 
-/// Copies a folder with all that matters of it, where it is there.
+/// Copies a folder with all that matters of it, if it exists.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let Ok(entries) = fs::read_dir(from) else {
         return Ok(());

@@ -1,9 +1,9 @@
-//! The world in which the oracle runs commands: a folder with bash, a few harmless programs, and stubs in the
-//! place of all others, which write down how they were called.
+//! The world in which the oracle runs commands: a folder with bash, a few harmless programs, and
+//! stubs in the place of all others, which write down their calls.
 //!
-//! It is entered by way of namespaces of its own (user, mount, processes, network) and a changed root: where that
-//! cannot be had, nothing is run. Start with [`made_by`]. What stands in it before each row is laid out by
-//! [`lay_out`]; what a row has changed of that is written down as well, behind its calls.
+//! It is entered by way of namespaces of its own (user, mount, processes, network) and a changed
+//! root: without those, nothing is run. Start with [`made_by`]. [`lay_out`] makes its contents
+//! before each row; a row's changes are written down as well, behind its calls.
 
 mod interpreters;
 
@@ -25,8 +25,8 @@ const REAL: &[&str] = &[
     "flock", "taskset", "xxd", "grep", "touch", "time", "chrt", "uniq",
 ];
 
-/// Programs that write down how they were called, and run, where the machine has them: rows that need one say
-/// so, and are proven where it is there.
+/// Programs that write down their call, and run, if the machine has them: rows that need one name
+/// it, and are proven if it exists.
 pub(crate) const REAL_WHERE_THERE: &[&str] = &["make", "dash", "python3", "perl", "node"];
 
 /// Stubs that no row names as what is dangerous.
@@ -35,7 +35,8 @@ const BYSTANDERS: &[&str] = &[
     "gunzip", "openssl", "pbpaste", "xclip", "gh", "aws", "kubectl", "docker", "ruby", "php",
 ];
 
-/// What a program that nobody has read says where a row is about such a one, and a shell that obeys it then calls.
+/// Text of a program that no one has read, for rows about such a program; a shell that obeys it
+/// makes this call.
 pub(crate) const UNREAD: &str = "rm -rf /unread";
 
 /// A row, as it is run.
@@ -46,7 +47,7 @@ pub(crate) struct Run<'a> {
     pub(crate) is_unread: bool,
 }
 
-/// What came of a row.
+/// Result of a row.
 #[derive(Default)]
 pub(crate) struct Made {
     /// The words of each program that was called.
@@ -55,7 +56,8 @@ pub(crate) struct Made {
     pub(crate) written: Vec<String>,
 }
 
-/// Runs rows in worlds of their own, and gives what each has made; `None` where no world can be entered.
+/// Runs rows in worlds of their own, and returns the result of each; `None` if no world can be
+/// entered.
 pub(crate) fn made_by(
     rows: &[Run<'_>],
     stubs: &BTreeSet<String>,
@@ -92,7 +94,7 @@ pub(crate) fn made_by(
     Some(all)
 }
 
-/// Where the machine has a program.
+/// Returns the path of a program on this machine.
 pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     let folders = ["/usr/bin", "/bin"];
     let mut paths = folders.iter().map(|folder| Path::new(folder).join(program));
@@ -124,7 +126,8 @@ printf -v call '%s\037' "${0##*/}" "$@"
 printf '%s\036' "$call" >> /log/calls
 "#;
 
-/// What stubs do besides where a row is about what nobody has read: they say it, or save it where they are told to.
+/// Additional code of stubs, in rows about code that no one has read: they print it, or save it at
+/// the path in their options.
 const ANSWER: &str = r#"name=${0##*/} folder=. to= url=
 [ "$name" = curl ] && to=-
 while [ $# -gt 0 ]; do
@@ -334,8 +337,9 @@ fn set_time(path: &Path, time: SystemTime) {
     fs::File::open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// How the world is entered. What it is laid out from is closed against rows that write to whatever they find. Where the
-/// system lets each process namespace have a bound of its own, no row can start more than some hundred processes.
+/// Script that enters the world. The parts that it is laid out from are closed against rows that
+/// write to anything they find. If the system lets each process namespace have a limit of its own,
+/// no row can start more than some hundred processes.
 const ENTER: &str = r#"for part in said skeleton rows real; do
     [ -d "$1/$part" ] || continue
     mount --bind "$1/$part" "$1/$part"
@@ -348,7 +352,8 @@ exec chroot "$1" /bin/bash "$2"
 
 /// Runs a script in the world, and in no other place.
 ///
-/// `unshare`, what enters and `chroot` each end without running anything where they do not succeed.
+/// `unshare`, the script that enters, and `chroot` each end without running anything if they do not
+/// succeed.
 fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
     Command::new("unshare")
         .args([
@@ -372,12 +377,14 @@ fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
         .output()
 }
 
-/// How the script begins that runs the rows. It is process 1 of its namespace, or does nothing: what
-/// it waits for after each row, and then ends, is everything else. The bounds hold for each row, not
-/// for the script, which takes as long as a slow machine needs. Behind each row the part of the world that it has
-/// written is made anew, so that none is proven by what another left behind: the shell sees that by itself, since a name
-/// that comes or goes changes its folder's time, and a content its file's, and all of the skeleton is older than
-/// `/stamp`. `/dev/null` is a file here, so a shell that read from it would read, without end, what it says itself.
+/// Beginning of the script that runs the rows. It is process 1 of its namespace, or does nothing:
+/// after each row it waits for everything else, and then ends it. The limits hold for each row, not
+/// for the script, which takes as long as a slow machine needs. After each row the part of the
+/// world that it has written is made again from scratch, so that none is proven by what another
+/// left behind: the shell detects that by itself, since a name that comes or goes changes its
+/// folder's time, and a content its file's, and all of the skeleton is older than `/stamp`.
+/// `/dev/null` is a file here, so a shell that read from it would read, without end, its own
+/// output.
 const DRIVER: &str = r#"[ $$ = 1 ] && [ -e /inside ] || exit 1
 export HOME=/home/u PATH=/bin:/usr/bin
 shopt -s globstar dotglob nullglob
@@ -433,7 +440,7 @@ row() {
 }
 "#;
 
-/// Runs rows in a world of their own, and gives its log; `None` where it cannot be entered.
+/// Runs rows in a world of their own, and returns its log; `None` if it cannot be entered.
 fn log_of(rows: &[Run<'_>], stubs: &BTreeSet<String>) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

@@ -4,7 +4,7 @@
 //!
 //! It is not known which of several children gets the text: each is taken to read all of it.
 
-use super::{Language, arguments, last, spawn_options::Said, token::Token};
+use super::{Language, arguments, last, spawn_options::SpawnOptions, token::Token};
 
 /// Functions that write, under the last part of their name.
 const WRITERS: [&str; 8] = [
@@ -82,7 +82,7 @@ pub(super) fn is_pipe(language: &Language, name: &str, given: &[Token]) -> bool 
 
 /// The command of such an `open`.
 pub(super) fn piped(given: &[Token]) -> Vec<String> {
-    let mut words = Said::by(given).words;
+    let mut words = SpawnOptions::by(given).words;
     if let [first, more @ ..] = words.as_mut_slice() {
         let command = first.trim().trim_matches('|').trim().to_owned();
         if command == "-" && !more.is_empty() {
@@ -142,8 +142,8 @@ fn texts(tokens: &[Token], at: usize) -> Vec<String> {
     match tokens.get(at) {
         Some(Token::Text(text)) => vec![text.clone()],
         Some(Token::Sign('(')) => {
-            let said = Said::by(&arguments(tokens, at));
-            said.input.into_iter().chain(said.words).collect()
+            let options = SpawnOptions::by(&arguments(tokens, at));
+            options.input.into_iter().chain(options.words).collect()
         }
         _ => Vec::new(),
     }

@@ -32,7 +32,7 @@ pub(super) fn folded(language: &Language, tokens: Vec<Token>, home: &str) -> Vec
     with_names(language, tokens, home, Names::new())
 }
 
-/// The same, where something is known from the start.
+/// The same, with some names known from the start.
 pub(super) fn with_names(
     language: &Language,
     tokens: Vec<Token>,
@@ -54,7 +54,7 @@ pub(super) fn with_names(
     folding.out
 }
 
-/// The list of strings that ends here, and where it begins.
+/// Returns the list of strings that ends here, and its start.
 pub(super) fn list_at_end(tokens: &[Token]) -> Option<(usize, Vec<String>)> {
     let (close, inner) = tokens.split_last()?;
     if !is_close(close) {
@@ -241,7 +241,7 @@ impl Folding<'_> {
         }
     }
 
-    /// Takes away `*` and `...`, where a list follows whose items are put in one by one.
+    /// Removes `*` and `...` before a list whose items are inserted one by one.
     pub(super) fn spread(&mut self) -> bool {
         let length = match self.out.as_slice() {
             [.., Token::Sign('.'), Token::Sign('.'), Token::Sign('.')] => 3,

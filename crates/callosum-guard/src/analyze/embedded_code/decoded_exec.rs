@@ -61,7 +61,7 @@ fn within(language: &Language, text: &str, home: &str) -> Vec<Effect> {
     super::effects(language, text, home)
 }
 
-/// A text out of base64 or of digits to the base of sixteen, where it is one.
+/// Decodes base64 or hexadecimal digits, if the text is one of them.
 fn decoded(text: &str) -> Option<String> {
     let bytes = STANDARD.decode(text.trim().as_bytes()).ok().or_else(|| {
         let digits: Vec<u32> = text

@@ -48,7 +48,7 @@ const PICKS: [&str; 17] = [
     "getmtime",
 ];
 
-/// The patterns of what a program lists, where it picks nothing out of it by name.
+/// Returns the patterns of a program's directory listing, if it picks nothing out of it by name.
 pub(super) fn listed(language: &Language, tokens: &[Token]) -> Vec<String> {
     let is = |wanted: &[&str]| {
         tokens

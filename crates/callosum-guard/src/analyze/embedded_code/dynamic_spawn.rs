@@ -73,7 +73,7 @@ pub(super) fn verbs(tokens: &[Token]) -> Vec<Effect> {
 
 /// Lists the commands that callers of a compiled program's function have it run, as far as they
 /// name them.
-pub(super) fn told(tokens: &[Token]) -> Vec<Effect> {
+pub(super) fn named_commands(tokens: &[Token]) -> Vec<Effect> {
     let is_told = |effect: &Effect| match effect {
         Effect::Words(words) => words.first().is_none_or(|first| first != NAME),
         _ => true,
@@ -105,7 +105,7 @@ fn chained(behind: &[Token]) -> Option<String> {
     is_hidden.then(|| program.to_owned())
 }
 
-/// The program that is run here, where the first of its arguments that is no option is not known.
+/// Returns the program that is run here, if its first argument that is no option is not known.
 fn hidden(behind: &[Token]) -> Option<String> {
     let from = behind
         .iter()
@@ -183,7 +183,7 @@ fn function_around(tokens: &[Token], at: usize) -> Option<&str> {
     })
 }
 
-/// What those who call a function have it run: the program with what they give.
+/// Lists the commands that callers of a function have it run: the program with their arguments.
 fn by_callers(tokens: &[Token], function: &str, program: &str) -> Vec<Effect> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {

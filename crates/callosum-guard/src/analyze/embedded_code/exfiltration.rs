@@ -1,7 +1,8 @@
-//! Secrets that a program reads out of a file and sends away by a library of its language.
+//! Secrets that a program reads from a file and sends away with a library of its language.
 //!
-//! Sent is what stands among the words of a call that sends, or is kept under a name that stands there: a program that
-//! reads one value out of such a file and uses it says more than that name.
+//! A value counts as sent if it is among the arguments of a call that sends, or if one of those
+//! arguments names it. A program that reads one value out of such a file and uses it has more in
+//! its arguments than that name.
 
 use super::{
     Effect, last,
@@ -11,7 +12,7 @@ use super::{
 use crate::{protect::keeps_secrets, rule::is_loopback};
 use std::collections::BTreeMap;
 
-/// Functions that give what stands in a file.
+/// Functions that return the contents of a file.
 const READS: [&str; 17] = [
     "open",
     "read",
@@ -69,7 +70,7 @@ const UPLOADS: [&str; 4] = [
     "storbinary",
 ];
 
-/// What a connection is made safe by, and not what is sent over it.
+/// Options that secure a connection, and are not sent over it.
 const SAFE_BY: [&str; 9] = [
     "cert",
     "verify",
@@ -82,7 +83,7 @@ const SAFE_BY: [&str; 9] = [
     "httpsAgent",
 ];
 
-/// Functions whose result still tells all that they are given.
+/// Functions whose result still contains all of their arguments.
 const WHOLE: [&str; 14] = [
     "dict",
     "stringify",
@@ -100,7 +101,7 @@ const WHOLE: [&str; 14] = [
     "encode64",
 ];
 
-/// How many pieces of a program may stand between what belongs together.
+/// Limit on the tokens between parts that belong together.
 const NEAR: usize = 6;
 
 /// Functions behind which only a part is left of what they are called on.
@@ -141,9 +142,9 @@ const TAKES_APART: [&str; 8] = [
 /// So many pieces of a call are looked at.
 const MAX_ARGUMENTS: usize = 512;
 
-/// What a program sends that it has read where secrets are kept, or that is fed to it from there.
+/// Finds secrets that a program sends: those it reads from a secret file, and those fed to it.
 ///
-/// Each piece is looked at once, and a call looks for the first that counts between its brackets.
+/// Each token is visited once, and a call looks for the first match between its brackets.
 pub(super) fn effects(tokens: &[Token], is_fed: bool) -> Option<Effect> {
     let pairs = pairs(tokens);
     let read = |at| {
@@ -193,11 +194,11 @@ pub(super) fn effects(tokens: &[Token], is_fed: bool) -> Option<Effect> {
             Some(Text(file)) if uploads && first(&secret, open) < end => Some(file.as_str()),
             _ => None,
         };
-        let told = || {
+        let earlier = || {
             let (at, file) = *sent.get(sent.partition_point(|(at, _)| *at < open))?;
             (last_piece(tokens, at) < end).then_some(file)
         };
-        let file = uploaded.or_else(told)?;
+        let file = uploaded.or_else(earlier)?;
         (first(&near, open) >= end).then(|| words(&["sent-secret", file]))
     })
 }
@@ -216,14 +217,15 @@ fn sends(tokens: &[Token], at: usize) -> bool {
     is_called && (SENDS.contains(&last(name)) || FETCHES.contains(&last(name)) && names_address())
 }
 
-/// Whether a program makes a request of which what is sent is told apart: `request({host: "x"}).end(…)`.
+/// Whether a program makes a request and gives its body in a separate call:
+/// `request({host: "x"}).end(…)`.
 fn requests_elsewhere(tokens: &[Token]) -> bool {
     let names = |token: &Token| matches!(token, Name(name) if last(name) == "request");
     let is_near = |token: &Token| matches!(token, Text(text) if is_loopback(text) || names_this_machine(text));
     tokens.iter().any(names) && !tokens.iter().any(is_near)
 }
 
-/// Whether this tells what a request sends.
+/// Whether this call gives the body of a request.
 fn ends_request(tokens: &[Token], at: usize) -> bool {
     let is_called = tokens.get(at + 1) == Some(&Sign('('));
     is_called && matches!(&tokens[at], Name(name) if matches!(last(name), "end" | "write"))
@@ -253,7 +255,7 @@ fn pairs(tokens: &[Token]) -> Vec<Option<usize>> {
     pairs
 }
 
-/// Where the piece ends by which a read is known that begins here.
+/// Returns the position of the last token that belongs to the read which begins here.
 fn last_piece(tokens: &[Token], at: usize) -> usize {
     match tokens[at] {
         Text(_) => {
@@ -323,7 +325,7 @@ fn is_picked(tokens: &[Token], at: usize, pairs: &[Option<usize>]) -> bool {
     false
 }
 
-/// Whether what a function is given says which part is wanted, as neither `/.*/` nor an address does.
+/// Whether a function's arguments select a part, as neither `/.*/` nor an address does.
 fn says_which(given: &[Token]) -> bool {
     let mut near = given.iter().take(NEAR * 2);
     let is_address = |token: &Token| matches!(token, Text(text) if text.contains("://"));
@@ -338,7 +340,7 @@ fn says_which(given: &[Token]) -> bool {
         })
 }
 
-/// Where secrets come from that are read here: the file that keeps them, or what is fed.
+/// Returns the source of secrets that are read here: the file that holds them, or the input.
 fn read_at(tokens: &[Token], at: usize, is_fed: bool) -> Option<&str> {
     let fed = || fed_at(tokens, at).filter(|_| is_fed);
     file_at(tokens, at)
@@ -346,7 +348,8 @@ fn read_at(tokens: &[Token], at: usize, is_fed: bool) -> Option<&str> {
         .or_else(|| environment_at(tokens, at))
 }
 
-/// The environment, where all of it is meant: neither `os.environ["KEY"]` nor what a command is started with.
+/// Returns the environment, if all of it is meant: neither `os.environ["KEY"]` nor the environment
+/// of a child process.
 fn environment_at(tokens: &[Token], at: usize) -> Option<&'static str> {
     const ALL: [&str; 8] = [
         "os.environ",
@@ -397,7 +400,7 @@ fn file_at(tokens: &[Token], at: usize) -> Option<&str> {
     }
 }
 
-/// What is fed to a program, where it is read here: `sys.stdin.read()`.
+/// Returns the input of a program if it is read here: `sys.stdin.read()`.
 fn fed_at(tokens: &[Token], at: usize) -> Option<&str> {
     let Name(name) = tokens.get(at)? else {
         return None;
@@ -424,8 +427,8 @@ fn name_of(tokens: &[Token], at: usize) -> Option<&str> {
     }
 }
 
-/// Whether what is read is still told by what stands around it: `b64encode(open(…).read())`, but not
-/// `sign(x, open(…).read())`.
+/// Whether the whole of a read value is still in the expression around it:
+/// `b64encode(open(…).read())`, but not `sign(x, open(…).read())`.
 fn keeps_it_whole(token: &Token) -> bool {
     match token {
         Sign(sign) => *sign != ',',
@@ -435,7 +438,7 @@ fn keeps_it_whole(token: &Token) -> bool {
     }
 }
 
-/// The file that is kept under the name which stands here, where all of it is meant.
+/// Returns the file behind the name at this position, if the whole value is meant.
 fn kept_at<'t>(tokens: &[Token], at: usize, named: &BTreeMap<&str, &'t str>) -> Option<&'t str> {
     const STILL: [&str; 7] = [
         "read",
@@ -459,14 +462,14 @@ fn kept_at<'t>(tokens: &[Token], at: usize, named: &BTreeMap<&str, &'t str>) -> 
     (is_whole && !is_part && !is_set).then_some(*file)
 }
 
-/// Whether what stands here is given under a name for what the connection is made safe by.
+/// Whether the value here has the name of an option that secures the connection.
 fn makes_safe(tokens: &[Token], at: usize) -> bool {
     let from = at.saturating_sub(NEAR);
-    // What stands before the call in question says nothing of what it is given.
+    // Tokens before the call in question say nothing about its arguments.
     let call = (from..at).rev().find(|at| sends(tokens, *at));
     let near = &tokens[call.map_or(from, |call| call + 1)..=at];
     let is_safe = |name: &str| SAFE_BY.contains(&name);
-    // `key: require('fs').readFileSync(…)`, of which a sign between two names is no piece by itself.
+    // In `key: require('fs').readFileSync(…)`, a sign between two names is no token of its own.
     for (at, token) in near.iter().enumerate().rev() {
         let before = at.checked_sub(1).and_then(|at| near.get(at));
         match (token, before) {

@@ -1,24 +1,24 @@
-//! What a program is given from outside: its arguments, what it reads, and variables of the environment.
+//! Values that a program gets from outside: its arguments, its input, and environment variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Language, token::Token};
 use crate::analyze::value::{Source, is_known};
 
-/// What is known of that.
+/// The known values from outside.
 #[derive(Clone, Debug, Default)]
 pub(in crate::analyze) struct Given {
     /// The words behind the program.
     pub(in crate::analyze) words: Vec<String>,
     /// Those of them that the shell fills in with names of files.
     pub(in crate::analyze) patterns: BTreeSet<String>,
-    /// Where those of them come from of which that matters.
+    /// Sources of those words whose source matters.
     pub(in crate::analyze) sources: BTreeMap<String, Source>,
-    /// Whether the program stands in a file, rather than in an option.
+    /// Whether the program is in a file, rather than in an option.
     pub(in crate::analyze) by_file: bool,
     /// Whether what it reads comes from where secrets are kept.
     pub(in crate::analyze) is_fed_secrets: bool,
-    /// What it reads, where that is known.
+    /// Its input, if known.
     pub(in crate::analyze) input: Option<String>,
     pub(in crate::analyze) environment: BTreeMap<String, String>,
 }
@@ -56,7 +56,7 @@ impl Given {
         out
     }
 
-    /// How many the list has before the words.
+    /// Number of elements that the list has before the words.
     fn before(&self, language: &Language) -> usize {
         match language.name {
             "python -c" | "php -r" => 1,
@@ -149,7 +149,7 @@ impl Given {
         }
     }
 
-    /// What is read: whole, or line by line.
+    /// Returns the input that an expression reads: whole, or line by line.
     fn read(&self, name: &str, behind: &[Token]) -> Option<(Vec<Token>, usize)> {
         let input = self.input.as_deref()?;
         let lines = || list(input.lines().take(MAX_LINES));

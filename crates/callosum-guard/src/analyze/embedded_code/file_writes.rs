@@ -1,11 +1,11 @@
-//! Files that a program writes, and what it writes to them where that is one string.
+//! Files that a program writes, and their contents if those are one string.
 
 use super::{
     Effect, arguments, at_home, before, call::parts, function::WRITE, last, names_any,
     token::Token, words,
 };
 
-/// What this function writes, called where it stands.
+/// Returns the write that a function call here makes.
 pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) -> Option<Effect> {
     let name = last(whole);
     let arguments = arguments(tokens, at + 1);
@@ -29,7 +29,7 @@ pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) 
         let path = texts().find(is_mode)?;
         (
             path.trim_start_matches(['>', '+', ' ']).to_owned(),
-            said_behind(tokens, at, arguments.len()),
+            written_behind(tokens, at, arguments.len()),
         )
     } else {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) 
     Some(Effect::Writes(at_home(path, home), content))
 }
 
-/// The archive that is taken apart, where it is said into which folder.
+/// Returns the effect of unpacking an archive, if the call names the folder.
 fn unpacked(name: &str, tokens: &[Token], arguments: &[Token], home: &str) -> Option<Effect> {
     let parts = parts(arguments);
     let folder = match name {
@@ -58,9 +58,9 @@ fn unpacked(name: &str, tokens: &[Token], arguments: &[Token], home: &str) -> Op
     Some(words(&["tar", "-x", "-f", "archive", "-C", &folder]))
 }
 
-/// What is written to a file that was just opened: `open(…).write("…")`, or `f.write("…")` where
-/// nothing else is.
-fn said_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
+/// Returns the text that is written to a file that was just opened: `open(…).write("…")`, or
+/// `f.write("…")` if it is the only write.
+fn written_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
     let behind = tokens.get(at + 1 + length..)?;
     let writes = |(here, token): (usize, &Token)| {
         matches!(token, Token::Name(name) if matches!(last(name), "write" | "print" | "puts" | "fwrite"))
@@ -74,7 +74,7 @@ fn said_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
     }
 }
 
-/// What awk's `print > "file"` and `printf >> "file"` write.
+/// Lists the writes of awk's `print > "file"` and `printf >> "file"`.
 pub(super) fn by_print(tokens: &[Token]) -> Vec<Effect> {
     let mut found = Vec::new();
     let mut prints = false;

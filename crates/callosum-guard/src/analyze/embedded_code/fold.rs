@@ -1,6 +1,7 @@
-//! What strings are before a program is looked at: spelled by numbers, the home folder, parts of a path.
+//! Values of strings before a program is examined: spelled by numbers, the home folder, parts of a
+//! path.
 //!
-//! What names hold is in `held`.
+//! Values of names are in `constants`.
 
 use super::{arguments, at_home, last, quoting, token::Token};
 use crate::analyze::value::SOME;
@@ -164,7 +165,7 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
     out
 }
 
-/// Functions that make a folder among the temporary ones, unless they are told another.
+/// Functions that make a folder below the temporary one, unless an argument names another.
 const TEMPORARY: [&str; 6] = [
     "TemporaryDirectory",
     "mkdtemp",

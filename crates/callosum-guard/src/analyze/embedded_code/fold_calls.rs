@@ -1,5 +1,5 @@
-//! What calls come to whose arguments have just ended, while a program is [folded](super::held): joined, split,
-//! filled, quoted, added to a list.
+//! Results of calls whose arguments have just ended, while a program is [folded](super::constants):
+//! joined, split, filled, quoted, added to a list.
 
 use super::{
     constants::{Constant, Folding, MAX_ITEMS, list_at_end},
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Folding<'_> {
-    /// Joins, splits and fills where the arguments of that end here.
+    /// Joins, splits and fills if the arguments of such a call end here.
     pub(super) fn closed(&mut self) {
         let Some((open, given)) = list_at_end(&self.out) else {
             return;
@@ -16,7 +16,7 @@ impl Folding<'_> {
         let (front, _) = self.out.split_at(open);
         let first = given.first().map(String::as_str);
         match front {
-            // `" ".join([..])`: the list stands in brackets of the call.
+            // `" ".join([..])`: the list is in brackets inside the call.
             [.., Token::Text(apart), Token::Name(name), Token::Sign('(')]
                 if name == "join" && self.out[open] == Token::Sign('[') =>
             {
@@ -172,10 +172,10 @@ impl Folding<'_> {
     }
 }
 
-/// Stands for a join of which the end was not yet come to.
+/// Placeholder for a join whose end is not reached yet.
 const JOINED: &str = "joined list";
 
-/// The parts of a text: between blanks, or what is said.
+/// Splits a text at blanks, or at the separator if there is one.
 fn split(text: &str, apart: Option<&str>) -> Vec<String> {
     match apart {
         Some(apart) if !apart.trim().is_empty() => text.split(apart).map(str::to_owned).collect(),

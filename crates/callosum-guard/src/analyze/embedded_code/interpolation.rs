@@ -54,7 +54,7 @@ impl Folding<'_> {
         filled
     }
 
-    /// What an expression within a text comes to, where that is one text.
+    /// Returns the value of an expression within a text, if it is a single text.
     fn value(&self, expression: &str) -> Option<String> {
         if expression.is_empty() {
             return None;
@@ -86,7 +86,7 @@ impl Folding<'_> {
         }
     }
 
-    /// A text with the values of `$name` and `${name}`, where these are known.
+    /// Returns a text with the values of `$name` and `${name}`, if these are known.
     fn with_sigils(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;

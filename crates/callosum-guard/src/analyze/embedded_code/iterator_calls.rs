@@ -1,6 +1,6 @@
-//! Loops that are said without a loop's name for what they go through: `map(os.unlink, files)`, `unlink for @ARGV`,
-//! `files.forEach(fs.unlinkSync)`, `ARGV.each { File.delete _1 }`. They are written out as loops with a variable, which
-//! is all that the rest of this room knows.
+//! Loops without a loop variable: `map(os.unlink, files)`, `unlink for @ARGV`,
+//! `files.forEach(fs.unlinkSync)`, `ARGV.each { File.delete _1 }`. They are rewritten as loops with
+//! a variable, the only form that the other modules know.
 
 use super::{
     Language,
@@ -79,7 +79,8 @@ fn called(tokens: &[Token]) -> Vec<Token> {
     out
 }
 
-/// A function that is all that stands in the brackets, also `require("fs").unlinkSync`, and what is behind them.
+/// Returns a function that is alone in the brackets, also `require("fs").unlinkSync`, and the
+/// tokens behind them.
 fn function_alone(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
     let length = match tokens {
         [Name(name), Sign(')'), ..] if acts(name) => 1,
@@ -122,7 +123,7 @@ fn numbered(mut tokens: Vec<Token>) -> Vec<Token> {
     tokens
 }
 
-/// Perl's functions that take `$_` where they are given nothing.
+/// Perl's functions that take `$_` if they get no argument.
 fn defaulted(tokens: Vec<Token>) -> Vec<Token> {
     const BEHIND: [&str; 9] = [
         "for", "foreach", "while", "until", "if", "unless", "and", "or", "x",
@@ -209,7 +210,7 @@ fn turned(tokens: &mut Vec<Token>, from: usize, at: usize) -> usize {
     next
 }
 
-/// Whether what is gone through are the lines that come in, which `$_` stands for as it is.
+/// Whether the loop goes over the lines of the input, for which `$_` is already right.
 fn reads(list: &[Token]) -> bool {
     list.contains(&Name("STDIN".to_owned())) || list.starts_with(&[Sign('<')]) || list.is_empty()
 }
@@ -242,7 +243,7 @@ fn in_text(text: &str) -> String {
     out
 }
 
-/// Where the bracket closes that opens just before the first of these.
+/// Finds the close of the bracket that opens just before the first of these tokens.
 fn closing(tokens: &[Token]) -> Option<usize> {
     let mut depth = 1usize;
     tokens.iter().position(|token| {

@@ -1,4 +1,4 @@
-//! The languages of which a program may stand in a command.
+//! The languages whose programs may be part of a command.
 
 /// A language whose programs can be given in a command.
 pub(in crate::analyze) struct Language {
@@ -174,7 +174,7 @@ impl Language {
         matches!(self.name, "clojure -e" | "emacs --eval")
     }
 
-    /// A language of which no program stands in a command's words.
+    /// A language whose programs never occur in a command's words.
     pub(super) const fn compiled(name: &'static str) -> Self {
         Self {
             name,

@@ -1,9 +1,9 @@
-//! Libraries of Python of which a function is a program: GitPython's `repo.git.reset(…)`, `sh.git(…)`,
+//! Python libraries in which a function is a program: GitPython's `repo.git.reset(…)`, `sh.git(…)`,
 //! plumbum's `local["git"](…)`.
 
-use super::{Effect, arguments, last, spawn_options::Said, token::Token};
+use super::{Effect, arguments, last, spawn_options::SpawnOptions, token::Token};
 
-/// What a program runs by way of them.
+/// Lists the commands that a program runs with these libraries.
 pub(super) fn calls(tokens: &[Token]) -> Vec<Effect> {
     let imported = imported(tokens);
     let mut found = Vec::new();
@@ -75,9 +75,9 @@ fn imported(tokens: &[Token]) -> Vec<&str> {
 fn run(program: &[&str], tokens: &[Token], at: usize) -> Effect {
     let mut words: Vec<String> = program.iter().map(|word| (*word).to_owned()).collect();
     // `sh.bash(_in="rm -rf /")`
-    let said = Said::by(&arguments(tokens, at));
-    words.extend(said.words);
-    match said.input {
+    let options = SpawnOptions::by(&arguments(tokens, at));
+    words.extend(options.words);
+    match options.input {
         Some(input) => Effect::Fed(input, Box::new(Effect::Words(words))),
         None => Effect::Words(words),
     }

@@ -9,8 +9,8 @@ use super::{
 /// Values of loops that are gone through, all in all.
 const MAX_ROUNDS: usize = 12;
 
-/// What the variables of loops hold in each round: `for a in ("x", "y")`, `["x"].forEach(a => …)`. While one is gone
-/// through, the others are at their first value.
+/// Returns the values of loop variables in each round: `for a in ("x", "y")`,
+/// `["x"].forEach(a => …)`. While one loop runs, the others are at their first value.
 pub(super) fn rounds(tokens: &[Token]) -> Vec<Names> {
     let loops = loops(tokens);
     let first: Names = loops
@@ -100,8 +100,8 @@ fn loops(tokens: &[Token]) -> Vec<(String, Vec<Constant>)> {
     found
 }
 
-/// What stands in the list that begins here, strings and lists of strings; nothing where some of it
-/// is another thing.
+/// Returns the elements of the list that begins here, strings and lists of strings; none if one of
+/// them is something else.
 fn values(tokens: &[Token]) -> Vec<Constant> {
     let Some((Token::Sign('(' | '[' | '{'), rest)) = tokens.split_first() else {
         return Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn is_close(token: &Token) -> bool {
     matches!(token, Token::Sign(')' | ']'))
 }
 
-/// Where the bracket opens that closes at the end.
+/// Finds the bracket that opens what closes at the end.
 fn opening(tokens: &[Token]) -> Option<usize> {
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate().rev() {

@@ -1,13 +1,35 @@
 //! One-liners in other languages: what they would run, delete or write.
 //!
 //! No language is parsed. Names, strings and brackets are enough to see which strings reach a
-//! function that runs or deletes something, also where they are joined from pieces or kept in a
+//! function that runs or deletes something, also if they are joined from pieces or kept in a
 //! variable first.
 //!
-//! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, what stands around a call in `call`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, statements for a database in `statement`, what it sends of secrets in `sent`, what it does to processes in `process` and to permissions in `mode`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
-//! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
+//! Start with [`effects`]. `token` splits a program into tokens. These modules work out values:
+//!
+//! - `fold`: strings before a program is examined
+//! - `constants`: values of names
+//! - `call`: the context of a call
+//! - `external_input`: values from outside
+//! - `spawn_options`: settings of a call besides words
+//! - `path`: methods of path objects
+//! - `quoting`: text that is quoted for a shell
+//! - `child_stdin`: text that a program writes to its child processes
+//! - `command_strings`: strings that may be commands
+//! - `dynamic_spawn`: programs with unknown arguments
+//! - `import`: functions under other names
+//! - `iterator_calls`: loops without a variable
+//!
+//! These find effects:
+//!
+//! - `directory_listing` and `file_writes`: files that a program lists and writes
+//! - `library`, `service_clients`, `repository` and `orm`: libraries that run programs or talk to
+//!   services, repositories and tables
+//! - `statement`: statements for a database
+//! - `exfiltration`: secrets that it sends
+//! - `process` and `mode`: what it does to processes and to permissions
+//! - `decoded_exec`: code that it decodes and then runs
+//! - `reverse_shell`: shells that it joins to a connection
+//! - `compiled`: all of that in compiled languages
 
 mod call;
 mod child_stdin;
@@ -56,19 +78,19 @@ use self::{
     fold::{homed, lettered, pathed},
     function::{ASKS, COPY, DELETE, DELETE_ONE, LINK, MOVE, OPENS, RUN},
     loops::rounds,
-    spawn_options::Said,
+    spawn_options::SpawnOptions,
     statement::{asks_database, changes_database, has_tests},
     token::{Token, tokens},
 };
 
-/// What a program would do.
+/// An effect that a program would have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Run this text in a shell.
     Shell(String),
     /// Run these words.
     Words(Vec<String>),
-    /// Perhaps run this text: it stands in a program that runs something.
+    /// Perhaps run this text: it is in a program that runs something.
     Perhaps(String),
     /// The same in this folder.
     Within(String, Box<Effect>),
@@ -76,11 +98,11 @@ pub(super) enum Effect {
     Fed(String, Box<Effect>),
     /// Go on in this folder.
     Enters(String),
-    /// Write to this file, and what, where that is one string.
+    /// Write to this file, with its contents if those are one string.
     Writes(String, Option<String>),
 }
 
-/// What a program would do, as far as its strings tell.
+/// Lists the effects of a program, as far as its strings show them.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
     effects_given(language, source, home, &Given::default())
 }
@@ -186,7 +208,7 @@ pub(super) fn effects_given(
     found
 }
 
-/// What the functions of a program do that is read from its begin to its end.
+/// Lists the effects of a program's functions, read from start to end.
 fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
     let listed = listed(language, tokens);
     let program = Program {
@@ -194,7 +216,7 @@ fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
         tokens,
         home,
         fed: child_stdin::written(language, tokens),
-        named: Named::of(tokens),
+        named: Named::new(tokens),
     };
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -227,9 +249,9 @@ struct Program<'a> {
     language: &'a Language,
     tokens: &'a [Token],
     home: &'a str,
-    /// What it writes to those that it runs.
+    /// Text that it writes to its child processes.
     fed: Option<String>,
-    /// What it names, by which libraries are known.
+    /// Names in it, by which libraries are recognized.
     named: Named<'a>,
 }
 
@@ -237,7 +259,7 @@ struct Program<'a> {
 struct Named<'a>(HashSet<&'a str>);
 
 impl<'a> Named<'a> {
-    fn of(tokens: &'a [Token]) -> Named<'a> {
+    fn new(tokens: &'a [Token]) -> Named<'a> {
         let mut named = HashSet::with_capacity(tokens.len());
         for token in tokens {
             match token {
@@ -320,12 +342,12 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
     }
     if child_stdin::is_pipe(language, name, &arguments) {
         let strings = child_stdin::piped(&arguments);
-        run(program, &Said::of(strings), found);
+        run(program, &SpawnOptions::from_words(strings), found);
         return;
     }
     if RUN.contains(&name) {
-        let said = Said::of_call(name, &arguments);
-        let Some(one) = said.words.first() else {
+        let options = SpawnOptions::of_call(name, &arguments);
+        let Some(one) = options.words.first() else {
             // `system($0)` runs each line that comes in.
             if language.name == "awk" && name == "system" {
                 found.push(words(&["unknown-script"]));
@@ -339,7 +361,7 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         if name == "eval" {
             found.extend(effects(language, one, home));
         }
-        run(program, &said, found);
+        run(program, &options, found);
         return;
     }
     // `cd(…)` of zx and shelljs
@@ -351,7 +373,7 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
     }
     let named = &program.named;
     let asked = process::asked(language, whole, tokens, &arguments, named)
-        .or_else(|| path::told(language, whole, tokens, at, &arguments, home))
+        .or_else(|| path::method_effect(language, whole, tokens, at, &arguments, home))
         .or_else(|| mode::asked(language, whole, &arguments, home))
         .or_else(|| service_clients::asked(whole, tokens, at, &arguments, named))
         .or_else(|| repository::asked(whole, &arguments, named))
@@ -424,11 +446,11 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
 }
 
 /// Adds the program that a call runs, in its folder and with what it reads.
-fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
-    let strings = &said.words;
+fn run(program: &Program<'_>, options: &SpawnOptions, found: &mut Vec<Effect>) {
+    let strings = &options.words;
     let Some(one) = strings.first() else { return };
     let mut effect = if strings.len() > 1 && !one.trim().contains(' ') {
-        // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
+        // `execl("/bin/rm", "rm", "-rf", "/")` has the name twice.
         let again = strings.len() > 2
             && crate::path::name(one) == crate::path::name(&strings[1])
             && !strings[1].starts_with('-');
@@ -437,10 +459,10 @@ fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
         Effect::Shell(one.clone())
     };
     // `run(["bash"], input="rm -rf /")`
-    if let Some(input) = said.input.as_ref().or(program.fed.as_ref()) {
+    if let Some(input) = options.input.as_ref().or(program.fed.as_ref()) {
         effect = Effect::Fed(input.clone(), Box::new(effect));
     }
-    if let Some(folder) = &said.folder {
+    if let Some(folder) = &options.folder {
         effect = Effect::Within(at_home(folder.clone(), program.home), Box::new(effect));
     }
     found.push(effect);

@@ -1,4 +1,5 @@
-//! What a program does to permissions and owners: `os.chmod("a", 0o777)`, `File.chmod(0777, "a")`.
+//! Changes that a program makes to permissions and owners: `os.chmod("a", 0o777)`,
+//! `File.chmod(0777, "a")`.
 
 use super::{
     Effect, Language, at_home,
@@ -8,7 +9,7 @@ use super::{
 };
 use crate::analyze::value::SOME;
 
-/// What this function does to permissions or owners, called where it stands.
+/// Returns the change to permissions or owners that a function call here makes.
 pub(super) fn asked(
     language: &Language,
     whole: &str,
@@ -28,14 +29,14 @@ pub(super) fn asked(
     let parts = parts(given);
     // Perl and Ruby name the files last, and several of them.
     let comes_last = matches!(language.name, "perl -e" | "ruby -e");
-    let (said, files) = if comes_last {
+    let (rights, files) = if comes_last {
         parts.split_at_checked(if program == "chmod" { 1 } else { 2 })?
     } else {
-        let (file, said) = parts.split_at_checked(1)?;
-        (said, file)
+        let (file, rights) = parts.split_at_checked(1)?;
+        (rights, file)
     };
-    let said = match program {
-        "chmod" => mode(said.first()?),
+    let right = match program {
+        "chmod" => mode(rights.first()?),
         _ => SOME.to_string(),
     };
     let files = files.iter().flat_map(|part| part.iter());
@@ -45,16 +46,16 @@ pub(super) fn asked(
     });
     let mut words = vec![program.to_owned()];
     words.extend(recursive.then(|| "-R".to_owned()));
-    words.push(said);
+    words.push(right);
     let length = words.len();
     words.extend(files);
     (words.len() > length).then_some(Effect::Words(words))
 }
 
-/// What a mode gives, as `chmod` is told it: its digits, or the rights of all that are named.
-pub(super) fn mode(said: &[Token]) -> String {
+/// Returns a mode as `chmod` takes it: its digits, or the rights of all that are named.
+pub(super) fn mode(given: &[Token]) -> String {
     let names = |wanted: &str| {
-        let mut names = said.iter();
+        let mut names = given.iter();
         names.any(|token| matches!(token, Token::Name(name) if last(name) == wanted))
     };
     if names("S_IRWXO") {
@@ -63,9 +64,9 @@ pub(super) fn mode(said: &[Token]) -> String {
     if names("S_IWOTH") {
         return "o+w".to_owned();
     }
-    let digits = match said {
+    let digits = match given {
         [Token::Text(text)] => Some(text.clone()),
-        _ => number(said),
+        _ => number(given),
     };
     digits.unwrap_or_else(|| SOME.to_string())
 }

@@ -1,6 +1,6 @@
-//! Tables that a program empties or drops by objects which stand for them: Prisma, knex, SQLAlchemy, Django, Sequelize,
-//! Mongoose. Each is said as a statement to the database's client. A program of tests is left alone, which does so
-//! before each of them, and so is what has a condition.
+//! Tables that a program empties or drops through objects: Prisma, knex, SQLAlchemy, Django,
+//! Sequelize, Mongoose. Each is recorded as a statement to the database's client. Exempt are test
+//! programs, which do this before each test, and calls with a condition.
 
 use super::{
     Effect, Named, arguments, first_text,
@@ -26,7 +26,7 @@ const TESTS: [&str; 12] = [
     "TestCase",
 ];
 
-/// What this function does with a whole table, called where it stands.
+/// Returns the effect of a function call here on a whole table.
 pub(super) fn asked(
     whole: &str,
     tokens: &[Token],
@@ -57,7 +57,7 @@ pub(super) fn asked(
     })
 }
 
-/// What a database is told.
+/// A statement for a database.
 enum Statement {
     Sql(String),
     Mongo(String),
@@ -91,13 +91,13 @@ fn statement(
         }
         "drop_all" => drops(),
         "drop" if inner.is_empty() && owner() == "sequelize" => drops(),
-        "sync" if says(inner, "force") && named.any(&["sequelize", "Sequelize"]) => drops(),
+        "sync" if is_true(inner, "force") && named.any(&["sequelize", "Sequelize"]) => drops(),
         "synchronize" if *inner == [Name("true".to_owned())] => drops(),
         "delete_all" if whole.ends_with("Repo.delete_all") && matches!(inner, [Name(_)]) => {
             empties("table")
         }
         "destroy" if named.any(&["sequelize", "Sequelize"]) => {
-            let is_all = says(inner, "truncate") || is_everything(inner) && !inner.is_empty();
+            let is_all = is_true(inner, "truncate") || is_everything(inner) && !inner.is_empty();
             is_all.then(|| empties(owner())).flatten()
         }
         // `session.execute(delete(User))`
@@ -127,8 +127,8 @@ fn statement(
     }
 }
 
-/// Whether a setting is said to be true: `{force: true}`.
-fn says(inner: &[Token], wanted: &str) -> bool {
+/// Whether a setting is true: `{force: true}`.
+fn is_true(inner: &[Token], wanted: &str) -> bool {
     let joined = format!("{wanted}:true");
     inner.iter().enumerate().any(|(at, token)| match token {
         Name(name) if *name == joined => true,

@@ -1,7 +1,7 @@
-//! What objects that stand for a path are told to do to it: `Path("a").write_text("b")`, `Pathname.new("a").unlink`.
+//! Methods of path objects: `Path("a").write_text("b")`, `Pathname.new("a").unlink`.
 //!
-//! Where a name holds one, such a method is written behind the path itself, with a point before it, so that no
-//! function of the same name is taken for it.
+//! If a name holds the path, the method is written behind the path itself, with a point before it,
+//! so that no function of the same name is taken for it.
 
 use super::{
     Effect, Language, at_home, before, call::parts, file_writes::opens, mode::mode, token::Token,
@@ -45,7 +45,7 @@ pub(super) fn is_method(language: &Language, method: &str) -> bool {
     }
 }
 
-/// What such a method does, called where it stands; `None` where it is told of as a function.
+/// Returns the effect of such a method called here; `None` if it is reported as a function.
 pub(super) fn asked(
     whole: &str,
     tokens: &[Token],
@@ -62,10 +62,12 @@ pub(super) fn asked(
     }
 }
 
-/// What a path is told that stands before the method, as it is or held by a name: `Path("a").rename("b")`.
+/// Returns the effect of a method on the path before it, a literal or a name's value:
+/// `Path("a").rename("b")`.
 ///
-/// A function of the same name in the next line is told by what it is given: `open("a", "w")`, `os.rename("a", "b")`.
-pub(super) fn told(
+/// A function of the same name on the next line differs by its arguments: `open("a", "w")`,
+/// `os.rename("a", "b")`.
+pub(super) fn method_effect(
     language: &Language,
     whole: &str,
     tokens: &[Token],
@@ -81,7 +83,7 @@ pub(super) fn told(
     if !is_python && language.name != "ruby -e" {
         return None;
     }
-    let path = at_home(stands_before(tokens, at)?, home);
+    let path = at_home(path_before(tokens, at)?, home);
     let parts = parts(arguments);
     let only = match parts.as_slice() {
         [only] => Some(*only),
@@ -118,7 +120,7 @@ pub(super) fn told(
 }
 
 /// The text that ends before a method, in brackets of its own or in none: `(Path.home() / "a").touch()`.
-fn stands_before(tokens: &[Token], at: usize) -> Option<String> {
+fn path_before(tokens: &[Token], at: usize) -> Option<String> {
     match &tokens[..at] {
         [.., Token::Text(text)] => Some(text.clone()),
         [

@@ -1,4 +1,4 @@
-//! What a program does to processes: ends them by their number, or those that a library lists.
+//! Effects of a program on processes: it ends them by their number, or those that a library lists.
 
 use super::{
     Effect, Language, Named,
@@ -15,7 +15,7 @@ const SENDS: [&str; 3] = ["kill", "killpg", "posix_kill"];
 /// Methods of psutil's that end the process which they are called on.
 const ENDS: [&str; 4] = ["kill", "terminate", "send_signal", "suspend"];
 
-/// What psutil tells of a process by which one may be picked; its own number is none of that.
+/// Properties of a process in psutil by which one may be picked; its own number is not among them.
 const TELLS: [&str; 13] = [
     "name",
     "cmdline",
@@ -35,7 +35,7 @@ const TELLS: [&str; 13] = [
 /// So many pieces of a program are looked at for what a process is picked by.
 const MAX_PIECES: usize = 512;
 
-/// What this function does to processes, called where it stands.
+/// Returns the effect of a function call here on processes.
 pub(super) fn asked(
     language: &Language,
     whole: &str,

@@ -59,7 +59,7 @@ pub(super) fn keeps(method: &str) -> bool {
     KEEPS.contains(&method)
 }
 
-/// What such a function makes of a text.
+/// Returns the result of such a function for a text.
 pub(super) fn made(name: &str, text: &str) -> String {
     if quotes(name) {
         quoted(text)

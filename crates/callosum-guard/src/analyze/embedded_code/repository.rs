@@ -1,5 +1,5 @@
-//! What a program asks of a repository by a library of git's: simple-git, pygit2, nodegit, GitPython. Each is said as git
-//! would be told it. GitPython's `repo.git.reset(…)` is in `library`.
+//! Operations on a repository by a git library: simple-git, pygit2, nodegit, GitPython. Each is
+//! recorded as the git command that does the same. GitPython's `repo.git.reset(…)` is in `library`.
 
 use super::{Effect, Named, last, token::Token, words};
 
@@ -18,7 +18,7 @@ const SAME: [&str; 11] = [
     "remote",
 ];
 
-/// Names by which a library is told to throw changes away.
+/// Names by which a library is asked to discard changes.
 const HARD: [&str; 5] = [
     "GIT_RESET_HARD",
     "ResetMode.HARD",
@@ -27,7 +27,7 @@ const HARD: [&str; 5] = [
     "ResetMode.Hard",
 ];
 
-/// What this function asks for, called where it stands.
+/// Returns the git command for a function call here.
 pub(super) fn asked(whole: &str, given: &[Token], named: &Named<'_>) -> Option<Effect> {
     let own = last(whole);
     let says = |wanted: &str| {

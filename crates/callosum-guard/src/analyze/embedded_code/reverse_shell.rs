@@ -1,4 +1,4 @@
-//! A shell whose input and output are a connection: whoever is at the other end could run anything here.
+//! A shell whose input and output are a connection: the other end could run anything here.
 
 use super::{
     function::RUN,
@@ -6,7 +6,7 @@ use super::{
     token::Token::{self, Name, Run, Text},
 };
 
-/// What makes a connection's end.
+/// Functions that make a socket.
 const SOCKETS: [&str; 6] = [
     "socket",
     "Socket",
@@ -19,7 +19,7 @@ const SOCKETS: [&str; 6] = [
 /// Libraries of Node that make one.
 const LIBRARIES: [&str; 4] = ["net", "node:net", "tls", "node:tls"];
 
-/// What reaches another machine, or waits for one.
+/// Functions that reach another machine, or wait for one.
 const CONNECTS: [&str; 8] = [
     "connect",
     "accept",

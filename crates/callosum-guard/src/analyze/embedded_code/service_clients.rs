@@ -1,9 +1,10 @@
-//! What a program asks of a service by its library: caches, clouds, clusters, containers, other machines, requests. Each is
-//! said as the command of that service's client that does the same. Databases by way of objects are in `model`.
+//! Requests to a service by its library: caches, clouds, clusters, containers, other machines,
+//! HTTP. Each is recorded as the command of that service's client that does the same. Databases
+//! behind objects are in `orm`.
 
 use super::{Effect, Named, arguments, first_text, last, names_any, token::Token, words};
 
-/// What is deleted one by one, as a matter of course.
+/// Resources that are routinely deleted one by one.
 const SINGLE: [&str; 9] = [
     "object",
     "objects",
@@ -16,7 +17,7 @@ const SINGLE: [&str; 9] = [
     "attributes",
 ];
 
-/// What this function asks for, called where it stands.
+/// Returns the client command for a function call here.
 pub(super) fn asked(
     whole: &str,
     tokens: &[Token],
@@ -65,7 +66,7 @@ pub(super) fn asked(
     }
 }
 
-/// A request to delete what stands at an address.
+/// Returns a request to delete the resource at an address.
 fn request(own: &str, tokens: &[Token], given: &[Token]) -> Option<Effect> {
     let text = |wanted: &dyn Fn(&str) -> bool| {
         given.iter().find_map(|token| match token {

@@ -1,8 +1,9 @@
-//! What a call that runs a program says besides its words: the folder, what is read, the environment.
+//! Settings of a call that runs a program, besides its words: the folder, the input, the
+//! environment.
 
 use super::{Language, token::Token};
 
-/// What is said by a name, and is no word of the program's.
+/// Named arguments that are no words of the program's.
 const NAMES: [&str; 18] = [
     "cwd",
     "chdir",
@@ -24,46 +25,46 @@ const NAMES: [&str; 18] = [
     "argv0",
 ];
 
-/// The words of a call, and what it says besides them.
+/// The words of a call, and its other settings.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct SpawnOptions {
     pub(super) words: Vec<String>,
     pub(super) folder: Option<String>,
     pub(super) input: Option<String>,
 }
 
-/// How a file or a pipe is opened, where that is said behind a command.
+/// Modes of opening a file or a pipe, as given behind a command.
 const MODES: [&str; 8] = ["r", "w", "a", "r+", "w+", "rb", "wb", "rw"];
 
-impl Said {
+impl SpawnOptions {
     /// Words alone.
-    pub(super) fn of(words: Vec<String>) -> Said {
-        Said {
+    pub(super) fn from_words(words: Vec<String>) -> SpawnOptions {
+        SpawnOptions {
             words,
-            ..Said::default()
+            ..SpawnOptions::default()
         }
     }
 
     /// Reads a call of this function, which runs a program.
-    pub(super) fn of_call(name: &str, arguments: &[Token]) -> Said {
+    pub(super) fn of_call(name: &str, arguments: &[Token]) -> SpawnOptions {
         // `proc_open("bash", [["pipe", "r"]], $pipes)`
         if name == "proc_open" {
-            return Said::by(first(arguments));
+            return SpawnOptions::by(first(arguments));
         }
-        let mut said = Said::by(arguments);
-        let is_mode = said
+        let mut options = SpawnOptions::by(arguments);
+        let is_mode = options
             .words
             .last()
             .is_some_and(|last| MODES.contains(&last.as_str()));
-        if name == "popen" && said.words.len() > 1 && is_mode {
-            said.words.pop();
+        if name == "popen" && options.words.len() > 1 && is_mode {
+            options.words.pop();
         }
-        said
+        options
     }
 
     /// Reads the pieces that stand between the brackets of a call.
-    pub(super) fn by(arguments: &[Token]) -> Said {
-        let mut said = Said::default();
+    pub(super) fn by(arguments: &[Token]) -> SpawnOptions {
+        let mut options = SpawnOptions::default();
         let mut at = 0;
         while let Some(token) = arguments.get(at) {
             match (token, arguments.get(at + 1)) {
@@ -73,31 +74,31 @@ impl Said {
                     let value = &arguments[at + 2..];
                     if let Some(Token::Text(text)) = value.first() {
                         match name.as_str() {
-                            "cwd" | "chdir" | "current_dir" => said.folder = Some(text.clone()),
-                            "input" | "stdin_data" | "_in" => said.input = Some(text.clone()),
+                            "cwd" | "chdir" | "current_dir" => options.folder = Some(text.clone()),
+                            "input" | "stdin_data" | "_in" => options.input = Some(text.clone()),
                             _ => {}
                         }
                     }
                     at += 2 + length(value);
                     continue;
                 }
-                (Token::Text(text), _) => said.words.push(text.clone()),
+                (Token::Text(text), _) => options.words.push(text.clone()),
                 _ => {}
             }
             at += 1;
         }
-        said
+        options
     }
 }
 
-/// The first of what stands between brackets.
+/// Returns the first argument between brackets.
 fn first(arguments: &[Token]) -> &[Token] {
     let from = usize::from(arguments.first() == Some(&Token::Sign('(')));
     let inner = &arguments[from..];
     &inner[..length(inner)]
 }
 
-/// How many pieces there are up to the comma behind a value, or to where the brackets around it close.
+/// Counts the tokens up to the comma behind a value, or to the close of the brackets around it.
 fn length(value: &[Token]) -> usize {
     let mut depth = 0usize;
     for (at, token) in value.iter().enumerate() {

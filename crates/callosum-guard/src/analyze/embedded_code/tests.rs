@@ -2,7 +2,7 @@
 
 use super::{Effect, LANGUAGES, effects};
 
-fn of(program: &str, source: &str) -> Vec<Effect> {
+fn effects_of(program: &str, source: &str) -> Vec<Effect> {
     let language = LANGUAGES.iter().find(|one| one.runs(program)).unwrap();
     effects(language, source, "/home/u")
 }
@@ -28,7 +28,10 @@ fn strings_that_reach_a_shell_are_found() {
         ("awk", "BEGIN{system(\"rm -rf /\")}"),
         ("awk", "BEGIN{\"rm -rf /\" | getline}"),
     ] {
-        assert!(of(program, source).contains(&shell), "{program}: {source}");
+        assert!(
+            effects_of(program, source).contains(&shell),
+            "{program}: {source}"
+        );
     }
 }
 
@@ -48,7 +51,7 @@ fn a_folder_that_is_entered_is_found() {
         ("perl", "chdir '/'; rmtree('etc')"),
         ("php", "chdir('/'); unlink('etc');"),
     ] {
-        let found = of(program, source);
+        let found = effects_of(program, source);
         assert_eq!(
             found.first(),
             Some(&Effect::Enters("/".to_owned())),
@@ -61,7 +64,7 @@ fn a_folder_that_is_entered_is_found() {
     }
 }
 
-/// CAKE-SHIM-1: what a one-liner asks of a service is said as its client would be told.
+/// CAKE-SHIM-1: a one-liner's request to a service is recorded as the command of its client.
 #[test]
 fn what_is_asked_of_services_is_found() {
     let words = |line: &str| Effect::Words(line.split(' ').map(str::to_owned).collect());
@@ -97,7 +100,7 @@ fn what_is_asked_of_services_is_found() {
             "git reset --hard",
         ),
     ] {
-        let found = of(program, source);
+        let found = effects_of(program, source);
         assert!(found.contains(&words(expected)), "{source}: {found:?}");
     }
     for (program, source) in [
@@ -106,7 +109,7 @@ fn what_is_asked_of_services_is_found() {
         ("node", "fetch('https://x.io', {method: 'POST'})"),
         ("python3", "r.head.reset(index=True)"),
     ] {
-        assert_eq!(of(program, source), [], "{source}");
+        assert_eq!(effects_of(program, source), [], "{source}");
     }
 }
 
@@ -152,9 +155,9 @@ fn deletions_are_found() {
         ),
     ] {
         assert!(
-            of(program, source).contains(&expected),
+            effects_of(program, source).contains(&expected),
             "{source}: {:?}",
-            of(program, source)
+            effects_of(program, source)
         );
     }
 }
@@ -166,7 +169,7 @@ fn a_question_to_a_database_is_no_command() {
         "print(c.execute('select 1').fetchone())",
         "sqlite3.connect('app.db').execute('SELECT count(*) FROM users')",
     ] {
-        assert_eq!(of("python3", source), [], "{source}");
+        assert_eq!(effects_of("python3", source), [], "{source}");
     }
 }
 
@@ -231,22 +234,22 @@ fn what_names_hold_is_known() {
             &shell,
         ),
     ] {
-        let found = of(program, source);
+        let found = effects_of(program, source);
         assert!(found.contains(expected), "{source}: {found:?}");
     }
-    // The name of a variable before it is told anything, and after it is told something else.
+    // The name of a variable before its assignment, and after another one.
     for source in [
         "system(c); c='git reset --hard'",
         "c='git reset --hard'; c='git status'; system(c)",
     ] {
-        assert!(!of("python3", source).contains(&shell), "{source}");
+        assert!(!effects_of("python3", source).contains(&shell), "{source}");
     }
 }
 
-/// CAKE-SHIM-1: a command is no statement for a database, whatever its name.
+/// CAKE-SHIM-1: a command is no statement for a database, with any name.
 #[test]
-fn a_command_is_told_from_a_statement() {
-    let found = of(
+fn a_command_is_distinguished_from_a_statement() {
+    let found = effects_of(
         "python3",
         "from subprocess import run; run('truncate -s 0 x.log', shell=True)",
     );

@@ -7,7 +7,7 @@ use super::Language;
 pub(super) enum Token {
     Name(String),
     Text(String),
-    /// A text in backticks or `%x(…)`, where these run.
+    /// A text in backticks or `%x(…)`, in languages that run these.
     Run(String),
     Sign(char),
 }

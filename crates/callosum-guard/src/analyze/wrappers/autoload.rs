@@ -1,7 +1,7 @@
-//! Files that a program loads by their name and runs, where they were written before in the same command:
+//! Files that a program loads by their name and runs, if the same command wrote them before:
 //! `conftest.py`, `noxfile.py`, a configuration in JavaScript, a playbook, a compose file.
 //!
-//! What stands in one that was there already nobody here knows.
+//! The contents of a file that existed before are not known here.
 
 use super::embedded_code;
 use crate::analyze::{
@@ -106,7 +106,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What stands in files that were written before: those that the words name, and those of these names.
+    /// Returns the contents of files that were written before: those that the words name, and those
+    /// of these names.
     fn written(&self, words: &[Arg], names: &[&str]) -> Vec<String> {
         let named: Vec<String> = words
             .iter()
@@ -229,7 +230,7 @@ fn of_compose(file: &str) -> Vec<Vec<Arg>> {
                 None => continue,
             },
         };
-        // A service begins where a name has nothing behind it, before the first of its keys.
+        // A service begins at a name with nothing behind it, before the first of its keys.
         if !is_item && given.is_empty() && depth <= 4 && !is_key(&key) {
             let run = ["docker", "run", "--rm"].map(Arg::plain).to_vec();
             services.push((run, vec![Arg::plain("image")]));
@@ -304,7 +305,7 @@ fn is_key(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{of_compose, of_playbook};
-    use crate::analyze::value::shown;
+    use crate::analyze::value::display_words;
 
     /// CAKE-SHIM-1: a playbook's commands are found, in one line and in a block.
     #[test]
@@ -319,7 +320,10 @@ mod tests {
     fn the_services_of_a_compose_file_are_found() {
         let file = "services:\n  x:\n    image: alpine\n    volumes: ['/:/host']\n    command: rm -rf /host/a\n  \
                     y:\n    privileged: true\n    volumes:\n      - data:/var\n    command: [\"ls\", \"-l\"]\nvolumes:\n  data:\n";
-        let found: Vec<String> = of_compose(file).iter().map(|words| shown(words)).collect();
+        let found: Vec<String> = of_compose(file)
+            .iter()
+            .map(|words| display_words(words))
+            .collect();
         assert_eq!(
             found,
             [

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Evaluator<'_> {
-    /// Programs of which the operands are texts for a shell.
+    /// Follows programs whose operands are texts for a shell.
     pub(super) fn texts(&mut self, name: &str, words: &[Arg]) -> Value {
         const TAKES: &str = "-n --interval -w --warmup -r --runs -m -M --export-json --export-markdown -p --prepare -s --setup -c --cleanup -L -P -N -e --ext --watch -i --ignore --names -d --delay -g --glob";
         for (at, word) in words.iter().enumerate() {
@@ -36,7 +36,8 @@ impl Evaluator<'_> {
         Value::unknown()
     }
 
-    /// `watch`, which gives what stands behind its options to a shell, or runs it itself with `-x`.
+    /// Follows `watch`, which passes the words behind its options to a shell, or runs them itself
+    /// with `-x`.
     pub(super) fn watch(&mut self, words: &[Arg]) -> Value {
         let at = first_operand(words, 1, "-n --interval -q --equexit").min(words.len());
         let (own, run) = words.split_at(at);
@@ -80,7 +81,7 @@ impl Evaluator<'_> {
                     | "pipe-pane"
             )
         });
-        // What stands behind the options of `screen` is another program's.
+        // Words behind the options of `screen` belong to another program.
         let own = first_operand(words, 1, "-S -t -p -c -s -T -e -h -L");
         let verb = verb.filter(|verb| name != "screen" || *verb <= own);
         let from = match verb {
@@ -141,7 +142,7 @@ impl Evaluator<'_> {
         Value::default()
     }
 
-    /// Programs with commands of their own, some of which reach a shell.
+    /// Follows programs with commands of their own, some of them with a way to a shell.
     pub(super) fn escapes(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
         // A file of statements that was written before is as if it came in.
         if let Some([_, file]) = words
@@ -236,7 +237,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What command lines of hosts are told to do under a short name; `None` where they are told no such thing.
+    /// Follows aliases of command lines for code hosts; `None` if the command sets no alias.
     pub(super) fn host_alias(&mut self, name: &str, words: &[Arg]) -> Option<Value> {
         if !matches!(name, "gh" | "glab" | "hub") {
             return None;
@@ -316,7 +317,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What the arguments of Ansible's `file` come to that have a path be absent.
+/// Returns the deletion that Ansible's `file` makes of a path with `state=absent`.
 fn deleted_by_ansible(words: &[Arg], given: &str) -> Option<String> {
     let module = words.iter().enumerate().find_map(|(at, word)| {
         let text = word.text.as_str();

@@ -1,19 +1,19 @@
 //! Programs in compiled languages that were written in the same command, built and run.
 //!
-//! What a compiler makes of a known text is remembered as a script that runs the texts: `compiled`
-//! with their paths, which no program is called by. So it is followed wherever it is run from, copied
-//! or wrapped. What stands in files that were there before nobody here knows.
+//! A compiler's result for a known text is remembered as a script that runs the texts: `compiled`
+//! with their paths, a name that no program has. So it is followed wherever it is run from, copied
+//! or wrapped. The contents of files that existed before are not known here.
 
 use super::embedded_code::{COMPILED, PROJECT};
 use crate::{
     analyze::{
         evaluator::Evaluator,
-        value::{Arg, Value, shown},
+        value::{Arg, Value, display_words},
     },
     path,
 };
 
-/// What runs the texts that it is given, in a script of ours.
+/// The command that runs the texts that it is given, in a script made here.
 pub(super) const RUNS: &str = "compiled";
 
 /// Endings of the files in which such programs stand.
@@ -26,7 +26,7 @@ const ENDINGS: [&str; 36] = [
 /// Files of one program that are looked at.
 const MOST_FILES: usize = 32;
 
-/// What is done with the texts.
+/// Use of the texts.
 enum Use {
     /// They are built into a program.
     Built,
@@ -34,7 +34,7 @@ enum Use {
     Run,
     /// All of a project that is known is run.
     Project,
-    /// What prepares the build of a project is run.
+    /// The program that prepares the build of a project is run.
     Preparation,
 }
 
@@ -105,7 +105,7 @@ impl Evaluator<'_> {
         let Some(first) = files.first() else {
             return;
         };
-        let told = words.iter().enumerate().find_map(|(at, word)| {
+        let target = words.iter().enumerate().find_map(|(at, word)| {
             let text = word.text.as_str();
             let joined = ["-femit-bin=", "--out=", "-out:", "--output="];
             match text {
@@ -120,8 +120,8 @@ impl Evaluator<'_> {
         });
         let stem = path::name(first);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
-        let made = match told {
-            Some(told) => told,
+        let made = match target {
+            Some(target) => target,
             None if is_of_c(name) => "a.out".to_owned(),
             None => stem.to_owned(),
         };
@@ -130,7 +130,7 @@ impl Evaluator<'_> {
             .chain(files.iter().cloned())
             .map(Arg::plain)
             .collect();
-        let script = Value::known(shown(&runs));
+        let script = Value::known(display_words(&runs));
         let made = self.state.absolute(&made);
         // `go build -o bin/ x.go` and `javac -d out X.java` name a folder.
         let within = format!("{}/{stem}", made.trim_end_matches('/'));
@@ -148,7 +148,7 @@ impl Evaluator<'_> {
                 files.push(at);
                 continue;
             }
-            // `gcc *.c`, `go run .`, `java Main` for what stands in `Main.java`.
+            // `gcc *.c`, `go run .`, `java Main` for the program in `Main.java`.
             let known = self.state.files.keys().filter(|file| {
                 let class = || {
                     let class = text.rsplit(['.', '/']).next().unwrap_or(text);
@@ -166,15 +166,16 @@ impl Evaluator<'_> {
         files
     }
 
-    /// The known files of programs in the folder that a build is run in, or is told.
+    /// Lists the known program files in the folder of a build: the working folder, or the one that
+    /// an option names.
     fn written_within(&self, words: &[Arg]) -> Vec<String> {
-        let told = words.array_windows().find(|[option, _]| {
+        let named = words.array_windows().find(|[option, _]| {
             matches!(
                 option.text.as_str(),
                 "--manifest-path" | "-C" | "--project" | "-p" | "--package-path" | "-f"
             )
         });
-        let folder = told.map_or(".", |[_, folder]| folder.text.as_str());
+        let folder = named.map_or(".", |[_, folder]| folder.text.as_str());
         let at = self.state.absolute(folder);
         let at = match at.strip_suffix("/Cargo.toml") {
             Some(folder) => folder.to_owned(),
@@ -185,18 +186,18 @@ impl Evaluator<'_> {
         within.cloned().collect()
     }
 
-    /// Whether a file is a program in such a language of which the text is known.
+    /// Whether a file is a program in such a language, with a known text.
     fn is_text(&self, file: &str) -> bool {
         let ends = path::name(file).rsplit_once('.');
         ends.is_some_and(|(_, end)| ENDINGS.contains(&end)) && self.state.files.contains_key(file)
     }
 }
 
-/// What a compiler or a builder does with the texts, by its name and what it is told to do.
+/// Returns the use that a compiler or a builder makes of the texts, by its name and its words.
 fn used(name: &str, words: &[Arg]) -> Option<Use> {
     let says = |wanted: &[&str]| {
-        let mut told = words.iter().skip(1).map(|word| word.text.as_str());
-        told.any(|word| wanted.contains(&word))
+        let mut texts = words.iter().skip(1).map(|word| word.text.as_str());
+        texts.any(|word| wanted.contains(&word))
     };
     Some(match name {
         "tcc" if says(&["-run"]) => Use::Run,

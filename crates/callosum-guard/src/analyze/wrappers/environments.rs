@@ -1,7 +1,7 @@
 //! Programs that make a place for a command and run it there: shells of nix and guix, terminals,
 //! watchers of files, daemons.
 //!
-//! Each has a way of its own to say where the command begins, and whether it is one text or words.
+//! Each has a syntax of its own for the start of the command, and for one text or words.
 
 use super::joined;
 use crate::{
@@ -32,7 +32,7 @@ const TERMINALS: [&str; 14] = [
 ];
 
 impl Evaluator<'_> {
-    /// Follows one of them; `None` where the name is none, or nothing is run.
+    /// Follows one of them; `None` if the name is none, or nothing is run.
     pub(super) fn place(
         &mut self,
         name: &str,
@@ -192,8 +192,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// The program that an image of a container runs whatever it is given to, and whether it reaches
-/// further than the container.
+/// Returns the program that a container image always runs, and whether it reaches further than the
+/// container.
 pub(super) fn entry_of(image: &str) -> Option<(&'static str, bool)> {
     let image = image.split('@').next().unwrap_or(image);
     let name = path::name(image).split(':').next().unwrap_or("");

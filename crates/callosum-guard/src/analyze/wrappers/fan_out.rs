@@ -7,11 +7,11 @@ use crate::analyze::{
     wrapper_table::first_operand,
 };
 
-/// How such a program is told what to run.
+/// Place of the command among the words of such a program.
 enum Way {
-    /// By what stands behind this option: a text for a shell.
+    /// Behind this option: a text for a shell.
     Behind(&'static [&'static str]),
-    /// By what stands behind these words: a text, or words.
+    /// Behind these words: a text, or words.
     After(&'static [&'static str]),
     /// By what git would be given, somewhere behind these words.
     Git(&'static [&'static str]),
@@ -52,7 +52,8 @@ const TAKES: &str =
     "-h -H -w -x -g -e -E -l -p -t -o --host --hosts --group -c --config --projects --env -j";
 
 impl Evaluator<'_> {
-    /// Follows what such a program runs; `None` where the name is none of one, or nothing is run.
+    /// Follows the commands of such a program; `None` if the name is none of one, or nothing is
+    /// run.
     pub(super) fn many(
         &mut self,
         name: &str,
@@ -86,7 +87,7 @@ impl Evaluator<'_> {
         None
     }
 
-    /// The commands that a setting of `tox` is told to be: `-x testenv.commands=…`.
+    /// Follows the commands that a setting of `tox` overrides: `-x testenv.commands=…`.
     fn overridden(&mut self, words: &[Arg]) {
         for (at, word) in words.iter().enumerate() {
             let setting = match word.text.as_str() {

@@ -1,7 +1,8 @@
-//! Clients of file servers: what `sftp`, `ftp`, `lftp` and `curl -Q` are told to do, put into the words of the
+//! Clients of file servers: commands for `sftp`, `ftp`, `lftp` and `curl -Q`, translated into the
 //! programs that do the same.
 //!
-//! What deletes at the other end is `rm` on another machine, a mirror is `rsync`, and what comes or goes is `scp`.
+//! A deletion at the other end is `rm` on another machine, a mirror is `rsync`, and a transfer is
+//! `scp`.
 
 use std::fmt::Write as _;
 
@@ -14,11 +15,11 @@ use crate::{
     path,
 };
 
-/// Where no server is named.
+/// The name if the command gives no server.
 const SOME_SERVER: &str = "server";
 
 impl Evaluator<'_> {
-    /// Follows what such a client is told by its options, a file or its input.
+    /// Follows the commands of such a client, from its options, a file or its input.
     pub(super) fn file_server(
         &mut self,
         name: &str,
@@ -38,19 +39,19 @@ impl Evaluator<'_> {
             .map_or(SOME_SERVER, |word| word.text.as_str());
         let server = server.split_once("://").map_or(server, |(_, rest)| rest);
         let server = server.split([':', '/']).next().unwrap_or(server).to_owned();
-        let mut told: Vec<String> = Vec::new();
+        let mut sources: Vec<String> = Vec::new();
         for [option, given] in words.array_windows() {
             let option = option.text.as_str();
             if texts.contains(&option) {
-                told.push(given.text.clone());
+                sources.push(given.text.clone());
             } else if files.contains(&option) && given.text != "-" {
-                told.push(self.content(given).text);
+                sources.push(self.content(given).text);
             }
         }
-        told.extend(input.map(|input| input.text.clone()));
+        sources.extend(input.map(|input| input.text.clone()));
         self.apart(|walker| {
             let mut there = String::new();
-            for text in told {
+            for text in sources {
                 for command in commands(name, &text) {
                     walker.obey(name, &server, command, &mut there);
                 }
@@ -62,8 +63,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Does what one command does here, and adds what it does at the other end to `there`, as a shell
-    /// would be told.
+    /// Runs one command as far as it acts here, and adds its effect at the other end to `there`, as
+    /// text for a shell.
     fn obey(&mut self, name: &str, server: &str, command: &str, there: &mut String) {
         let command = own(command);
         if let Some(text) = command.strip_prefix('!') {
@@ -110,7 +111,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What `curl` tells a server before or after it fetches: `-Q 'DELE x'`.
+    /// Follows the commands that `curl` sends to a server before or after it fetches:
+    /// `-Q 'DELE x'`.
     pub(super) fn quoted(&mut self, words: &[Arg]) {
         for [option, text] in words.array_windows() {
             if !matches!(option.text.as_str(), "-Q" | "--quote") {
@@ -136,7 +138,8 @@ fn commands<'t>(name: &str, text: &'t str) -> impl Iterator<Item = &'t str> {
     commands.filter(|command| !command.is_empty() && !command.starts_with('#'))
 }
 
-/// A command without what only says how it is run: `-rm x`, `(rm x`, `glob -f rm x*`, `queue rm x`.
+/// Returns a command without modifiers that only affect how it runs: `-rm x`, `(rm x`,
+/// `glob -f rm x*`, `queue rm x`.
 fn own(command: &str) -> &str {
     let mut command = command.trim_start_matches(['-', '@', '(', ' ']);
     while let Some((word, rest)) = command.split_once(' ') {
@@ -195,7 +198,7 @@ fn mirror(server: &str, given: &[&str]) -> Vec<Arg> {
     run.map(Arg::plain).collect()
 }
 
-/// What comes from a server or goes to it, as `scp` has it.
+/// Returns the `scp` command for a transfer from a server or to it.
 fn copy(server: &str, sends: bool, are_many: bool, given: &[&str]) -> Vec<Arg> {
     let mut files: Vec<&str> = given
         .iter()

@@ -8,11 +8,12 @@ use crate::analyze::{
     wrapper_table::first_operand,
 };
 
-/// What a framework is told that takes a program, behind its command or as its input, and the program of its language.
+/// A framework's command that takes a program, as a word behind it or as its input, and the
+/// language of the program.
 struct Console {
     name: &'static str,
     verbs: &'static [&'static str],
-    /// Whether the program stands behind the command.
+    /// Whether the program comes behind the command.
     is_word: bool,
     language: &'static str,
 }
@@ -41,7 +42,7 @@ const CONSOLES: [Console; 7] = [
     console("iex", &["-S"], false, "elixir"),
 ];
 
-/// What a framework or a service is told that takes statements for the database which it knows.
+/// Commands of a framework or a service that take statements for the database which it knows.
 const DATABASES: [(&str, &[&str]); 7] = [
     ("rails", &["dbconsole", "db"]),
     ("manage.py", &["dbshell"]),
@@ -79,7 +80,7 @@ impl Evaluator<'_> {
         if console.is_none() && !asks_database {
             return;
         }
-        let set = self.state.told();
+        let set = self.state.known_texts();
         if STAGES
             .iter()
             .any(|stage| set.get(*stage).is_some_and(|value| value == "test"))
@@ -96,13 +97,13 @@ impl Evaluator<'_> {
             2
         };
         let given = words.get(at..).unwrap_or_default();
-        let told = given.iter().find_map(|word| {
+        let code = given.iter().find_map(|word| {
             let execute = word.text.strip_prefix("--execute=");
             let is_code = console.is_word && !word.text.starts_with('-');
             execute.or(is_code.then_some(word.text.as_str()))
         });
-        let source = match told {
-            Some(told) => Some(told.to_owned()),
+        let source = match code {
+            Some(code) => Some(code.to_owned()),
             None => input.map(|input| input.text.clone()),
         };
         let mut languages = embedded_code::LANGUAGES.iter();

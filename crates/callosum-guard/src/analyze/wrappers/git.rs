@@ -5,7 +5,7 @@ use crate::analyze::{
     evaluator::Evaluator,
     list_commands::{LISTED, lists_every_tag},
     setting::{self, KEPT, Setting},
-    value::{Arg, SOME, Source, Value, is_known, shown},
+    value::{Arg, SOME, Source, Value, display_words, is_known},
     wrapper_table::{first_operand, operands},
 };
 
@@ -16,8 +16,8 @@ const OF_NAMES: Source = Source {
 };
 
 impl Evaluator<'_> {
-    /// Marks the working trees among words of git's that it was told to make before, its own name where it runs in a
-    /// clone, and the repository of a clone where that is deleted.
+    /// Marks words of git that name working trees which it made earlier in the command, its own
+    /// name if it runs in a clone, and the repository of a clone if that is deleted.
     pub(in crate::analyze) fn mark_made(&self, name: &str, words: &mut [Arg]) {
         let (trees, cloned) = (&self.state.trees, &self.state.cloned);
         let is_certain = self.state.others.is_empty();
@@ -40,7 +40,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Remembers a repository that is cloned, where nothing runs if that fails.
+    /// Remembers a repository that is cloned, if nothing runs after a failure of that.
     fn remember_clone(&mut self, rest: &[Arg]) {
         const TAKES: &str = "-b --branch -o --origin -c --config --depth --reference --filter -j --jobs -u --upload-pack --template --shallow-since --shallow-exclude --separate-git-dir";
         const BARE: [&str; 3] = ["--bare", "--mirror", "--separate-git-dir"];
@@ -81,11 +81,11 @@ impl Evaluator<'_> {
         {
             self.state.aliases.insert(format!("{KEPT}{key}"), value);
         }
-        // What a setting says to run counts where it is first told, and at the command itself.
-        let told = |key: &str| !self.state.aliases.contains_key(&format!("{KEPT}{key}"));
+        // A command in a setting counts when the setting is first made, and at the command itself.
+        let is_new = |key: &str| !self.state.aliases.contains_key(&format!("{KEPT}{key}"));
         let runs: Vec<String> = settings
             .iter()
-            .filter(|(key, value)| setting::runs(key) && told(key) && !setting::is_false(value))
+            .filter(|(key, value)| setting::runs(key) && is_new(key) && !setting::is_false(value))
             .map(|(_, value)| value.trim_start_matches('!').to_owned())
             .collect();
         for text in runs {
@@ -99,8 +99,8 @@ impl Evaluator<'_> {
             .map(|(_, value)| value.clone());
         if let Some(alias) = alias {
             let text = match alias.strip_prefix('!') {
-                Some(shell) => format!("{shell} {}", shown(&rest)),
-                None => format!("git {alias} {}", shown(&rest)),
+                Some(shell) => format!("{shell} {}", display_words(&rest)),
+                None => format!("git {alias} {}", display_words(&rest)),
             };
             return self.nested("git alias", &text, None);
         }
@@ -250,7 +250,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a diff is of the tree as it stands, not between two commits.
+/// Whether a diff is of the tree as it is now, not between two commits.
 fn is_of_the_tree(words: &[Arg]) -> bool {
     let revisions = words
         .iter()

@@ -1,4 +1,4 @@
-//! Interpreters of other languages: where their program stands, and following what it does.
+//! Interpreters of other languages: finding their program, and following it.
 
 use super::embedded_code;
 use crate::analyze::{
@@ -6,7 +6,7 @@ use crate::analyze::{
     list_commands::{picks_by_text, picks_out},
     parents,
     pid_sources::of_kind,
-    taint::told_of,
+    taint::source_after,
     value::{Arg, Source, Value},
     wrapper_table::first_operand,
 };
@@ -112,7 +112,7 @@ impl Evaluator<'_> {
                 self.code(language, &source);
             }
             let mut source = input.map(|input| input.source).unwrap_or_default();
-            source = told_of(name, words, source);
+            source = source_after(name, words, source);
             source.of_kind = of_kind(name, words, source);
             source.of_user &= !picks_out(name, words);
             source.listed &= !picks_by_text(name, words);
@@ -152,9 +152,9 @@ impl Evaluator<'_> {
         if output.is_known() && !output.text.is_empty() {
             return output;
         }
-        let said = words.iter().map(|word| word.text.as_str());
+        let texts = words.iter().map(|word| word.text.as_str());
         Value::from(Source {
-            named: said.into_iter().any(names_a_folder),
+            named: texts.into_iter().any(names_a_folder),
             ..Source::default()
         })
     }
@@ -166,7 +166,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a program is given: the words behind it, what it reads, and what was set before.
+    /// Collects a program's values from outside: the words behind it, its input, and variables that
+    /// were set before.
     fn given_to(&self, words: &[Arg], input: Option<&Value>) -> embedded_code::Given {
         let words = match words {
             [first, words @ ..] if first.text == "--" => words,
@@ -189,7 +190,7 @@ impl Evaluator<'_> {
                 .collect(),
             by_file: false,
             input: input.map(|input| input.text.clone()),
-            environment: self.state.told(),
+            environment: self.state.known_texts(),
         }
     }
 

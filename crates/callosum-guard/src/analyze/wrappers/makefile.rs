@@ -1,13 +1,14 @@
 //! Reading a makefile: its rules, and the variables that lead to them.
 //!
-//! Start with [`Recipes::of_make`]. What is not followed: conditions, of which all sides count, and variables of the environment.
+//! Start with [`Recipes::of_make`]. Not followed: conditions, all of whose sides count, and
+//! variables of the environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::recipes::{ANY, Recipes, Task, is_sign, listed};
 use crate::analyze::value::Arg;
 
-/// Names of rules by which `make` is told something, and that are no tasks.
+/// Names of rules that configure `make`, and are no tasks.
 const TOLD: [&str; 15] = [
     ".PHONY",
     ".SUFFIXES",
@@ -26,7 +27,7 @@ const TOLD: [&str; 15] = [
     ".LOW_RESOLUTION_TIME",
 ];
 
-/// Files that `make` makes before any task, where a rule says how.
+/// Files that `make` makes before any task, if there is a rule for them.
 const MAKEFILES: [&str; 3] = ["Makefile", "makefile", "GNUmakefile"];
 
 /// Programs by which a makefile lists files.
@@ -48,7 +49,7 @@ const PUTS_TOGETHER: [&str; 9] = [
     "file",
 ];
 
-/// What stands for a colon of a name while a rule is parted.
+/// Placeholder for a colon of a name while a rule is split.
 const COLON: char = '\u{1}';
 
 impl Recipes {
@@ -93,7 +94,7 @@ impl Recipes {
             let plain = |text: &str| listed(&text.replace(COLON, ":"));
             let mut task = Task {
                 names: plain(names.trim_end_matches('&')),
-                // What functions choose from is said in them: `$(sort b a)`.
+                // Functions name the words they choose from: `$(sort b a)`.
                 needs: plain(&needs.replace(['(', ')', '{', '}', ','], " ")),
                 lines: Vec::new(),
             };
@@ -104,7 +105,7 @@ impl Recipes {
                 task.needs.push(ANY.to_owned());
             }
             let is_open = |letter| matches!(letter, '$' | '%') || is_sign(letter);
-            // A rule for endings, and one for whatever has none.
+            // A rule for endings, and one for any file without one.
             let is_general = |name: &String| {
                 name.starts_with('.') && !name.contains('/') && !TOLD.contains(&name.as_str())
             };
@@ -123,8 +124,9 @@ impl Recipes {
     }
 }
 
-/// Whether needs may turn out to be any task: what is put together, written later, or filled in where the rule has no pattern. A
-/// variable that nobody sets is empty, and a name with an ending or a folder is one of a file.
+/// Whether needs may turn out to be any task: put together, written later, or filled in for a rule
+/// without a pattern. A variable that is never set is empty, and a name with an ending or a folder
+/// is one of a file.
 fn may_be_any(needs: &str, is_pattern: bool) -> bool {
     let mut words = needs.split_whitespace();
     needs.contains("$$")
@@ -154,7 +156,8 @@ fn puts_together(needs: &str) -> bool {
         })
 }
 
-/// Where the bracket closes that stands before this; after [`MOST_GIVEN`] characters nobody looks for it any more.
+/// Returns the end of the call whose bracket opens before this; gives up after [`MOST_GIVEN`]
+/// characters.
 fn end_of_call(given: &str) -> usize {
     let mut depth = 0usize;
     for (at, letter) in given.char_indices() {
@@ -199,7 +202,8 @@ fn variables(lines: &[String]) -> BTreeMap<String, String> {
     all
 }
 
-/// What a rule of a makefile needs, with what its variables are set to, as far as one is set to another.
+/// Returns the needs of a rule of a makefile with its variables replaced, also those that are set
+/// to one another.
 fn filled(needs: &str, set: &BTreeMap<String, String>) -> String {
     const ROUNDS: usize = 4;
     const LONGEST: usize = 16 * 1024;

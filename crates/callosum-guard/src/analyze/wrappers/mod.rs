@@ -1,7 +1,7 @@
 //! Programs that run others in ways of their own: shells, `find`, `xargs`, `ssh`, `git`.
 //!
-//! Start with [`Evaluator::carry`], which knows who is followed where. What only puts its own options
-//! before a command is in the table of `wrapper`.
+//! Start with [`Evaluator::carry`], which finds the command that each of them runs. A program that only puts its own options
+//! before a command is in the table of `wrapper_table`.
 
 mod autoload;
 mod command_strings;
@@ -35,7 +35,7 @@ use crate::{path, shell::ParseError};
 /// Items that `xargs` and its like are followed for.
 const MAX_ITEMS: usize = 16;
 
-/// Links that are remembered; more are said to be too much.
+/// Limit on the links that are remembered; more are reported as too much.
 const MAX_LINKS: usize = 256;
 
 impl Evaluator<'_> {
@@ -153,7 +153,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Remembers what a file holds that is copied or moved, where that is known.
+    /// Remembers the contents of a file that is copied or moved, if known.
     fn copy(&mut self, name: &str, words: &[Arg]) -> Value {
         const TAKES: &str = "-t --target-directory -S --suffix -m --mode -o --owner -g --group";
         let mut operands = Vec::new();
@@ -203,7 +203,7 @@ impl Evaluator<'_> {
         Value::default()
     }
 
-    /// Remembers where a link leads that is made here.
+    /// Remembers the target of a link that is made here.
     fn link(&mut self, words: &[Arg]) -> Value {
         let symbolic = words.iter().any(|word| {
             word.text == "--symbolic"
@@ -225,7 +225,7 @@ impl Evaluator<'_> {
             _ => return Value::default(),
         };
         let at = self.state.absolute(&at);
-        // What a symbolic link says is read from the folder that it stands in.
+        // The target of a symbolic link is relative to the folder that the link is in.
         let folder = at.rsplit_once('/').map(|(folder, _)| folder);
         let target = match folder {
             Some(folder) if symbolic => path::absolute(target, Some(folder)),

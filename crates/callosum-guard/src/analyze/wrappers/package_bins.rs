@@ -109,7 +109,7 @@ const OWN: [&str; 93] = [
 ];
 
 impl Evaluator<'_> {
-    /// Follows the program that a package manager is told to run.
+    /// Follows the program that a package manager runs.
     pub(super) fn packaged(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
         if name == "deno" {
             return self.fetched_by_deno(words, input);

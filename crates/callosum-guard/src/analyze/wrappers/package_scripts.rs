@@ -91,7 +91,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What `jq` prints that puts scripts in, as far as that matters.
+/// Returns the output of `jq` that adds scripts, as far as that matters.
 pub(super) fn edited_by_jq(words: &[Arg]) -> Option<Value> {
     let scripts = set_by_jq(words);
     (!scripts.is_empty()).then(|| {
@@ -120,7 +120,7 @@ fn with_scripts(package: Json, scripts: Vec<(String, String)>) -> Json {
     package
 }
 
-/// What `npm pkg set scripts.x=TEXT` puts in.
+/// Lists the scripts that `npm pkg set scripts.x=TEXT` sets.
 fn set_by(words: &[Arg]) -> Vec<(String, String)> {
     let pairs = words.iter().filter_map(|word| word.text.split_once('='));
     pairs
@@ -146,7 +146,8 @@ fn pairs_of(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What a filter of `jq` puts in. Of a text behind no name of a script any may be it.
+/// Lists the scripts that a filter of `jq` sets. A text without a script's name before it may be
+/// any script.
 fn set_by_jq(words: &[Arg]) -> Vec<(String, String)> {
     let Some(filter) = words.iter().skip(1).find(|word| {
         let text = word.text.as_str();

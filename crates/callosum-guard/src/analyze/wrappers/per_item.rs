@@ -253,7 +253,7 @@ impl Evaluator<'_> {
                         let run = replaced(&command, "{}", &item);
                         let via = format!("find {action}");
                         let written = self.apart(|walker| walker.inner(&via, &run, None));
-                        // What is not known of it is said below.
+                        // The unknown part of it is added below.
                         if written.is_known() {
                             output.append(&written);
                         } else {
@@ -263,7 +263,7 @@ impl Evaluator<'_> {
                     }
                     here = end;
                 }
-                // The folder that what was found stands in: one that is gone through may be it itself.
+                // The folder of a found file: it may be the searched folder itself.
                 "-printf"
                     if words
                         .get(here + 1)
@@ -339,7 +339,7 @@ impl Evaluator<'_> {
         let is_all = options
             .iter()
             .any(|word| hidden.contains(&word.text.as_str()));
-        // What begins with a dot is found where that is asked for.
+        // Names that begin with a dot are found if an option asks for them.
         let name = options.get(pattern).map_or("", |word| word.text.as_str());
         let name = name.trim_matches(['^', '$', '/']).replace('\\', "");
         let found = match name.strip_prefix('.') {
@@ -404,7 +404,7 @@ impl Evaluator<'_> {
         {
             self.found_script(input.clone().apart());
         }
-        // Of numbers of processes it matters where they come from.
+        // For numbers of processes, their source matters.
         let from = input.map(|input| input.source).unwrap_or_default();
         let are_numbers = from.of_kind || from.of_user || from.ours || from.parent;
         // Of what is moved or copied it matters that it is one of several. `{.}` and its like are made from it.
@@ -450,7 +450,7 @@ fn is_null(option: &str) -> bool {
     letters.contains('0') && letters.chars().all(|c| "0rtpx".contains(c))
 }
 
-/// What `-fprintf` writes for one file.
+/// Returns the text that `-fprintf` writes for one file.
 fn format_of_find(format: &str) -> String {
     let mut text = String::new();
     let decoded = ansi::decode(format);

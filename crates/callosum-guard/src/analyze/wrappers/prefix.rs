@@ -3,12 +3,13 @@
 use super::joined;
 use crate::analyze::{
     evaluator::Evaluator,
-    value::{Arg, Source, Value, shown},
+    value::{Arg, Source, Value, display_words},
     wrapper_table::{self, first_operand},
 };
 use crate::rule::SETTINGS;
 
-/// The one file that `dotenv` takes variables from, where it is told of no other and of no variable besides.
+/// Returns the one file that `dotenv` takes variables from, if its words name no other and no
+/// variable.
 fn settings_of_dotenv(words: &[Arg]) -> Option<&str> {
     match words {
         [option, file, rest @ ..]
@@ -105,7 +106,7 @@ impl Evaluator<'_> {
             "dotenv" => settings_of_dotenv(&words[names.min(at)..at.min(words.len())]),
             _ => None,
         };
-        // Assignments before the command, where the program takes them.
+        // Assignments before the command, in programs that take them.
         self.apart(|walker| {
             if let Some(settings) = settings {
                 walker.state.set(SETTINGS, Value::known(settings));
@@ -199,7 +200,7 @@ impl Evaluator<'_> {
                 } else {
                     at + 2
                 };
-                let rest = shown(words.get(from..).unwrap_or_default());
+                let rest = display_words(words.get(from..).unwrap_or_default());
                 return Some(self.nested("env -S", &format!("{split} {rest}"), input));
             }
             let folder = match text {
@@ -222,12 +223,12 @@ impl Evaluator<'_> {
     }
 }
 
-/// What `setarch` may be told first, and need not be.
+/// Architectures that `setarch` may have as its first word.
 const ARCHITECTURES: [&str; 9] = [
     "x86_64", "i386", "i686", "linux32", "linux64", "arm", "armv7l", "aarch64", "ppc64le",
 ];
 
-/// Where the command of `bwrap` begins, of whose options many take two words.
+/// Returns the start of the command of `bwrap`, many of whose options take two words.
 fn behind_mounts(words: &[Arg], takes: &str) -> usize {
     const PAIRS: [&str; 4] = ["--symlink", "--setenv", "--file", "--chmod"];
     let mut at = 1;
@@ -249,8 +250,8 @@ const FETCHERS: [&str; 9] = [
     "npx", "npm exec", "npm x", "pnpm dlx", "yarn dlx", "bunx", "bun x", "pipx run", "uvx",
 ];
 
-/// The program of a package that is named otherwise: `firebase-tools@latest`, `@railway/cli`; `None`
-/// where it has the package's name.
+/// Returns the program of a package if its name differs: `firebase-tools@latest`, `@railway/cli`;
+/// `None` if it has the package's name.
 pub(super) fn program_of(package: &str) -> Option<&str> {
     let (scope, name) = match package
         .strip_prefix('@')

@@ -10,15 +10,15 @@ use crate::analyze::{
     wrapper_table::takes_next,
 };
 
-/// What stands in a file of tasks.
+/// Contents of a file of tasks.
 #[derive(Debug, Default)]
 pub(super) struct Recipes {
     tasks: Vec<Task>,
-    /// The names of it that run where none is asked for.
+    /// The tasks that run by default.
     pub(super) usual: Vec<String>,
 }
 
-/// What `make` or `just` is asked for.
+/// A request to `make` or `just`.
 #[derive(Debug)]
 pub(super) enum RequestedRecipe {
     /// To show what there is, or what it would do.
@@ -127,14 +127,14 @@ impl RequestedRecipe {
 
 #[derive(Debug, Default)]
 pub(super) struct Task {
-    /// Empty where it may be any.
+    /// Empty if it may be any.
     pub(super) names: Vec<String>,
     pub(super) needs: Vec<String>,
     pub(super) lines: Vec<String>,
 }
 
 impl Recipes {
-    /// Reads a Taskfile. Whatever a task says a name of is taken for needed by it.
+    /// Reads a Taskfile. A task needs any task that it names.
     pub(super) fn of_task(text: &str) -> Recipes {
         let indent = |line: &str| line.len() - line.trim_start().len();
         let mut recipes = Recipes {
@@ -288,7 +288,7 @@ impl Recipes {
     }
 }
 
-/// Whether a name is one that a pattern stands for: `nuke-*`.
+/// Whether a name matches a pattern: `nuke-*`.
 fn fits(pattern: &str, name: &str) -> bool {
     let (front, _) = pattern.split_once('*').unwrap_or((pattern, ""));
     let (_, end) = pattern.rsplit_once('*').unwrap_or(("", pattern));
@@ -309,7 +309,7 @@ fn plain(command: &str) -> Option<String> {
 /// A need that may be any task.
 pub(super) const ANY: &str = "\u{2}";
 
-/// Whether `make` runs a line also where it is only to show what it would.
+/// Whether `make` runs a line even with an option that only shows what it would do.
 fn runs_all_the_same(line: &str) -> bool {
     let line = line.trim_start();
     let marks = line.trim_start_matches(['@', '-', ' ']);
@@ -407,7 +407,7 @@ mod tests {
 
     /// Few false alarms: what is not asked for is not judged, and files that are built lead to no tasks.
     #[test]
-    fn tasks_that_nobody_asks_for_are_not() {
+    fn tasks_that_are_not_requested_are_not() {
         const NUKE: &str = "\nnuke:\n\tgit reset --hard";
         for (text, command) in [
             ("help:\n\techo hi", "make help"),

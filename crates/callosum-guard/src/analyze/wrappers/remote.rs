@@ -1,4 +1,4 @@
-//! Other machines and containers: what is run there is not run on files of ours.
+//! Other machines and containers: commands there do not run on files of this machine.
 
 use std::rc::Rc;
 
@@ -12,8 +12,8 @@ use crate::{
     docker::{self, Mounts},
 };
 
-/// Command lines of services by which a text is run on another machine: the program, the words that must
-/// be there, and the options behind which the text stands.
+/// Command lines of services that run a text on another machine: the program, the words that must
+/// be there, and the options behind which the text comes.
 const REMOTE: &[(&[&str], &[&str], &[&str])] = &[
     (&["gcloud"], &["ssh"], &["--command"]),
     (&["aws"], &["execute-command"], &["--command"]),
@@ -44,7 +44,8 @@ const REMOTE_WORDS: &[(&[&str], &[&str], usize)] = &[
 ];
 
 impl Evaluator<'_> {
-    /// Follows what a service's command line runs on a machine of its own; `None` where it runs nothing.
+    /// Follows the command that a service's command line runs on a machine of its own; `None` if it
+    /// runs nothing.
     pub(super) fn remote(&mut self, name: &str, words: &[Arg]) -> Option<Value> {
         let has = |wanted: &[&str]| {
             wanted
@@ -106,11 +107,11 @@ impl Evaluator<'_> {
         self.proxied(words);
         let host = first_operand(words, 1, TAKES);
         let at = first_operand(words, host + 1, TAKES).min(words.len());
-        // A tunnel runs nothing there, and what goes on beside reads nothing.
+        // A tunnel runs nothing there, and a background connection reads nothing.
         let mut own = words[1..host.min(words.len())].iter();
         let reads_nothing = own.any(|word| {
             let letters = word.text.strip_prefix('-').unwrap_or("").chars();
-            // What stands behind the letter of an option that takes something is no option: `-ladmin`.
+            // Text behind the letter of an option with a value is no option: `-ladmin`.
             let takes = |letter: &char| TAKES.contains(&format!("-{letter}"));
             let mut letters = letters.take_while(|letter| !takes(letter));
             letters.any(|letter| matches!(letter, 'N' | 'n' | 'f'))
@@ -124,7 +125,8 @@ impl Evaluator<'_> {
         self.elsewhere(|walker| walker.under(name, |walker| walker.text(&text, input)))
     }
 
-    /// The command by which `ssh` and what stands on it reach the other machine.
+    /// Follows the command by which `ssh`, or a program that builds on it, reaches the other
+    /// machine.
     pub(super) fn proxied(&mut self, words: &[Arg]) {
         for (at, word) in words.iter().enumerate() {
             let option = match word.text.strip_prefix("-o") {
@@ -151,7 +153,7 @@ impl Evaluator<'_> {
         let Some(verb) = verb else {
             return self.output_of("", words, input);
         };
-        // What is reached in a cluster may be picked out by options behind its name; what stands behind an image is the
+        // In a cluster, options behind a target's name may select it; words behind an image are the
         // program's.
         let is_of_cluster = matches!(crate::path::name(&words[0].text), "kubectl" | "oc");
         let explicit = words.iter().position(|word| word.text == "--");
@@ -189,7 +191,8 @@ impl Evaluator<'_> {
         let is_run = image_at.is_some() && matches!(words[verb].text.as_str(), "run" | "create");
         let mounts = is_run.then(|| Mounts::read(options, fresh, |path| self.state.absolute(path)));
         let mounts = mounts.filter(|mounts| !mounts.is_empty());
-        // What a new container does to itself ends with it, unless it is given a folder of ours.
+        // Changes of a new container to itself end with it, unless it is given a folder of this
+        // machine.
         let shares = mounts.is_some()
             || own
                 .iter()
@@ -274,9 +277,9 @@ fn listed(parameter: &str) -> Vec<String> {
 mod tests {
     use crate::{Decision, Facts, Policy, decide};
 
-    /// CAKE-SHIM-1: what an option of `ssh` takes is no option, whatever letters it has.
+    /// CAKE-SHIM-1: the value of an `ssh` option is no option, with any letters in it.
     #[test]
-    fn what_is_fed_to_ssh_is_judged_whatever_its_options_take() {
+    fn the_input_of_ssh_is_judged_with_any_option_value() {
         let facts = Facts::of_a_project();
         for command in [
             "ssh -ladmin host <<'E'\nrm -rf /\nE",
@@ -288,7 +291,8 @@ mod tests {
         }
     }
 
-    /// CAKE-SHIM-1: what a container deletes in a folder of ours is judged as if it were deleted here.
+    /// CAKE-SHIM-1: a container's deletions in a folder of this machine are judged as if they were
+    /// made here.
     #[test]
     fn what_is_deleted_in_a_container_is_judged_by_what_is_mounted() {
         let facts = Facts::of_a_project();

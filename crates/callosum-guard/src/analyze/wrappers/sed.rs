@@ -1,4 +1,4 @@
-//! `sed`: what its scripts give to a shell, and what they write to files.
+//! `sed`: the text that its scripts pass to a shell, and what they write to files.
 
 use crate::{
     analyze::{

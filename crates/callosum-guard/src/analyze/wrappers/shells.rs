@@ -32,7 +32,7 @@ pub(crate) const SHELLS: [&str; 18] = [
     "cmd",
 ];
 
-/// How a shell was called.
+/// The form of a call to a shell.
 enum Called {
     /// With `-c` and the word at this place.
     Text(usize),
@@ -124,26 +124,26 @@ fn only_checks(name: &str, words: &[Arg]) -> bool {
     options.iter().any(checks) && !options.iter().any(|option| option.starts_with('+'))
 }
 
-/// Where the words begin that a shell is given which reads its commands: behind `-s`.
+/// Returns the start of the arguments of a shell that reads its commands: behind `-s`.
 fn behind_input(words: &[Arg]) -> usize {
     let mut texts = words.iter().map(|word| word.text.as_str()).enumerate();
-    let said = texts.find(|(at, text)| {
+    let option = texts.find(|(at, text)| {
         *at > 0 && text.starts_with('-') && !text.starts_with("--") && text.contains('s')
     });
-    let Some((said, _)) = said else {
+    let Some((option, _)) = option else {
         return words.len();
     };
-    let rest = words.get(said + 1..).unwrap_or_default();
+    let rest = words.get(option + 1..).unwrap_or_default();
     match rest
         .iter()
         .position(|word| !word.text.starts_with('-') || word.text == "--")
     {
-        Some(at) => said + 1 + at + usize::from(rest[at].text == "--"),
+        Some(at) => option + 1 + at + usize::from(rest[at].text == "--"),
         None => words.len(),
     }
 }
 
-/// Whether a shell is told to end where a command fails: `bash -e`.
+/// Whether a shell ends at the first command that fails: `bash -e`.
 fn is_strict(name: &str, words: &[Arg]) -> bool {
     let options = words.iter().skip(1).map(|word| word.text.as_str());
     let mut options = options.take_while(|text| text.starts_with('-') || *text == "errexit");
@@ -156,7 +156,7 @@ fn is_powershell(name: &str) -> bool {
     matches!(name, "pwsh" | "powershell" | "pwsh-preview")
 }
 
-/// What `-EncodedCommand` comes to: base64 over UTF-16, the lower byte first.
+/// Decodes `-EncodedCommand`: base64 over UTF-16, the lower byte first.
 fn encoded(word: &Arg) -> Value {
     let source = Source {
         decoded: true,
@@ -174,7 +174,7 @@ fn encoded(word: &Arg) -> Value {
 }
 
 impl Evaluator<'_> {
-    /// The text that a command takes for commands, where it is a shell or `eval`.
+    /// Returns the text that a command takes for commands, if it is a shell or `eval`.
     pub(in crate::analyze) fn script_of(
         &mut self,
         name: &str,
@@ -237,8 +237,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a shell reads that is given nothing: what `exec` has put in its place, or the file that
-    /// it is set up by.
+    /// Returns the input of a shell without any: the one that `exec` put in its place, or the file
+    /// that sets it up.
     fn read_first(&self, words: &[Arg]) -> Option<Value> {
         let put = self.state.files.get(INPUT).cloned();
         put.or_else(|| {
@@ -276,7 +276,7 @@ impl Evaluator<'_> {
             }
             _ => words[1..].to_vec(),
         };
-        // A file for another interpreter says so in its first line.
+        // A file for another interpreter names it in its first line.
         if let Some(first) = script.text.lines().next()
             && let Some(program) = first.strip_prefix("#!")
             && let Some(language) = embedded_code::LANGUAGES

@@ -1,6 +1,7 @@
-//! Files of tasks that were written before in the same command: makefiles, justfiles, `package.json`.
+//! Files of tasks that were written before in the same command: makefiles, justfiles,
+//! `package.json`.
 //!
-//! What stands in one that was there already nobody here knows.
+//! The contents of a file that existed before are not known here.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,7 @@ impl Evaluator<'_> {
                     Recipes::of_make(&text, words).lines(&RequestedRecipe::of_make(words));
                 let variables = self.variables_of_make(&text, words);
                 let recipes = recipes.iter().map(|recipe| of_make(recipe, &variables));
-                // What stands outside of a recipe runs as the file is read.
+                // Calls outside of a recipe run as the file is read.
                 let read = text.lines().filter(|line| !line.starts_with('\t'));
                 let read = read.filter_map(|line| {
                     let (_, text) = line.split_once("$(shell ")?;
@@ -143,7 +144,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The file that an option names, or one of those that are looked for where it runs.
+    /// Returns the file that an option names, or the first default one in its working folder.
     pub(super) fn file_of_tasks(
         &self,
         words: &[Arg],
@@ -182,7 +183,7 @@ fn of_make(recipe: &str, variables: &BTreeMap<String, String>) -> String {
     filled(recipe, variables, 0)
 }
 
-/// So often one variable of a makefile is looked for within another.
+/// Limit on the nesting of variables of a makefile in one another.
 const MAX_WITHIN: usize = 4;
 
 fn filled(recipe: &str, variables: &BTreeMap<String, String>, within: usize) -> String {

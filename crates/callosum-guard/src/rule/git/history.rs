@@ -1,4 +1,4 @@
-//! What git and its companions forget for good: commits, every tag, every remote.
+//! Irreversible losses in git and its companions: commits, every tag, every remote.
 
 use super::{
     super::{Rule, Severity, Tool},

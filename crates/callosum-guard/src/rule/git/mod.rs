@@ -1,4 +1,4 @@
-//! git: what throws work away, here or where it was pushed to.
+//! git: commands that discard work, here or on a remote.
 
 mod clean;
 mod history;

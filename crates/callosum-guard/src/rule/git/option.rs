@@ -1,7 +1,7 @@
-//! Which options of git's take a value: those before its verb, and those of each verb.
+//! Options of git that take a value: those before its verb, and those of each verb.
 //!
-//! As `getopt` has them, a value may stand in the same word behind a letter (`clean -ebuild`), which is no row of letters then.
-//! Before the verb git takes none joined: `git -Csrc` is an error.
+//! As in `getopt`, a value may be in the same word behind a letter (`clean -ebuild`), which is no
+//! row of letters then. Before the verb git takes none joined: `git -Csrc` is an error.
 
 use crate::analyze::Call;
 
@@ -74,7 +74,7 @@ const OF_VERBS: &[(&str, &str)] = &[
 /// Those of the other verbs, as far as rules look at them.
 const OF_OTHERS: &str = "-m -F --message --file --author --date -o --push-option --receive-pack --repo --template --conflict --pathspec-from-file";
 
-/// Where the verb stands among the words, the name of the program among them.
+/// Returns the position of the verb among the words; the name of the program is word 0.
 pub(super) fn verb_at(call: &Call) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -86,7 +86,8 @@ pub(super) fn verb_at(call: &Call) -> Option<usize> {
     }
 }
 
-/// The options that take a value at each side of the verb, and where that stands among the words.
+/// Returns the options that take a value before and behind the verb, and the position of the verb
+/// among the words.
 pub(in crate::rule) fn takes(call: &Call) -> (&'static str, &'static str, usize) {
     let Some(at) = verb_at(call) else {
         return (GLOBAL, OF_OTHERS, call.words.len());
@@ -100,7 +101,8 @@ fn is_listed(takes: &str, option: &str) -> bool {
     takes.split(' ').any(|one| one == option)
 }
 
-/// The value of a verb's option that is a letter, wherever it stands among joined letters: `-B main`, `-Bmain`, `-qB main`.
+/// Returns the value of a verb's one-letter option, at any place among joined letters: `-B main`,
+/// `-Bmain`, `-qB main`.
 pub(super) fn letter_value(call: &Call, letter: char) -> Option<&str> {
     let (_, takes, verb) = takes(call);
     let mut words = call.words.iter().skip(verb + 1).map(|word| &word.text);

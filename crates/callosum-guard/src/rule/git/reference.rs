@@ -1,5 +1,4 @@
-//! What a command of git does to branches, here and where they are pushed to, and to what is not
-//! committed.
+//! Effects of git commands on branches, here and on remotes, and on uncommitted changes.
 
 use super::{super::Subject, option::letter_value};
 use crate::{
@@ -11,7 +10,7 @@ use crate::{
     path_class::{PathClass, is_temporary},
 };
 
-/// What a push is asked to push.
+/// Lists the refspecs of a push.
 pub(super) fn refspecs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
     subject
         .operands
@@ -27,7 +26,7 @@ const ENDINGS: [&str; 32] = [
     "vue", "svelte", "cs", "xml", "cfg",
 ];
 
-/// Files that a tool writes by itself, from what stands in others.
+/// Files that a tool writes by itself, from the contents of others.
 const LOCKS: [&str; 14] = [
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -51,13 +50,13 @@ pub(super) fn takes_back_locks(subject: &Subject<'_>) -> bool {
     paths.peek().is_some() && paths.all(|(word, _)| LOCKS.contains(&path::name(&word.text)))
 }
 
-/// Whether a person is asked about each change: of nobody who answers, git takes nothing for an answer.
+/// Whether git asks a person about each change; without a person to answer, git does nothing.
 pub(super) fn asks_each(subject: &Subject<'_>) -> bool {
     let is_answered = subject.call.input.is_some() || subject.call.fed_from.is_some();
     !is_answered && (subject.has("-p") || subject.has("--patch"))
 }
 
-/// Whether what `git checkout-index` writes comes to lie beside the tree, by what its names begin with.
+/// Whether `git checkout-index` writes outside the tree, by the prefix of its names.
 pub(super) fn leads_elsewhere(subject: &Subject<'_>) -> bool {
     let prefix = subject.value("--prefix").unwrap_or("");
     let at = folder(subject);
@@ -106,10 +105,10 @@ pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
         .iter()
         .any(|option| subject.has(option))
         || setting::is_moved(&subject.call.settings);
-    // Without a project it is where the session is.
+    // Without a project it is the session's folder.
     let own = facts.root.iter().chain(&facts.state).chain(&facts.given);
     let mut own = own.chain(facts.cwd.iter().filter(|_| facts.root.is_none()));
-    // Into a container folders of ours may be mounted under any name.
+    // A container may have folders of this machine mounted under any name.
     let is_contained = subject.call.elsewhere && subject.call.via == "exec";
     is_temporary(&folder)
         && subject.place(&folder) == PathClass::Free
@@ -139,14 +138,14 @@ pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {
     }
     // Of several all but the first are files.
     let operands = || subject.operands.iter().skip(1).map(|(word, _)| *word);
-    let told = operands().filter(|word| !word.text.chars().all(|c| c == MAYBE));
-    told.count() > 1 || operands().any(|word| names_files(subject, word))
+    let known = operands().filter(|word| !word.text.chars().all(|c| c == MAYBE));
+    known.count() > 1 || operands().any(|word| names_files(subject, word))
 }
 
 /// Whether a word of `git checkout` is no branch but a file, a folder or a pattern.
 fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
     let text = word.text.as_str();
-    let stands = || {
+    let exists = || {
         let absolute = path::absolute(text, Some(&folder(subject)));
         subject.facts.standing.contains(&absolute)
     };
@@ -159,11 +158,11 @@ fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
         || text
             .rsplit_once('.')
             .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
-        || stands()
+        || exists()
 }
 
-/// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,
-/// `-C` names a folder. A topic as the remote has it is how one that was fetched is looked at.
+/// Whether a branch that may exist is created again: `switch -C`, `checkout -B`. Before the verb,
+/// `-C` names a folder. A topic branch at its remote's version is the way to look at a fetched one.
 pub(super) fn recreates(subject: &Subject<'_>) -> bool {
     let call = subject.call;
     let is_switch = subject.operand(0) == "switch";
@@ -181,8 +180,8 @@ pub(super) fn recreates(subject: &Subject<'_>) -> bool {
     is_trunk || follows.is_none_or(|(_, theirs)| theirs != branch)
 }
 
-/// Whether a fetch overwrites a branch of ours. What follows a remote's, a tag or somebody's request
-/// is made to be overwritten.
+/// Whether a fetch overwrites a local branch. A branch that follows a remote's, a tag or someone's
+/// pull request is made to be overwritten.
 pub(super) fn fetches_over(subject: &Subject<'_>) -> bool {
     let forced = subject.has("-f") || subject.has("--force");
     refspecs(subject).any(|spec| {

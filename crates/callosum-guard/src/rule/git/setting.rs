@@ -1,9 +1,9 @@
-//! Settings of git that are told or written down: whose they are, and what they run.
+//! Settings of git, given or written down: their owners, and the programs that they run.
 
 use super::super::Subject;
 use crate::analyze::setting::{self, Setting};
 
-/// What `git config` sets.
+/// Returns the setting that `git config` sets.
 pub(super) fn set(subject: &Subject<'_>) -> Option<Setting> {
     let mut words = subject.call.words.iter();
     words.find(|word| word.text == "config")?;
@@ -19,7 +19,7 @@ pub(super) fn is_own(subject: &Subject<'_>, key: &str) -> bool {
             .any(|(given, _)| given.eq_ignore_ascii_case(key))
 }
 
-/// Whether git is told to take its own programs from a folder that no system has them in.
+/// Whether git has to take its own programs from a folder that no system has them in.
 pub(super) fn own_programs(subject: &Subject<'_>) -> bool {
     let folder = subject
         .options

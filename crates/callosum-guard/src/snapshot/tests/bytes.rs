@@ -1,4 +1,4 @@
-//! The bytes of the tree are what a snapshot holds, whatever git would make of them.
+//! A snapshot holds the bytes of the tree, independent of git's conversions.
 
 use callosum_host::disk::EntryKind;
 
@@ -31,7 +31,7 @@ fn files_that_git_converts_are_held_as_they_are() {
     ground.write("new.nb", "new\r\noutput\r\n");
     let store = ground.store();
     let snapshot = store.create(&labelled("bytes")).unwrap();
-    assert_eq!(told(&store.changes(&snapshot).unwrap()), []);
+    assert_eq!(list_changes(&store.changes(&snapshot).unwrap()), []);
     let names = ["a.nb", "a.txt", "a.id", "a.big", "new.nb"];
     let before = names.map(|name| ground.text(name).unwrap());
     for name in names {
@@ -43,7 +43,7 @@ fn files_that_git_converts_are_held_as_they_are() {
     assert_eq!(ground.text("ran"), None, "a filter was run");
 }
 
-/// CAKE-SNAP-1: the same where a setting alone converts the ends of lines.
+/// CAKE-SNAP-1: the same if a setting alone converts the ends of lines.
 #[test]
 fn a_setting_for_ends_of_lines_changes_nothing() {
     let ground = Fixture::repository();
@@ -56,7 +56,10 @@ fn a_setting_for_ends_of_lines_changes_nothing() {
     ground.write("crlf.txt", "a\n");
     ground.write("new.txt", "b\n");
     let expected = pairs(&[("crlf.txt", "rewrite"), ("new.txt", "rewrite")]);
-    assert_eq!(told(&store.restore(&snapshot).unwrap().changes), expected);
+    assert_eq!(
+        list_changes(&store.restore(&snapshot).unwrap().changes),
+        expected
+    );
     assert_eq!(ground.text("crlf.txt").as_deref(), Some("a\r\n"));
     assert_eq!(ground.text("new.txt").as_deref(), Some("b\r\n"));
     assert_eq!(ground.text("a.txt").as_deref(), Some("one\n"));
@@ -76,7 +79,7 @@ fn files_whose_ends_of_lines_are_as_git_holds_them_are_not_read() {
     let store = ground.store();
     let snapshot = store.create(&labelled("ends")).unwrap();
     assert_eq!(snapshot.size_bytes, "a\r\nb\r\n$Id$\n".len() as u64);
-    assert_eq!(told(&store.changes(&snapshot).unwrap()), []);
+    assert_eq!(list_changes(&store.changes(&snapshot).unwrap()), []);
     ground.write("crlf.txt", "a\nb\n");
     ground.write("lf.txt", "a\r\nb\r\n");
     store.restore(&snapshot).unwrap();
@@ -113,12 +116,12 @@ fn a_folder_that_became_something_else_comes_back() {
         }
         let expected = pairs(&[("dir", "replace"), ("dir/b.txt", "create")]);
         let restored = store.restore(&snapshot).unwrap();
-        assert_eq!(told(&restored.changes), expected);
+        assert_eq!(list_changes(&restored.changes), expected);
         assert_eq!(ground.text("dir/b.txt").as_deref(), Some("two\n"));
         assert_eq!(ground.text("elsewhere/b.txt").as_deref(), Some("theirs\n"));
         let undone = store.restore(&restored.before).unwrap();
         let expected = pairs(&[("dir", "create"), ("dir/b.txt", "remove")]);
-        assert_eq!(told(&undone.changes), expected);
+        assert_eq!(list_changes(&undone.changes), expected);
         let kind = ground.disk.stat(&folder).unwrap().map(|found| found.kind);
         assert_ne!(kind, Some(EntryKind::Folder));
     }
@@ -135,7 +138,7 @@ fn a_pipe_in_the_place_of_a_file_stays() {
     let with_pipe = store.create(&labelled("pipe")).unwrap();
     assert_eq!(with_pipe.dirty_files, ["a.txt"]);
     let changes = store.restore(&snapshot).unwrap().changes;
-    assert_eq!(told(&changes), pairs(&[("a.txt", "refuse")]));
+    assert_eq!(list_changes(&changes), pairs(&[("a.txt", "refuse")]));
 }
 
 /// CAKE-SNAP-1: a snapshot of nothing is none.
@@ -150,9 +153,10 @@ fn names_of_nothing_are_refused() {
     assert!(error.to_string().contains("`nosuch`"), "{error}");
 }
 
-/// CAKE-SNAP-1: files that git was told to pass over are held as they stand there, and so are those beside a sparse checkout.
+/// CAKE-SNAP-1: files that git is set to ignore are held as they are on disk, and so are those
+/// outside a sparse checkout.
 #[test]
-fn what_git_is_told_to_pass_over_is_held() {
+fn files_that_git_ignores_by_a_setting_are_held() {
     let ground = Fixture::repository();
     for name in ["kept", "same", "cone/x", "other/x", "other/y"] {
         ground.write(name, "committed");

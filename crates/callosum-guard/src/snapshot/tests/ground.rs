@@ -101,8 +101,8 @@ impl Fixture {
             },
         };
         let run = process::run(&launch, &Cancel::new().unwrap(), &mut |_, _| {}).unwrap();
-        let said = String::from_utf8_lossy(&run.error).into_owned();
-        assert_eq!(run.ending, Ending::Exited(0), "{arguments:?}: {said}");
+        let errors = String::from_utf8_lossy(&run.error).into_owned();
+        assert_eq!(run.ending, Ending::Exited(0), "{arguments:?}: {errors}");
         String::from_utf8(run.output).unwrap()
     }
 
@@ -143,9 +143,9 @@ pub(super) fn labelled(label: &str) -> Wanted {
     }
 }
 
-pub(super) fn told(changes: &Changes) -> Vec<(String, &'static str)> {
-    let told = |change: &Change| (change.path.display().to_string(), change.kind.as_str());
-    changes.0.iter().map(told).collect()
+pub(super) fn list_changes(changes: &Changes) -> Vec<(String, &'static str)> {
+    let pair = |change: &Change| (change.path.display().to_string(), change.kind.as_str());
+    changes.0.iter().map(pair).collect()
 }
 
 pub(super) fn pairs(expected: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {

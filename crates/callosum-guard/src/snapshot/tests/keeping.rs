@@ -1,4 +1,4 @@
-//! What a snapshot holds, and how long.
+//! Contents of a snapshot, and its lifetime.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn nothing_of_the_users_repository_is_written() {
     assert_eq!(ground.text("new.txt").as_deref(), Some("new\n"));
 }
 
-/// CAKE-SNAP-1: what is known of a snapshot is what the seed asks for, and what it lacks is said.
+/// CAKE-SNAP-1: a snapshot has the metadata that the seed asks for, and lists what it lacks.
 #[test]
 fn a_snapshot_says_what_it_is_and_what_it_lacks() {
     let ground = Fixture::repository();
@@ -114,7 +114,7 @@ fn odd_names_and_empty_repositories_are_held() {
     assert_eq!(ground.text("line\nfeed").as_deref(), Some("line\nfeed"));
 }
 
-/// CAKE-SNAP-1: pinned ones outlive whatever the user's git forgets.
+/// CAKE-SNAP-1: pinned ones survive anything that the user's git forgets.
 #[test]
 fn a_pinned_snapshot_needs_nothing_of_the_users() {
     let ground = Fixture::repository();
@@ -240,7 +240,8 @@ fn named_files_are_kept_alone() {
     assert_eq!(ground.text("notes/b.log"), None);
 }
 
-/// CAKE-SNAP-1: files that were named come back where all of them are gone, and going back can be undone.
+/// CAKE-SNAP-1: files that were named come back if all of them are gone, and the restore can be
+/// undone.
 #[test]
 fn named_files_come_back_where_none_of_them_is_left() {
     let ground = Fixture::new();
@@ -261,7 +262,7 @@ fn named_files_come_back_where_none_of_them_is_left() {
     assert_eq!(ground.text("other.txt").as_deref(), Some("other\n"));
 }
 
-/// What a process that was killed was writing goes when snapshots are let go.
+/// Unfinished files of a killed process go when snapshots are removed.
 #[test]
 fn half_a_note_goes_with_the_next_cleaning() {
     let ground = Fixture::repository();

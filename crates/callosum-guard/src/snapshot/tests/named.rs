@@ -26,15 +26,15 @@ fn named_files_come_back_from_folders_that_are_gone() {
     let snapshot = store.create(&wanted).unwrap();
     ground.run("rm", &["-r", "d", "f"]);
     let expected = pairs(&[("d/one.txt", "create"), ("f", "create")]);
-    assert_eq!(told(&store.changes(&snapshot).unwrap()), expected);
+    assert_eq!(list_changes(&store.changes(&snapshot).unwrap()), expected);
     assert!(!store.patch(&snapshot).unwrap().is_empty());
     let restored = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&restored.changes), expected);
+    assert_eq!(list_changes(&restored.changes), expected);
     assert_eq!(ground.text("d/one.txt").as_deref(), Some("one\n"));
     assert_eq!(ground.text("f").as_deref(), Some("two\n"));
     let expected = pairs(&[("d/one.txt", "remove"), ("f", "remove")]);
     let undone = store.restore(&restored.before).unwrap();
-    assert_eq!(told(&undone.changes), expected);
+    assert_eq!(list_changes(&undone.changes), expected);
     assert_eq!(ground.text("other").as_deref(), Some("other\n"));
     let refused = store.create(&wanted).unwrap_err();
     assert!(
@@ -43,7 +43,8 @@ fn named_files_come_back_from_folders_that_are_gone() {
     );
 }
 
-/// CAKE-SNAP-1: what git ignores is held where it is named, beside the tree, and by no later one.
+/// CAKE-SNAP-1: an ignored file is held if it is named, in addition to the tree, and by no later
+/// snapshot.
 #[test]
 fn what_is_ignored_is_held_where_it_is_named() {
     let ground = Fixture::repository();
@@ -57,7 +58,7 @@ fn what_is_ignored_is_held_where_it_is_named() {
     assert_eq!(plain.not_covered.ignored_count, 2);
     ground.run("rm", &["-r", "target", "x.secret", "a.txt"]);
     assert_eq!(
-        told(&store.changes(&plain).unwrap()),
+        list_changes(&store.changes(&plain).unwrap()),
         pairs(&[("a.txt", "create")])
     );
     let expected = pairs(&[
@@ -66,19 +67,20 @@ fn what_is_ignored_is_held_where_it_is_named() {
         ("x.secret", "create"),
     ]);
     let restored = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&restored.changes), expected);
+    assert_eq!(list_changes(&restored.changes), expected);
     assert_eq!(ground.text("x.secret").as_deref(), Some("hush"));
     assert_eq!(ground.text("target/out").as_deref(), Some("built"));
     ground.write("x.secret", "changed since");
     ground.write("target/new", "made since");
     let expected = pairs(&[("target/new", "leave"), ("x.secret", "rewrite")]);
     let again = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&again.changes), expected);
+    assert_eq!(list_changes(&again.changes), expected);
     store.restore(&again.before).unwrap();
     assert_eq!(ground.text("x.secret").as_deref(), Some("changed since"));
 }
 
-/// CAKE-SNAP-1: a folder that is named by a pattern is held with what is in it, whatever the pattern begins with.
+/// CAKE-SNAP-1: a folder that is named by a pattern is held with its contents, with any beginning
+/// of the pattern.
 #[test]
 fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
     for pattern in ["t*t", "*get", "?arget", "[t]arget", "ta*"] {
@@ -95,9 +97,10 @@ fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
     }
 }
 
-/// CAKE-SNAP-1: of what was named, what is not held is said: too large, too much, a repository inside.
+/// CAKE-SNAP-1: named files that are not held are reported: too large, too much, a repository
+/// inside.
 #[test]
-fn what_is_named_and_not_held_is_said() {
+fn named_files_that_are_not_held_are_reported() {
     let ground = Fixture::repository();
     for name in ["large.bin", "large.secret"] {
         ground.write(name, "");
@@ -129,7 +132,7 @@ fn what_is_named_alone_waits_for_no_tree() {
     let ground = Fixture::repository();
     let store = ground.store();
     let _tree = store.lock_tree(Duration::ZERO).unwrap();
-    // One that was killed is in nobody's way.
+    // A lock of a killed process is in no one's way.
     let left = store.repository.folder.join("named.index.lock");
     store.surroundings.disk.create(&left, b"", 0o600).unwrap();
     let wanted = Wanted {

@@ -20,10 +20,10 @@ fn going_back_brings_back_and_removes_nothing() {
         ("since.txt", "leave"),
         ("work.txt", "create"),
     ]);
-    assert_eq!(told(&store.changes(&snapshot).unwrap()), expected);
+    assert_eq!(list_changes(&store.changes(&snapshot).unwrap()), expected);
     assert_eq!(ground.text("work.txt"), None, "looking changes nothing");
     let restored = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&restored.changes), expected);
+    assert_eq!(list_changes(&restored.changes), expected);
     assert_eq!(ground.text("work.txt").as_deref(), Some("hours of work\n"));
     assert_eq!(ground.text("dir/b.txt").as_deref(), Some("two\n"));
     assert_eq!(ground.text("a.txt").as_deref(), Some("one\n"));
@@ -34,7 +34,7 @@ fn going_back_brings_back_and_removes_nothing() {
         ("work.txt", "remove"),
     ]);
     let undone = store.restore(&restored.before).unwrap();
-    assert_eq!(told(&undone.changes), expected);
+    assert_eq!(list_changes(&undone.changes), expected);
     assert_eq!(ground.text("a.txt").as_deref(), Some("broken\n"));
     assert_eq!(ground.text("work.txt"), None);
     let folder = ground.tree().join("dir");
@@ -46,8 +46,8 @@ fn going_back_brings_back_and_removes_nothing() {
     assert_eq!(ground.text("since.txt").as_deref(), Some("since\n"));
 }
 
-/// CAKE-SNAP-1: what going back has made and somebody has worked on since is theirs, and so is what
-/// was there before under the same name.
+/// CAKE-SNAP-1: a file that a restore has created and someone has worked on since is theirs, and so
+/// is one that was there before under the same name.
 #[test]
 fn undoing_removes_nothing_that_was_worked_on_since() {
     let ground = Fixture::repository();
@@ -65,7 +65,7 @@ fn undoing_removes_nothing_that_was_worked_on_since() {
     ground.remove("again.txt");
     let expected = pairs(&[("kept.txt", "leave"), ("made.txt", "remove")]);
     let undone = store.restore(&restored.before).unwrap();
-    assert_eq!(told(&undone.changes), expected);
+    assert_eq!(list_changes(&undone.changes), expected);
     assert_eq!(ground.text("kept.txt").as_deref(), Some("and worked on\n"));
     assert_eq!(ground.text("made.txt"), None);
     assert_eq!(ground.text("since.txt").as_deref(), Some("since\n"));
@@ -110,7 +110,7 @@ fn a_file_that_could_not_be_brought_back_again_is_not_written_over() {
         .unwrap();
     let changes = store.restore(&snapshot).unwrap().changes;
     assert!(
-        told(&changes).contains(&("a.txt".to_owned(), "refuse")),
+        list_changes(&changes).contains(&("a.txt".to_owned(), "refuse")),
         "{changes:?}"
     );
     assert_eq!(ground.text("a.txt").as_deref(), Some("ignored now\n"));
@@ -130,7 +130,8 @@ fn while_a_merge_is_under_way_nothing_is_put_back() {
     );
 }
 
-/// CAKE-SNAP-1: one that leans on what is gone says so before anything is written.
+/// CAKE-SNAP-1: a snapshot that borrows from objects that are gone reports it before anything is
+/// written.
 #[test]
 fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
     let ground = Fixture::repository();
@@ -145,15 +146,15 @@ fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
     let refused = store.restore(&snapshot).unwrap_err();
     assert!(matches!(refused, SnapshotError::Broken { .. }), "{refused}");
     assert_eq!(ground.text("dir/b.txt").as_deref(), Some("other\n"));
-    // The next one is begun anew.
+    // The next index is built from scratch.
     let next = store.create(&labelled("next")).unwrap();
     store.restore(&next).unwrap();
 }
 
-/// CAKE-SNAP-1: what is shown is what is done: a file where a folder is to be gives way, an empty folder
-/// where a file is to be as well, and one that holds an ignored file does not.
+/// CAKE-SNAP-1: a restore does what was shown: a file in the place of a folder gives way, an empty
+/// folder in the place of a file as well, and one that holds an ignored file does not.
 #[test]
-fn what_stands_in_the_place_of_something_else_is_told_as_what_becomes_of_it() {
+fn an_entry_in_the_way_is_reported_with_its_change() {
     let ground = Fixture::repository();
     ground.write("empty", "a file\n");
     ground.write("full", "a file\n");
@@ -169,9 +170,9 @@ fn what_stands_in_the_place_of_something_else_is_told_as_what_becomes_of_it() {
         ("empty", "create"),
         ("full", "refuse"),
     ]);
-    assert_eq!(told(&store.changes(&snapshot).unwrap()), expected);
+    assert_eq!(list_changes(&store.changes(&snapshot).unwrap()), expected);
     let restored = store.restore(&snapshot).unwrap();
-    assert_eq!(told(&restored.changes), expected);
+    assert_eq!(list_changes(&restored.changes), expected);
     assert_eq!(ground.text("dir/b.txt").as_deref(), Some("two\n"));
     assert_eq!(ground.text("empty").as_deref(), Some("a file\n"));
     assert_eq!(ground.text("full/x.secret").as_deref(), Some("ignored\n"));

@@ -399,9 +399,9 @@ fn passed(name: &str, words: &[String], blocks: &str, before: &str) -> String {
     if !are_processes || !matches!(name, "where-object" | "where" | "?") {
         return "cat".to_owned();
     }
-    let said = words.iter().skip(1).map(String::as_str);
-    let said: Vec<&str> = said.chain(blocks.split_whitespace()).collect();
-    let held = said.array_windows().find(|[option, _]| {
+    let texts = words.iter().skip(1).map(String::as_str);
+    let texts: Vec<&str> = texts.chain(blocks.split_whitespace()).collect();
+    let held = texts.array_windows().find(|[option, _]| {
         let option = option.to_ascii_lowercase();
         matches!(
             option.as_str(),

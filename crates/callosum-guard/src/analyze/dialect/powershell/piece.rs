@@ -53,7 +53,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
     all
 }
 
-/// The word that begins here, as bash would write it, and where it ends.
+/// Returns the word that begins here, as bash would write it, and its end.
 fn word(letters: &[char], from: usize) -> (String, usize) {
     let mut at = from;
     let mut word = String::new();
@@ -138,7 +138,7 @@ fn lowered(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// A text in quotes as bash would write it, and where it ends.
+/// Returns a text in quotes as bash would write it, and its end.
 fn quoted(letters: &[char], from: usize) -> (String, usize) {
     let sign = letters[from];
     let mut text = String::new();

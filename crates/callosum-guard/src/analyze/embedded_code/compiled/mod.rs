@@ -158,7 +158,7 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
                 .map(Effect::Perhaps),
         );
         found.extend(lists(tokens));
-        found.extend(dynamic_spawn::told(tokens));
+        found.extend(dynamic_spawn::named_commands(tokens));
     }
     found
 }
@@ -177,7 +177,7 @@ fn texts(tokens: &[Token]) -> Vec<String> {
 
 /// The words that `Command::new("a").arg("b")` runs, also where its arguments are added later.
 fn chained(program: &[String], tokens: &[Token], at: usize) -> Option<Effect> {
-    let mut said = vec![program.first()?.clone()];
+    let mut line = vec![program.first()?.clone()];
     let behind = &tokens[at + 1..];
     let is_next = |token: &Token| matches!(token, Token::Name(name) if name.ends_with("::new"));
     let end = behind.iter().position(is_next).unwrap_or(behind.len());
@@ -185,10 +185,10 @@ fn chained(program: &[String], tokens: &[Token], at: usize) -> Option<Effect> {
         if let Token::Name(name) = token
             && matches!(last(name), "arg" | "args")
         {
-            said.extend(texts(&arguments(behind, here + 1)));
+            line.extend(texts(&arguments(behind, here + 1)));
         }
     }
-    Some(Effect::Words(said))
+    Some(Effect::Words(line))
 }
 
 /// Returns the command that a function runs which takes a program and its words.
@@ -205,14 +205,15 @@ fn run(name: &str, texts: &[String]) -> Option<Effect> {
     if matches!(last(name), "Start" | "ProcessStartInfo") || texts.len() == 1 {
         return Some(Effect::Shell(texts.join(" ")));
     }
-    // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
+    // `execl("/bin/rm", "rm", "-rf", "/")` has the name twice.
     let again = texts.len() > 2
         && crate::path::name(program) == crate::path::name(&texts[1])
         && !texts[1].starts_with('-');
     Some(Effect::Words(texts[usize::from(again)..].to_vec()))
 }
 
-/// The path that a function is given: its strings joined, from the home folder on where that is named.
+/// Returns the path of a function's arguments: its strings joined, from the home folder on if that
+/// is named.
 fn path(
     given: &[Token],
     texts: &[String],
@@ -278,18 +279,18 @@ fn lists(tokens: &[Token]) -> Vec<Effect> {
         if !matches!(token, Token::Sign('[' | '{')) {
             continue;
         }
-        let mut said: Vec<&str> = Vec::new();
+        let mut items: Vec<&str> = Vec::new();
         for pair in tokens[at + 1..].chunks(2) {
             let Some(Token::Text(text)) = pair.first() else {
                 break;
             };
-            said.push(text);
+            items.push(text);
             if pair.get(1) != Some(&Token::Sign(',')) {
                 break;
             }
         }
-        if said.len() > 1 && crate::rule::is_modelled(crate::path::name(said[0])) {
-            let line: Vec<String> = said.iter().map(|word| quoted(word)).collect();
+        if items.len() > 1 && crate::rule::is_modelled(crate::path::name(items[0])) {
+            let line: Vec<String> = items.iter().map(|word| quoted(word)).collect();
             found.push(Effect::Perhaps(line.join(" ")));
         }
     }

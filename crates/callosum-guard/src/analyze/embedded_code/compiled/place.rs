@@ -127,7 +127,7 @@ pub(super) fn placed(tokens: &[Token], home: &str, unknown: Option<char>) -> Vec
     out
 }
 
-/// The home folder, or a temporary one, where that is named here, and by how many pieces.
+/// Returns the home folder, or a temporary one, if it is named here, and the number of its tokens.
 fn named(rest: &[Token], home: &str) -> Option<(String, usize)> {
     let Token::Name(name) = rest.first()? else {
         return None;
@@ -225,7 +225,7 @@ fn assigned(out: &mut Vec<Token>) {
     }
 }
 
-/// Puts in what a call comes to that ends here, where that is known.
+/// Replaces a call that ends here with its value, if known.
 fn closed(out: &mut Vec<Token>, unknown: Option<char>) {
     let Some(open) = opening(out) else { return };
     let given: Vec<Option<String>> = out[open + 1..out.len() - 1]

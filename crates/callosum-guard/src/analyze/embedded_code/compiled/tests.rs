@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn of(source: &str) -> Vec<Effect> {
+fn effects_of(source: &str) -> Vec<Effect> {
     crate::analyze::embedded_code::effects(COMPILED, source, "/home/u")
 }
 
@@ -90,7 +90,7 @@ fn what_a_compiled_program_would_do_is_found() {
         ("for (;;) { fork(); }", words(&["fork-bomb"])),
         ("while (1) fork();", words(&["fork-bomb"])),
     ] {
-        let found = of(source);
+        let found = effects_of(source);
         assert!(found.contains(&expected), "{source}: {found:?}");
     }
 }
@@ -107,7 +107,7 @@ fn what_only_computes_does_nothing() {
         "// os.RemoveAll(\"/\")\nfmt.Println(\"/etc\")",
         "template<typename T> T twice(T x) { return x + x; }",
     ] {
-        let found = of(source);
+        let found = effects_of(source);
         let harmless = |effect: &Effect| match effect {
             Effect::Words(words) => {
                 words[0] == "rm" && (!words[2].starts_with('/') || words[2].starts_with("/tmp/"))

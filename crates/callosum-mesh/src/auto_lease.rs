@@ -1,4 +1,4 @@
-//! What is done about leases when an agent has edited files.
+//! Leases of files that agents have edited.
 
 use jiff::SignedDuration;
 
@@ -14,18 +14,18 @@ use crate::{
     transaction::Transaction,
 };
 
-/// What is said to have been done to a file that somebody holds.
+/// Verb for a notice about an edit of a file that another agent has leased.
 const EDITED: &str = "edited";
 
-/// Most leases that one is told of at once.
+/// Most leases that one warning names.
 const MOST_NAMED: usize = 5;
 
-/// A lease is taken anew where less than this is left of it, so that not every edit is an event.
+/// Leases are renewed only if less than this is left, so that not every edit is an event.
 const RENEWED_BELOW: SignedDuration = SignedDuration::from_mins(5);
 
 impl Mesh {
-    /// The leases by which others keep this agent from files that are meant, but for those of sessions whose processes
-    /// are gone. Waits for nobody and writes nothing but what is derived.
+    /// Returns the leases of others on files for which `is_meant` is true, except those of sessions
+    /// whose processes are gone. Does not wait for locks, and writes nothing but derived data.
     pub fn held_against(
         &mut self,
         is_meant: impl Fn(&str) -> bool,
@@ -79,7 +79,8 @@ impl Mesh {
                     anyway: false,
                 };
                 match orders.give(order, voice, None) {
-                    // Somebody was quicker, or it is no path that can be leased: there is none then.
+                    // Another agent was quicker, or the path cannot be leased: there is no lease
+                    // then.
                     Ok(_) | Err(MeshError::Refused(_)) => {}
                     Err(error) => return Err(error),
                 }
@@ -139,27 +140,29 @@ impl Transaction<'_, '_> {
             ttl_seconds: Some(LEASE.as_secs().unsigned_abs()),
         };
         match self.give(order, &Author::of(us()), None) {
-            // Nobody can be written to who is no agent of this machine.
+            // The holder is not an agent of this machine, so no message can reach it.
             Ok(_) | Err(MeshError::Refused(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 }
 
-/// The id of the message by which a holder is told, the same for the same lease and the same other agent.
+/// Returns the id of the message that notifies a holder. It is the same for the same lease and the
+/// same other agent.
 fn note_of(what: &str, lease: &Lease, by: &AgentName) -> String {
     format!("{what}-{}-{by}", lease.token)
 }
 
-/// Whom a lease is to be agreed with: its session alone, where that can be written to.
+/// Returns the recipient to coordinate a lease with: its session alone if that has a valid name,
+/// else its agent.
 fn holder(lease: &Lease) -> Addressee {
     let session = lease.session_id.as_deref();
     let named = session.and_then(|session| format!("{}@{session}", lease.by).parse().ok());
     named.unwrap_or_else(|| lease.by.clone().into())
 }
 
-/// What an agent is told of files that others work on, another session of its own among them; empty where there are none. At most
-/// five are named.
+/// Returns a warning for an agent about files that others work on, including other sessions of its
+/// own agent. It is empty if there are none, and names at most five leases.
 pub fn warning(held: &[Lease], agent: &AgentName) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut ways: Vec<String> = Vec::new();
@@ -211,7 +214,8 @@ mod tests {
         }
     }
 
-    /// CALC-FUT-1: whoever holds a file is named with what for and how to reach it, once each, however many files there are.
+    /// CALC-FUT-1: each holder of a file is named once, with the purpose and a way to reach it,
+    /// however many files there are.
     #[test]
     fn who_holds_what_is_told_in_few_lines() {
         let codex: AgentName = "codex".parse().unwrap();

@@ -1,5 +1,5 @@
-//! How far each agent has been told what others did, and the two ways in which it is: when its session begins, and
-//! between two calls of its tools.
+//! Delivery cursor of each agent, and the two ways in which events of others reach it: when its
+//! session begins, and between two calls of its tools.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -25,38 +25,38 @@ use crate::{
 /// The folder with a file for each agent.
 pub(crate) const TOLD: &str = "told";
 
-/// Most tokens that are handed over between two calls of tools.
+/// Most tokens that are delivered between two calls of tools.
 const BETWEEN_CALLS: u64 = 300;
 
-/// So far back events are looked at for what others told.
+/// Most events that are searched for those of others.
 const MOST_EVENTS: u64 = 500;
 
-/// So many of them are told.
+/// Most of them in a digest.
 const MOST_TOLD: usize = 3;
 
-/// So many events are remembered as told while one before them is not.
+/// Most events that are remembered as delivered after one that is not.
 const MOST_AFTER: usize = 512;
 
-/// Stands for a time that is not known.
+/// Placeholder for an unknown time.
 const NEVER: &str = "-";
 
-/// How far an agent has been told.
+/// Delivery cursor of an agent.
 #[derive(Default)]
 struct DeliveryCursor {
-    /// The last event up to which it was told of everything.
+    /// The last event up to which everything was delivered.
     seq: u64,
     /// When.
     at: Option<Timestamp>,
-    /// The events after that one of which it was told.
+    /// Events after that one that were delivered.
     after: BTreeSet<u64>,
 }
 
-/// Classes of topics whose events are told as what they mean, or are nobody's words.
+/// Classes of topics whose events are delivered by their meaning, or contain no text of an agent.
 const OWN_CLASSES: [&str; 3] = ["calc", "session", "bridge"];
 
 impl Mesh {
-    /// What this agent is to be told when its session begins, in at most `budget` tokens; nothing is marked as
-    /// told. Reads at most the last 500 events.
+    /// Returns the digest for the start of this agent's session, in at most `budget` tokens. Marks
+    /// nothing as delivered. Reads at most the last 500 events.
     pub fn digest_for(
         &mut self,
         voice: &Author,
@@ -90,7 +90,7 @@ impl Mesh {
         Ok(digest(&known, budget))
     }
 
-    /// When this agent was last told what others did; `None` where it never was.
+    /// Returns the time of this agent's last digest. `None` if there was none.
     pub fn told_at(&self, voice: &Author) -> Result<Option<Timestamp>, MeshError> {
         Ok(self.told(voice)?.at)
     }
@@ -144,7 +144,8 @@ impl Mesh {
         }
     }
 
-    /// Whether what a session that begins is told can be noted: notes once more how far it was told before.
+    /// Checks that the delivery to a new session can be recorded, by writing the present cursor
+    /// again.
     pub fn can_deliver(&self, voice: &Author) -> Result<(), MeshError> {
         let file = self.news_file(voice);
         let (known, told) = (file.read()?, self.told(voice)?);
@@ -152,8 +153,8 @@ impl Mesh {
         self.note_told(voice, &told)
     }
 
-    /// Marks what stands in a digest, which was told to this agent, as told, by what `evidence` names: the hook that has
-    /// handed it over. Where something had no room, the agent will be told the rest the next time, and of nothing twice.
+    /// Marks the contents of a digest as delivered to this agent. `evidence` names the hook that
+    /// did it. If some items did not fit, the agent gets the rest the next time, and nothing twice.
     pub fn deliver(
         &mut self,
         digest: &Digest,
@@ -166,7 +167,7 @@ impl Mesh {
         self.news_file_of_agent(voice).note(told)?;
         self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
         let before = self.told(voice)?;
-        // What was told meanwhile by others stands in no digest yet.
+        // Events of others since then are in no digest yet.
         let mut seq = digest.told.max(before.seq);
         let mut after = &before.after | &digest.told_after;
         while after.len() > MOST_AFTER {
@@ -214,14 +215,16 @@ impl Mesh {
         self.moved(&seen, Receipt::Seen, voice, evidence)
     }
 
-    /// Hands over the messages that wait for this agent and what else is new to it, between two calls of its tools: has
-    /// `say` say the text, and notes it as told once that says that it was. Gives what was said and noted.
+    /// Delivers the messages that wait for this agent and other news, between two calls of its
+    /// tools. Calls `say` with the text, and records the delivery if it returns true. Returns what
+    /// was output and recorded.
     ///
-    /// Of what is new the oldest comes first, and what has no room at the next call. Cheap where nothing waits: what was
-    /// appended since the board was remembered is read, and nothing is written. Nobody else appends while `say` is at
-    /// work, so that of two sessions of an agent one is handed what is for one. Whoever is killed in between has said what
-    /// is told again; what was not said is never noted. What there is no room to note, as on a full disk, waits: it is not
-    /// said at each call anew.
+    /// The oldest news comes first, and the rest waits for the next call. Cheap if nothing waits:
+    /// only events since the last snapshot of the board are read, and nothing is written. No one
+    /// else appends while `say` runs, so of two sessions of an agent only one gets a message for
+    /// either. If the process is killed in between, the same text is output again; text that was
+    /// not output is never recorded. News that cannot be recorded, as on a full disk, waits, so
+    /// that it is not repeated at each call.
     pub fn hand_over(
         &mut self,
         voice: &Author,
@@ -277,7 +280,7 @@ impl Mesh {
             }
             if seq > news.since.seq {
                 file.note(seq)?;
-                // What it asks of another session of its agent is still to be told to one.
+                // What it asks of another session of its agent has not reached one yet.
                 let seq = first_asked.map_or(seq, |first| seq.min(first - 1));
                 if told_one.is_none_or(|told| seq > told.seq) {
                     of_agent.note(seq)?;
@@ -310,12 +313,12 @@ impl Mesh {
         })
     }
 
-    /// The last event that this agent's digests told it of; 0 where there was none.
+    /// Returns the last event that this agent's digests have delivered. 0 if there was none.
     pub(crate) fn told_seq(&self, voice: &Author) -> Result<u64, MeshError> {
         Ok(self.told(voice)?.seq)
     }
 
-    /// How far this agent was told.
+    /// Reads the delivery cursor of this agent.
     fn told(&self, voice: &Author) -> Result<DeliveryCursor, MeshError> {
         let bytes = self.disk().read_if_there(&self.told_file(voice))?;
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
@@ -334,10 +337,10 @@ impl Mesh {
     }
 }
 
-/// What is handed over between two calls, and the last event up to which nothing is left to tell: all messages that have
-/// room, then of what else is new as much as has room beside them, the oldest first.
+/// Returns the digest between two calls, and the last event up to which everything is delivered. It
+/// has all messages that fit, then as much other news as fits next to them, oldest first.
 fn between_calls(board: &Board, voice: &Author, news: &News) -> (Digest, u64) {
-    // Its role stands in the digest with which its session began.
+    // Its role is in the digest with which its session began.
     let matrix = Matrix::default();
     let messages = Board {
         messages: board.messages.clone(),
@@ -395,13 +398,14 @@ fn said_on(board: &Board, voice: &Author) -> Vec<u64> {
     found.map(|found| found.rev).chain(tasks).collect()
 }
 
-/// Whether the session was told of something by another process of its client since this was read.
+/// Whether another process of this client has delivered something to the session since this was
+/// read.
 fn is_told_meanwhile(file: &NewsFile, news: &News) -> Result<bool, MeshError> {
     let noted = file.read()?;
     Ok(noted.is_some_and(|noted| noted != news.since))
 }
 
-/// What an event says: its only text, or its payload as it is.
+/// Returns the text of an event: its only text, or its payload as it is.
 fn words(event: &Event) -> String {
     let mut values = event.payload.values();
     match (values.next(), values.next()) {

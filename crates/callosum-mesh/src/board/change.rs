@@ -1,4 +1,4 @@
-//! Describing a task anew: which keys may be set, and to what.
+//! Changes to a task: the keys that may be set, and their values.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,5 @@
-//! Takes over what somebody wrote into the file, and tells of what cannot be: each time an event, what they wrote
-//! kept, and a message to whoever it was.
+//! Applies edits that someone wrote into the file, and reports those that cannot be applied. Each
+//! of these gets an event, a copy of the text, and a message to its author.
 
 use std::{collections::HashSet, path::Path};
 
@@ -23,10 +23,12 @@ use crate::{
     transaction::Transaction,
 };
 
-/// So many conflicts of one file are told one by one; of the rest it is told how many there are.
+/// Most conflicts of one file that are reported one by one. Of the rest only the number is
+/// reported.
 const MOST_TOLD: usize = 20;
 
-/// Takes over what somebody made of a projection, or of what another had made of it that they found, and tells of what cannot be.
+/// Applies the edits that someone made to a projection, or to another author's version of it that
+/// they found. Reports edits that cannot be applied.
 pub(super) fn merge_in(
     kept: &BridgeStore,
     base: Option<&Document>,
@@ -38,7 +40,8 @@ pub(super) fn merge_in(
     let merged = merge(base, found, theirs, orders.board());
     let mut conflicts = merged.conflicts;
     let mut left = merged.edits;
-    // A task may need one that stands after it: what fails for that is tried again while anything succeeds.
+    // A task may need one that comes after it in the file: edits that fail for that reason are
+    // tried again while any succeeds.
     loop {
         let before = left.len();
         let mut waiting = Vec::new();
@@ -81,8 +84,8 @@ pub(super) fn merge_in(
     Ok(())
 }
 
-/// What is told of a task that was taken over with a category that there is not: to its author the key may mean something
-/// else.
+/// Returns the report about a task that was added with an unknown category: to its author the key
+/// may mean something else.
 fn of_no_category(edit: &Edit, orders: &Transaction<'_, '_>) -> Option<Conflict> {
     let refusal = orders.matrix.knows_category(&edit.order).err()?;
     Some(Conflict {
@@ -124,7 +127,8 @@ fn refused(edit: Edit, why: &dyn std::error::Error) -> Conflict {
     }
 }
 
-/// Keeps what was written and is not taken over, in the form of the bridge file: it can be mended and handed in anew.
+/// Stores rejected text in the form of the bridge file, so that its author can correct it and
+/// submit it again.
 fn keep(kept: &BridgeStore, conflicts: &mut [Conflict]) -> Result<(), DiskError> {
     let mut document = Map::new();
     let authors: HashSet<&AgentName> = conflicts.iter().map(|conflict| &conflict.by).collect();
@@ -164,8 +168,8 @@ fn keep(kept: &BridgeStore, conflicts: &mut [Conflict]) -> Result<(), DiskError>
     Ok(())
 }
 
-/// Tells that the file was written so often by somebody, and by another before anybody could read it. What they had added
-/// and whose it was nobody knows.
+/// Reports that the file was overwritten this many times before it could be read. The lost
+/// additions and their authors are unknown.
 pub(super) fn tell_of_overwritten(
     times: usize,
     orders: &mut Transaction<'_, '_>,
@@ -232,7 +236,7 @@ pub(super) fn tell_of_rejected(
     write_to(orders, author, content)
 }
 
-/// What an order is about, as a conflict names it.
+/// Returns the subject of a command, as a conflict names it.
 pub(super) fn subject(order: &Command) -> String {
     match order {
         Command::Add(task) => format!("task_queue `{}`", task.id),
@@ -287,7 +291,7 @@ fn write_to(
     Ok(())
 }
 
-/// Who wrote bytes that are no JSON, where the key stands in them all the same.
+/// Returns the author of bytes that are not valid JSON, if they contain the key for it anyway.
 pub(super) fn author_of(bytes: &[u8]) -> Option<AgentName> {
     let text = String::from_utf8_lossy(bytes);
     let (_, rest) = text.split_once("\"last_writer\"")?;

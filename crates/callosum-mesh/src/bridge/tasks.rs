@@ -1,7 +1,7 @@
-//! What somebody did to a task of the file: described it anew, or said how far it is.
+//! Edits of a task in the file: changes of its keys, or of its status.
 //!
-//! A status that was changed is compared and set: it counts only where the task still stands as its
-//! author found it, or where it is theirs.
+//! A status change is a compare-and-set: it counts only if the task still has the status that its
+//! author found, or if the task is theirs.
 
 use callosum_evidence::secrets::mask;
 use serde_json::{Map, Value};
@@ -143,7 +143,8 @@ impl Merge<'_> {
         }
     }
 
-    /// How far the file says that a task is, where that is not what its author began with.
+    /// Applies the status that the file gives a task, if it is not the one that its author began
+    /// with.
     fn reached(
         &mut self,
         item: &Item<'_>,
@@ -237,7 +238,7 @@ impl Merge<'_> {
         });
     }
 
-    /// Refuses what an agent said of a task.
+    /// Rejects an agent's change of a task.
     fn refuse_for(&mut self, item: &Item<'_>, reason: &str, by: AgentName) {
         self.refuse_item(item, reason);
         if let Some(conflict) = self.merged.conflicts.last_mut() {

@@ -1,7 +1,7 @@
-//! The highest `seq` that was ever handed out, beside the log: a log that was cut, as by a loss of power or by hand,
-//! gives no number twice.
+//! The highest `seq` that was ever used, next to the log. A log that was cut, as by a loss of power
+//! or by hand, uses no number twice.
 //!
-//! It is written with each append and not synced, like what it stands for.
+//! It is written with each append and not synced, like the events themselves.
 
 use callosum_host::{DiskError, DiskFile, OpenHow};
 
@@ -10,7 +10,8 @@ use super::{
     files::{MODE, MOST_SEQ},
 };
 
-/// The folder that it stands in, in the mesh's: who watches that for the bridge file is not woken by each append.
+/// Its folder, in the mesh's: a watcher of the mesh's folder, which waits for the bridge file, is
+/// not woken by each append.
 const FOLDER: &str = "marks";
 
 /// The file: the log's id, a space, and the number in 20 digits.
@@ -37,7 +38,7 @@ fn said(bytes: &[u8], origin: &str) -> u64 {
     seq.filter(|seq| *seq < MOST_SEQ).unwrap_or(0)
 }
 
-/// Says that this number was handed out.
+/// Records that this number was used.
 pub(super) fn write(file: &DiskFile, origin: &str, seq: u64) -> Result<(), DiskError> {
     file.write_at(format!("{origin} {seq:020}\n").as_bytes(), 0)
 }

@@ -39,13 +39,13 @@ use super::{
     seat::Item,
 };
 
-/// How often a client that says nothing is asked whether it is there.
+/// Time after which a silent client is pinged.
 const BEAT: Duration = Duration::from_secs(20);
 
-/// Who says nothing for so long, or takes nothing, is let go.
+/// Time after which a client is disconnected that sends nothing, or reads nothing.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How long a request is waited for where its sender says nothing else.
+/// Time that a request waits by default.
 const USUAL_WAIT: Duration = Duration::from_mins(5);
 
 /// Longest that a request may be waited for.
@@ -110,12 +110,12 @@ pub(super) fn answer(
     response
 }
 
-/// What a client says.
+/// Message of a client.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ask<'a> {
     op: String,
-    /// Comes back with the answer, whatever it is.
+    /// Returned with the answer as it is.
     #[serde(rename = "ref")]
     reference: Option<Value>,
     topics: Option<Vec<Pattern>>,
@@ -147,7 +147,7 @@ struct Session {
     /// Hears of acknowledgements while a request of the client waits for one.
     acks: Option<Feed>,
     requests: Vec<Waiting>,
-    /// When the client last said anything.
+    /// Time of the client's last message.
     heard: Instant,
     /// When it was last asked whether it is there.
     asked: Instant,
@@ -159,11 +159,11 @@ struct Waiting {
     until: Instant,
 }
 
-/// Why a session ends.
+/// Reason for the end of a session.
 enum Over {
     /// The client is gone, or takes nothing.
     Gone,
-    /// With a reason that it is told.
+    /// The close frame has this code and reason.
     Told(CloseCode, &'static str),
 }
 
@@ -269,7 +269,7 @@ impl Session {
         }
     }
 
-    /// What is answered to the client, or what is wrong.
+    /// Returns the answer to a client's message, or the error.
     async fn answer(&mut self, ask: Ask<'_>) -> Result<Value, Value> {
         let wrong = |words: &str| json!({ "error": words });
         match ask.op.as_str() {
@@ -377,7 +377,7 @@ impl Session {
                 "requests are stored: `durability` must be logged or synced",
             ));
         }
-        // Before it is handed in: nobody can acknowledge it unheard.
+        // Before the request is published: no acknowledgement can be missed.
         let before = self.house.hub.seen();
         let listen = |since: Option<&Cursor>| {
             let acks = "calc.ack".parse().expect("it is a pattern");
@@ -387,8 +387,9 @@ impl Session {
             self.acks = Some(listen(None));
         }
         let published = self.publish(&value.to_string(), durability).await?;
-        // One that was handed in before, under the same id, may have been acknowledged while nobody listened here. What is not yet
-        // told of the others that wait is read again as well.
+        // A request that was published before, under the same id, may have been acknowledged
+        // without a listener here. Acknowledgements of the others that wait, and that were not
+        // delivered yet, are read again as well.
         let stood = published.events.iter().flatten();
         let stood = stood.filter(|event| event.seq <= before);
         if let Some(event) = stood.min_by_key(|event| event.seq) {
@@ -402,7 +403,7 @@ impl Session {
         }
         let until = Instant::now() + wait;
         for event in published.events.iter().flatten() {
-            // Asked again while it waits, it is one request, and what comes of it is told once.
+            // If it is sent again while it waits, it is one request with one result.
             let standing = self.requests.iter_mut();
             match standing.into_iter().find(|one| one.id == event.id) {
                 Some(standing) => standing.until = standing.until.max(until),
@@ -458,7 +459,8 @@ impl Session {
         self.flush().await
     }
 
-    /// Tells what was waited for in vain, asks whether the client is there, and lets it go where it is not.
+    /// Reports requests that have timed out, pings the client, and disconnects it if it does not
+    /// answer.
     async fn beat(&mut self) -> Result<(), Over> {
         let now = Instant::now();
         let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.requests)
@@ -503,7 +505,7 @@ fn unreadable() -> Over {
     Over::Told(CloseCode::Error, "cannot read the log")
 }
 
-/// What a feed has to tell; nothing ever where there is none.
+/// Returns the next items of a feed, or waits forever if there is none.
 async fn next(feed: &mut Option<Feed>) -> Result<Vec<Item>, JournalError> {
     match feed {
         Some(feed) => feed.next().await,

@@ -1,9 +1,11 @@
-//! [`Scribe`]: the thread that keeps those who write the bridge file apart, and reads what each of them wrote.
+//! [`Scribe`]: the thread that separates concurrent authors of the bridge file, and reads what each of them wrote.
 //!
-//! Two who edit the file overwrite one another's additions as soon as both have read it. Whoever begins to write has the
-//! file to itself as soon as that is told here: a [`StandbyFile`] is put in its place, for the next one. What each wrote is read
-//! when it is closed, and given back to where it was written, whatever else the daemon is doing: [`Keeper`](super::keeper::Keeper) takes it over when it gets to it.
-//! Two who open the file before that is told still overwrite one another; [`Trail`] counts them.
+//! Two authors who edit the file overwrite one another's additions as soon as both have read it. An
+//! author who begins to write gets the file alone as soon as this thread notices: a [`StandbyFile`]
+//! replaces it, for the next one. Each text is read when its file is closed, and the file goes back
+//! to where it was written, no matter what else the daemon is doing.
+//! [`Keeper`](super::keeper::Keeper) applies the text when it gets to it. Two authors who open the
+//! file before that still overwrite one another; [`Trail`] counts them.
 
 use std::{
     io,
@@ -28,13 +30,13 @@ use super::{
     trail::{Place, Reading, Trail},
 };
 
-/// How long nothing may be told until it is looked whether the folder is still the same.
+/// Time without notices after which the identity of the folder is checked.
 const REST: Duration = Duration::from_millis(500);
 
-/// How long it is waited for this thread before a file is shown.
+/// Longest wait for this thread before a file is written to its place.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// How often the file is read where the system does not tell that it was written.
+/// Interval of reading the file if the system does not notify about writes.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Most readings that wait to be taken over. What is written after that stays in the file alone.
@@ -50,7 +52,7 @@ pub(super) struct Scribe {
     is_over: Arc<AtomicBool>,
 }
 
-/// What of the files that are about to stand in the bridge file's place has been seen to.
+/// Progress of this thread with the files that are about to replace the bridge file.
 #[derive(Debug, Default)]
 struct Apart {
     seen_to: Mutex<SeenTo>,
@@ -60,7 +62,7 @@ struct Apart {
 #[derive(Debug, Default)]
 struct SeenTo {
     is_watching: bool,
-    /// The last file each of whose closings is told by itself.
+    /// The last file whose closes are each reported separately.
     file: Option<FileId>,
 }
 
@@ -70,12 +72,13 @@ impl Apart {
     }
 }
 
-/// What was read of the file.
+/// Text that was read from the file.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     /// The oldest first.
     pub(super) versions: Vec<Vec<u8>>,
-    /// So often it was written, and written over before it could be read, as far as the system tells.
+    /// Number of texts that were overwritten before they could be read, as far as the system
+    /// notifies.
     pub(super) overwritten: usize,
 }
 
@@ -109,8 +112,9 @@ impl Scribe {
         })
     }
 
-    /// Waits for a moment until each closing of a file is told by itself that is about to stand in the bridge file's place, so that of two who
-    /// have it open at once before it is known to stand there both are counted.
+    /// Waits for a moment until each close of a file that is about to replace the bridge file is
+    /// reported separately. So, if two authors have it open at once before its replacement is
+    /// noticed, both are counted.
     pub(super) fn tell_apart(&self, disk: Disk) -> impl Fn(&Path) + Send + Sync + use<> {
         let apart = Arc::clone(&self.apart);
         move |path| {
@@ -124,7 +128,7 @@ impl Scribe {
         }
     }
 
-    /// What was read since it was last asked.
+    /// Returns what was read since the last call.
     pub(super) fn take(&self) -> Read {
         let read = self.read.lock();
         std::mem::take(&mut *read.unwrap_or_else(PoisonError::into_inner))
@@ -165,11 +169,13 @@ impl Work {
                 tell();
             }
         }
-        // It is one that nobody has written into, and goes sooner or later if it cannot go now.
+        // It is a copy that no one has written into, and is removed sooner or later if it cannot be
+        // removed now.
         drop(self.spare.lift());
     }
 
-    /// The mesh's folder, the one in which a file stands before it is shown, and that of the files that were exchanged away.
+    /// Returns the mesh's folder, that of the next file, and that of the files that were exchanged
+    /// away.
     fn folders(&self) -> [PathBuf; 3] {
         let next = self.folder.join(KEPT);
         [self.folder.clone(), next, self.spare.folder()]
@@ -178,7 +184,7 @@ impl Work {
     /// Waits until a file may have been written.
     fn waits(&mut self) {
         let folders = self.folders();
-        // Removed, and made anew: another folder under the same name.
+        // Removed and created again: another folder under the same name.
         let ids = folders.each_ref().map(|folder| {
             let stat = self.disk.stat(folder).ok().flatten();
             stat.and_then(|stat| stat.id)
@@ -198,7 +204,7 @@ impl Work {
         self.hears(REST);
     }
 
-    /// Takes in what is told within so long; whether it leaves anything to be done.
+    /// Takes notices for so long. Returns whether they leave anything to be done.
     fn hears(&mut self, most: Duration) -> bool {
         let Some(watched) = &mut self.watch else {
             return false;
@@ -236,7 +242,7 @@ impl Work {
         self.is_shared() || !self.trail.due().is_empty()
     }
 
-    /// Has each closing of the file that stands in the bridge file's place told by itself.
+    /// Requests a separate notice for each close of the bridge file.
     fn tells_apart(&self) {
         if let Some(watched) = &self.watch {
             // It may be gone again, or stand there not yet.
@@ -244,7 +250,7 @@ impl Work {
         }
     }
 
-    /// Whether somebody writes where another may, and can be given the file for itself.
+    /// Whether someone writes where another author may, and can be given the file alone.
     fn is_shared(&self) -> bool {
         self.trail.is_written() && self.spare.is_ready()
     }
@@ -259,7 +265,7 @@ impl Work {
                     self.lays();
                     self.hears(Duration::ZERO);
                 } else {
-                    // What cannot be exchanged is read where it stands.
+                    // A file that cannot be exchanged is read where it is.
                     self.trail.leave();
                 }
             }
@@ -304,7 +310,8 @@ impl Work {
         }
     }
 
-    /// Reads a file; whether somebody has written something new. What cannot be read the keeper meets, and counts.
+    /// Reads a file. Returns whether someone has written something new. A file that cannot be read
+    /// is left to the keeper, which counts it.
     fn reads(&mut self, place: &Place) -> bool {
         let path = match place {
             Place::Bridge => self.folder.join(FILE),
@@ -340,7 +347,7 @@ impl Work {
         reading == Reading::New
     }
 
-    /// Keeps what somebody wrote until it is taken over; the same once.
+    /// Stores text that someone wrote until it is applied; the same text once.
     fn keeps(&self, bytes: Vec<u8>) {
         let mut read = self.read();
         if read.versions.contains(&bytes) {

@@ -180,7 +180,7 @@ pub enum BoardError {
     /// The item belongs to another agent, so this one cannot take it back.
     #[error("{what} `{id}` does not belong to {by}, but to {}", .owners.iter().map(AgentName::as_str).collect::<Vec<_>>().join(" or "))]
     NotTheirsToTake {
-        /// What.
+        /// Kind of item.
         what: &'static str,
         /// Its id.
         id: String,
@@ -238,13 +238,13 @@ pub enum BoardError {
     /// A text is empty.
     #[error("{what} is empty")]
     SaysNothing {
-        /// What.
+        /// Kind of text.
         what: &'static str,
     },
     /// A text is too long.
     #[error("{what} has {bytes} bytes, more than 32,768")]
     TooLong {
-        /// What.
+        /// Kind of text.
         what: &'static str,
         /// Its bytes.
         bytes: usize,

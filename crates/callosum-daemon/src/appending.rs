@@ -51,7 +51,7 @@ enum Tried {
 struct Appended {
     rest: Rest,
     /// Events for the subscribers.
-    told: Vec<Event>,
+    new_events: Vec<Event>,
 }
 
 impl Hub {
@@ -78,7 +78,7 @@ impl Hub {
                         break;
                     }
                     Tried::Failed(again, error) => {
-                        if !self.begin_anew_if_another().unwrap_or(false) {
+                        if !self.reopen_if_replaced().unwrap_or(false) {
                             refuse(again, error);
                             break;
                         }
@@ -137,7 +137,7 @@ impl Hub {
             }
         };
         let is_heard = !self.seats.borrow().is_empty();
-        let mut told = Vec::new();
+        let mut new_events = Vec::new();
         let mut unsynced = Vec::new();
         for (list, (durability, waits)) in lists.into_iter().zip(waiting) {
             let list = match list {
@@ -151,7 +151,7 @@ impl Hub {
             for once in list.iter().filter(|once| once.is_new) {
                 self.seen.set(once.event.seq);
                 if is_heard {
-                    told.push(once.event.clone());
+                    new_events.push(once.event.clone());
                 } else {
                     self.counts.event(&once.event);
                 }
@@ -171,7 +171,7 @@ impl Hub {
         if !unsynced.is_empty() {
             self.sync(&rest, unsynced);
         }
-        Tried::Appended(Appended { rest, told })
+        Tried::Appended(Appended { rest, new_events })
     }
 
     /// Has what was appended synced, and answers who waits for that.
@@ -204,14 +204,14 @@ impl Hub {
 
     /// Gives the turn back, and tells everybody what was appended in it.
     fn finish(&self, appended: Appended) {
-        let Appended { rest, told } = appended;
+        let Appended { rest, new_events } = appended;
         let is_same = self.journal.borrow().origin() == rest.origin();
         if rest.end().is_err() {
             // The acknowledged events are in the log; the next turn looks at its end.
             self.journal.borrow_mut().forget_end();
         }
         if is_same {
-            self.tell(told);
+            self.deliver(new_events);
         }
     }
 }

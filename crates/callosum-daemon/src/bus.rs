@@ -164,18 +164,18 @@ enum Over {
     /// The client is gone, or takes nothing.
     Gone,
     /// The close frame has this code and reason.
-    Told(CloseCode, &'static str),
+    Close(CloseCode, &'static str),
 }
 
 impl From<Error> for Over {
     fn from(error: Error) -> Self {
         match error {
-            Error::Capacity(_) => Self::Told(
+            Error::Capacity(_) => Self::Close(
                 CloseCode::Size,
                 "the message is too large (limit: 1,048,576 bytes)",
             ),
-            Error::Protocol(_) => Self::Told(CloseCode::Protocol, "not the WebSocket protocol"),
-            Error::Utf8(_) => Self::Told(CloseCode::Invalid, "not UTF-8 text"),
+            Error::Protocol(_) => Self::Close(CloseCode::Protocol, "not the WebSocket protocol"),
+            Error::Utf8(_) => Self::Close(CloseCode::Invalid, "not UTF-8 text"),
             _ => Self::Gone,
         }
     }
@@ -201,7 +201,7 @@ impl Session {
                 break over;
             }
         };
-        if let Over::Told(code, reason) = over {
+        if let Over::Close(code, reason) = over {
             let frame = CloseFrame {
                 code,
                 reason: reason.into(),
@@ -224,11 +224,11 @@ impl Session {
                 Some(message) => self.hear(message?).await,
                 None => Err(Over::Gone),
             },
-            items = next(&mut self.feed) => self.tell(items).await,
+            items = next(&mut self.feed) => self.deliver(items).await,
             items = next(&mut self.acks) => self.match_acks(items).await,
             () = tokio::time::sleep_until(until) => self.beat().await,
             _ = stop.wait_for(|is_over| *is_over) => {
-                Err(Over::Told(CloseCode::Away, "the daemon is stopping"))
+                Err(Over::Close(CloseCode::Away, "the daemon is stopping"))
             }
         }
     }
@@ -239,7 +239,7 @@ impl Session {
             Message::Text(text) => text,
             Message::Close(_) => return Err(Over::Gone),
             Message::Binary(_) => {
-                return Err(Over::Told(CloseCode::Unsupported, "messages must be text"));
+                return Err(Over::Close(CloseCode::Unsupported, "messages must be text"));
             }
             _ => return Ok(()),
         };
@@ -282,11 +282,11 @@ impl Session {
                 }
                 let since = ask.since.map(|since| since.parse::<Cursor>()).transpose();
                 let since = since.map_err(|error| wrong(&error.to_string()))?;
-                let said = json!(topics);
+                let patterns = json!(topics);
                 let feed = Feed::begin(&self.house.hub, topics, since.as_ref());
                 let cursor = feed.cursor().to_string();
                 self.feed = Some(feed);
-                Ok(json!({ "op": "subscribed", "topics": said, "cursor": cursor }))
+                Ok(json!({ "op": "subscribed", "topics": patterns, "cursor": cursor }))
             }
             "unsubscribe" => {
                 self.feed = None;
@@ -343,7 +343,7 @@ impl Session {
     async fn publish(&self, what: &str, durability: Durability) -> Result<Published, Value> {
         let _in_hand = self.house.long_bodies.begin(what.len()).await;
         let taken = posting::taken(&self.house, &self.meter, what.as_bytes(), durability).await;
-        taken.map_err(|refusal: Refusal| refusal.told(&self.house))
+        taken.map_err(|refusal: Refusal| refusal.to_json(&self.house))
     }
 
     /// Hands a request in, and waits for who acknowledges it without keeping the client waiting.
@@ -395,10 +395,10 @@ impl Session {
         if let Some(event) = stood.min_by_key(|event| event.seq) {
             let listening = self.acks.as_ref().map(Feed::cursor);
             let listening = listening.filter(|at| at.origin.as_deref() == Some(&*event.origin));
-            let told = listening.map_or(event.seq, |at| at.seq);
+            let delivered = listening.map_or(event.seq, |at| at.seq);
             self.acks = Some(listen(Some(&Cursor {
                 origin: Some(event.origin.clone()),
-                seq: event.seq.min(told),
+                seq: event.seq.min(delivered),
             })));
         }
         let until = Instant::now() + wait;
@@ -444,14 +444,14 @@ impl Session {
         }
     }
 
-    async fn tell(&mut self, items: Result<Vec<Item>, JournalError>) -> Result<(), Over> {
+    async fn deliver(&mut self, items: Result<Vec<Item>, JournalError>) -> Result<(), Over> {
         for item in items.map_err(|_| unreadable())? {
             let text = match item {
                 Item::Event(frame) => frame.bus(),
                 Item::Notice(notice) => {
-                    let mut told = reading::notice(&notice);
-                    told["op"] = "notice".into();
-                    Utf8Bytes::from(told.to_string())
+                    let mut message = reading::notice(&notice);
+                    message["op"] = "notice".into();
+                    Utf8Bytes::from(message.to_string())
                 }
             };
             self.feed_socket(Message::Text(text)).await?;
@@ -473,7 +473,10 @@ impl Session {
                 .await?;
         }
         if now >= self.heard + PATIENCE {
-            return Err(Over::Told(CloseCode::Away, "received nothing for a minute"));
+            return Err(Over::Close(
+                CloseCode::Away,
+                "received nothing for a minute",
+            ));
         }
         if now >= self.heard.max(self.asked) + BEAT {
             self.asked = now;
@@ -502,7 +505,7 @@ impl Session {
 }
 
 fn unreadable() -> Over {
-    Over::Told(CloseCode::Error, "cannot read the log")
+    Over::Close(CloseCode::Error, "cannot read the log")
 }
 
 /// Returns the next items of a feed, or waits forever if there is none.

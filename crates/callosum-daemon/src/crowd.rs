@@ -77,7 +77,7 @@ mod tests {
 
     /// CALC-SEC-1: who says nothing makes room, the longest first; who listens does not.
     #[test]
-    fn who_has_said_nothing_for_longest_makes_room() {
+    fn the_longest_silent_connection_makes_room() {
         let crowd = Crowd::new(2);
         let (first, _) = crowd.enter().unwrap();
         let (second, is_full) = crowd.enter().unwrap();

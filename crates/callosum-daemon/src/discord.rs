@@ -105,7 +105,7 @@ mod tests {
     /// CALC-L1-1: a message has at most 2,000 characters, mentions no one and obeys nothing that an
     /// event says.
     #[test]
-    fn a_message_is_bounded_and_mentions_nobody() {
+    fn a_message_is_bounded_and_mentions_no_one() {
         let mut content = Content::default();
         let hostile = event("@everyone <@1> **x** \u{1b}[2J\n[a](https://evil.example) \u{1f600}");
         let mut lines = 0;

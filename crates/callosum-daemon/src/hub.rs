@@ -216,7 +216,7 @@ impl Hub {
     ) -> Result<Published, Unpublished> {
         let events = if durability == Durability::Ephemeral {
             let events = self.journal.borrow().ephemeral(drafts);
-            self.tell(events.clone());
+            self.deliver(events.clone());
             events
         } else {
             let (done, result) = oneshot::channel();
@@ -256,7 +256,7 @@ impl Hub {
 
     /// Tells everybody what others have appended.
     fn look(&self) -> Result<(), JournalError> {
-        self.begin_anew_if_another()?;
+        self.reopen_if_replaced()?;
         let tip = self.journal.borrow().tip()?;
         if *self.tip.borrow() == tip {
             return Ok(());
@@ -272,7 +272,7 @@ impl Hub {
 
     /// Begins another log where this one was removed or replaced, and has everybody read that from its beginning; whether it
     /// did.
-    pub(super) fn begin_anew_if_another(&self) -> Result<bool, JournalError> {
+    pub(super) fn reopen_if_replaced(&self) -> Result<bool, JournalError> {
         if self.journal.borrow().is_in_place(&self.tip.borrow())? {
             return Ok(false);
         }
@@ -295,19 +295,19 @@ impl Hub {
             let batch = reader.next_batch(BATCH)?;
             for notice in &batch.notices {
                 for seat in self.seats.borrow().iter() {
-                    seat.tell(notice);
+                    seat.queue_notice(notice);
                 }
             }
             if batch.events.is_empty() {
                 self.seen.set(self.seen.get().max(reader.cursor().seq));
                 return Ok(());
             }
-            self.tell(batch.events);
+            self.deliver(batch.events);
             self.seen.set(reader.cursor().seq);
         }
     }
 
-    pub(super) fn tell(&self, events: Vec<Event>) {
+    pub(super) fn deliver(&self, events: Vec<Event>) {
         let began = Instant::now();
         let seats = self.seats.borrow();
         let mut recent = self.recent.borrow_mut();

@@ -129,7 +129,7 @@ impl Instance {
     }
 
     /// Tells others where it is found.
-    pub(super) fn tell(&self, serving: &Serving) -> Result<(), DiskError> {
+    pub(super) fn write_addresses(&self, serving: &Serving) -> Result<(), DiskError> {
         let mut text = serde_json::to_string_pretty(serving).expect("it can be written as JSON");
         text.push('\n');
         self.disk

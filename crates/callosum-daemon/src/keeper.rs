@@ -103,9 +103,9 @@ impl Keeper {
         let (jobs, waiting) = mpsc::sync_channel(MOST_WAITING);
         let jobs = Arc::new(jobs);
         // A weak reference, so that it does not keep the thread from ending.
-        let told = Arc::downgrade(&jobs);
+        let weak_jobs = Arc::downgrade(&jobs);
         let scribe = Scribe::start(mesh.disk().clone(), mesh.folder().to_owned(), move || {
-            if let Some(jobs) = told.upgrade() {
+            if let Some(jobs) = weak_jobs.upgrade() {
                 // Where as many jobs wait as may, it is looked after them all the same.
                 drop(jobs.try_send(Job::Look));
             }
@@ -251,7 +251,7 @@ impl Desk {
             .map(|order| (order.list, order.done))
             .unzip();
         self.heed_configuration();
-        let opened = self.open_anew_if_another();
+        let opened = self.reopen_if_replaced();
         let decided = opened.and_then(|()| self.mesh.publish_lists(lists));
         match decided {
             Ok(answers) => {
@@ -295,12 +295,12 @@ impl Desk {
                 Some(reason)
             }
         };
-        let told = self.tallies.configuration.lock();
-        *told.unwrap_or_else(PoisonError::into_inner) = fault;
+        let known = self.tallies.configuration.lock();
+        *known.unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
     fn bring_in_line(&mut self) -> Result<(), MeshError> {
-        self.open_anew_if_another()?;
+        self.reopen_if_replaced()?;
         let is_due = self.read.is_none_or(|at| at.elapsed() >= READ);
         if is_due {
             self.heed_configuration();
@@ -372,7 +372,7 @@ impl Desk {
     }
 
     /// Opens the mesh again where its folder was removed or replaced.
-    fn open_anew_if_another(&mut self) -> Result<(), MeshError> {
+    fn reopen_if_replaced(&mut self) -> Result<(), MeshError> {
         if self.mesh.is_in_place()? {
             return Ok(());
         }

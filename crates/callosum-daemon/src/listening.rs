@@ -89,16 +89,16 @@ impl Listening {
     pub fn next_event(&mut self) -> io::Result<Option<Told>> {
         loop {
             if let Some(block) = self.until(b"\n\n") {
-                let mut told = Told::default();
+                let mut item = Told::default();
                 for line in block.lines() {
                     match line.split_once(": ") {
-                        Some(("id", id)) => id.clone_into(&mut told.cursor),
-                        Some(("event", kind)) => kind.clone_into(&mut told.kind),
-                        Some(("data", data)) => data.clone_into(&mut told.data),
+                        Some(("id", id)) => id.clone_into(&mut item.cursor),
+                        Some(("event", kind)) => kind.clone_into(&mut item.kind),
+                        Some(("data", data)) => data.clone_into(&mut item.data),
                         _ => {}
                     }
                 }
-                return Ok(Some(told));
+                return Ok(Some(item));
             }
             if !self.read()? {
                 self.quiet += TURN;

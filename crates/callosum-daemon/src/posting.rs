@@ -248,7 +248,7 @@ impl Refusal {
     }
 
     /// Returns an object with a member `error`, and more members with details.
-    pub(super) fn told(&self, house: &House) -> Value {
+    pub(super) fn to_json(&self, house: &House) -> Value {
         house.hub.counts.refused(self.label());
         match self {
             Self::Faults(faults) => {
@@ -297,12 +297,12 @@ impl Refusal {
     }
 
     fn response(&self, house: &House) -> Response<Reply> {
-        let told = self.told(house);
+        let body = self.to_json(house);
         let status = match self {
             Self::Faults(_) => StatusCode::BAD_REQUEST,
             Self::TooMany | Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Rate(wait) => {
-                let words = told["error"].as_str().unwrap_or_default();
+                let words = body["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
             }
             Self::Board(
@@ -311,7 +311,7 @@ impl Refusal {
             ) => StatusCode::INSUFFICIENT_STORAGE,
             Self::Board(..) | Self::Reused(_) => StatusCode::CONFLICT,
             Self::Busy => {
-                let words = told["error"].as_str().unwrap_or_default();
+                let words = body["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, BUSY);
             }
             Self::Log(undecided) => match &undecided.error {
@@ -325,6 +325,6 @@ impl Refusal {
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         };
-        reply::data(status, &told)
+        reply::data(status, &body)
     }
 }

@@ -164,10 +164,10 @@ pub(super) async fn answer(
     house.begin(async move {
         let _place = place;
         tokio::select! {
-            told = tell(&own, answering, first, &sender) => match told {
-                Ok(Told::All) => {}
+            progress = send_pieces(&own, answering, first, &sender) => match progress {
+                Ok(Progress::All) => {}
                 // What waits to be sent goes with the connection: its other side takes nothing.
-                Ok(Told::Left) => ends.notify_one(),
+                Ok(Progress::Left) => ends.notify_one(),
                 Err(_) => own.hub.counts.refused("log"),
             },
             () = sender.closed() => {}
@@ -178,12 +178,12 @@ pub(super) async fn answer(
 }
 
 /// Sends piece after piece, until the last, or until the client stops reading.
-async fn tell(
+async fn send_pieces(
     house: &House,
     mut answering: Answering,
     first: String,
     sender: &mpsc::Sender<Piece>,
-) -> Result<Told, JournalError> {
+) -> Result<Progress, JournalError> {
     let mut first = Some(first);
     while let Some(room) = room(house, sender).await {
         let text = match first.take() {
@@ -193,14 +193,14 @@ async fn tell(
         let is_last = answering.is_over;
         room.send(Piece { text, is_last });
         if is_last {
-            return Ok(Told::All);
+            return Ok(Progress::All);
         }
     }
-    Ok(Told::Left)
+    Ok(Progress::Left)
 }
 
 /// Progress of a response.
-enum Told {
+enum Progress {
     All,
     /// The client does not take the rest.
     Left,

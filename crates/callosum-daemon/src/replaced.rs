@@ -35,7 +35,7 @@ struct Open {
 
 impl Replaced {
     /// Records the file that is in place now, and the bytes that were read from it.
-    pub(super) fn stands(&mut self, file: DiskFile, id: Option<FileId>, bytes: &[u8]) {
+    pub(super) fn record(&mut self, file: DiskFile, id: Option<FileId>, bytes: &[u8]) {
         self.before.retain(|open| open.id != id);
         let was = self.standing.replace(Open {
             file,

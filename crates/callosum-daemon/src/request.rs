@@ -107,8 +107,8 @@ mod tests {
         // What was meant is not known, and passing it over would answer another question.
         for wrong in ["bad=%f", "utf=%ff", "topic=%zz", "%f=1"] {
             let uri: Uri = format!("/events?since=1&{wrong}").parse().unwrap();
-            let said = query(&uri).unwrap_err();
-            assert!(said.contains(wrong), "{said}");
+            let error = query(&uri).unwrap_err();
+            assert!(error.contains(wrong), "{error}");
         }
     }
 }

@@ -262,7 +262,7 @@ pub fn serve(
                 }
             });
         }
-        instance.tell(&serving)?;
+        instance.write_addresses(&serving)?;
         let own = UnixListener::from_std(own).map_err(ServeError::Runtime)?;
         let answering = answer_at_own_socket(Rc::clone(&house), Rc::clone(&instance), own, clock);
         accepting.spawn_local(answering);
@@ -328,7 +328,7 @@ async fn answer_at_own_socket(
                         own = listener;
                         house.replaced.replace(Some(clock.now().to_string()));
                         // For people and scripts; who asks finds the socket.
-                        drop(instance.tell(&house.serving()));
+                        drop(instance.write_addresses(&house.serving()));
                     }
                 }
                 Err(_) => house.hub.counts.unreadable(),

@@ -209,13 +209,13 @@ impl Work {
         let Some(watched) = &mut self.watch else {
             return false;
         };
-        let Ok(told) = watched.watch.wait(most) else {
+        let Ok(changes) = watched.watch.wait(most) else {
             self.watch = None;
             self.apart.lock().is_watching = false;
             return false;
         };
-        let is_next = |told: &FileChange| told.folder == 1 && told.name == NEXT;
-        if told.iter().any(is_next) {
+        let is_next = |change: &FileChange| change.folder == 1 && change.name == NEXT;
+        if changes.iter().any(is_next) {
             let next = self.folder.join(KEPT).join(NEXT);
             let id = self.disk.stat(&next).ok().flatten();
             // It may be gone again.
@@ -223,21 +223,21 @@ impl Work {
             self.apart.lock().file = id.and_then(|stat| stat.id);
             self.apart.changed.notify_all();
         }
-        let is_put = |told: &FileChange| {
-            told.folder == 0 && told.name == FILE && matches!(told.change, Change::Put(_))
+        let is_put = |change: &FileChange| {
+            change.folder == 0 && change.name == FILE && matches!(change.change, Change::Put(_))
         };
-        if told.iter().any(is_put) {
+        if changes.iter().any(is_put) {
             self.tells_apart();
         }
-        for told in told {
-            let place = match told.folder {
-                _ if told.change == Change::Unknown => Place::Bridge,
-                0 if told.name == FILE => Place::Bridge,
-                1 if told.name == NEXT => Place::Next,
+        for change in changes {
+            let place = match change.folder {
+                _ if change.change == Change::Unknown => Place::Bridge,
+                0 if change.name == FILE => Place::Bridge,
+                1 if change.name == NEXT => Place::Next,
                 0 | 1 => continue,
-                _ => Place::Late(told.name),
+                _ => Place::Late(change.name),
             };
-            self.trail.hear(place, told.change);
+            self.trail.hear(place, change.change);
         }
         self.is_shared() || !self.trail.due().is_empty()
     }
@@ -257,7 +257,7 @@ impl Work {
 
     /// Parts those who write, and reads what was written; whether there is anything to tell.
     fn attends(&mut self) -> bool {
-        let mut is_told = false;
+        let mut has_news = false;
         loop {
             if self.is_shared() {
                 if self.spare.exchange().is_ok_and(|is_done| is_done) {
@@ -270,11 +270,11 @@ impl Work {
                 }
             }
             for place in self.trail.due() {
-                is_told |= self.reads(&place);
+                has_news |= self.reads(&place);
             }
             for bytes in self.replaced.written(MOST_BYTES as u64) {
                 self.keeps(bytes);
-                is_told = true;
+                has_news = true;
             }
             self.gives_back();
             if !self.hears(Duration::ZERO) {
@@ -284,10 +284,10 @@ impl Work {
         let overwritten = self.trail.rest();
         if overwritten > 0 {
             self.read().overwritten += overwritten;
-            is_told = true;
+            has_news = true;
         }
         self.lays();
-        is_told
+        has_news
     }
 
     /// Lets who has done writing find what they wrote where they wrote it.
@@ -329,7 +329,7 @@ impl Work {
         let reading = self.trail.read(place, bytes.as_deref());
         if let (Place::Bridge, Some(file), Some(bytes)) = (place, file, &bytes) {
             let id = file.id().ok().flatten();
-            self.replaced.stands(file, id, bytes);
+            self.replaced.record(file, id, bytes);
         }
         let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty() && reading != Reading::Same)
         else {

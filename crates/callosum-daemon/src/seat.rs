@@ -89,7 +89,7 @@ impl Seat {
     }
 
     /// Queues a notice.
-    pub(super) fn tell(&self, notice: &Notice) {
+    pub(super) fn queue_notice(&self, notice: &Notice) {
         if self.is_live.get() {
             self.queue
                 .borrow_mut()
@@ -180,21 +180,21 @@ mod tests {
 
     /// CALC-L2-1: what is kept nowhere and found no room is counted.
     #[test]
-    fn ephemeral_events_that_found_no_room_are_told_of() {
+    fn ephemeral_events_that_found_no_room_are_reported() {
         let seat = live("**");
         assert!(seat.offer(&frame(0, "a", LONGEST_QUEUE - 1000)));
         assert!(!seat.offer(&frame(0, "a", 5000)));
         assert!(seat.is_live.get());
-        let told = seat.take(usize::MAX);
+        let items = seat.take(usize::MAX);
         assert!(matches!(
-            told[0],
+            items[0],
             Item::Notice(Notice::Dropped { count: 1 })
         ));
-        assert_eq!(told.len(), 2);
+        assert_eq!(items.len(), 2);
     }
 
     #[test]
-    fn what_nobody_asked_for_counts_as_passed() {
+    fn unwanted_events_count_as_passed() {
         let seat = live("a.*");
         assert!(seat.offer(&frame(1, "b", 10)));
         assert_eq!(seat.passed.get(), 1);

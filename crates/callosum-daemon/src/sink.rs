@@ -168,8 +168,8 @@ impl Work {
         let webhook = Webhook::new(address).map_err(|error| {
             format!("the variable {variable} is not a valid webhook address: {error}")
         })?;
-        let said = |error: JournalError| error.to_string();
-        let mut journal = (self.open)().map_err(said)?;
+        let text_of = |error: JournalError| error.to_string();
+        let mut journal = (self.open)().map_err(text_of)?;
         let mut cursor = self.cursor(&mut journal)?;
         self.refused = None;
         let healthy = self.failures == 0;
@@ -179,11 +179,11 @@ impl Work {
         });
         let mut tip = None;
         loop {
-            if !journal.is_own().map_err(said)? {
-                journal = (self.open)().map_err(said)?;
+            if !journal.is_own().map_err(text_of)? {
+                journal = (self.open)().map_err(text_of)?;
                 tip = None;
             }
-            let now = journal.tip().map_err(said)?;
+            let now = journal.tip().map_err(text_of)?;
             if tip.as_ref() != Some(&now) {
                 while let Some(next) = self.pass_on(&journal, &webhook, &cursor)? {
                     if next.pause.is_some_and(|pause| self.pause(pause).is_err()) {
@@ -278,10 +278,10 @@ impl Work {
         let count = self.refused.as_ref().map_or(0, |refused| refused.count);
         // A few that it refuses by themselves say nothing of the place, also where nothing comes after them.
         let is_of_events = is_of_content && (events > 1 || count + 1 < self.few);
-        self.note(|told| {
-            told.failures += 1;
-            told.healthy &= is_of_events;
-            told.reason = Some(format!("status {status}: {words}"));
+        self.note(|state| {
+            state.failures += 1;
+            state.healthy &= is_of_events;
+            state.reason = Some(format!("status {status}: {words}"));
         });
         if is_of_content && events <= 1 {
             return Ok(Some(self.refuse(from, to)));

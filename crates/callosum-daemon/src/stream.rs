@@ -51,7 +51,7 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
     house.begin(async move {
         let _place = place;
         tokio::select! {
-            () = tell(feed, &sender) => {}
+            () = send_events(feed, &sender) => {}
             () = sender.closed() => {}
             _ = stop.wait_for(|is_over| *is_over) => {}
         }
@@ -60,7 +60,7 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
 }
 
 /// Tells what there is to tell, until the other side is gone or takes nothing.
-async fn tell(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
+async fn send_events(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
     // Time after which a client reconnects, in milliseconds, and its position.
     let mut chunks = vec![Bytes::from(format!(
         "retry: 1000\nid: {}\n\n",

@@ -146,7 +146,7 @@ mod tests {
 
     /// CALC-SEC-1: a secret is no name, and is not shown where it is refused; what was kept under one is read.
     #[test]
-    fn a_secret_is_nobodys_name() {
+    fn a_secret_is_not_a_name() {
         let secret = "AKIAIOSFODNN7EXAMPLE";
         let error = secret.parse::<AgentName>().unwrap_err().to_string();
         assert!(error.contains("contains a secret"), "{error}");

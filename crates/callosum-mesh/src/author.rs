@@ -28,7 +28,7 @@ impl Author {
 
     /// Whether this session itself is the author of something that a session of `agent` published.
     /// An unknown session counts as its own, as with leases.
-    pub(crate) fn has_said(&self, agent: &AgentName, session: Option<&str>) -> bool {
+    pub(crate) fn is_author_of(&self, agent: &AgentName, session: Option<&str>) -> bool {
         is_own((&self.agent, self.session_id.as_deref()), (agent, session))
     }
 
@@ -43,7 +43,7 @@ impl Author {
     }
 
     /// Returns the author of an event.
-    pub(crate) fn who_says(draft: &Draft) -> Self {
+    pub(crate) fn of_draft(draft: &Draft) -> Self {
         Self {
             agent: draft.source.clone(),
             session_id: draft.session_id.clone(),

@@ -94,18 +94,18 @@ impl Mesh {
     /// Tells those who hold leases that this agent has edited their files: each once for a lease.
     pub fn tell_holders(&mut self, held: &[Lease], voice: &Author) -> Result<(), MeshError> {
         let board = self.board()?;
-        let is_untold = |lease: &&Lease| {
+        let is_unnotified = |lease: &&Lease| {
             board
                 .message(&note_of(EDITED, lease, &voice.agent))
                 .is_none()
         };
-        let untold: Vec<Lease> = held.iter().filter(is_untold).cloned().collect();
-        if untold.is_empty() {
+        let unnotified: Vec<Lease> = held.iter().filter(is_unnotified).cloned().collect();
+        if unnotified.is_empty() {
             return Ok(());
         }
         self.in_turn_of(Durability::Logged, |orders| {
-            for lease in &untold {
-                orders.tell_holder(EDITED, lease, &voice.agent)?;
+            for lease in &unnotified {
+                orders.notify_holder(EDITED, lease, &voice.agent)?;
             }
             Ok(())
         })
@@ -114,7 +114,7 @@ impl Mesh {
 
 impl Transaction<'_, '_> {
     /// Tells who holds a lease what another did to the file. It waits no longer than a lease lasts.
-    pub(crate) fn tell_holder(
+    pub(crate) fn notify_holder(
         &mut self,
         what: &str,
         lease: &Lease,
@@ -217,7 +217,7 @@ mod tests {
     /// CALC-FUT-1: each holder of a file is named once, with the purpose and a way to reach it,
     /// however many files there are.
     #[test]
-    fn who_holds_what_is_told_in_few_lines() {
+    fn a_warning_names_holders_in_few_lines() {
         let codex: AgentName = "codex".parse().unwrap();
         assert_eq!(warning(&[], &codex), "");
         let one = [lease("gemini-cli", "/p/a", Some("renaming"))];
@@ -227,22 +227,22 @@ mod tests {
         );
         let mut many = vec![lease("codex", "/p/0", None)];
         many.extend((1..7).map(|at| lease("gemini-cli", &format!("/p/{at}"), None)));
-        let told = warning(&many, &codex);
+        let text = warning(&many, &codex);
         assert!(
-            told.starts_with("another session of codex works on \"/p/0\" until "),
-            "{told}"
+            text.starts_with("another session of codex works on \"/p/0\" until "),
+            "{text}"
         );
         assert!(
-            told.contains("2 more: `callosum mesh lease list`.\n"),
-            "{told}"
+            text.contains("2 more: `callosum mesh lease list`.\n"),
+            "{text}"
         );
         assert!(
-            told.ends_with(
+            text.ends_with(
                 "`callosum mesh message send codex TEXT`, `callosum mesh message send gemini-cli TEXT`\n"
             ),
-            "{told}"
+            "{text}"
         );
-        assert_eq!(told.lines().count(), 7, "{told}");
+        assert_eq!(text.lines().count(), 7, "{text}");
         // Another session of the agent's own would else be written to by who reads it itself.
         for (session, to) in [("s1", "codex@s1"), ("`rm -rf /`", "codex")] {
             let held = [Lease {
@@ -250,8 +250,8 @@ mod tests {
                 ..lease("codex", "/p/a", None)
             }];
             let way = format!("`callosum mesh message send {to} TEXT`\n");
-            let told = warning(&held, &codex);
-            assert!(told.ends_with(&way), "{told}");
+            let text = warning(&held, &codex);
+            assert!(text.ends_with(&way), "{text}");
         }
     }
 }

@@ -37,7 +37,7 @@ pub struct Known<'a> {
     /// The last event up to which everything was delivered. 0 if nothing was.
     pub since: u64,
     /// Events after that one that were delivered anyway.
-    pub told: &'a BTreeSet<u64>,
+    pub delivered: &'a BTreeSet<u64>,
     /// Events of its own session that are for other sessions of the agent. They do not count as
     /// delivered to the agent.
     pub own: &'a [u64],
@@ -90,9 +90,9 @@ pub struct Digest {
     /// Number of items that did not fit.
     pub left_out: usize,
     /// The last event up to which nothing is left to tell: the board's, or the one before the first that had no room.
-    pub told: u64,
+    pub delivered_until: u64,
     /// Events after that one that were delivered, in this digest or before.
-    pub told_after: BTreeSet<u64>,
+    pub delivered_after: BTreeSet<u64>,
     /// Whether an item without an event did not fit: one from outside the mesh.
     pub is_beside_left: bool,
 }
@@ -110,7 +110,7 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     let items = items(known);
     let own = known.own.iter().filter(|rev| **rev > known.since).min();
     let mut digest = Digest {
-        told: own.map_or(known.board.seq, |rev| known.board.seq.min(rev - 1)),
+        delivered_until: own.map_or(known.board.seq, |rev| known.board.seq.min(rev - 1)),
         ..Digest::default()
     };
     if items.is_empty() {
@@ -129,7 +129,7 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
         text.push_str(BY_TOOLS);
     }
     let mut left: Vec<&Item> = Vec::new();
-    let mut told_after = known.told.clone();
+    let mut delivered_after = known.delivered.clone();
     // Room for the line that says what was left out.
     let most = more(&items.iter().collect::<Vec<_>>());
     for (at, item) in items.iter().enumerate() {
@@ -142,17 +142,17 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
         }
         text.push_str(&line);
         digest.messages.extend(item.message.clone());
-        told_after.extend(item.rev);
+        delivered_after.extend(item.rev);
     }
     for item in &left {
         digest.is_beside_left |= item.kind == Kind::Beside;
         if let Some(rev) = item.rev {
-            digest.told = digest.told.min(rev.saturating_sub(1));
+            digest.delivered_until = digest.delivered_until.min(rev.saturating_sub(1));
             // If one event has two items, the one that did not fit is still due.
-            told_after.remove(&rev);
+            delivered_after.remove(&rev);
         }
     }
-    told_after.retain(|rev| *rev > digest.told);
+    delivered_after.retain(|rev| *rev > digest.delivered_until);
     if left.len() == items.len() {
         // Not even one item fits: the text has the number of items if that fits, or is empty.
         let number = format!("- {} more\n", left.len());
@@ -167,7 +167,7 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     Digest {
         text,
         left_out: left.len(),
-        told_after,
+        delivered_after,
         ..digest
     }
 }
@@ -186,7 +186,7 @@ pub fn digest_of_beside(
         session: None,
         is_beginning: true,
         since: 0,
-        told: &BTreeSet::new(),
+        delivered: &BTreeSet::new(),
         own: &[],
         cwd: None,
         matrix,
@@ -250,11 +250,11 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         board,
         session,
         since,
-        told,
+        delivered,
         cwd,
         ..
     } = known;
-    let is_news = |rev: u64| rev > *since && !told.contains(&rev);
+    let is_news = |rev: u64| rev > *since && !delivered.contains(&rev);
     let mut items = Vec::new();
     let messages = board.messages.iter().filter(|message| {
         let is_lost = message.receipt == Some(Receipt::Delivered)

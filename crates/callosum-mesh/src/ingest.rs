@@ -101,7 +101,7 @@ impl Transaction<'_, '_> {
         self.matrix.knows_category(&order)?;
         let order = self.completed(order)?;
         let board = plan.after.as_ref().unwrap_or(&*self.board);
-        let deeds = board.decide(order, &Author::who_says(&draft), self.turn.now())?;
+        let deeds = board.decide(order, &Author::of_draft(&draft), self.turn.now())?;
         if deeds.is_empty() {
             plan.places.push(IngestOutcome::Nowhere);
             return Ok(());
@@ -110,7 +110,7 @@ impl Transaction<'_, '_> {
         let mut key = key;
         for (nth, deed) in deeds.into_iter().enumerate() {
             let is_first = nth == 0;
-            let mut told = Draft {
+            let mut derived = Draft {
                 id: draft.id.clone().filter(|_| is_first),
                 machine: draft.machine.clone(),
                 timestamp: draft.timestamp,
@@ -120,14 +120,14 @@ impl Transaction<'_, '_> {
                 ..deed.draft(&draft.source)
             };
             if is_first {
-                keep_beside(&draft.payload, &mut told.payload);
+                keep_unknown_keys(&draft.payload, &mut derived.payload);
             }
             if !is_one {
                 let board = plan.after.get_or_insert_with(|| self.board.clone());
-                let event = self.turn.would_be(told.clone(), board.seq + 1);
+                let event = self.turn.would_be(derived.clone(), board.seq + 1);
                 board.apply(&event);
             }
-            plan.events.push((told, key.take()));
+            plan.events.push((derived, key.take()));
         }
         Ok(())
     }
@@ -167,12 +167,12 @@ impl Plan {
 
 /// Copies keys of a payload that only its author knows to the event that results. A task already
 /// has them among its other keys.
-fn keep_beside(said: &Map<String, Value>, told: &mut Map<String, Value>) {
-    let other = told.get("other").and_then(Value::as_object).cloned();
-    for (key, value) in said {
+fn keep_unknown_keys(submitted: &Map<String, Value>, derived: &mut Map<String, Value>) {
+    let other = derived.get("other").and_then(Value::as_object).cloned();
+    for (key, value) in submitted {
         let is_in_other = other.as_ref().and_then(|other| other.get(key)) == Some(value);
-        if !told.contains_key(key) && !is_in_other {
-            told.insert(key.clone(), value.clone());
+        if !derived.contains_key(key) && !is_in_other {
+            derived.insert(key.clone(), value.clone());
         }
     }
 }

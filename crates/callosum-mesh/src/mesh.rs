@@ -12,7 +12,7 @@ use crate::{
     agent::{AgentName, US},
     author::Author,
     board::{Board, BoardError, Command, Effect, NewTask, Task},
-    delivery::TOLD,
+    delivery::CURSORS,
     event::{Draft, Event, Faults},
     ingest::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, LogEnd, Notice, Reader, Retention},
@@ -181,11 +181,11 @@ impl Mesh {
     pub fn leave(
         &mut self,
         task: NewTask,
-        stands_for: impl Fn(&Task) -> bool,
+        is_equivalent: impl Fn(&Task) -> bool,
         voice: &Author,
     ) -> Result<String, MeshError> {
         let there = |board: &Board| {
-            let there = board.tasks.iter().find(|task| stands_for(task));
+            let there = board.tasks.iter().find(|task| is_equivalent(task));
             there.map(|task| task.id.clone())
         };
         if let Some(id) = there(self.board()?) {
@@ -251,11 +251,11 @@ impl Mesh {
     /// took the end of this one, or as of an event that the log has dropped.
     fn caught_up_or_kept(&self, board: &mut Board) -> Result<Caught, MeshError> {
         let caught = self.caught_up(board)?;
-        if (caught.is_anew || caught.lost > 0)
+        if (caught.is_rebuilt || caught.lost > 0)
             && let Some(mut kept) = self.kept_board()
         {
             let again = self.caught_up(&mut kept)?;
-            if !again.is_anew && again.lost <= caught.lost {
+            if !again.is_rebuilt && again.lost <= caught.lost {
                 *board = kept;
                 return Ok(again);
             }
@@ -281,7 +281,7 @@ impl Mesh {
     /// link to one. Changes nothing.
     pub fn no_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut found = Vec::new();
-        for name in [NEWS, TOLD] {
+        for name in [NEWS, CURSORS] {
             let path = self.folder.join(name);
             if is_no_folder(&self.disk, &path)? || is_lost_link(&self.disk, &path)? {
                 found.push(path);
@@ -374,7 +374,7 @@ pub(crate) struct Caught {
     /// So many events are kept no longer that it would have needed.
     lost: u64,
     /// Whether it was built from scratch, since the log ends before it, or is another.
-    is_anew: bool,
+    is_rebuilt: bool,
 }
 
 /// Applies what a reader has left to the board.
@@ -386,7 +386,7 @@ pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught,
             match notice {
                 Notice::Reset { .. } => {
                     *board = Board::default();
-                    caught.is_anew = true;
+                    caught.is_rebuilt = true;
                 }
                 Notice::Dropped { count } => caught.lost += count,
                 Notice::Damaged { .. } => {}

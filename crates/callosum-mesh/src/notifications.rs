@@ -181,7 +181,7 @@ impl Mesh {
             Some(since) => since,
             None => Cursor {
                 origin: Some(self.journal().origin().to_owned()),
-                seq: self.told_seq(voice)?,
+                seq: self.digest_seq(voice)?,
             },
         };
         let until = self.board()?.seq;
@@ -194,10 +194,10 @@ impl Mesh {
             });
         }
         let mut items = on_board(self.board()?, voice, since.seq);
-        let told = of_agent.as_ref().map_or(0, |of_agent| of_agent.seq);
-        let (asked, first_asked) = self.asked(voice, since.seq, until, told)?;
+        let agent_seq = of_agent.as_ref().map_or(0, |of_agent| of_agent.seq);
+        let (asked, first_asked) = self.asked(voice, since.seq, until, agent_seq)?;
         items.extend(asked);
-        items.retain(|item| !item.is_for_one || item.rev > told);
+        items.retain(|item| !item.is_for_one || item.rev > agent_seq);
         items.sort_by_key(|item| item.rev);
         Ok(News {
             items,
@@ -211,21 +211,21 @@ impl Mesh {
     /// Returns the cursor of an agent, for news that only one session gets, when one of its
     /// sessions has got everything up to `seq`: not beyond what that session itself asks of the
     /// others.
-    pub(crate) fn told_of_agent(&self, voice: &Author, seq: u64) -> Result<u64, MeshError> {
-        let told = self.news_file_of_agent(voice).read()?;
-        let told = told.map_or(0, |told| told.seq);
-        let (_, first_asked) = self.asked(voice, told, seq, told)?;
-        Ok(first_asked.map_or(seq, |first| seq.min(first - 1).max(told)))
+    pub(crate) fn seq_of_agent(&self, voice: &Author, seq: u64) -> Result<u64, MeshError> {
+        let cursor = self.news_file_of_agent(voice).read()?;
+        let agent_seq = cursor.map_or(0, |cursor| cursor.seq);
+        let (_, first_asked) = self.asked(voice, agent_seq, seq, agent_seq)?;
+        Ok(first_asked.map_or(seq, |first| seq.min(first - 1).max(agent_seq)))
     }
 
     /// Returns requests to this agent and context for it, in events that mean nothing to the board.
-    /// Also returns the first event after `told` in which this session asks another of its agent.
+    /// Also returns the first event after `agent_seq` in which this session asks another of its agent.
     fn asked(
         &self,
         voice: &Author,
         since: u64,
         until: u64,
-        told: u64,
+        agent_seq: u64,
     ) -> Result<(Vec<NewsItem>, Option<u64>), MeshError> {
         let mut first_asked = None;
         let mut reader = self.journal().read_after(&Cursor {
@@ -239,7 +239,8 @@ impl Mesh {
                 return Ok((items, first_asked));
             }
             let news = || batch.events.iter().filter(|event| event.seq <= until);
-            let mut own = news().filter(|event| event.seq > told && asks_own_agent(event, voice));
+            let mut own =
+                news().filter(|event| event.seq > agent_seq && asks_own_agent(event, voice));
             first_asked = first_asked.or_else(|| own.next().map(|event| event.seq));
             let news = news();
             items.extend(news.filter_map(|event| {
@@ -259,7 +260,7 @@ pub(crate) fn asked_of(event: &Event, voice: &Author) -> Option<Note> {
     let (_, what) = ASKED
         .iter()
         .find(|(topic, _)| *topic == event.topic.as_str())?;
-    if voice.has_said(&event.source, event.session_id.as_deref()) {
+    if voice.is_author_of(&event.source, event.session_id.as_deref()) {
         return None;
     }
     if event.payload.contains_key("to") {
@@ -267,12 +268,12 @@ pub(crate) fn asked_of(event: &Event, voice: &Author) -> Option<Note> {
             .is(&voice.agent, voice.session_id.as_deref())
             .then_some(())?;
     }
-    let mut said = event.payload.clone();
-    said.shift_remove("to");
-    let mut values = said.values();
+    let mut payload = event.payload.clone();
+    payload.shift_remove("to");
+    let mut values = payload.values();
     let words = match (values.next(), values.next()) {
         (Some(Value::String(text)), None) => text.clone(),
-        _ => Value::Object(said).to_string(),
+        _ => Value::Object(payload).to_string(),
     };
     Some(Note {
         lead: format!(
@@ -306,7 +307,7 @@ fn on_board(board: &Board, voice: &Author, since: u64) -> Vec<NewsItem> {
     let left = board.tasks.iter().filter(|task| {
         task.assigned_to.as_ref() == Some(&voice.agent)
             && task.status == Status::Pending
-            && !voice.has_said(&task.created_by, task.created_in.as_deref())
+            && !voice.is_author_of(&task.created_by, task.created_in.as_deref())
             && ready_at(board, task) > since
             && board.waits_for(task).next().is_none()
     });
@@ -344,7 +345,7 @@ fn on_board(board: &Board, voice: &Author, since: u64) -> Vec<NewsItem> {
     });
     let found = board.discoveries.iter();
     let found = found.filter(|found| {
-        found.rev > since && !voice.has_said(&found.source, found.session_id.as_deref())
+        found.rev > since && !voice.is_author_of(&found.source, found.session_id.as_deref())
     });
     let found = found.map(|found| {
         let place = elsewhere(voice.cwd.as_deref(), found.cwd.as_deref());

@@ -177,20 +177,23 @@ impl Matrix {
         if self.routes.is_empty() {
             return Ok(());
         }
-        let said = match order {
+        let category = match order {
             Command::Add(task) => task.other.get(CATEGORY),
             Command::Change { set, .. } => set.get(CATEGORY),
             _ => None,
         };
-        let Some(said) = said.filter(|said| !said.is_null()) else {
+        let Some(category) = category.filter(|category| !category.is_null()) else {
             return Ok(());
         };
-        if said.as_str().is_some_and(|said| self.route(said).is_some()) {
+        if category
+            .as_str()
+            .is_some_and(|category| self.route(category).is_some())
+        {
             return Ok(());
         }
         let routes = self.routes.iter();
         Err(BoardError::NoCategory {
-            found: said.to_string().chars().take(MOST_SHOWN).collect(),
+            found: category.to_string().chars().take(MOST_SHOWN).collect(),
             allowed: routes.map(|route| route.category.clone()).collect(),
         })
     }

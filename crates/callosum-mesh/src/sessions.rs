@@ -23,9 +23,9 @@ impl Mesh {
         if let Some(process) = process {
             payload.insert(PROCESS.to_owned(), Process::from(process).to_value());
         }
-        let draft = told(voice, BEGINS).with_payload(payload);
+        let draft = session_draft(voice, BEGINS).with_payload(payload);
         self.in_turn_of(Durability::Logged, |orders| {
-            orders.tell(draft)?;
+            orders.append_event(draft)?;
             Ok(())
         })
     }
@@ -40,7 +40,7 @@ impl Mesh {
         };
         self.in_turn(|orders| {
             if session.session_id.is_empty() {
-                orders.tell(told(voice, ENDS))?;
+                orders.append_event(session_draft(voice, ENDS))?;
                 return Ok(());
             }
             orders.end_session(&session, reason)
@@ -118,9 +118,9 @@ impl Transaction<'_, '_> {
         let draft = Draft {
             session_id: Some(session.session_id.clone()),
             payload: [("reason".to_owned(), json!(reason))].into_iter().collect(),
-            ..told(&Author::of(session.agent.clone()), ENDS)
+            ..session_draft(&Author::of(session.agent.clone()), ENDS)
         };
-        self.tell(draft)?;
+        self.append_event(draft)?;
         for deed in left {
             self.append(&deed, &Author::of(us()), None)?;
         }
@@ -140,7 +140,7 @@ pub(crate) fn ended<'b>(board: &'b Board, machine: &'b str) -> impl Iterator<Ite
     })
 }
 
-fn told(voice: &Author, topic: &str) -> Draft {
+fn session_draft(voice: &Author, topic: &str) -> Draft {
     Draft {
         session_id: voice.session_id.clone(),
         pane_id: voice.pane_id.clone(),

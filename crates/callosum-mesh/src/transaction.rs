@@ -55,7 +55,7 @@ impl Transaction<'_, '_> {
             events.extend(self.append(&deed, voice, at)?);
         }
         if let Some((what, lease)) = lost {
-            self.tell_holder(what, &lease, &voice.agent)?;
+            self.notify_holder(what, &lease, &voice.agent)?;
         }
         Ok(events)
     }
@@ -119,11 +119,11 @@ impl Transaction<'_, '_> {
         voice: &Author,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
-        self.tell(draft(deed, voice, at))
+        self.append_event(draft(deed, voice, at))
     }
 
     /// Appends an event that changes nothing on the board, or one that was decided before.
-    pub(crate) fn tell(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
+    pub(crate) fn append_event(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
         let events = self.turn.append(vec![draft])?;
         for event in &events {
             self.board.apply(event);

@@ -175,7 +175,7 @@ impl Board {
         let claim = task.claim.as_ref().filter(|claim| {
             task.status == Status::InProgress && claim.until > now && claim.by != voice.agent
         });
-        let told = claim.map(|claim| Effect::MessageSent {
+        let notice = claim.map(|claim| Effect::MessageSent {
             id: format!("cancelled-{}-{}", task.rev, claim.token),
             to: claim.by.clone().into(),
             content: format!(
@@ -187,7 +187,7 @@ impl Board {
             expires: Some(now + MESSAGE_TTL),
         });
         let cancelled = Effect::TaskCancelled { task: id, reason };
-        Ok(std::iter::once(cancelled).chain(told).collect())
+        Ok(std::iter::once(cancelled).chain(notice).collect())
     }
 
     pub(super) fn claim(

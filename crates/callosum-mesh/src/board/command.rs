@@ -250,7 +250,7 @@ impl Board {
                 reply_to,
                 ttl_seconds,
             } => {
-                said("a message", &content)?;
+                check_text("a message", &content)?;
                 if let Some(known) = self.message(&id) {
                     if known.to == to && is_same(&known.content, &content) {
                         return Ok(Vec::new());
@@ -261,8 +261,8 @@ impl Board {
                 if !by.is_us() {
                     self.room_for_message(&content)?;
                 }
-                let nobody = self.nobody_there(&to, now).filter(|_| !by.is_us());
-                let dead = nobody.map(|why| Effect::MessageMoved {
+                let obstacle = self.unreachable_reason(&to, now).filter(|_| !by.is_us());
+                let dead = obstacle.map(|why| Effect::MessageMoved {
                     message: id.clone(),
                     receipt: Receipt::Dead,
                     evidence: Some(why),
@@ -287,7 +287,7 @@ impl Board {
                 if known.receipt != Some(Receipt::Dead) {
                     return Err(BoardError::NotDead { message });
                 }
-                if let Some(why) = self.nobody_there(&known.to, now) {
+                if let Some(why) = self.unreachable_reason(&known.to, now) {
                     return Err(BoardError::Unreachable { message, why });
                 }
                 if !by.is_us() {
@@ -297,7 +297,7 @@ impl Board {
                 vec![Effect::MessageRetried { message, expires }]
             }
             Command::Share { id, content } => {
-                said("a discovery", &content)?;
+                check_text("a discovery", &content)?;
                 let known = self.discoveries.iter().find(|known| known.id == id);
                 if let Some(known) = known {
                     if is_same(&known.content, &content) {
@@ -385,7 +385,7 @@ impl Board {
     }
 
     fn add(&self, task: NewTask) -> Result<Vec<Effect>, BoardError> {
-        said("a task", &task.prompt)?;
+        check_text("a task", &task.prompt)?;
         if let Some(known) = self.task(&task.id) {
             // Who leaves it once more, not knowing whether it was left, finds it left.
             if is_left(known, &task) {
@@ -509,7 +509,7 @@ fn is_same(kept: &str, text: &str) -> bool {
     kept == text || kept == mask(text).text
 }
 
-pub(super) fn said(what: &'static str, text: &str) -> Result<(), BoardError> {
+pub(super) fn check_text(what: &'static str, text: &str) -> Result<(), BoardError> {
     if text.trim().is_empty() {
         Err(BoardError::SaysNothing { what })
     } else if text.len() > LONGEST {

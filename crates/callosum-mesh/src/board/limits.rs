@@ -32,7 +32,7 @@ const MOST_BYTES_OF_FIELDS: usize = 256 * 1024;
 impl Board {
     /// Fails where one more task has no room.
     pub(super) fn room_for_task(&self, task: &NewTask) -> Result<(), BoardError> {
-        let (count, bytes) = self.standing_tasks();
+        let (count, bytes) = self.open_tasks();
         let more = task.prompt.len() + other_bytes(&task.other);
         room_for(TASKS, count, bytes, more)
     }
@@ -50,7 +50,7 @@ impl Board {
         if more == 0 || task.status.is_over() {
             return Ok(());
         }
-        let (count, bytes) = self.standing_tasks();
+        let (count, bytes) = self.open_tasks();
         if bytes + more > MOST_BYTES {
             let what = TASKS;
             return Err(BoardError::Full { what, count, bytes });
@@ -61,9 +61,9 @@ impl Board {
     /// Returns the number of open tasks and the bytes of their texts. Canceled tasks that an open
     /// one needs count too: if they were forgotten, it would look as if nothing were needed any
     /// more.
-    fn standing_tasks(&self) -> (usize, usize) {
+    fn open_tasks(&self) -> (usize, usize) {
         let needed = self.needed();
-        let standing = self.tasks.iter().filter(|task| stands(task, &needed));
+        let standing = self.tasks.iter().filter(|task| is_open(task, &needed));
         counted(standing.map(task_bytes))
     }
 
@@ -98,7 +98,7 @@ impl Board {
     /// Forgets the oldest tasks that are over.
     pub(super) fn forget_tasks(&mut self) {
         let needed = self.needed();
-        forget(&mut self.tasks, |task| !stands(task, &needed), task_bytes);
+        forget(&mut self.tasks, |task| !is_open(task, &needed), task_bytes);
     }
 
     /// Forgets the oldest messages that were seen or taken back, and the oldest dead letters.
@@ -119,7 +119,7 @@ impl Board {
     }
 }
 
-fn stands(task: &Task, needed: &HashSet<String>) -> bool {
+fn is_open(task: &Task, needed: &HashSet<String>) -> bool {
     match task.status {
         Status::Complete => false,
         Status::Cancelled => needed.contains(&task.id),

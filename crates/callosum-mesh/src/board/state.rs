@@ -102,7 +102,7 @@ impl Board {
 
     /// Returns the reason for which a message cannot reach this agent, or this session of it.
     /// `None` if it may.
-    pub(super) fn nobody_there(&self, to: &Addressee, now: Timestamp) -> Option<String> {
+    pub(super) fn unreachable_reason(&self, to: &Addressee, now: Timestamp) -> Option<String> {
         let Addressee { agent, session } = to;
         if !self.has_heard_of(agent) {
             return Some(format!("no agent named {agent} is known on this machine"));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Conflict, Document, Edit, NoDocument, Synced,
     document::LISTS,
-    edit::nobody,
+    edit::unidentified,
     merge,
     store::{BridgeStore, hash},
 };
@@ -25,7 +25,7 @@ use crate::{
 
 /// Most conflicts of one file that are reported one by one. Of the rest only the number is
 /// reported.
-const MOST_TOLD: usize = 20;
+const MOST_REPORTED: usize = 20;
 
 /// Applies the edits that someone made to a projection, or to another author's version of it that
 /// they found. Reports edits that cannot be applied.
@@ -79,7 +79,7 @@ pub(super) fn merge_in(
     let mut seen = HashSet::new();
     conflicts.retain(|conflict| seen.insert((conflict.item.clone(), conflict.reason.clone())));
     keep(kept, &mut conflicts)?;
-    tell_of_conflicts(orders, &conflicts)?;
+    report_conflicts(orders, &conflicts)?;
     synced.conflicts.extend(conflicts);
     Ok(())
 }
@@ -134,7 +134,7 @@ fn keep(kept: &BridgeStore, conflicts: &mut [Conflict]) -> Result<(), DiskError>
     let authors: HashSet<&AgentName> = conflicts.iter().map(|conflict| &conflict.by).collect();
     if let Some(author) = authors.into_iter().next()
         && conflicts.iter().all(|conflict| conflict.by == *author)
-        && *author != nobody()
+        && *author != unidentified()
     {
         document.insert("last_writer".to_owned(), author.as_str().into());
     }
@@ -170,13 +170,13 @@ fn keep(kept: &BridgeStore, conflicts: &mut [Conflict]) -> Result<(), DiskError>
 
 /// Reports that the file was overwritten this many times before it could be read. The lost
 /// additions and their authors are unknown.
-pub(super) fn tell_of_overwritten(
+pub(super) fn report_overwritten(
     times: usize,
     orders: &mut Transaction<'_, '_>,
     synced: &mut Synced,
 ) -> Result<(), MeshError> {
     let overwritten = Conflict {
-        by: nobody(),
+        by: unidentified(),
         item: "the file".to_owned(),
         reason: "was overwritten before it could be read: what was added in between may be lost"
             .to_owned(),
@@ -184,52 +184,55 @@ pub(super) fn tell_of_overwritten(
         kept: None,
     };
     let conflicts = vec![overwritten; times];
-    tell_of_conflicts(orders, &conflicts)?;
+    report_conflicts(orders, &conflicts)?;
     synced.conflicts.extend(conflicts);
     Ok(())
 }
 
-fn tell_of_conflicts(
+fn report_conflicts(
     orders: &mut Transaction<'_, '_>,
     conflicts: &[Conflict],
 ) -> Result<(), MeshError> {
-    for conflict in conflicts.iter().take(MOST_TOLD) {
+    for conflict in conflicts.iter().take(MOST_REPORTED) {
         let kept = conflict.kept.as_ref().map(|kept| kept.to_string_lossy());
-        let told = json!({
+        let report = json!({
             "by": conflict.by, "item": conflict.item, "reason": conflict.reason, "kept": kept,
         });
-        tell(orders, "bridge.conflict", told)?;
+        append_event(orders, "bridge.conflict", report)?;
         let mut content = format!("the bridge file: {} {}", conflict.item, conflict.reason);
         if let Some(kept) = kept {
             content = format!("{content}. What you wrote is in {kept}");
         }
         write_to(orders, &conflict.by, content)?;
     }
-    if let Some(more) = conflicts.get(MOST_TOLD..).filter(|more| !more.is_empty()) {
+    if let Some(more) = conflicts
+        .get(MOST_REPORTED..)
+        .filter(|more| !more.is_empty())
+    {
         let kept = more.iter().find_map(|conflict| conflict.kept.as_ref());
         let kept = kept.map(|kept| kept.to_string_lossy());
-        let told = json!({ "more": more.len(), "kept": kept });
-        tell(orders, "bridge.conflict", told)?;
+        let report = json!({ "more": more.len(), "kept": kept });
+        append_event(orders, "bridge.conflict", report)?;
     }
     Ok(())
 }
 
 /// Tells of a file that is no document.
-pub(super) fn tell_of_rejected(
+pub(super) fn report_rejected(
     orders: &mut Transaction<'_, '_>,
     by: Option<&AgentName>,
     path: &Path,
     kept: &Path,
     error: &NoDocument,
 ) -> Result<(), MeshError> {
-    let said = error.to_string();
-    let told = json!({
-        "file": path.to_string_lossy(), "kept": kept.to_string_lossy(), "reason": said, "by": by,
+    let reason = error.to_string();
+    let report = json!({
+        "file": path.to_string_lossy(), "kept": kept.to_string_lossy(), "reason": reason, "by": by,
     });
-    tell(orders, "bridge.rejected", told)?;
+    append_event(orders, "bridge.rejected", report)?;
     let Some(author) = by else { return Ok(()) };
     let content = format!(
-        "{} was rejected: {said}. What you wrote is in {}",
+        "{} was rejected: {reason}. What you wrote is in {}",
         path.display(),
         kept.display()
     );
@@ -260,13 +263,17 @@ pub(super) fn subject(order: &Command) -> String {
 }
 
 /// Appends an event of the bridge itself.
-fn tell(orders: &mut Transaction<'_, '_>, topic: &str, payload: Value) -> Result<(), MeshError> {
+fn append_event(
+    orders: &mut Transaction<'_, '_>,
+    topic: &str,
+    payload: Value,
+) -> Result<(), MeshError> {
     let topic = topic.parse().expect("it is a topic");
     let payload = match payload {
         Value::Object(payload) => payload,
         _ => Map::new(),
     };
-    orders.tell(Draft::new(topic, us()).with_payload(payload))?;
+    orders.append_event(Draft::new(topic, us()).with_payload(payload))?;
     Ok(())
 }
 
@@ -276,7 +283,7 @@ fn write_to(
     to: &AgentName,
     content: String,
 ) -> Result<(), MeshError> {
-    if *to == nobody() || *to == us() {
+    if *to == unidentified() || *to == us() {
         return Ok(());
     }
     let id = format!("bridge-{}", hash(format!("{to} {content}").as_bytes()));

@@ -55,6 +55,6 @@ pub struct Merged {
 }
 
 /// Returns the name of an unidentified author.
-pub(super) fn nobody() -> AgentName {
+pub(super) fn unidentified() -> AgentName {
     "unknown".parse().expect("it is a name")
 }

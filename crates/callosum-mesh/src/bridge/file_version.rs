@@ -91,7 +91,7 @@ impl Bridge {
 
     pub(super) fn read(&self, path: &Path) -> Result<FileVersion, DiskError> {
         match self.disk.read_if_there(path)? {
-            Some(bytes) => self.told_apart(bytes),
+            Some(bytes) => self.identify(bytes),
             None => Ok(FileVersion::Nothing),
         }
     }
@@ -111,7 +111,7 @@ impl Bridge {
             if late.iter().any(|late| late.is_taken && late.hash == hash) {
                 continue;
             }
-            let found = self.told_apart(bytes.clone())?;
+            let found = self.identify(bytes.clone())?;
             let is_whole = match &found {
                 FileVersion::Nothing
                 | FileVersion::Ours { .. }
@@ -129,7 +129,7 @@ impl Bridge {
     }
 
     /// Distinguishes bytes of others from our own.
-    fn told_apart(&self, bytes: Vec<u8>) -> Result<FileVersion, DiskError> {
+    fn identify(&self, bytes: Vec<u8>) -> Result<FileVersion, DiskError> {
         // Most of what is looked at is ours, which need not be read as JSON.
         if let Some(revision) = self.kept.revision_of(&bytes)? {
             return Ok(FileVersion::Ours { revision, bytes });

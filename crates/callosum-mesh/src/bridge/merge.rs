@@ -9,7 +9,7 @@ use super::{
     Conflict, Document, Edit, Merged, Wrote,
     apply::subject,
     document::{DISCOVERIES, LISTS, MESSAGES, TASKS},
-    edit::nobody,
+    edit::unidentified,
     item::{Item, made_up_id},
 };
 use crate::{
@@ -39,7 +39,7 @@ pub fn merge(
     board: &Board,
 ) -> Merged {
     let writer = theirs.last_writer().filter(|writer| *writer != us());
-    let told = writer.filter(|writer| {
+    let named_author = writer.filter(|writer| {
         let base = base.and_then(Document::last_writer);
         base.as_ref() != Some(writer)
     });
@@ -49,8 +49,8 @@ pub fn merge(
         known: Known::of(found, base),
         board,
         revision: theirs.revision(),
-        writer: told.clone().unwrap_or_else(nobody),
-        told,
+        writer: named_author.clone().unwrap_or_else(unidentified),
+        named_author,
         merged: Merged::default(),
     };
     for key in [TASKS, DISCOVERIES, MESSAGES] {
@@ -80,7 +80,7 @@ pub(super) struct Merge<'a> {
     /// The projection that its author began with, where it is known.
     pub(super) revision: Option<u64>,
     /// Author, if the file names one other than the name that was there before.
-    pub(super) told: Option<AgentName>,
+    pub(super) named_author: Option<AgentName>,
     /// The same, or the name of an unidentified author.
     pub(super) writer: AgentName,
     pub(super) merged: Merged,
@@ -125,7 +125,7 @@ impl<'a> Merge<'a> {
                 }
             };
             if let Some(first) = ids.get(&id) {
-                if is_said_again(first, members) {
+                if is_repeated(first, members) {
                     continue;
                 }
                 let reason = "occurs twice; the first one counts";
@@ -258,7 +258,7 @@ impl<'a> Merge<'a> {
         let mut known = self.board.discoveries.iter();
         let known = known.find(|known| known.id == item.id);
         let known = known.map(|known| known.content.as_str());
-        if self.is_told_already(item, known) {
+        if self.exists_already(item, known) {
             return;
         }
         let Some(content) = item.text("content") else {
@@ -274,7 +274,7 @@ impl<'a> Merge<'a> {
     fn message(&mut self, item: &Item<'_>) {
         let known = self.board.message(&item.id);
         let known = known.map(|known| known.content.as_str());
-        if self.is_told_already(item, known) {
+        if self.exists_already(item, known) {
             return;
         }
         let to = item.text("to").and_then(|to| to.parse::<Addressee>().ok());
@@ -296,7 +296,7 @@ impl<'a> Merge<'a> {
 
     /// Whether an item exists already. Existing items are not changed, and an attempt is reported
     /// to its author.
-    fn is_told_already(&mut self, item: &Item<'_>, known: Option<&str>) -> bool {
+    fn exists_already(&mut self, item: &Item<'_>, known: Option<&str>) -> bool {
         let base = self.base_item(item);
         let changed = match (base, known) {
             (Some(base), _) => item.differs_from(base).is_some(),
@@ -409,7 +409,7 @@ impl<'a> Known<'a> {
 }
 
 /// Whether an item says nothing that one of the same id before it does not say.
-fn is_said_again(first: &Map<String, Value>, again: &Map<String, Value>) -> bool {
+fn is_repeated(first: &Map<String, Value>, again: &Map<String, Value>) -> bool {
     let mut members = again.iter();
     members.all(|(key, value)| value.is_null() || key == "id" || first.get(key) == Some(value))
 }

@@ -12,7 +12,7 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use super::{
     Conflict, Document, NoDocument, Stray,
-    apply::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
+    apply::{author_of, merge_in, report_overwritten, report_rejected},
     drop_ins,
     file_version::{FileVersion, is_fresh},
     merge_base::{changes_values, nearest},
@@ -98,7 +98,7 @@ pub struct Bridge {
     file: PathBuf,
     drop_ins: PathBuf,
     pub(super) kept: BridgeStore,
-    told: BeforeReplace,
+    before_replace: BeforeReplace,
 }
 
 /// Callback for a file before it replaces the bridge file.
@@ -122,7 +122,7 @@ impl Bridge {
             file: folder.join(FILE),
             drop_ins: folder.join(DROP_INS),
             kept: BridgeStore::new(disk, folder.join(KEPT)),
-            told: BeforeReplace::default(),
+            before_replace: BeforeReplace::default(),
         }
     }
 
@@ -131,7 +131,7 @@ impl Bridge {
     #[must_use]
     pub fn telling(self, tell: impl Fn(&Path) + Send + Sync + 'static) -> Self {
         Self {
-            told: BeforeReplace(Some(Arc::new(tell))),
+            before_replace: BeforeReplace(Some(Arc::new(tell))),
             ..self
         }
     }
@@ -265,7 +265,7 @@ impl Bridge {
             if !is_known {
                 self.take(&found, &self.file, orders, &mut synced)?;
             }
-            tell_of_overwritten(overwritten, orders, &mut synced)?;
+            report_overwritten(overwritten, orders, &mut synced)?;
             if is_file {
                 self.show(found, resting, orders, &mut synced)?;
             }
@@ -428,7 +428,7 @@ impl Bridge {
     ) -> Result<(), MeshError> {
         let kept = self.kept.reject(bytes)?;
         let by = author_of(bytes).or(owner);
-        tell_of_rejected(orders, by.as_ref(), path, &kept, error)?;
+        report_rejected(orders, by.as_ref(), path, &kept, error)?;
         synced.rejected.push(Rejected {
             path: path.to_owned(),
             kept,
@@ -510,7 +510,7 @@ impl Bridge {
                 .replace_unsynced(&self.kept.shown(revision), &bytes, MODE)?;
             let new = self.kept.next();
             self.disk.replace_unsynced(&new, &bytes, MODE)?;
-            if let Some(tell) = &self.told.0 {
+            if let Some(tell) = &self.before_replace.0 {
                 tell(&new);
             }
             synced.is_written = true;

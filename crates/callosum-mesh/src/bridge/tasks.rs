@@ -80,7 +80,7 @@ impl Merge<'_> {
     fn known_task(&mut self, item: &Item<'_>, task: &Task) {
         let base = self.base_item(item).cloned();
         // Who left their name, else whose the file says that it is.
-        let worker = self.told.clone();
+        let worker = self.named_author.clone();
         let worker =
             worker.or_else(|| item.name("claimed_by").or_else(|| item.name("assigned_to")));
         let worker = worker.unwrap_or_else(|| self.writer.clone());
@@ -152,13 +152,13 @@ impl Merge<'_> {
         base: Option<&Value>,
         by: AgentName,
     ) {
-        let Some(said) = item.members.get("status") else {
+        let Some(status) = item.members.get("status") else {
             return;
         };
         let before = base.map(|base| base.get("status").cloned().unwrap_or_default());
         if before
             .as_ref()
-            .is_some_and(|before| is_same_status(before, said))
+            .is_some_and(|before| is_same_status(before, status))
         {
             return;
         }
@@ -167,15 +167,17 @@ impl Merge<'_> {
         let claim = task.and_then(|task| task.claim.as_ref());
         let claim = claim.filter(|_| now == Status::InProgress);
         let id = item.id.clone();
-        let said = said.as_str().and_then(Status::read).map(Status::as_str);
-        let order = match (said, now) {
+        let status = status.as_str().and_then(Status::read).map(Status::as_str);
+        let order = match (status, now) {
             (Some("in_progress"), Status::Pending) => Command::Claim {
                 task: Some(id),
                 anyway: true,
             },
             (Some("in_progress"), Status::InProgress) => {
                 // Without a base it may only be shown who has it.
-                let claimant = item.name("claimed_by").or_else(|| self.told.clone());
+                let claimant = item
+                    .name("claimed_by")
+                    .or_else(|| self.named_author.clone());
                 let claimant = if is_of_base { Some(by) } else { claimant };
                 if let (Some(claim), Some(claimant)) = (claim, claimant)
                     && claim.by != claimant

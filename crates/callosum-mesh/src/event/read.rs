@@ -125,7 +125,7 @@ impl Reader<'_> {
     }
 
     fn timestamp(&mut self) -> Option<Timestamp> {
-        let said = self.parsed::<Timestamp>("timestamp", "a time as in 2026-01-02T03:04:05Z");
+        let timestamp = self.parsed::<Timestamp>("timestamp", "a time as in 2026-01-02T03:04:05Z");
         let seconds = match self.members.get("ts") {
             None | Some(Value::Null) => None,
             Some(value) => {
@@ -139,17 +139,17 @@ impl Reader<'_> {
                 seconds
             }
         };
-        if let (Some(said), Some(seconds)) = (said, seconds)
-            && said.duration_since(seconds).abs() > SAME_MOMENT
+        if let (Some(timestamp), Some(seconds)) = (timestamp, seconds)
+            && timestamp.duration_since(seconds).abs() > SAME_MOMENT
         {
-            let wanted = format!("the same time as `timestamp`, which is {said}");
+            let wanted = format!("the same time as `timestamp`, which is {timestamp}");
             self.faults.push(InvalidEvent {
                 key: "ts".to_owned(),
                 found: seconds.to_string(),
                 wanted,
             });
         }
-        said.or(seconds)
+        timestamp.or(seconds)
     }
 
     fn payload(&mut self) -> Map<String, Value> {
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_named_with_what_is_allowed() {
-        let said = faults(json!({
+        let report = faults(json!({
             "type": "a b", "source": 7, "ts": "now", "payload": [], "extra": true, "cwd": "",
         }));
         for part in [
@@ -315,7 +315,7 @@ mod tests {
             "`extra` is `true`; it must be within `payload`",
             "`cwd` is `\"\"`",
         ] {
-            assert!(said.contains(part), "{part} in {said}");
+            assert!(report.contains(part), "{part} in {report}");
         }
         assert!(faults(json!([])).contains("must be an object"));
         assert!(faults(json!({})).contains("`type` is missing"));

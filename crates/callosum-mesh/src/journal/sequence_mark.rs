@@ -23,15 +23,15 @@ pub(super) fn open(journal: &Journal) -> Result<(DiskFile, u64), DiskError> {
     journal.disk.create_private_dir(&folder)?;
     let how = OpenHow::READ_WRITE_CREATE.with_mode(MODE);
     let file = journal.disk.open(&folder.join(FILE), how)?;
-    let seq = said(&file.read_all()?, &journal.origin);
+    let seq = seq_in(&file.read_all()?, &journal.origin);
     // Where it stood before it had a folder of its own.
     let before = journal.disk.read_if_there(&journal.folder.join(FILE))?;
-    let before = before.map_or(0, |bytes| said(&bytes, &journal.origin));
+    let before = before.map_or(0, |bytes| seq_in(&bytes, &journal.origin));
     Ok((file, seq.max(before)))
 }
 
 /// The number that a mark says of a log; 0 where it is of another, or none.
-fn said(bytes: &[u8], origin: &str) -> u64 {
+fn seq_in(bytes: &[u8], origin: &str) -> u64 {
     let text = String::from_utf8_lossy(bytes);
     let known = text.split_once(' ').filter(|(of, _)| *of == origin);
     let seq = known.and_then(|(_, seq)| seq.trim().parse().ok());

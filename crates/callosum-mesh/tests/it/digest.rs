@@ -238,7 +238,7 @@ fn what_was_told_after_something_without_room_is_not_told_again() {
     let first = mesh
         .digest_for(&codex, &DigestContext::default(), 400)
         .unwrap();
-    assert!(first.left_out > 0 && first.told == 0, "{first:?}");
+    assert!(first.left_out > 0 && first.delivered_until == 0, "{first:?}");
     assert!(
         first.text.contains("`callosum mesh discovery list`"),
         "{}",

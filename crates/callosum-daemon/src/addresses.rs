@@ -1,4 +1,4 @@
-//! [`Addresses`]: where the daemon is to be found, each on loopback and each able to be off.
+//! [`Addresses`]: addresses of the daemon, each on loopback and each able to be off.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -14,7 +14,7 @@ const BUS: u16 = 7890;
 /// The port of the metrics; the seeds name none, and this is what Prometheus' own examples read.
 const METRICS: u16 = 9090;
 
-/// Where something is to be served, if at all.
+/// Address of one service, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// Nowhere.
@@ -23,7 +23,7 @@ pub enum Wish {
     At(SocketAddr),
 }
 
-/// Where everything is to be served.
+/// Addresses of all services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// Events over HTTP.
@@ -48,10 +48,10 @@ impl Default for Addresses {
 impl FromStr for Wish {
     type Err = WishError;
 
-    /// Reads `off`, or an address and a port of loopback.
+    /// Parses `off`, or an address and a port of loopback.
     ///
-    /// Any other address is refused: what is told here is told without a password and in clear, and the
-    /// daemon has no TLS. A tunnel (`ssh -L`) brings it to another machine.
+    /// Any other address is rejected: events are sent without a password and in clear, and the
+    /// daemon has no TLS. A tunnel (`ssh -L`) connects another machine.
     fn from_str(text: &str) -> Result<Self, WishError> {
         if text == "off" {
             return Ok(Self::Off);

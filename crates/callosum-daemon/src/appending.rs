@@ -1,7 +1,8 @@
-//! How the [`Hub`] appends: all that was handed in meanwhile in one turn, each answered as soon as what it asked for is so.
+//! Append queue of the [`Hub`]: all waiting posts go into one turn, and each is acknowledged as
+//! soon as its durability is reached.
 //!
-//! An acknowledgement waits for the write of the events and nothing else: that the turn is given back, that others are
-//! told, and the disk come after it.
+//! An acknowledgement waits for the write of the events and nothing else. The end of the turn, the
+//! delivery to subscribers, and the disk come after it.
 
 use std::{
     rc::Rc,
@@ -19,42 +20,42 @@ use tokio::sync::oneshot;
 
 use super::hub::Hub;
 
-/// How long the lock of the log is waited for.
+/// Longest wait for the lock of the log.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The pause between two tries at it.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Who waits for what became of what they handed in.
+/// Sender for the result of a post.
 type Answer = oneshot::Sender<Result<Vec<Event>, Arc<Undecided>>>;
 
-/// What is handed in at once, and who waits for it.
+/// Events to append together, with the sender for their result.
 pub(super) struct Post {
     pub(super) drafts: Vec<Draft>,
     pub(super) durability: Durability,
     pub(super) done: Answer,
 }
 
-/// What became of a try to append.
+/// Result of a try to append.
 enum Tried {
     /// Everybody is answered, and nothing was appended.
     Done,
     Appended(Appended),
-    /// Somebody else has the turn.
+    /// Another process has the turn.
     Busy(Vec<Post>),
     /// There was no turn to be had.
     Failed(Vec<Post>, JournalError),
 }
 
-/// What is left to be done when who handed something in was answered.
+/// Work that is left after the acknowledgements.
 struct Appended {
     rest: Rest,
-    /// What everybody is to be told of.
-    told: Vec<Event>,
+    /// Events for the subscribers.
+    new_events: Vec<Event>,
 }
 
 impl Hub {
-    /// Appends what is handed in, until the end of the process.
+    /// Appends posts until the end of the process.
     pub(super) async fn write(self: Rc<Self>) {
         let mut is_busy = false;
         loop {
@@ -70,13 +71,14 @@ impl Hub {
                 posts = match self.append(posts) {
                     Tried::Done => break,
                     Tried::Appended(appended) => {
-                        // Who handed it in has its turn before those who are told, however many they are.
+                        // The authors get their turn before the subscribers, no matter how many
+                        // those are.
                         tokio::task::yield_now().await;
                         self.finish(appended);
                         break;
                     }
                     Tried::Failed(again, error) => {
-                        if !self.begin_anew_if_another().unwrap_or(false) {
+                        if !self.reopen_if_replaced().unwrap_or(false) {
                             refuse(again, error);
                             break;
                         }
@@ -100,8 +102,8 @@ impl Hub {
         }
     }
 
-    /// Appends all of these in one turn, and answers those who wait for no disk. What nobody who was answered waits for is
-    /// left to [`Hub::finish`].
+    /// Appends all of these in one turn, and acknowledges those that wait for no disk. The rest,
+    /// which no acknowledgement waits for, is left to [`Hub::finish`].
     fn append(self: &Rc<Self>, posts: Vec<Post>) -> Tried {
         let mut journal = self.journal.borrow_mut();
         let mut turn = match journal.try_turn() {
@@ -135,7 +137,7 @@ impl Hub {
             }
         };
         let is_heard = !self.seats.borrow().is_empty();
-        let mut told = Vec::new();
+        let mut new_events = Vec::new();
         let mut unsynced = Vec::new();
         for (list, (durability, waits)) in lists.into_iter().zip(waiting) {
             let list = match list {
@@ -145,11 +147,11 @@ impl Hub {
                     continue;
                 }
             };
-            // What stood there already everybody was told of.
+            // Events that were there already have reached the subscribers.
             for once in list.iter().filter(|once| once.is_new) {
                 self.seen.set(once.event.seq);
                 if is_heard {
-                    told.push(once.event.clone());
+                    new_events.push(once.event.clone());
                 } else {
                     self.counts.event(&once.event);
                 }
@@ -158,7 +160,7 @@ impl Hub {
             if durability == Durability::Synced {
                 unsynced.push((own, waits));
             } else {
-                // Who waited may have gone; what it handed in is kept all the same.
+                // The author may have disconnected; the events are stored anyway.
                 drop(waits.send(Ok(own)));
             }
         }
@@ -169,7 +171,7 @@ impl Hub {
         if !unsynced.is_empty() {
             self.sync(&rest, unsynced);
         }
-        Tried::Appended(Appended { rest, told })
+        Tried::Appended(Appended { rest, new_events })
     }
 
     /// Has what was appended synced, and answers who waits for that.
@@ -202,19 +204,19 @@ impl Hub {
 
     /// Gives the turn back, and tells everybody what was appended in it.
     fn finish(&self, appended: Appended) {
-        let Appended { rest, told } = appended;
+        let Appended { rest, new_events } = appended;
         let is_same = self.journal.borrow().origin() == rest.origin();
         if rest.end().is_err() {
-            // What was acknowledged stands in the log; the next turn looks at its end.
+            // The acknowledged events are in the log; the next turn looks at its end.
             self.journal.borrow_mut().forget_end();
         }
         if is_same {
-            self.tell(told);
+            self.deliver(new_events);
         }
     }
 }
 
-/// Why nothing of what was handed in was kept.
+/// Returns the reason for which no event of a post was stored.
 fn undecided(error: JournalError) -> Arc<Undecided> {
     let error = MeshError::from(error);
     Arc::new(Undecided { at: 0, error })

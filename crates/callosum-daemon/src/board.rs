@@ -1,6 +1,7 @@
-//! [`Changes`]: what happened on the board since the process began, as metrics.
+//! [`Changes`]: metrics of the board's changes since the process began.
 //!
-//! Counted from the events of the log, whichever process appended them: those of a hook count as much as those of the daemon.
+//! Counted from the events of the log, no matter which process appended them: those of a hook count
+//! as much as those of the daemon.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -15,7 +16,7 @@ use callosum_metrics::{Family, Value};
 /// Most agents that are counted apart; others count as `other`.
 const MOST_AGENTS: usize = 64;
 
-/// What happened on the board.
+/// Changes of the board.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// By the agent and the receipt.
@@ -48,7 +49,7 @@ impl Changes {
             Some(Effect::TaskReleased { .. }) => count(&self.tasks, "released"),
             Some(Effect::TaskCompleted { .. }) => count(&self.tasks, "completed"),
             Some(Effect::TaskCancelled { .. }) => count(&self.tasks, "cancelled"),
-            // Nobody but the mesh itself hands a task that was not begun in time to the other agent.
+            // Only the mesh itself assigns a task that was not begun in time to the other agent.
             Some(Effect::TaskChanged { set, .. })
                 if event.source.as_str() == US && set.contains_key("assigned_to") =>
             {

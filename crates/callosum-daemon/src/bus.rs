@@ -39,13 +39,13 @@ use super::{
     seat::Item,
 };
 
-/// How often a client that says nothing is asked whether it is there.
+/// Time after which a silent client is pinged.
 const BEAT: Duration = Duration::from_secs(20);
 
-/// Who says nothing for so long, or takes nothing, is let go.
+/// Time after which a client is disconnected that sends nothing, or reads nothing.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How long a request is waited for where its sender says nothing else.
+/// Time that a request waits by default.
 const USUAL_WAIT: Duration = Duration::from_mins(5);
 
 /// Longest that a request may be waited for.
@@ -110,12 +110,12 @@ pub(super) fn answer(
     response
 }
 
-/// What a client says.
+/// Message of a client.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ask<'a> {
     op: String,
-    /// Comes back with the answer, whatever it is.
+    /// Returned with the answer as it is.
     #[serde(rename = "ref")]
     reference: Option<Value>,
     topics: Option<Vec<Pattern>>,
@@ -147,7 +147,7 @@ struct Session {
     /// Hears of acknowledgements while a request of the client waits for one.
     acks: Option<Feed>,
     requests: Vec<Waiting>,
-    /// When the client last said anything.
+    /// Time of the client's last message.
     heard: Instant,
     /// When it was last asked whether it is there.
     asked: Instant,
@@ -159,23 +159,23 @@ struct Waiting {
     until: Instant,
 }
 
-/// Why a session ends.
+/// Reason for the end of a session.
 enum Over {
     /// The client is gone, or takes nothing.
     Gone,
-    /// With a reason that it is told.
-    Told(CloseCode, &'static str),
+    /// The close frame has this code and reason.
+    Close(CloseCode, &'static str),
 }
 
 impl From<Error> for Over {
     fn from(error: Error) -> Self {
         match error {
-            Error::Capacity(_) => Self::Told(
+            Error::Capacity(_) => Self::Close(
                 CloseCode::Size,
                 "the message is too large (limit: 1,048,576 bytes)",
             ),
-            Error::Protocol(_) => Self::Told(CloseCode::Protocol, "not the WebSocket protocol"),
-            Error::Utf8(_) => Self::Told(CloseCode::Invalid, "not UTF-8 text"),
+            Error::Protocol(_) => Self::Close(CloseCode::Protocol, "not the WebSocket protocol"),
+            Error::Utf8(_) => Self::Close(CloseCode::Invalid, "not UTF-8 text"),
             _ => Self::Gone,
         }
     }
@@ -201,7 +201,7 @@ impl Session {
                 break over;
             }
         };
-        if let Over::Told(code, reason) = over {
+        if let Over::Close(code, reason) = over {
             let frame = CloseFrame {
                 code,
                 reason: reason.into(),
@@ -224,11 +224,11 @@ impl Session {
                 Some(message) => self.hear(message?).await,
                 None => Err(Over::Gone),
             },
-            items = next(&mut self.feed) => self.tell(items).await,
+            items = next(&mut self.feed) => self.deliver(items).await,
             items = next(&mut self.acks) => self.match_acks(items).await,
             () = tokio::time::sleep_until(until) => self.beat().await,
             _ = stop.wait_for(|is_over| *is_over) => {
-                Err(Over::Told(CloseCode::Away, "the daemon is stopping"))
+                Err(Over::Close(CloseCode::Away, "the daemon is stopping"))
             }
         }
     }
@@ -239,7 +239,7 @@ impl Session {
             Message::Text(text) => text,
             Message::Close(_) => return Err(Over::Gone),
             Message::Binary(_) => {
-                return Err(Over::Told(CloseCode::Unsupported, "messages must be text"));
+                return Err(Over::Close(CloseCode::Unsupported, "messages must be text"));
             }
             _ => return Ok(()),
         };
@@ -269,7 +269,7 @@ impl Session {
         }
     }
 
-    /// What is answered to the client, or what is wrong.
+    /// Returns the answer to a client's message, or the error.
     async fn answer(&mut self, ask: Ask<'_>) -> Result<Value, Value> {
         let wrong = |words: &str| json!({ "error": words });
         match ask.op.as_str() {
@@ -282,11 +282,11 @@ impl Session {
                 }
                 let since = ask.since.map(|since| since.parse::<Cursor>()).transpose();
                 let since = since.map_err(|error| wrong(&error.to_string()))?;
-                let said = json!(topics);
+                let patterns = json!(topics);
                 let feed = Feed::begin(&self.house.hub, topics, since.as_ref());
                 let cursor = feed.cursor().to_string();
                 self.feed = Some(feed);
-                Ok(json!({ "op": "subscribed", "topics": said, "cursor": cursor }))
+                Ok(json!({ "op": "subscribed", "topics": patterns, "cursor": cursor }))
             }
             "unsubscribe" => {
                 self.feed = None;
@@ -343,7 +343,7 @@ impl Session {
     async fn publish(&self, what: &str, durability: Durability) -> Result<Published, Value> {
         let _in_hand = self.house.long_bodies.begin(what.len()).await;
         let taken = posting::taken(&self.house, &self.meter, what.as_bytes(), durability).await;
-        taken.map_err(|refusal: Refusal| refusal.told(&self.house))
+        taken.map_err(|refusal: Refusal| refusal.to_json(&self.house))
     }
 
     /// Hands a request in, and waits for who acknowledges it without keeping the client waiting.
@@ -377,7 +377,7 @@ impl Session {
                 "requests are stored: `durability` must be logged or synced",
             ));
         }
-        // Before it is handed in: nobody can acknowledge it unheard.
+        // Before the request is published: no acknowledgement can be missed.
         let before = self.house.hub.seen();
         let listen = |since: Option<&Cursor>| {
             let acks = "calc.ack".parse().expect("it is a pattern");
@@ -387,22 +387,23 @@ impl Session {
             self.acks = Some(listen(None));
         }
         let published = self.publish(&value.to_string(), durability).await?;
-        // One that was handed in before, under the same id, may have been acknowledged while nobody listened here. What is not yet
-        // told of the others that wait is read again as well.
+        // A request that was published before, under the same id, may have been acknowledged
+        // without a listener here. Acknowledgements of the others that wait, and that were not
+        // delivered yet, are read again as well.
         let stood = published.events.iter().flatten();
         let stood = stood.filter(|event| event.seq <= before);
         if let Some(event) = stood.min_by_key(|event| event.seq) {
             let listening = self.acks.as_ref().map(Feed::cursor);
             let listening = listening.filter(|at| at.origin.as_deref() == Some(&*event.origin));
-            let told = listening.map_or(event.seq, |at| at.seq);
+            let delivered = listening.map_or(event.seq, |at| at.seq);
             self.acks = Some(listen(Some(&Cursor {
                 origin: Some(event.origin.clone()),
-                seq: event.seq.min(told),
+                seq: event.seq.min(delivered),
             })));
         }
         let until = Instant::now() + wait;
         for event in published.events.iter().flatten() {
-            // Asked again while it waits, it is one request, and what comes of it is told once.
+            // If it is sent again while it waits, it is one request with one result.
             let standing = self.requests.iter_mut();
             match standing.into_iter().find(|one| one.id == event.id) {
                 Some(standing) => standing.until = standing.until.max(until),
@@ -443,14 +444,14 @@ impl Session {
         }
     }
 
-    async fn tell(&mut self, items: Result<Vec<Item>, JournalError>) -> Result<(), Over> {
+    async fn deliver(&mut self, items: Result<Vec<Item>, JournalError>) -> Result<(), Over> {
         for item in items.map_err(|_| unreadable())? {
             let text = match item {
                 Item::Event(frame) => frame.bus(),
                 Item::Notice(notice) => {
-                    let mut told = reading::notice(&notice);
-                    told["op"] = "notice".into();
-                    Utf8Bytes::from(told.to_string())
+                    let mut message = reading::notice(&notice);
+                    message["op"] = "notice".into();
+                    Utf8Bytes::from(message.to_string())
                 }
             };
             self.feed_socket(Message::Text(text)).await?;
@@ -458,7 +459,8 @@ impl Session {
         self.flush().await
     }
 
-    /// Tells what was waited for in vain, asks whether the client is there, and lets it go where it is not.
+    /// Reports requests that have timed out, pings the client, and disconnects it if it does not
+    /// answer.
     async fn beat(&mut self) -> Result<(), Over> {
         let now = Instant::now();
         let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.requests)
@@ -471,7 +473,10 @@ impl Session {
                 .await?;
         }
         if now >= self.heard + PATIENCE {
-            return Err(Over::Told(CloseCode::Away, "received nothing for a minute"));
+            return Err(Over::Close(
+                CloseCode::Away,
+                "received nothing for a minute",
+            ));
         }
         if now >= self.heard.max(self.asked) + BEAT {
             self.asked = now;
@@ -500,10 +505,10 @@ impl Session {
 }
 
 fn unreadable() -> Over {
-    Over::Told(CloseCode::Error, "cannot read the log")
+    Over::Close(CloseCode::Error, "cannot read the log")
 }
 
-/// What a feed has to tell; nothing ever where there is none.
+/// Returns the next items of a feed, or waits forever if there is none.
 async fn next(feed: &mut Option<Feed>) -> Result<Vec<Item>, JournalError> {
     match feed {
         Some(feed) => feed.next().await,

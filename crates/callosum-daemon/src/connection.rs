@@ -1,4 +1,4 @@
-//! One connection: requests one after the other, with a bound on how long each may take to be said.
+//! One connection: requests one after the other, with a time limit for each.
 
 use std::{rc::Rc, time::Duration};
 
@@ -18,10 +18,10 @@ use super::{
     routes::{self, Door, Link},
 };
 
-/// How long the head of a request may take to come, and a connection may wait for its next.
+/// Longest wait for the head of a request, and for the next request of a connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long one that is being answered is waited for at the end.
+/// Longest wait for a request in progress at the end.
 const LEAVE: Duration = Duration::from_secs(2);
 
 /// Most bytes of a request's head.
@@ -73,7 +73,7 @@ where
     let connection = connection.with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
-        // However it ended, there is nobody left to tell.
+        // The connection has ended in any case, so there is no one to report an error to.
         _ = connection.as_mut() => return,
         () = leave.notified() => return,
         _ = stop.wait_for(|is_over| *is_over) => {}
@@ -82,16 +82,16 @@ where
     drop(tokio::time::timeout(LEAVE, connection).await);
 }
 
-/// What is to be answered.
+/// Response to a request.
 enum Answer {
-    /// It is being made, whoever waits for it.
+    /// It is in progress, even if no client waits for it.
     Begun(oneshot::Receiver<Response<Reply>>),
-    /// It is made where somebody waits for it.
+    /// It begins when a client polls for it.
     ToBe(Box<Request<Incoming>>, Link),
 }
 
-/// Begins to follow a request that hands something in, also where nobody waits for the answer any more: who closes the connection behind
-/// what they sent ends with it whatever is still done for it.
+/// Begins to answer a request that publishes something, even if no client waits for the answer any
+/// more. If a client closes the connection right after sending, all other work for it ends.
 fn begun(
     house: &Rc<House>,
     door: Door,

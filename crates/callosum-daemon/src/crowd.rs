@@ -7,7 +7,7 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-/// All connections of the doors that anybody on this machine may knock at.
+/// Connections of the ports, which any user of this machine may connect to.
 pub(super) struct Crowd {
     most: usize,
     guests: RefCell<Vec<Rc<Guest>>>,
@@ -30,7 +30,7 @@ impl Guest {
         self.is_listening.set(false);
     }
 
-    /// Notes that it is told things from now on.
+    /// Records that it is a subscriber from now on.
     pub(super) fn listens(&self) {
         self.is_listening.set(true);
     }
@@ -44,8 +44,8 @@ impl Crowd {
         }
     }
 
-    /// A place for one more; and whether another had to make room, the one that has said nothing for longest. `None`
-    /// where all listen.
+    /// Registers one more connection. Returns whether another had to make room, the one that has
+    /// been silent for longest. Returns `None` if all are subscribers.
     pub(super) fn enter(&self) -> Option<(Rc<Guest>, bool)> {
         let mut guests = self.guests.borrow_mut();
         let is_full = guests.len() >= self.most;
@@ -77,7 +77,7 @@ mod tests {
 
     /// CALC-SEC-1: who says nothing makes room, the longest first; who listens does not.
     #[test]
-    fn who_has_said_nothing_for_longest_makes_room() {
+    fn the_longest_silent_connection_makes_room() {
         let crowd = Crowd::new(2);
         let (first, _) = crowd.enter().unwrap();
         let (second, is_full) = crowd.enter().unwrap();

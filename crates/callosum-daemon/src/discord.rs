@@ -1,4 +1,4 @@
-//! What Discord's webhooks are posted: events as lines of one message, as many as have room.
+//! Messages for Discord's webhooks: events as lines of one message, as many as fit.
 
 use callosum_evidence::terminal_escape::on_one_line;
 use callosum_mesh::event::Event;
@@ -26,7 +26,7 @@ impl Content {
         self.add_line(&line(event))
     }
 
-    /// Adds what has to be known beside the events, likewise.
+    /// Adds a line with other information. Returns whether it fits.
     pub(super) fn add_line(&mut self, line: &str) -> bool {
         let units = line.encode_utf16().count() + 1;
         if self.units + units > LONGEST {
@@ -42,7 +42,7 @@ impl Content {
         self.text.is_empty()
     }
 
-    /// The document that is posted: nobody is mentioned by it, whatever the events say.
+    /// Returns the document to post. It mentions no one, no matter what the events contain.
     pub(super) fn document(&self) -> Value {
         json!({
             "content": self.text.trim_end(),
@@ -52,7 +52,7 @@ impl Content {
     }
 }
 
-/// An event on one line, of which nothing is read as markup.
+/// Returns an event on one line, with all markup escaped.
 fn line(event: &Event) -> String {
     let Event {
         timestamp,
@@ -102,9 +102,10 @@ mod tests {
         .unwrap()
     }
 
-    /// CALC-L1-1: a message has at most 2,000 characters, mentions nobody and obeys nothing that an event says.
+    /// CALC-L1-1: a message has at most 2,000 characters, mentions no one and obeys nothing that an
+    /// event says.
     #[test]
-    fn a_message_is_bounded_and_mentions_nobody() {
+    fn a_message_is_bounded_and_mentions_no_one() {
         let mut content = Content::default();
         let hostile = event("@everyone <@1> **x** \u{1b}[2J\n[a](https://evil.example) \u{1f600}");
         let mut lines = 0;

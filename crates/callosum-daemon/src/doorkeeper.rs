@@ -1,9 +1,11 @@
-//! [`Doorkeeper`]: the thread at a port, which looks whose a connection is the moment that it comes.
+//! [`Doorkeeper`]: the thread at a port, which checks the owner of a connection the moment that it arrives.
 //!
-//! Many hand something in and go without an answer. What is being answered just then must not keep anybody at the door: of who has gone
-//! meanwhile nobody can tell any more whose they were.
+//! Many clients publish something and disconnect without waiting for an answer. A request in
+//! progress must not delay the check: once the peer has disconnected, its user can no longer be
+//! determined.
 //!
-//! Where the machine is this user's alone, those are theirs all the same. Deliberately not here: whom to answer, and with what.
+//! If this user is alone on the machine, such connections belong to this user all the same.
+//! Deliberately not here: which connections are answered, and how.
 
 use std::{
     io,
@@ -19,10 +21,10 @@ use tokio::sync::mpsc;
 
 use super::run::PAUSE;
 
-/// Most that have come and nobody has attended to yet; others wait with the system.
+/// Most accepted connections that wait to be served; others wait in the system's queue.
 const MOST_WAITING: usize = 64;
 
-/// Who has come to a port, in their order.
+/// Queue of the connections of a port, in their order.
 pub(super) struct Doorkeeper {
     come: mpsc::Receiver<Come>,
 }
@@ -31,7 +33,7 @@ pub(super) struct Doorkeeper {
 pub(super) struct Come {
     pub(super) stream: TcpStream,
     pub(super) peer: Peer,
-    /// Whether it has gone, and can have been nobody's but this user's.
+    /// Whether the peer has disconnected, and can only have been this user.
     pub(super) is_ours_alone: bool,
 }
 
@@ -66,7 +68,7 @@ impl Doorkeeper {
         Ok(Self { come })
     }
 
-    /// The next who has come; `None` once nobody is let in any more.
+    /// Returns the next connection. `None` once no more are accepted.
     pub(super) async fn next(&mut self) -> Option<Come> {
         self.come.recv().await
     }

@@ -17,7 +17,8 @@ use super::{
 /// So many events are read from the log before others have their turn.
 const BATCH: usize = 64;
 
-/// About so many bytes go out at once. Who takes nothing keeps as many waiting in this process, beside its queue.
+/// About so many bytes are sent at once. A subscriber that reads nothing keeps as many waiting in
+/// this process, in addition to its queue.
 const CHUNK: usize = 16 * 1024;
 
 /// A subscription; it ends when this is dropped.
@@ -26,7 +27,7 @@ pub(super) struct Feed {
     seat: Rc<Seat>,
     /// The log that it reads.
     origin: String,
-    /// As long as there is something in it that was not told.
+    /// Reader, as long as the log has undelivered events.
     reader: Option<Reader>,
 }
 
@@ -35,7 +36,8 @@ impl Feed {
     pub(super) fn begin(hub: &Rc<Hub>, patterns: Vec<Pattern>, since: Option<&Cursor>) -> Self {
         let seat = Rc::new(Seat::new(patterns, hub.seen()));
         let reader = since.map(|since| {
-            // Past the end of the log is a place of another: it begins anew at once, so that nobody keeps that for a cursor.
+            // A position past the end of the log is from another log: the feed is reset at once, so
+            // that no client keeps it as a cursor.
             let is_past = since.seq > hub.seen() && hub.last().is_ok_and(|last| since.seq > last);
             if is_past {
                 let another = Some(String::new());
@@ -56,7 +58,7 @@ impl Feed {
         }
     }
 
-    /// Where it has come to.
+    /// Returns the position of the feed.
     pub(super) fn cursor(&self) -> Cursor {
         match &self.reader {
             Some(reader) => reader.cursor(),
@@ -88,8 +90,8 @@ impl Feed {
         }
     }
 
-    /// Reads some of the log. Hears of events as they happen from where it ends: between the last look at the log and
-    /// that, nobody else has a turn on this thread.
+    /// Reads some of the log. Switches to live events at its end: between the last look at the log
+    /// and that, nothing else runs on this thread.
     fn replay(&mut self) -> Result<Vec<Item>, JournalError> {
         let current = self.hub.origin();
         if self.reader.is_none()
@@ -99,7 +101,7 @@ impl Feed {
             return Ok(items);
         }
         if current != self.origin {
-            // Another log has begun. The cursor is of the old one, of which the reader tells.
+            // Another log has begun. The cursor is from the old one, and the reader reports that.
             self.reader = None;
         }
         let reader = self.reader.get_or_insert_with(|| {
@@ -129,7 +131,7 @@ impl Feed {
         Ok(items)
     }
 
-    /// What comes next, where that was told others a moment ago: nothing is read for it.
+    /// Returns the next items if others got them a moment ago: nothing is read for them.
     fn shared(&self) -> Option<Vec<Item>> {
         let frames = self.hub.recent_after(self.seat.passed.get(), CHUNK)?;
         let passed = frames.last()?.event.seq;

@@ -5,10 +5,10 @@ use callosum_mesh::event::Event;
 use hyper::body::Bytes;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-/// What follows the event in a message of the bus.
+/// Text after the event in a message of the bus.
 const END: &str = "}";
 
-/// What follows it in a stream.
+/// Text after it in a stream.
 pub(super) const STREAM_END: &str = "\n\n";
 
 /// An event, and its text.
@@ -17,7 +17,7 @@ pub(super) struct Frame {
     pub(super) event: Event,
     /// A message of the bus.
     bus: Utf8Bytes,
-    /// Where the event's own JSON begins in it.
+    /// Start of the event's own JSON in it.
     json: usize,
 }
 
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// CALC-L2-1: the forms of an event hold the same event, which stands in memory as text once.
+    /// CALC-L2-1: the forms of an event hold the same event, whose text is in memory once.
     #[test]
     fn both_forms_of_an_event_are_of_one_text() {
         for (seq, cursor) in [(7, json!("o:7")), (0, Value::Null)] {

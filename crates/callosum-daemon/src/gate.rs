@@ -1,14 +1,15 @@
-//! Who may ask at all: this user's programs on this machine, and no page in a browser.
+//! Access checks: only this user's programs on this machine may send requests, and no page in a
+//! browser.
 //!
-//! A page of another origin can have a browser send requests to loopback, and, by a name that it lets
-//! point there, even read the answers. A browser says so: in `Origin`, in `Sec-Fetch-Site`, and in
-//! `Host`, which then is not one of loopback.
+//! A page of another origin can make a browser send requests to loopback, and, by a name that it
+//! resolves to loopback, even read the answers. The headers of a browser show that: `Origin`,
+//! `Sec-Fetch-Site`, and `Host`, which then is not a loopback name.
 
 use std::net::IpAddr;
 
 use hyper::{HeaderMap, Uri, header};
 
-/// Why a request is not answered.
+/// Reason for rejecting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// `Host` is missing, or is no name of this machine's loopback.

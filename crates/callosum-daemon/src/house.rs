@@ -62,7 +62,7 @@ pub(super) struct House {
 /// Returns the metrics of guard and operator. It reads files, so it has a thread of its own.
 pub(crate) type GuardMetrics = Arc<dyn Fn() -> Result<Vec<Family>, String> + Send + Sync>;
 
-/// How many listen, by transport.
+/// Numbers of subscribers, by transport.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
     pub(super) streams: Rc<Cell<usize>>,
@@ -93,7 +93,7 @@ impl LongAnswers {
         tokio::time::timeout(patience, place).await.ok()?.ok()
     }
 
-    /// Whether somebody waits for a place.
+    /// Whether any client waits for a place.
     pub(super) fn is_waited_for(&self) -> bool {
         self.waiting.get() > 0
     }
@@ -160,7 +160,7 @@ impl House {
         })
     }
 
-    /// Does something beside all else that it does.
+    /// Runs a task concurrently with all others.
     pub(super) fn begin(&self, task: impl Future<Output = ()> + 'static) {
         let mut tasks = self.tasks.borrow_mut();
         while tasks.try_join_next().is_some() {}
@@ -178,7 +178,7 @@ impl House {
         }
     }
 
-    /// What is measured now.
+    /// Returns the current values of the gauges.
     pub(super) fn gauges(&self) -> Gauges {
         let (log_bytes, log_files) = self.hub.size().unwrap_or_default();
         Gauges {
@@ -216,7 +216,8 @@ impl House {
         text(families)
     }
 
-    /// What is served now: another log, where that one was removed.
+    /// Returns the current addresses, with the id of the present log: it changes if the log's
+    /// folder is replaced.
     pub(super) fn serving(&self) -> Serving {
         Serving {
             origin: self.hub.origin(),
@@ -224,7 +225,7 @@ impl House {
         }
     }
 
-    /// How it stands, for `callosum serve status`.
+    /// Returns the state of the daemon, for `callosum serve status`.
     pub(super) fn status(&self) -> Value {
         json!({
             "serving": self.serving(),

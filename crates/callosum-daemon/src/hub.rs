@@ -1,10 +1,10 @@
-//! [`Hub`]: the one who appends for all that this process is handed, and tells all who listen.
+//! [`Hub`]: appends for all clients of this process, and delivers to all subscribers.
 //!
-//! Everything here happens on one thread: between two `await`s nobody else has a turn, which is what
-//! makes the way from the log to what is live gap-free. What other processes append is found by
-//! looking at the log's files every 25 ms as long as somebody listens. A watch of the system would be told sooner, but
-//! costs a crate whose licence the house does not take (`notify` is CC0) or code for each system; a look is
-//! a listing of one small folder.
+//! Everything here runs on one thread: between two `await`s nothing else has a turn, which makes
+//! the way from the log to live events gap-free. Events of other processes are found by looking at
+//! the log's files every 25 ms as long as there is a subscriber. A file watch of the system would
+//! notice sooner, but costs a crate whose license the project does not accept (`notify` is CC0) or
+//! code for each system; a look is a listing of one small folder.
 
 use std::{
     cell::{Cell, RefCell},
@@ -32,60 +32,60 @@ use super::{
     syncer::Syncer,
 };
 
-/// How often the log is looked at while somebody listens.
+/// Interval of looks at the log while there are subscribers.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// How often it is looked at while nobody does, for the metrics.
+/// Interval of looks at it without subscribers, for the metrics.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 
 /// So many events of others are read at once.
 const BATCH: usize = 256;
 
-/// How a log is opened: again where its folder was removed.
+/// Function that opens the log, and opens it again if its folder was removed.
 pub(super) type Opener = Box<dyn Fn() -> Result<Journal, JournalError> + Send>;
 
-/// What was handed in, as it was kept.
+/// Published events, as they were stored.
 pub(super) struct Published {
-    /// Each as it stands in the log; `None` where it changed nothing, since things were so already.
+    /// Each event as it is in the log. `None` if it changed nothing.
     pub(super) events: Vec<Option<Event>>,
-    /// How they are kept, which may be better than was asked for.
+    /// Their durability, which may be better than requested.
     pub(super) durability: Durability,
 }
 
-/// Why what was handed in was not kept.
+/// Reason for which events were not stored.
 #[derive(Debug)]
 pub(super) enum Unpublished {
     /// The log or the board did not take it.
     Mesh(Arc<Undecided>),
     /// More wait to be decided than may.
     Busy,
-    /// What changes the board is kept, and was to be ephemeral: which of the list.
+    /// An event that changes the board was to be ephemeral: its index in the list.
     Ephemeral(usize),
 }
 
-/// The log, and everybody who is told of it.
+/// Log and its subscribers.
 pub(super) struct Hub {
     open: Opener,
     pub(super) journal: RefCell<Journal>,
-    /// The `seq` up to which everybody live was told.
+    /// The `seq` up to which all live subscribers have got everything.
     pub(super) seen: Cell<u64>,
-    /// The log's files as they were when everybody had been told of what is in them.
+    /// The end of the log when all subscribers had got everything in it.
     pub(super) tip: RefCell<LogEnd>,
     pub(super) seats: RefCell<Vec<Rc<Seat>>>,
-    /// What was told last, while anybody listens.
+    /// Latest events, while there is any subscriber.
     recent: RefCell<Recent>,
     pub(super) posts: RefCell<Vec<Post>>,
     pub(super) posted: Notify,
     pub(super) syncer: Syncer,
-    /// The right to read a piece of the log for one who is behind: one at a time, in turns, so that whoever hands something
-    /// in waits for one piece and not for one of each.
+    /// Permit to read a piece of the log for a subscriber that is behind. There is one at a time,
+    /// in turns, so that a publisher waits for one piece and not for one of each.
     replaying: Semaphore,
     keeper: Keeper,
     pub(super) counts: Counts,
 }
 
 impl Hub {
-    /// Opens the log. What is in it already nobody is told of who does not ask.
+    /// Opens the log. Events that are in it already go only to subscribers that ask for them.
     pub(super) fn open(open: Opener, keeper: Keeper) -> Result<Self, ServeError> {
         let mut journal = open()?;
         let before = journal.tip()?;
@@ -113,12 +113,13 @@ impl Hub {
         self.journal.borrow().origin().to_owned()
     }
 
-    /// The last event that everybody was told of.
+    /// Returns the last event that all subscribers have got.
     pub(super) fn seen(&self) -> u64 {
         self.seen.get()
     }
 
-    /// The last event of the log, whoever appended it, of which everybody has been told by then.
+    /// Returns the last event of the log, no matter which process appended it. All subscribers have
+    /// got it by then.
     pub(super) fn last(&self) -> Result<u64, JournalError> {
         self.look()?;
         Ok(self.seen())
@@ -134,15 +135,16 @@ impl Hub {
         self.journal.borrow().read_after(cursor)
     }
 
-    /// Waits until it is one's turn to read a piece of the log, and everybody who has something to hand in has had theirs.
+    /// Waits for the permit to read a piece of the log, after all waiting publishers have had their
+    /// turn.
     pub(super) async fn piece(&self) -> SemaphorePermit<'_> {
         let turn = self.replaying.acquire().await;
         tokio::task::yield_now().await;
         turn.expect("it is never closed")
     }
 
-    /// What comes after this event of the log that was told last, up to about `most` bytes; `None` where it has to be
-    /// read.
+    /// Returns recent events after this one, up to about `most` bytes. `None` if they have to be
+    /// read from the log.
     pub(super) fn recent_after(&self, seq: u64, most: usize) -> Option<Vec<Rc<Frame>>> {
         self.recent.borrow().after(seq, most)
     }
@@ -157,7 +159,7 @@ impl Hub {
             .retain(|other| !Rc::ptr_eq(other, seat));
     }
 
-    /// How many listen.
+    /// Returns the number of subscribers.
     pub(super) fn listeners(&self) -> usize {
         self.seats.borrow().len()
     }
@@ -167,10 +169,12 @@ impl Hub {
         &self.keeper
     }
 
-    /// Keeps these events as `durability` says, tells everybody, and returns them in their places.
+    /// Stores these events with this durability, delivers them to all subscribers, and returns them
+    /// in their places.
     ///
-    /// All that is handed in while others are being appended goes into one write, and one sync does for all of it. A list
-    /// with an event that changes the board is decided first, all or none, and synced whatever was asked for.
+    /// Everything that arrives during an append goes into one write, and one sync is enough for all
+    /// of it. A list with an event that changes the board is decided first, all or none, and always
+    /// synced.
     pub(super) async fn publish(
         &self,
         drafts: Vec<Draft>,
@@ -194,7 +198,8 @@ impl Hub {
         let decided = decided.map_err(|Busy| Unpublished::Busy)?;
         let events = decided.await.map_err(|_| Unpublished::Busy)?;
         let events = events.map_err(Unpublished::Mesh)?;
-        // Who hands it in finds everybody told. What fails here is told of by the next look.
+        // By the acknowledgement all subscribers have got it. A failure here is reported by the
+        // next look.
         if self.look().is_err() {
             self.counts.unreadable();
         }
@@ -211,7 +216,7 @@ impl Hub {
     ) -> Result<Published, Unpublished> {
         let events = if durability == Durability::Ephemeral {
             let events = self.journal.borrow().ephemeral(drafts);
-            self.tell(events.clone());
+            self.deliver(events.clone());
             events
         } else {
             let (done, result) = oneshot::channel();
@@ -251,7 +256,7 @@ impl Hub {
 
     /// Tells everybody what others have appended.
     fn look(&self) -> Result<(), JournalError> {
-        self.begin_anew_if_another()?;
+        self.reopen_if_replaced()?;
         let tip = self.journal.borrow().tip()?;
         if *self.tip.borrow() == tip {
             return Ok(());
@@ -267,12 +272,12 @@ impl Hub {
 
     /// Begins another log where this one was removed or replaced, and has everybody read that from its beginning; whether it
     /// did.
-    pub(super) fn begin_anew_if_another(&self) -> Result<bool, JournalError> {
+    pub(super) fn reopen_if_replaced(&self) -> Result<bool, JournalError> {
         if self.journal.borrow().is_in_place(&self.tip.borrow())? {
             return Ok(false);
         }
         let journal = (self.open)()?;
-        // Whatever is in it already is read by the next look.
+        // Events that are in it already are read by the next look.
         *self.tip.borrow_mut() = journal.tip()?.without_content();
         *self.journal.borrow_mut() = journal;
         self.seen.set(0);
@@ -290,19 +295,19 @@ impl Hub {
             let batch = reader.next_batch(BATCH)?;
             for notice in &batch.notices {
                 for seat in self.seats.borrow().iter() {
-                    seat.tell(notice);
+                    seat.queue_notice(notice);
                 }
             }
             if batch.events.is_empty() {
                 self.seen.set(self.seen.get().max(reader.cursor().seq));
                 return Ok(());
             }
-            self.tell(batch.events);
+            self.deliver(batch.events);
             self.seen.set(reader.cursor().seq);
         }
     }
 
-    pub(super) fn tell(&self, events: Vec<Event>) {
+    pub(super) fn deliver(&self, events: Vec<Event>) {
         let began = Instant::now();
         let seats = self.seats.borrow();
         let mut recent = self.recent.borrow_mut();

@@ -1,7 +1,7 @@
-//! [`Instance`]: the one daemon of a machine's home, and how others find it.
+//! [`Instance`]: the single daemon of a machine's home, and the files by which others find it.
 //!
-//! Who holds `mesh/serve.lock` is it; the lock of one that died is free, so that nothing stale has to be told from
-//! what lives. `mesh/serve.json` says where it is found, for people and scripts.
+//! The holder of `mesh/serve.lock` is the daemon. The lock of a dead one is free, so that there is
+//! no stale state to detect. `mesh/serve.json` has its addresses, for people and scripts.
 
 use std::{
     cell::{Cell, RefCell},
@@ -15,13 +15,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How long the daemon is waited for to answer.
+/// Longest wait for an answer of the daemon.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Longest answer of it.
 const LONGEST: u64 = 1024 * 1024;
 
-/// What is served, and where: the content of `mesh/serve.json`.
+/// Addresses of the daemon: the content of `mesh/serve.json`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Serving {
     /// The daemon's process.
@@ -40,7 +40,7 @@ pub struct Serving {
     pub bus: Option<String>,
     /// The address of the metrics; null where they are not served.
     pub metrics: Option<String>,
-    /// What was to be served and is not.
+    /// Services that could not be started.
     pub unserved: Vec<Unserved>,
 }
 
@@ -49,9 +49,9 @@ pub struct Serving {
 pub struct Unserved {
     /// `events`, `bus` or `metrics`.
     pub what: String,
-    /// Where it was to be.
+    /// Address that was requested.
     pub address: String,
-    /// Why it is not there.
+    /// Reason for the failure.
     pub reason: String,
 }
 
@@ -95,20 +95,21 @@ impl Instance {
         socket(&self.folder)
     }
 
-    /// Removes what stands in the socket's place.
+    /// Removes the file in the socket's place.
     pub(super) fn make_room(&self) -> Result<(), DiskError> {
         self.disk.remove_file(&self.socket())?;
         Ok(())
     }
 
-    /// Notes that the socket which stands there now is its own.
+    /// Records that the socket in its place now is its own.
     pub(super) fn note_socket(&self) -> Result<(), DiskError> {
         let stat = self.disk.stat(&self.socket())?;
         self.socket.set(stat.and_then(|stat| stat.id));
         Ok(())
     }
 
-    /// Whether it is still found where it serves. Where its lock was removed it takes the one that stands there now.
+    /// Returns whether it can still be found. If its lock was removed, it acquires the one that is
+    /// in its place now.
     pub(super) fn stand(&self) -> Result<Stand, DiskError> {
         let path = lock_path(&self.folder);
         if !self.lock.borrow().stands_at(&self.disk, &path)? {
@@ -128,7 +129,7 @@ impl Instance {
     }
 
     /// Tells others where it is found.
-    pub(super) fn tell(&self, serving: &Serving) -> Result<(), DiskError> {
+    pub(super) fn write_addresses(&self, serving: &Serving) -> Result<(), DiskError> {
         let mut text = serde_json::to_string_pretty(serving).expect("it can be written as JSON");
         text.push('\n');
         self.disk
@@ -179,14 +180,15 @@ pub fn may_be_there(disk: &Disk, folder: &Path) -> Result<bool, DiskError> {
     Ok(!is_free)
 }
 
-/// Whether a daemon holds the place, whatever it answers.
+/// Whether a daemon holds the lock, no matter what it answers.
 pub fn is_held(disk: &Disk, folder: &Path) -> Result<bool, DiskError> {
     let path = lock_path(folder);
     let is_held = disk.exists(&path)? && LockFile::private().try_acquire(disk, &path)?.is_none();
     Ok(is_held)
 }
 
-/// The process of the daemon that told of itself last, as `mesh/serve.json` has it; `None` where nothing is told.
+/// Returns the process of the last daemon, as `mesh/serve.json` has it. `None` if there is no such
+/// file.
 pub fn noted_pid(disk: &Disk, folder: &Path) -> Result<Option<u32>, DiskError> {
     let bytes = disk.read_if_there(&folder.join("serve.json"))?;
     let noted = bytes.and_then(|bytes| serde_json::from_slice::<Serving>(&bytes).ok());

@@ -1,13 +1,13 @@
-//! [`Keeper`]: the thread that keeps the board, so that what changes it is decided as the verbs decide it.
+//! [`Keeper`]: the thread of the board, which decides changes as the verbs decide them.
 //!
-//! It has the mesh open for itself: events that mean tasks, messages, discoveries or leases are compared and set there, in one
-//! turn and with one sync for all that wait. Between them it watches the bridge file and the folder of additions, by
-//! looking at their sizes and times and by what [`Scribe`] has read, takes over what somebody wrote, shows
-//! how the board stands, and does what time alone brings about. Who does what it asks of the user's configuration anew each
-//! time that it decides.
+//! It has the mesh open for itself: events about tasks, messages, discoveries or leases are a
+//! compare-and-set there, in one turn and with one sync for all that wait. Between them it watches
+//! the bridge file and the folder of additions, by their sizes and times and by what [`Scribe`] has
+//! read. It applies edits, writes the board to the file, and does what is due by time. It reads the
+//! routes from the user's configuration each time that it decides.
 //!
-//! Deliberately not here: who listens. What this thread appends the hub hears of as it does of what other
-//! processes append; and where this thread cannot go on, everything but the board does.
+//! Deliberately not here: subscribers. The hub finds what this thread appends as it finds the
+//! events of other processes. If this thread fails, everything but the board continues.
 
 use std::{
     sync::{
@@ -30,18 +30,18 @@ use tokio::sync::{Notify, oneshot};
 use super::{run::ServeError, scribe::Scribe};
 use callosum_config::{Looked, MatrixFile};
 
-/// How often the files of the bridge are looked at.
+/// Interval of looks at the files of the bridge.
 const LOOK: Duration = Duration::from_millis(40);
 
-/// How often they are read whether they look changed or not, and the time is looked at. Also how long is paused after a
-/// failure.
+/// Interval of reading them even if they look unchanged, and of checks of what is due. Also the
+/// pause after a failure.
 const READ: Duration = Duration::from_secs(1);
 
 /// So much of what was written is taken over in one turn: others who append wait no longer.
 const MOST_AT_ONCE: usize = 4;
 
-/// After the file was shown, so many times as long as that took what changes on the board alone is not shown anew: many changes are
-/// then shown at once, and who has orders decided seldom waits for that.
+/// After a write of the file, changes of the board alone are not written for this many times as
+/// long as that took. Many changes are then written at once, and commands seldom wait for that.
 const PAUSES: u32 = 4;
 
 /// But for no longer than this.
@@ -50,16 +50,16 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Most lists that wait to be decided. One more is refused.
 const MOST_WAITING: usize = 256;
 
-/// How the mesh is opened: again where its folder was removed.
+/// Function that opens the mesh, and opens it again if its folder was removed.
 pub(super) type Opener = Box<dyn Fn() -> Result<Mesh, MeshError> + Send>;
 
-/// Tells whoever started the daemon that something has gone wrong that it goes on with.
+/// Reports a problem that the daemon continues in spite of.
 pub(crate) type Warn = Box<dyn Fn(&str) + Send>;
 
-/// What became of a list: each event as it stands in the log, `None` where things were so already.
+/// Result for a list: each event as it is in the log, or `None` if it changed nothing.
 pub(super) type Answer = Result<Vec<Option<Event>>, Arc<Undecided>>;
 
-/// What there is to do.
+/// Job of the thread.
 enum Job {
     Decide(Order),
     /// The bridge file was written.
@@ -79,16 +79,17 @@ pub(super) struct Keeper {
     tallies: Arc<Tallies>,
 }
 
-/// What the bridge brought since the process began.
+/// Counts of the bridge since the process began.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
     pub(super) edits: AtomicU64,
     pub(super) conflicts: AtomicU64,
     pub(super) rejected: AtomicU64,
     pub(super) errors: AtomicU64,
-    /// How the board stood when it was last looked at.
+    /// State of the board at the last look.
     pub(super) board: Mutex<Tally>,
-    /// Why the user's configuration cannot be used as it stands now; what could be used last holds.
+    /// Reason for which the user's configuration cannot be used now. The last valid one stays in
+    /// effect.
     pub(super) configuration: Mutex<Option<String>>,
 }
 
@@ -101,10 +102,10 @@ impl Keeper {
         let mesh = open()?.with_matrix(matrix.matrix().clone());
         let (jobs, waiting) = mpsc::sync_channel(MOST_WAITING);
         let jobs = Arc::new(jobs);
-        // It keeps nobody from ending who waits for jobs.
-        let told = Arc::downgrade(&jobs);
+        // A weak reference, so that it does not keep the thread from ending.
+        let weak_jobs = Arc::downgrade(&jobs);
         let scribe = Scribe::start(mesh.disk().clone(), mesh.folder().to_owned(), move || {
-            if let Some(jobs) = told.upgrade() {
+            if let Some(jobs) = weak_jobs.upgrade() {
                 // Where as many jobs wait as may, it is looked after them all the same.
                 drop(jobs.try_send(Job::Look));
             }
@@ -162,7 +163,7 @@ impl Keeper {
 }
 
 impl Tallies {
-    /// Why the user's configuration cannot be used as it stands now.
+    /// Returns the reason for which the user's configuration cannot be used now.
     pub(super) fn configuration_fault(&self) -> Option<String> {
         let fault = self.configuration.lock();
         fault.unwrap_or_else(PoisonError::into_inner).clone()
@@ -178,28 +179,28 @@ impl Drop for Keeper {
     }
 }
 
-/// What the thread works at.
+/// State of the thread.
 struct Desk {
     open: Opener,
     mesh: Mesh,
     matrix: MatrixFile,
     warn: Warn,
     scribe: Scribe,
-    /// What stood in the bridge file and is not taken over yet, the oldest first.
+    /// Earlier contents of the bridge file that are not applied yet, oldest first.
     before: Vec<Vec<u8>>,
-    /// So often it was written over unread, of which nobody was told yet.
+    /// Number of unread overwrites that are not reported yet.
     overwritten: usize,
-    /// Made anew with the mesh: it knows which files it has read.
+    /// Created again with the mesh: it knows which files it has read.
     bridge: Bridge,
     /// Until when nothing is shown that only the board's changes ask for.
     pause: Option<Instant>,
-    /// What the files of the bridge looked like when they were last brought in line.
+    /// Stamp of the bridge's files when they were last synced.
     seen: FileStamp,
-    /// What they looked like right after that.
+    /// Stamp right after that.
     looked: FileStamp,
     /// The change of the board that the bridge file shows.
     shown: Option<u64>,
-    /// What stands there instead, for a moment.
+    /// Text that is in the file instead, for a moment.
     resting: WriteDelay,
     /// When the files were last read.
     read: Option<Instant>,
@@ -232,7 +233,7 @@ impl Desk {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    // What was held back for a while is shown before nobody shows it any more.
+                    // Delayed changes are written now, because no one does it after this thread.
                     self.pause = None;
                     self.attend();
                     return;
@@ -250,12 +251,12 @@ impl Desk {
             .map(|order| (order.list, order.done))
             .unzip();
         self.heed_configuration();
-        let opened = self.open_anew_if_another();
+        let opened = self.reopen_if_replaced();
         let decided = opened.and_then(|()| self.mesh.publish_lists(lists));
         match decided {
             Ok(answers) => {
                 for (answer, done) in answers.into_iter().zip(waiting) {
-                    // Who waited may have gone; what it handed in is decided all the same.
+                    // The author may have disconnected; the events are decided anyway.
                     drop(done.send(answer.map_err(Arc::new)));
                 }
             }
@@ -281,7 +282,7 @@ impl Desk {
         }
     }
 
-    /// Goes on with who does what as the configuration says it now; where it cannot be used, with what it said last.
+    /// Reads the routes from the configuration. If it is invalid, the last ones stay in effect.
     fn heed_configuration(&mut self) {
         let fault = match self.matrix.look() {
             Looked::Same => return,
@@ -294,12 +295,12 @@ impl Desk {
                 Some(reason)
             }
         };
-        let told = self.tallies.configuration.lock();
-        *told.unwrap_or_else(PoisonError::into_inner) = fault;
+        let known = self.tallies.configuration.lock();
+        *known.unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
     fn bring_in_line(&mut self) -> Result<(), MeshError> {
-        self.open_anew_if_another()?;
+        self.reopen_if_replaced()?;
         let is_due = self.read.is_none_or(|at| at.elapsed() >= READ);
         if is_due {
             self.heed_configuration();
@@ -310,7 +311,7 @@ impl Desk {
         let read = self.scribe.take();
         self.before.extend(read.versions);
         self.overwritten += read.overwritten;
-        // What cannot be looked at is brought in line, or told of, by reading.
+        // Files that cannot be looked at are synced, or reported, by reading them.
         let glimpse = self.bridge.glimpse().unwrap_or_default();
         let rev = self.mesh.board()?.rev;
         let is_shown = self.before.is_empty() && self.overwritten == 0 && self.shown == Some(rev);
@@ -371,7 +372,7 @@ impl Desk {
     }
 
     /// Opens the mesh again where its folder was removed or replaced.
-    fn open_anew_if_another(&mut self) -> Result<(), MeshError> {
+    fn reopen_if_replaced(&mut self) -> Result<(), MeshError> {
         if self.mesh.is_in_place()? {
             return Ok(());
         }

@@ -1,16 +1,19 @@
 //! The daemon behind `callosum serve`: events over HTTP, a bus over WebSocket, metrics.
 //!
-//! Start with [`serve`], which runs until it is asked to end. [`Instance`] is the one that serves this
-//! machine's home, and how others find it. `hub` appends to the log (`appending`) and tells everybody who listens, `keeper` keeps the
-//! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading`, `posting` and `models` answer.
+//! Start with [`serve`], which runs until it is canceled. [`Instance`] is the daemon of this
+//! machine's home, and the way to find it. `hub` appends to the log (`appending`) and delivers to
+//! all subscribers. `keeper` maintains the board and the bridge file. `routes` dispatches requests
+//! by port and path; `bus`, `stream`, `reading`, `posting` and `models` answer them.
 //!
-//! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there. Others do what
-//! would hold it up: one waits for the disk (`syncer`), one decides what changes the board (`keeper`), one reads the bridge file as
-//! soon as it is written (`scribe`); each port has one that takes connections and looks whose they are (`doorkeeper`), and each
-//! place outside that events are passed on to has one (`sink`). What the guard has decided is read on one that the runtime lends, when metrics are asked for.
+//! One thread and a runtime on it: it writes the log and delivers to subscribers. Other threads do
+//! what would delay it: one waits for the disk (`syncer`), one decides what changes the board
+//! (`keeper`), and one reads the bridge file as soon as it is written (`scribe`). Each port has a
+//! thread that accepts connections and checks their owners (`doorkeeper`), and each outside
+//! recipient of events has one (`sink`). The guard's decisions are read on a thread of the runtime,
+//! when metrics are requested.
 //!
-//! What is deliberately not here: anything that only works with a daemon. Other processes append to the same log, under its
-//! lock, and are heard of as well.
+//! Deliberately not here: anything that only works with a daemon. Other processes append to the
+//! same log, under its lock, and subscribers get their events as well.
 
 #![forbid(unsafe_code)]
 

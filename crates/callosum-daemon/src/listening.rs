@@ -15,38 +15,38 @@ use serde_json::Value;
 
 use super::instance::socket;
 
-/// How long an answer may take to begin.
+/// Longest wait for the start of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long is waited for the next before the caller has a turn.
+/// Longest wait for the next event before the caller has a turn.
 const TURN: Duration = Duration::from_millis(100);
 
-/// How long a daemon that says nothing counts as there: it says something every 15 s.
+/// Time in which a silent daemon counts as running: it sends something every 15 s.
 const QUIET: Duration = Duration::from_secs(45);
 
-/// Longest that one thing may be that is told.
+/// Most bytes of one item of a stream.
 const LONGEST: usize = 4 * 1024 * 1024;
 
-/// Longest answer to what was handed in.
+/// Most bytes of the answer to a published event.
 const LONGEST_ANSWER: u64 = 1024 * 1024;
 
-/// What is heard of the daemon that serves a folder.
+/// Subscription at the daemon that serves a folder.
 #[derive(Debug)]
 pub struct Listening {
     stream: UnixStream,
-    /// What was read and is not whole yet.
+    /// Bytes that were read and are not complete yet.
     bytes: Vec<u8>,
     quiet: Duration,
 }
 
-/// Something that was told.
+/// Item of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// Where to go on after it; empty where that did not change.
+    /// Position after it; empty if it did not change.
     pub cursor: String,
     /// `reset`, `dropped`, `damaged` or `failed`; empty for an event.
     pub kind: String,
-    /// As JSON; empty where only the cursor was told.
+    /// JSON; empty if there was only a cursor.
     pub data: String,
 }
 
@@ -59,7 +59,7 @@ impl Listening {
         // Nothing in either of them has to be written otherwise in a query.
         let topics = topics.iter().flat_map(|topic| ["&topic=", topic.as_str()]);
         let topics: String = topics.collect();
-        // HTTP/1.0: what is told comes as it is, without the sizes of chunks between.
+        // HTTP/1.0: the stream comes as it is, without chunk sizes in between.
         let request =
             format!("GET /events/stream?since={since}{topics} HTTP/1.0\r\nHost: localhost\r\n\r\n");
         stream.write_all(request.as_bytes())?;
@@ -84,20 +84,21 @@ impl Listening {
         Ok(listening)
     }
 
-    /// The next that is told; `None` where nothing was for a moment. An error where the daemon is gone.
+    /// Returns the next item, or `None` if there was none for a moment. Fails if the daemon is
+    /// gone.
     pub fn next_event(&mut self) -> io::Result<Option<Told>> {
         loop {
             if let Some(block) = self.until(b"\n\n") {
-                let mut told = Told::default();
+                let mut item = Told::default();
                 for line in block.lines() {
                     match line.split_once(": ") {
-                        Some(("id", id)) => id.clone_into(&mut told.cursor),
-                        Some(("event", kind)) => kind.clone_into(&mut told.kind),
-                        Some(("data", data)) => data.clone_into(&mut told.data),
+                        Some(("id", id)) => id.clone_into(&mut item.cursor),
+                        Some(("event", kind)) => kind.clone_into(&mut item.kind),
+                        Some(("data", data)) => data.clone_into(&mut item.data),
                         _ => {}
                     }
                 }
-                return Ok(Some(told));
+                return Ok(Some(item));
             }
             if !self.read()? {
                 self.quiet += TURN;

@@ -1,7 +1,7 @@
-//! [`Counts`]: what the daemon has done, as metrics.
+//! [`Counts`]: metrics of the daemon's work.
 //!
-//! Base units, seconds and bytes, as the conventions of Prometheus ask for. A label never takes more than a few dozen
-//! values: beyond that, what comes from outside counts as `other`.
+//! Base units, seconds and bytes, as the conventions of Prometheus ask for. A label never takes
+//! more than a few dozen values: beyond that, what comes from outside counts as `other`.
 
 use std::{
     cell::{Cell, RefCell},
@@ -27,7 +27,7 @@ const BOUNDS: &[f64] = &[
     0.000_025, 0.000_1, 0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0,
 ];
 
-/// What is counted since the process began.
+/// Counters since the process began.
 #[derive(Debug)]
 pub(super) struct Counts {
     /// By the topic's class and the source.
@@ -40,13 +40,13 @@ pub(super) struct Counts {
     dropped: RefCell<BTreeMap<&'static str, u64>>,
     /// By reason.
     refused: RefCell<BTreeMap<&'static str, u64>>,
-    /// Connections that were let go of already, and nobody's but this user's.
+    /// Connections that closed at once and can only have been this user's.
     let_in: Cell<u64>,
     unreadable: Cell<u64>,
     changes: Changes,
 }
 
-/// How it stands at this moment.
+/// Current values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gauges {
     pub(super) streams: usize,
@@ -74,7 +74,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// An event that everybody is told of, by whomever it was appended.
+    /// Counts an event of the log, no matter which process appended it.
     pub(super) fn event(&self, event: &Event) {
         self.changes.event(event);
         let mut events = self.events.borrow_mut();
@@ -87,7 +87,7 @@ impl Counts {
         *events.entry(key).or_default() += 1;
     }
 
-    /// Something that was handed in here is acknowledged.
+    /// Counts the acknowledgement of a post.
     pub(super) fn publish(&self, durability: Durability, took: Duration) {
         let mut publishes = self.publishes.borrow_mut();
         publishes
@@ -96,7 +96,7 @@ impl Counts {
             .observe_duration(took);
     }
 
-    /// The disk has said that it has what was appended.
+    /// Counts a sync of the disk that has succeeded.
     pub(super) fn sync(&self, took: Duration) {
         self.syncs.borrow_mut().observe_duration(took);
     }
@@ -116,7 +116,8 @@ impl Counts {
         *self.refused.borrow_mut().entry(reason).or_default() += 1;
     }
 
-    /// A connection that was let go of already was taken, since nobody else is at the machine.
+    /// Counts a connection that closed at once and was accepted, since no other user is on the
+    /// machine.
     pub(super) fn let_in(&self) {
         self.let_in.set(self.let_in.get() + 1);
     }

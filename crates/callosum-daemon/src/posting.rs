@@ -1,4 +1,4 @@
-//! `POST /events`: events are handed in, one or a list, all or none.
+//! `POST /events`: publishes one event or a list, all or none.
 
 use std::{rc::Rc, sync::Arc};
 
@@ -25,7 +25,7 @@ use super::{
 /// Most events of a list.
 const MOST: usize = 1000;
 
-/// Why events were not taken.
+/// Reason for rejecting events.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// Something is wrong with them: with which, and what.
@@ -40,7 +40,7 @@ pub(super) enum Refusal {
     Log(Arc<Undecided>),
     /// The board did not: another has the task, or it is not there; and which of a list.
     Board(usize, board::BoardError),
-    /// Another event stands under the id of one.
+    /// Another event has the id of one of them.
     Reused(Arc<Undecided>),
     /// More wait to be decided than may.
     Busy,
@@ -71,7 +71,7 @@ impl From<Unpublished> for Refusal {
     }
 }
 
-/// How long who came while too many waited is asked to stay away.
+/// Time after which a client should retry when too many wait.
 const BUSY: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The answer to a request that hands events in.
@@ -142,8 +142,8 @@ pub(super) async fn answer(
 }
 
 impl Published {
-    /// What is acknowledged of each event: its place, and what that is worth. `seq` is null for one that is kept
-    /// nowhere, and for one that changed nothing, which also has no `id`.
+    /// Returns the acknowledgement of each event: its place and durability. `seq` is null for an
+    /// event that is not stored, and for one that changed nothing, which also has no `id`.
     pub(super) fn acks(&self, origin: &str) -> Vec<Value> {
         let durability = self.durability.as_str();
         let acks = self.events.iter().map(|event| match event {
@@ -165,7 +165,7 @@ impl Published {
     }
 }
 
-/// Reads one event or a list of them, and has them kept and told.
+/// Reads one event or a list of them, stores them and delivers them.
 pub(super) async fn taken(
     house: &Rc<House>,
     meter: &Meter,
@@ -247,8 +247,8 @@ impl Refusal {
         }
     }
 
-    /// As a member `error` of an object, and what else there is to say beside it.
-    pub(super) fn told(&self, house: &House) -> Value {
+    /// Returns an object with a member `error`, and more members with details.
+    pub(super) fn to_json(&self, house: &House) -> Value {
         house.hub.counts.refused(self.label());
         match self {
             Self::Faults(faults) => {
@@ -297,12 +297,12 @@ impl Refusal {
     }
 
     fn response(&self, house: &House) -> Response<Reply> {
-        let told = self.told(house);
+        let body = self.to_json(house);
         let status = match self {
             Self::Faults(_) => StatusCode::BAD_REQUEST,
             Self::TooMany | Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Rate(wait) => {
-                let words = told["error"].as_str().unwrap_or_default();
+                let words = body["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
             }
             Self::Board(
@@ -311,7 +311,7 @@ impl Refusal {
             ) => StatusCode::INSUFFICIENT_STORAGE,
             Self::Board(..) | Self::Reused(_) => StatusCode::CONFLICT,
             Self::Busy => {
-                let words = told["error"].as_str().unwrap_or_default();
+                let words = body["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, BUSY);
             }
             Self::Log(undecided) => match &undecided.error {
@@ -325,6 +325,6 @@ impl Refusal {
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         };
-        reply::data(status, &told)
+        reply::data(status, &body)
     }
 }

@@ -1,7 +1,7 @@
-//! [`Rates`]: how many events a connection may hand in.
+//! [`Rates`]: rate limits of connections.
 //!
-//! A connection is what is counted, since an event's source is whatever its author writes. Connections that are new share one
-//! allowance, so that closing one and opening the next gains nothing.
+//! Connections are counted, since an event's source can be anything that its author writes. New
+//! connections share one allowance, so that closing one and opening the next gains nothing.
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
@@ -17,28 +17,28 @@ const LONGEST_DEBT: (f64, f64) = (2.0, 1000.0);
 #[derive(Debug)]
 pub(super) struct Rates {
     per_second: f64,
-    /// What the next new connection may hand in at once.
+    /// Burst allowance of the next new connection.
     newcomers: Cell<Bucket>,
 }
 
-/// What a connection may hand in; given back when it is dropped.
+/// Allowance of a connection; given back when it is dropped.
 #[derive(Debug)]
 pub(super) struct Meter {
     rates: Rc<Rates>,
     own: Cell<Bucket>,
-    /// What it was given beyond what new connections had.
+    /// Allowance that it got beyond that of new connections.
     granted: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// Events that may still be handed in; below zero where a list was longer than what was left.
+    /// Events that may still be published; below zero if a list was longer than what was left.
     left: f64,
     at: Instant,
 }
 
 impl Rates {
-    /// Lets each connection hand in `per_second` events, and two seconds' worth at once.
+    /// Allows each connection `per_second` events, and two seconds' worth at once.
     pub(super) fn new(per_second: u32, now: Instant) -> Self {
         let per_second = f64::from(per_second);
         let left = per_second * BURST_SECONDS;
@@ -48,8 +48,8 @@ impl Rates {
         }
     }
 
-    /// Returns what a connection may hand in that is made now. It has room for one event at least, unless those that were
-    /// closed have handed in too many.
+    /// Returns the allowance of a connection that is made now. It has room for one event at least,
+    /// unless those that were closed have published too many.
     pub(super) fn enter(self: &Rc<Self>, now: Instant) -> Meter {
         let pool = self.left(self.newcomers.get(), now);
         let left = if pool < 0.0 { pool } else { pool.max(1.0) };
@@ -82,9 +82,10 @@ impl Rates {
 }
 
 impl Meter {
-    /// Takes `count` events of the connection, or says how long to wait until one may be handed in.
+    /// Takes `count` events from the allowance, or returns the time to wait until one may be
+    /// published.
     ///
-    /// Who has anything left may overdraw it with a list, and waits the longer.
+    /// A connection with anything left may overdraw it with a list, and waits the longer.
     pub(super) fn take(&self, count: usize, now: Instant) -> Result<(), Duration> {
         let left = self.rates.left(self.own.get(), now);
         if left < 1.0 {
@@ -119,7 +120,8 @@ mod tests {
         (Rc::new(Rates::new(per_second, start)), start)
     }
 
-    /// CALC-SEC-1: rates are bounded, for each connection by itself, whatever sources its events name.
+    /// CALC-SEC-1: rates are bounded, for each connection by itself, no matter what sources its
+    /// events name.
     #[test]
     fn a_connection_that_hands_in_too_many_waits_and_the_others_do_not() {
         let (rates, start) = rates(10);
@@ -150,7 +152,8 @@ mod tests {
         std::mem::forget((first, next));
     }
 
-    /// CALC-SEC-1: of connections that hand in one event each, all together have what one has, and none is kept out for good.
+    /// CALC-SEC-1: connections that publish one event each share the allowance of one, and none is
+    /// kept out for good.
     #[test]
     fn connections_of_one_event_share_what_one_has() {
         let (rates, start) = rates(10);

@@ -1,7 +1,8 @@
-//! `GET /events`: the log from a cursor on, as far as it goes.
+//! `GET /events`: the log from a cursor to its present end.
 //!
-//! An answer is made in pieces, and none before the one before was taken: who does not read costs the same little, however
-//! much was asked for. So many are made at once; who comes later waits, and costs nothing meanwhile.
+//! A response is made in pieces, each after the one before was taken: a client that does not read
+//! costs the same little, no matter how much it asked for. The number of responses in progress is
+//! limited; later clients wait, and cost nothing until then.
 
 use std::{rc::Rc, time::Duration};
 
@@ -24,7 +25,7 @@ use super::{
     request,
 };
 
-/// So many events where nobody says how many.
+/// Default number of events.
 const USUAL: usize = 100;
 
 /// Most events of an answer.
@@ -39,19 +40,20 @@ pub(super) const MOST_PATTERNS: usize = 32;
 /// About so many bytes of the log are read at once, and make a piece.
 const PIECE_BYTES: u64 = 16 * 1024;
 
-/// Who takes nothing for so long is let go. Also how long a place among those who are answered in pieces is waited for.
+/// Time after which a client that reads nothing is disconnected. Also the longest wait for a place
+/// among the responses in pieces.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The same where others wait for the place.
 const PATIENCE_OF_OTHERS: Duration = Duration::from_secs(1);
 
-/// How often it is looked whether others wait.
+/// Interval of checks whether others wait.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long who found no place is asked to stay away.
+/// Time after which a client should retry when all places are taken.
 const LATER: Duration = Duration::from_secs(5);
 
-/// What is wanted of the log.
+/// Parameters of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wanted {
     pub(super) since: Option<Cursor>,
@@ -162,10 +164,10 @@ pub(super) async fn answer(
     house.begin(async move {
         let _place = place;
         tokio::select! {
-            told = tell(&own, answering, first, &sender) => match told {
-                Ok(Told::All) => {}
+            progress = send_pieces(&own, answering, first, &sender) => match progress {
+                Ok(Progress::All) => {}
                 // What waits to be sent goes with the connection: its other side takes nothing.
-                Ok(Told::Left) => ends.notify_one(),
+                Ok(Progress::Left) => ends.notify_one(),
                 Err(_) => own.hub.counts.refused("log"),
             },
             () = sender.closed() => {}
@@ -175,13 +177,13 @@ pub(super) async fn answer(
     reply::of(kind, Reply::Pieces(Some(receiver)))
 }
 
-/// Hands over piece after piece, until the last, or nobody takes one.
-async fn tell(
+/// Sends piece after piece, until the last, or until the client stops reading.
+async fn send_pieces(
     house: &House,
     mut answering: Answering,
     first: String,
     sender: &mpsc::Sender<Piece>,
-) -> Result<Told, JournalError> {
+) -> Result<Progress, JournalError> {
     let mut first = Some(first);
     while let Some(room) = room(house, sender).await {
         let text = match first.take() {
@@ -191,20 +193,20 @@ async fn tell(
         let is_last = answering.is_over;
         room.send(Piece { text, is_last });
         if is_last {
-            return Ok(Told::All);
+            return Ok(Progress::All);
         }
     }
-    Ok(Told::Left)
+    Ok(Progress::Left)
 }
 
-/// How far an answer has come.
-enum Told {
+/// Progress of a response.
+enum Progress {
     All,
-    /// Nobody takes the rest.
+    /// The client does not take the rest.
     Left,
 }
 
-/// Waits until the piece before was taken; `None` where nobody takes it.
+/// Waits until the piece before was taken. Returns `None` if the client does not take it.
 async fn room<'a>(
     house: &House,
     sender: &'a mpsc::Sender<Piece>,
@@ -234,7 +236,7 @@ struct Answering {
     /// Events and bytes of them so far.
     events: usize,
     bytes: usize,
-    /// What is told of in the end, where it does not stand among the events.
+    /// Notices for the end of the response, if they are not among the events.
     notices: Vec<Value>,
     /// Whether nothing follows.
     is_over: bool,

@@ -1,14 +1,13 @@
-//! [`Recent`]: the frames of the events that were told last. Who fell behind by no more than these reads them here, made
-//! once for all, and not each for itself from the log.
+//! [`Recent`]: frames of the latest events. A subscriber that is behind by no more than these gets them here, made once for all, instead of reading the log.
 
 use std::{collections::VecDeque, rc::Rc};
 
 use super::frame::Frame;
 
-/// Most bytes that are kept: more than the longest list that is handed in at once.
+/// Most bytes that are kept: more than the longest list of a post.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
-/// About so many bytes a frame takes beside its text and what that was made of.
+/// Approximate bytes of a frame in addition to its text and the event that it was made from.
 const BESIDE: usize = 1024;
 
 /// Events that follow one another in the log without a gap.
@@ -19,8 +18,8 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// Keeps an event that stands in the log. What does not come before it there is forgotten, and the oldest past the
-    /// bound.
+    /// Adds an event of the log. Events that do not directly precede it are forgotten, and so are
+    /// the oldest past the limit.
     pub(super) fn push(&mut self, frame: &Rc<Frame>) {
         let last = self.frames.back().map(|last| last.event.seq);
         if last.is_some_and(|last| last + 1 != frame.event.seq) {
@@ -35,7 +34,8 @@ impl Recent {
         }
     }
 
-    /// What comes after this event, up to about `most` bytes; `None` where not all of that is kept.
+    /// Returns the events after this one, up to about `most` bytes. `None` if some of them are not
+    /// kept.
     pub(super) fn after(&self, seq: u64, most: usize) -> Option<Vec<Rc<Frame>>> {
         let first = self.frames.front()?.event.seq;
         let begin = usize::try_from((seq + 1).checked_sub(first)?).ok()?;

@@ -1,10 +1,11 @@
-//! [`Replaced`]: files that stood in the bridge file's place until others were put there, and that somebody has open.
+//! [`Replaced`]: files that were in the bridge file's place until others replaced them, and that another program has open.
 //!
-//! Who puts a file over another takes away its name, and what is written into it from then on is gone once it is closed. Each file that
-//! stands there is therefore kept open, and read for as long as anybody may write it.
+//! A program that renames a file over another removes the other's name, and text that is written
+//! into that one from then on is lost once it is closed. Therefore each file in the bridge file's
+//! place is kept open, and read for as long as anyone may write it.
 //!
-//! Deliberately not here: files that were exchanged away. They have names, by which they are found; where one of them is read here as well it is
-//! the same text.
+//! Deliberately not here: files that were exchanged away. They have names, by which they are found.
+//! If one of them is read here as well, it is the same text.
 
 use std::{
     collections::VecDeque,
@@ -14,10 +15,10 @@ use std::{
 use callosum_host::disk::{DiskFile, FileId};
 use serde::de::IgnoredAny;
 
-/// Most that are kept open; the oldest is let go.
+/// Most files that are kept open; the oldest is closed.
 const MOST: usize = 64;
 
-/// The file that stands there, and those before it that may still be written.
+/// The file in the bridge file's place, and those before it that may still be written.
 #[derive(Debug, Default)]
 pub(super) struct Replaced {
     standing: Option<Open>,
@@ -33,8 +34,8 @@ struct Open {
 }
 
 impl Replaced {
-    /// Takes in which file stands there now, and what was read of it.
-    pub(super) fn stands(&mut self, file: DiskFile, id: Option<FileId>, bytes: &[u8]) {
+    /// Records the file that is in place now, and the bytes that were read from it.
+    pub(super) fn record(&mut self, file: DiskFile, id: Option<FileId>, bytes: &[u8]) {
         self.before.retain(|open| open.id != id);
         let was = self.standing.replace(Open {
             file,
@@ -47,8 +48,8 @@ impl Replaced {
         }
     }
 
-    /// What was written since into those that stand there no more, as far as it is whole or nobody goes on with it. Lets go of those that nobody writes any
-    /// more. Costs a reading of each.
+    /// Returns text that was written since into replaced files, if it is complete or no one has the
+    /// file open any more. Closes those that no one writes any more. Costs a read of each.
     pub(super) fn written(&mut self, most_bytes: u64) -> Vec<Vec<u8>> {
         let mut written = Vec::new();
         self.before.retain_mut(|open| {

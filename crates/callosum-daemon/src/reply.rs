@@ -1,4 +1,4 @@
-//! [`Reply`]: what is answered, at once or bit by bit.
+//! [`Reply`]: body of a response, complete or in pieces.
 
 use std::{
     pin::Pin,
@@ -33,7 +33,7 @@ pub(super) struct Piece {
     pub(super) is_last: bool,
 }
 
-/// The rest of an answer was not made: its connection ends, so that nobody takes what there is of it for all.
+/// The rest of a response is missing: its connection ends, so that no client takes it for complete.
 #[derive(Debug, thiserror::Error)]
 #[error("the response is incomplete")]
 pub(super) struct Cut;
@@ -89,7 +89,7 @@ pub(super) fn whole(
     response
 }
 
-/// An answer that is well, of whatever body.
+/// Returns a successful response with a body.
 pub(super) fn of(kind: &'static str, body: Reply) -> Response<Reply> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();

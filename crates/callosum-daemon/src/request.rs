@@ -1,4 +1,4 @@
-//! What is asked: a query and a body, both bounded.
+//! Query and body of a request, both bounded.
 
 use std::{future::poll_fn, pin::Pin, time::Duration};
 
@@ -10,10 +10,10 @@ use hyper::{
 /// Most bytes of a body: a list of events.
 pub(super) const LONGEST_BODY: usize = 1024 * 1024;
 
-/// How long a body may take to come.
+/// Longest time that a body may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a body was not read.
+/// Reason for which a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
     TooLong,
@@ -107,8 +107,8 @@ mod tests {
         // What was meant is not known, and passing it over would answer another question.
         for wrong in ["bad=%f", "utf=%ff", "topic=%zz", "%f=1"] {
             let uri: Uri = format!("/events?since=1&{wrong}").parse().unwrap();
-            let said = query(&uri).unwrap_err();
-            assert!(said.contains(wrong), "{said}");
+            let error = query(&uri).unwrap_err();
+            assert!(error.contains(wrong), "{error}");
         }
     }
 }

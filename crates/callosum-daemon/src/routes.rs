@@ -1,4 +1,4 @@
-//! What is asked, at which door, and who answers it.
+//! Routes of requests by port and path.
 
 use std::rc::Rc;
 
@@ -13,18 +13,18 @@ use super::{
     stream,
 };
 
-/// Where a request comes in.
+/// Entry point of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Door {
     /// Events over HTTP.
     Events,
     /// The bus.
     Bus,
-    /// What Prometheus reads.
+    /// Metrics for Prometheus.
     Metrics,
     /// The socket that only this user may open. All is answered there.
     Socket,
-    /// One of the others, at which another user's program stands. Nothing is answered there.
+    /// Another user's program has connected to one of the ports. It gets no answers.
     Shut,
 }
 
@@ -36,7 +36,7 @@ const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub(super) struct Link {
     /// Ends it at once.
     pub(super) ends: Rc<Notify>,
-    /// How many events it may hand in.
+    /// Rate limit for its events.
     pub(super) meter: Rc<Meter>,
 }
 

@@ -37,16 +37,17 @@ use super::{
 use callosum_config::{MatrixFile, SinkSetting};
 use callosum_mesh::{mesh_store, presence::PresenceSource};
 
-/// Most connections at once. For one more the one makes room that has said nothing for longest.
+/// Most connections at once. For one more, the connection that has been silent for longest is
+/// closed.
 const MOST_CONNECTIONS: usize = 256;
 
-/// How often it is looked whether the daemon's own files are still there.
+/// Interval of looks at the daemon's own files.
 const OWN_LOOK: Duration = Duration::from_millis(100);
 
-/// How long a port that cannot take a connection now is left alone: as when there are no more file descriptors.
+/// Pause of a port that cannot accept connections now, as when there are no more file descriptors.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
-/// What the daemon is given.
+/// Inputs of the daemon.
 pub struct Setting {
     /// The files of this machine.
     pub disk: Disk,
@@ -58,15 +59,15 @@ pub struct Setting {
     pub folder: PathBuf,
     /// The addresses to serve at.
     pub addresses: Addresses,
-    /// Events a second that each source may hand in.
+    /// Events per second that each connection may publish.
     pub rate: u32,
-    /// Where events are passed on to.
+    /// Outside recipients of events.
     pub sinks: Vec<SinkSetting>,
     /// The models that are served, if any.
     pub models: Option<ModelServing>,
-    /// What the guard has decided.
+    /// Metrics of the guard and the operator.
     pub guard: GuardMetrics,
-    /// Who does what.
+    /// Roles and routes of agents.
     pub matrix: MatrixFile,
     /// Shows which agents can work.
     pub presence: PresenceSource,
@@ -76,7 +77,7 @@ pub struct Setting {
     pub cancel: Cancel,
 }
 
-/// Why it does not serve.
+/// Reason for which it does not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The log cannot be opened.
@@ -85,15 +86,15 @@ pub enum ServeError {
     /// The board that follows from it cannot be.
     #[error("cannot open the board of tasks and messages")]
     Mesh(#[from] MeshError),
-    /// Files beside the log cannot be written.
+    /// Files next to the log cannot be written.
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// The socket cannot be made.
     #[error("cannot listen at `{}`", path.display())]
     Socket {
-        /// Where.
+        /// Path of the socket.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         source: io::Error,
     },
     /// Nothing of what was to be served can be.
@@ -230,7 +231,8 @@ pub fn serve(
                         continue;
                     };
                     let door = match come.peer {
-                        // Whoever gathers metrics is often a user of its own, and they hold no words of anybody.
+                        // A metrics collector often runs as a user of its own, and the metrics
+                        // contain no text of any agent.
                         _ if door == Door::Metrics => door,
                         Peer::Gone if come.is_ours_alone => {
                             house.hub.counts.let_in();
@@ -260,7 +262,7 @@ pub fn serve(
                 }
             });
         }
-        instance.tell(&serving)?;
+        instance.write_addresses(&serving)?;
         let own = UnixListener::from_std(own).map_err(ServeError::Runtime)?;
         let answering = answer_at_own_socket(Rc::clone(&house), Rc::clone(&instance), own, clock);
         accepting.spawn_local(answering);
@@ -273,7 +275,8 @@ pub fn serve(
             .and_then(pipe::Receiver::from_owned_fd)
             .map_err(ServeError::Runtime)?;
         asked.readable().await.map_err(ServeError::Runtime)?;
-        // First nobody new, then everybody who is being answered, each within its own bound.
+        // First it accepts no new connections, then it waits for those in progress, each within its
+        // own limit.
         accepting.shutdown().await;
         over.send_replace(true);
         house.end().await;
@@ -325,7 +328,7 @@ async fn answer_at_own_socket(
                         own = listener;
                         house.replaced.replace(Some(clock.now().to_string()));
                         // For people and scripts; who asks finds the socket.
-                        drop(instance.tell(&house.serving()));
+                        drop(instance.write_addresses(&house.serving()));
                     }
                 }
                 Err(_) => house.hub.counts.unreadable(),
@@ -342,7 +345,8 @@ fn bind(address: SocketAddr) -> io::Result<(StdListener, SocketAddr)> {
     Ok((listener, address))
 }
 
-/// Why nothing is served at an address, and who is there instead where that can be known.
+/// Returns the reason for which an address cannot be served, with the program that has it if that
+/// is known.
 fn why_not(address: SocketAddr, error: &io::Error) -> String {
     if error.kind() != io::ErrorKind::AddrInUse {
         return error.to_string();

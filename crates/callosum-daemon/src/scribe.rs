@@ -1,9 +1,11 @@
-//! [`Scribe`]: the thread that keeps those who write the bridge file apart, and reads what each of them wrote.
+//! [`Scribe`]: the thread that separates concurrent authors of the bridge file, and reads what each of them wrote.
 //!
-//! Two who edit the file overwrite one another's additions as soon as both have read it. Whoever begins to write has the
-//! file to itself as soon as that is told here: a [`StandbyFile`] is put in its place, for the next one. What each wrote is read
-//! when it is closed, and given back to where it was written, whatever else the daemon is doing: [`Keeper`](super::keeper::Keeper) takes it over when it gets to it.
-//! Two who open the file before that is told still overwrite one another; [`Trail`] counts them.
+//! Two authors who edit the file overwrite one another's additions as soon as both have read it. An
+//! author who begins to write gets the file alone as soon as this thread notices: a [`StandbyFile`]
+//! replaces it, for the next one. Each text is read when its file is closed, and the file goes back
+//! to where it was written, no matter what else the daemon is doing.
+//! [`Keeper`](super::keeper::Keeper) applies the text when it gets to it. Two authors who open the
+//! file before that still overwrite one another; [`Trail`] counts them.
 
 use std::{
     io,
@@ -28,13 +30,13 @@ use super::{
     trail::{Place, Reading, Trail},
 };
 
-/// How long nothing may be told until it is looked whether the folder is still the same.
+/// Time without notices after which the identity of the folder is checked.
 const REST: Duration = Duration::from_millis(500);
 
-/// How long it is waited for this thread before a file is shown.
+/// Longest wait for this thread before a file is written to its place.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// How often the file is read where the system does not tell that it was written.
+/// Interval of reading the file if the system does not notify about writes.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Most readings that wait to be taken over. What is written after that stays in the file alone.
@@ -50,7 +52,7 @@ pub(super) struct Scribe {
     is_over: Arc<AtomicBool>,
 }
 
-/// What of the files that are about to stand in the bridge file's place has been seen to.
+/// Progress of this thread with the files that are about to replace the bridge file.
 #[derive(Debug, Default)]
 struct Apart {
     seen_to: Mutex<SeenTo>,
@@ -60,7 +62,7 @@ struct Apart {
 #[derive(Debug, Default)]
 struct SeenTo {
     is_watching: bool,
-    /// The last file each of whose closings is told by itself.
+    /// The last file whose closes are each reported separately.
     file: Option<FileId>,
 }
 
@@ -70,12 +72,13 @@ impl Apart {
     }
 }
 
-/// What was read of the file.
+/// Text that was read from the file.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     /// The oldest first.
     pub(super) versions: Vec<Vec<u8>>,
-    /// So often it was written, and written over before it could be read, as far as the system tells.
+    /// Number of texts that were overwritten before they could be read, as far as the system
+    /// notifies.
     pub(super) overwritten: usize,
 }
 
@@ -109,8 +112,9 @@ impl Scribe {
         })
     }
 
-    /// Waits for a moment until each closing of a file is told by itself that is about to stand in the bridge file's place, so that of two who
-    /// have it open at once before it is known to stand there both are counted.
+    /// Waits for a moment until each close of a file that is about to replace the bridge file is
+    /// reported separately. So, if two authors have it open at once before its replacement is
+    /// noticed, both are counted.
     pub(super) fn tell_apart(&self, disk: Disk) -> impl Fn(&Path) + Send + Sync + use<> {
         let apart = Arc::clone(&self.apart);
         move |path| {
@@ -124,7 +128,7 @@ impl Scribe {
         }
     }
 
-    /// What was read since it was last asked.
+    /// Returns what was read since the last call.
     pub(super) fn take(&self) -> Read {
         let read = self.read.lock();
         std::mem::take(&mut *read.unwrap_or_else(PoisonError::into_inner))
@@ -165,11 +169,13 @@ impl Work {
                 tell();
             }
         }
-        // It is one that nobody has written into, and goes sooner or later if it cannot go now.
+        // It is a copy that no one has written into, and is removed sooner or later if it cannot be
+        // removed now.
         drop(self.spare.lift());
     }
 
-    /// The mesh's folder, the one in which a file stands before it is shown, and that of the files that were exchanged away.
+    /// Returns the mesh's folder, that of the next file, and that of the files that were exchanged
+    /// away.
     fn folders(&self) -> [PathBuf; 3] {
         let next = self.folder.join(KEPT);
         [self.folder.clone(), next, self.spare.folder()]
@@ -178,7 +184,7 @@ impl Work {
     /// Waits until a file may have been written.
     fn waits(&mut self) {
         let folders = self.folders();
-        // Removed, and made anew: another folder under the same name.
+        // Removed and created again: another folder under the same name.
         let ids = folders.each_ref().map(|folder| {
             let stat = self.disk.stat(folder).ok().flatten();
             stat.and_then(|stat| stat.id)
@@ -198,18 +204,18 @@ impl Work {
         self.hears(REST);
     }
 
-    /// Takes in what is told within so long; whether it leaves anything to be done.
+    /// Takes notices for so long. Returns whether they leave anything to be done.
     fn hears(&mut self, most: Duration) -> bool {
         let Some(watched) = &mut self.watch else {
             return false;
         };
-        let Ok(told) = watched.watch.wait(most) else {
+        let Ok(changes) = watched.watch.wait(most) else {
             self.watch = None;
             self.apart.lock().is_watching = false;
             return false;
         };
-        let is_next = |told: &FileChange| told.folder == 1 && told.name == NEXT;
-        if told.iter().any(is_next) {
+        let is_next = |change: &FileChange| change.folder == 1 && change.name == NEXT;
+        if changes.iter().any(is_next) {
             let next = self.folder.join(KEPT).join(NEXT);
             let id = self.disk.stat(&next).ok().flatten();
             // It may be gone again.
@@ -217,26 +223,26 @@ impl Work {
             self.apart.lock().file = id.and_then(|stat| stat.id);
             self.apart.changed.notify_all();
         }
-        let is_put = |told: &FileChange| {
-            told.folder == 0 && told.name == FILE && matches!(told.change, Change::Put(_))
+        let is_put = |change: &FileChange| {
+            change.folder == 0 && change.name == FILE && matches!(change.change, Change::Put(_))
         };
-        if told.iter().any(is_put) {
+        if changes.iter().any(is_put) {
             self.tells_apart();
         }
-        for told in told {
-            let place = match told.folder {
-                _ if told.change == Change::Unknown => Place::Bridge,
-                0 if told.name == FILE => Place::Bridge,
-                1 if told.name == NEXT => Place::Next,
+        for change in changes {
+            let place = match change.folder {
+                _ if change.change == Change::Unknown => Place::Bridge,
+                0 if change.name == FILE => Place::Bridge,
+                1 if change.name == NEXT => Place::Next,
                 0 | 1 => continue,
-                _ => Place::Late(told.name),
+                _ => Place::Late(change.name),
             };
-            self.trail.hear(place, told.change);
+            self.trail.hear(place, change.change);
         }
         self.is_shared() || !self.trail.due().is_empty()
     }
 
-    /// Has each closing of the file that stands in the bridge file's place told by itself.
+    /// Requests a separate notice for each close of the bridge file.
     fn tells_apart(&self) {
         if let Some(watched) = &self.watch {
             // It may be gone again, or stand there not yet.
@@ -244,14 +250,14 @@ impl Work {
         }
     }
 
-    /// Whether somebody writes where another may, and can be given the file for itself.
+    /// Whether someone writes where another author may, and can be given the file alone.
     fn is_shared(&self) -> bool {
         self.trail.is_written() && self.spare.is_ready()
     }
 
     /// Parts those who write, and reads what was written; whether there is anything to tell.
     fn attends(&mut self) -> bool {
-        let mut is_told = false;
+        let mut has_news = false;
         loop {
             if self.is_shared() {
                 if self.spare.exchange().is_ok_and(|is_done| is_done) {
@@ -259,16 +265,16 @@ impl Work {
                     self.lays();
                     self.hears(Duration::ZERO);
                 } else {
-                    // What cannot be exchanged is read where it stands.
+                    // A file that cannot be exchanged is read where it is.
                     self.trail.leave();
                 }
             }
             for place in self.trail.due() {
-                is_told |= self.reads(&place);
+                has_news |= self.reads(&place);
             }
             for bytes in self.replaced.written(MOST_BYTES as u64) {
                 self.keeps(bytes);
-                is_told = true;
+                has_news = true;
             }
             self.gives_back();
             if !self.hears(Duration::ZERO) {
@@ -278,10 +284,10 @@ impl Work {
         let overwritten = self.trail.rest();
         if overwritten > 0 {
             self.read().overwritten += overwritten;
-            is_told = true;
+            has_news = true;
         }
         self.lays();
-        is_told
+        has_news
     }
 
     /// Lets who has done writing find what they wrote where they wrote it.
@@ -304,7 +310,8 @@ impl Work {
         }
     }
 
-    /// Reads a file; whether somebody has written something new. What cannot be read the keeper meets, and counts.
+    /// Reads a file. Returns whether someone has written something new. A file that cannot be read
+    /// is left to the keeper, which counts it.
     fn reads(&mut self, place: &Place) -> bool {
         let path = match place {
             Place::Bridge => self.folder.join(FILE),
@@ -322,7 +329,7 @@ impl Work {
         let reading = self.trail.read(place, bytes.as_deref());
         if let (Place::Bridge, Some(file), Some(bytes)) = (place, file, &bytes) {
             let id = file.id().ok().flatten();
-            self.replaced.stands(file, id, bytes);
+            self.replaced.record(file, id, bytes);
         }
         let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty() && reading != Reading::Same)
         else {
@@ -340,7 +347,7 @@ impl Work {
         reading == Reading::New
     }
 
-    /// Keeps what somebody wrote until it is taken over; the same once.
+    /// Stores text that someone wrote until it is applied; the same text once.
     fn keeps(&self, bytes: Vec<u8>) {
         let mut read = self.read();
         if read.versions.contains(&bytes) {

@@ -1,4 +1,4 @@
-//! [`Seat`]: where what goes out waits for one subscriber, and no other waits for it.
+//! [`Seat`]: send queue of one subscriber, which delays no other.
 
 use std::{
     cell::{Cell, RefCell},
@@ -14,7 +14,7 @@ use super::frame::Frame;
 /// Most bytes that wait for one subscriber. Who is further behind reads on from the log.
 pub(super) const LONGEST_QUEUE: usize = 128 * 1024;
 
-/// What a subscriber is told.
+/// Item for a subscriber.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Event(Rc<Frame>),
@@ -27,7 +27,7 @@ pub(super) struct Seat {
     pub(super) patterns: RefCell<Vec<Pattern>>,
     queue: RefCell<VecDeque<Item>>,
     bytes: Cell<usize>,
-    /// The `seq` up to which it was told everything.
+    /// The `seq` up to which it got everything.
     pub(super) passed: Cell<u64>,
     /// Whether it hears of events as they happen; else it reads the log, and comes to the end of it.
     pub(super) is_live: Cell<bool>,
@@ -57,10 +57,10 @@ impl Seat {
             .any(|pattern| pattern.matches(&frame.event.topic))
     }
 
-    /// Hands over an event, without waiting for anybody. Says whether it found room.
+    /// Queues an event without waiting. Returns whether there was room.
     ///
-    /// Where a kept one finds none, all that waits is let go and will be read from the log, in order. One that
-    /// is kept nowhere is counted.
+    /// If there is no room for a stored event, the whole queue is dropped and will be read from the
+    /// log, in order. An event that is not stored is counted.
     pub(super) fn offer(&self, frame: &Rc<Frame>) -> bool {
         let seq = frame.event.seq;
         let is_kept = seq > 0;
@@ -88,8 +88,8 @@ impl Seat {
         is_room
     }
 
-    /// Hands over what has to be known beside the events.
-    pub(super) fn tell(&self, notice: &Notice) {
+    /// Queues a notice.
+    pub(super) fn queue_notice(&self, notice: &Notice) {
         if self.is_live.get() {
             self.queue
                 .borrow_mut()
@@ -115,7 +115,7 @@ impl Seat {
         self.bytes.set(0);
     }
 
-    /// What waits, up to about `most` bytes of it.
+    /// Takes items from the queue, up to about `most` bytes.
     pub(super) fn take(&self, most: usize) -> Vec<Item> {
         let mut items = Vec::new();
         let lost = self.lost.replace(0);
@@ -180,21 +180,21 @@ mod tests {
 
     /// CALC-L2-1: what is kept nowhere and found no room is counted.
     #[test]
-    fn ephemeral_events_that_found_no_room_are_told_of() {
+    fn ephemeral_events_that_found_no_room_are_reported() {
         let seat = live("**");
         assert!(seat.offer(&frame(0, "a", LONGEST_QUEUE - 1000)));
         assert!(!seat.offer(&frame(0, "a", 5000)));
         assert!(seat.is_live.get());
-        let told = seat.take(usize::MAX);
+        let items = seat.take(usize::MAX);
         assert!(matches!(
-            told[0],
+            items[0],
             Item::Notice(Notice::Dropped { count: 1 })
         ));
-        assert_eq!(told.len(), 2);
+        assert_eq!(items.len(), 2);
     }
 
     #[test]
-    fn what_nobody_asked_for_counts_as_passed() {
+    fn unwanted_events_count_as_passed() {
         let seat = live("a.*");
         assert!(seat.offer(&frame(1, "b", 10)));
         assert_eq!(seat.passed.get(), 1);

@@ -1,9 +1,11 @@
-//! [`Sink`]: a thread that passes events on to a place outside, from where it stood.
+//! [`Sink`]: a thread that passes events on to an outside recipient, from its last position.
 //!
-//! It reads the log as everybody does, from a cursor of its own that it keeps in `mesh/sinks/`; a place that is down is
-//! caught up later, and costs nobody else anything. What one post holds [`discord`](super::discord) says.
+//! It reads the log as all readers do, from a cursor of its own that it keeps in `mesh/sinks/`. A
+//! recipient that is down gets its events later, and delays no other. [`discord`](super::discord)
+//! makes the text of a post.
 //!
-//! An event is passed on at least once: who is killed between a post and its cursor posts the same again.
+//! An event is delivered at least once: if the process is killed between a post and its cursor, the
+//! same events are posted again.
 
 use std::{
     io,
@@ -22,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::{discord::Content, hub};
 use callosum_config::{SinkKind, SinkSetting};
 
-/// How often the log is looked at.
+/// Interval of looks at the log.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The shortest pause between two posts: Discord takes 30 a minute of each webhook.
@@ -43,7 +45,7 @@ const BATCH: usize = 64;
 /// So many events in a row may be refused by themselves; a place that refuses more takes none.
 const FEW: u32 = 3;
 
-/// Characters of what a place answered that are told.
+/// Most characters of a recipient's answer in an error.
 const LONGEST_REASON: usize = 200;
 
 /// The state of a sink.
@@ -51,7 +53,7 @@ const LONGEST_REASON: usize = 200;
 pub struct SinkStatus {
     /// Its name in the configuration.
     pub name: String,
-    /// What is spoken there: `discord`.
+    /// Protocol of the sink: `discord`.
     pub kind: String,
     /// Whether it accepts events, except for a few that it refuses individually; false also if no event can be tried.
     pub healthy: bool,
@@ -65,7 +67,7 @@ pub struct SinkStatus {
     pub passed_over: u64,
     /// Times that it took nothing.
     pub failures: u64,
-    /// Why it did not take the last that was tried; null where it did.
+    /// Reason for the last failure; null if the last delivery succeeded.
     pub reason: Option<String>,
 }
 
@@ -133,9 +135,9 @@ struct Work {
     few: u32,
 }
 
-/// Events in a row of which each was refused.
+/// Consecutive events that were each rejected.
 struct Refused {
-    /// Where the first of them comes.
+    /// Position of the first of them.
     from: Cursor,
     count: u32,
 }
@@ -166,8 +168,8 @@ impl Work {
         let webhook = Webhook::new(address).map_err(|error| {
             format!("the variable {variable} is not a valid webhook address: {error}")
         })?;
-        let said = |error: JournalError| error.to_string();
-        let mut journal = (self.open)().map_err(said)?;
+        let text_of = |error: JournalError| error.to_string();
+        let mut journal = (self.open)().map_err(text_of)?;
         let mut cursor = self.cursor(&mut journal)?;
         self.refused = None;
         let healthy = self.failures == 0;
@@ -177,11 +179,11 @@ impl Work {
         });
         let mut tip = None;
         loop {
-            if !journal.is_own().map_err(said)? {
-                journal = (self.open)().map_err(said)?;
+            if !journal.is_own().map_err(text_of)? {
+                journal = (self.open)().map_err(text_of)?;
                 tip = None;
             }
-            let now = journal.tip().map_err(said)?;
+            let now = journal.tip().map_err(text_of)?;
             if tip.as_ref() != Some(&now) {
                 while let Some(next) = self.pass_on(&journal, &webhook, &cursor)? {
                     if next.pause.is_some_and(|pause| self.pause(pause).is_err()) {
@@ -197,7 +199,8 @@ impl Work {
         }
     }
 
-    /// Where the place stands. One that has no cursor yet gets the end of the log as its own.
+    /// Returns the cursor of the recipient. If it has none yet, it gets the end of the log as its
+    /// own.
     fn cursor(&self, journal: &mut Journal) -> Result<Cursor, String> {
         let bytes = self.disk.read_if_there(&self.file);
         let bytes = bytes.map_err(|error| error.to_string())?;
@@ -275,10 +278,10 @@ impl Work {
         let count = self.refused.as_ref().map_or(0, |refused| refused.count);
         // A few that it refuses by themselves say nothing of the place, also where nothing comes after them.
         let is_of_events = is_of_content && (events > 1 || count + 1 < self.few);
-        self.note(|told| {
-            told.failures += 1;
-            told.healthy &= is_of_events;
-            told.reason = Some(format!("status {status}: {words}"));
+        self.note(|state| {
+            state.failures += 1;
+            state.healthy &= is_of_events;
+            state.reason = Some(format!("status {status}: {words}"));
         });
         if is_of_content && events <= 1 {
             return Ok(Some(self.refuse(from, to)));
@@ -291,9 +294,10 @@ impl Work {
         }))
     }
 
-    /// How to go on after one event alone was refused for what it says: with the next, since it would stand in the way of all
-    /// that follows; or from the first of them again, where the place refuses one after the other. It is passed over for good
-    /// once another is taken.
+    /// Returns the next step after one event alone was rejected for its contents: the event after
+    /// it, since it would block all that follow. If the recipient rejects one after the other, the
+    /// next step is the first of them again. The event is skipped for good once another is
+    /// accepted.
     fn refuse(&mut self, from: &Cursor, to: Cursor) -> Next {
         self.most = 1;
         let refused = self.refused.get_or_insert_with(|| Refused {
@@ -357,7 +361,7 @@ impl Work {
         Ok((content, to, count))
     }
 
-    /// Keeps where the place stands.
+    /// Stores the cursor of the recipient.
     fn passed(&self, to: &Cursor) -> Result<(), String> {
         self.keep(to)?;
         self.note(|status| {
@@ -387,7 +391,7 @@ impl Work {
     }
 }
 
-/// How to go on after a post.
+/// Next step after a post.
 struct Next {
     cursor: Cursor,
     /// Before anything else is posted.

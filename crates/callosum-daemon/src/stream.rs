@@ -15,10 +15,10 @@ use super::{
     seat::Item,
 };
 
-/// How often somebody who is told nothing is told that.
+/// Interval of keep-alive comments to a subscriber without events.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// Who takes nothing for so long is let go.
+/// Time after which a subscriber that reads nothing is disconnected.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An event of more bytes is long.
@@ -51,7 +51,7 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
     house.begin(async move {
         let _place = place;
         tokio::select! {
-            () = tell(feed, &sender) => {}
+            () = send_events(feed, &sender) => {}
             () = sender.closed() => {}
             _ = stop.wait_for(|is_over| *is_over) => {}
         }
@@ -60,8 +60,8 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
 }
 
 /// Tells what there is to tell, until the other side is gone or takes nothing.
-async fn tell(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
-    // How long a client waits before it comes back, in milliseconds, and where it stands.
+async fn send_events(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
+    // Time after which a client reconnects, in milliseconds, and its position.
     let mut chunks = vec![Bytes::from(format!(
         "retry: 1000\nid: {}\n\n",
         feed.cursor()
@@ -88,7 +88,8 @@ async fn tell(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
     }
 }
 
-/// What goes out, in pieces: the text of a long event is that of all who hear it, and is copied for nobody.
+/// Joins items into chunks. The text of a long event is shared by all subscribers, and never
+/// copied.
 fn joined(items: &[Item]) -> Vec<Bytes> {
     let mut chunks = Vec::new();
     let mut chunk = String::new();

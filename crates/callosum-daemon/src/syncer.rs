@@ -12,7 +12,8 @@ use std::{
 use callosum_mesh::{Undecided, journal::Unsynced};
 use tokio::sync::oneshot;
 
-/// How a sync went, and how long it took. One failure is told to all that waited for it.
+/// Result of a sync, with the time that it took. All that waited for a failed one get the same
+/// error.
 pub(super) type Synced = Result<Duration, Arc<Undecided>>;
 
 struct Order {

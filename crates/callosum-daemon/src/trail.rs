@@ -1,9 +1,11 @@
-//! [`Trail`]: which writings of the bridge file were read, and how many were written over before anybody could.
+//! [`Trail`]: records which versions of the bridge file were read, and how many were overwritten before that.
 //!
-//! Start with [`Trail::hear`], which follows each file through the places where it stands, and with [`Trail::read`]. Each
-//! reading is of one writing, so that what was closed more often than it was read was overwritten unread.
+//! Start with [`Trail::hear`], which follows each file from place to place, and with
+//! [`Trail::read`]. Each reading is of one version, so if a file was closed more often than it was
+//! read, the rest were overwritten unread.
 //!
-//! Deliberately not here: watching and reading. What was written is told, and so is how each reading came out.
+//! Deliberately not here: watching and reading. The caller passes the changes and the results of
+//! readings.
 
 use std::{
     collections::BTreeMap,
@@ -12,33 +14,33 @@ use std::{
 
 use callosum_host::watch::{Change, Move};
 
-/// Most files beside the bridge's own that are followed at once.
+/// Most files that are followed at once, apart from the bridge's own.
 const MOST: usize = 256;
 
-/// Where a file stands.
+/// Place of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// Where the bridge file does.
+    /// Place of the bridge file.
     Bridge,
-    /// Where one stands for a moment that was exchanged away, or is about to be shown.
+    /// Place of the next projection, and for a moment of a file that was exchanged away.
     Next,
     /// Among those that were exchanged away, under this name.
     Late(OsString),
 }
 
-/// How a reading came out.
+/// Result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     New,
-    /// What stood there when it was read last.
+    /// The same text as in the last reading.
     Same,
-    /// Somebody is at writing it.
+    /// Someone is still writing it.
     Cut,
     /// There is no file, or one that others are left to.
     Nothing,
 }
 
-/// What was heard and read.
+/// Files and their readings.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
     sheets: BTreeMap<Place, Sheet>,
@@ -50,23 +52,23 @@ pub(super) struct Trail {
 /// A file.
 #[derive(Debug, Default)]
 struct Sheet {
-    /// So often it was written in its place, or put there, and not read since.
+    /// Number of times that it was written in its place, or put there, since the last reading.
     unread: usize,
     /// Whether one of those is only that it was put there.
     is_put: bool,
     /// Whether it is to be read.
     is_due: bool,
-    /// Whether it was written where it stands.
+    /// Whether it was written in its present place.
     is_written: bool,
-    /// Whether somebody is at writing it.
+    /// Whether someone is writing it.
     is_begun: bool,
-    /// Whether somebody was when it was read last.
+    /// Whether someone was writing it at the last reading.
     was_begun: bool,
-    /// How its last reading since all was quiet came out.
+    /// Result of its last reading since all was quiet.
     reading: Option<Reading>,
     /// Whether it was cut when it was read last.
     is_cut: bool,
-    /// What was read last.
+    /// Bytes of the last reading.
     last: Vec<u8>,
 }
 
@@ -76,7 +78,7 @@ struct Adrift {
     was_bridge: bool,
     /// The move that took it away; `None` where another was put in its place.
     by: Option<Move>,
-    /// Whether all was quiet since. The system may not have told the rest before.
+    /// Whether all was quiet since. The system may not have reported the rest before.
     is_old: bool,
 }
 
@@ -156,7 +158,7 @@ impl Trail {
         });
     }
 
-    /// Has done with a file of which nothing more is known.
+    /// Ends the search for a file of unknown place.
     fn settle(&mut self) {
         let Some(adrift) = self.adrift.take() else {
             return;
@@ -164,23 +166,24 @@ impl Trail {
         let Sheet {
             unread, is_begun, ..
         } = adrift.sheet;
-        // Who exchanges the file reads what stood there last, unless somebody was at writing over it.
+        // A program that exchanges the file has read its last version, unless someone was writing
+        // over it.
         let is_had = adrift.was_bridge && adrift.by.is_some() && !is_begun;
         self.lost += unread.saturating_sub(usize::from(is_had));
     }
 
-    /// Has the bridge file read, whether anything was told of it or not.
+    /// Marks the bridge file to be read, even without a notice.
     pub(super) fn look(&mut self) {
         self.sheet(Place::Bridge).is_due = true;
     }
 
-    /// Whether somebody writes, or has written, into the file that stands in the bridge file's place.
+    /// Whether someone writes, or has written, into the file in the bridge file's place.
     pub(super) fn is_written(&self) -> bool {
         let bridge = self.sheets.get(&Place::Bridge);
         bridge.is_some_and(|sheet| sheet.is_written)
     }
 
-    /// Whether nobody is at writing a file that was exchanged away, and what it has was read.
+    /// Whether no one is writing a file that was exchanged away, and its text was read.
     pub(super) fn is_done(&self, late: &OsStr) -> bool {
         let sheet = self.sheets.get(&Place::Late(late.to_owned()));
         sheet.is_some_and(|sheet| !sheet.is_begun && !sheet.is_due && !sheet.is_cut)
@@ -191,7 +194,8 @@ impl Trail {
         self.sheet(Place::Bridge).is_written = false;
     }
 
-    /// What is to be read. What stands somewhere for a moment alone is read where it goes.
+    /// Returns the places to read. A file that is somewhere only for a moment is read where it
+    /// goes.
     pub(super) fn due(&self) -> Vec<Place> {
         let due = self.sheets.iter();
         let due = due.filter(|(place, sheet)| sheet.is_due && **place != Place::Next);
@@ -224,7 +228,8 @@ impl Trail {
         reading
     }
 
-    /// All that was told is read; how often the file was overwritten unread since this was last asked.
+    /// Records that all notices were handled. Returns the number of unread overwrites since the
+    /// last call.
     pub(super) fn rest(&mut self) -> usize {
         match &mut self.adrift {
             Some(adrift) if !adrift.is_old => adrift.is_old = true,
@@ -283,7 +288,7 @@ mod tests {
             let bytes = format!("{{{nth}}}");
             assert_eq!(trail.read(&place, Some(bytes.as_bytes())), Reading::New);
         }
-        // What the system has not told by then it never will.
+        // The system will report nothing more by then.
         trail.rest() + trail.rest()
     }
 

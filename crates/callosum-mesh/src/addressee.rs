@@ -87,13 +87,13 @@ impl fmt::Display for Addressee {
     }
 }
 
-/// A text says to nobody.
+/// The text is not a valid addressee.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddresseeError {
     /// It names no agent.
     #[error(transparent)]
     Agent(#[from] AgentNameError),
-    /// What stands after the agent is no session's name.
+    /// The part after `@` is not a valid session name.
     #[error(
         "`{found}` is not a session name: use up to 128 letters, digits, `.`, `_`, `-` and `:`, \
          as its client names it"

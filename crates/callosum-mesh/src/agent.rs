@@ -1,4 +1,4 @@
-//! [`AgentName`]: who says something, and to whom.
+//! [`AgentName`]: name of a sender or recipient of events.
 
 use std::{fmt, str::FromStr};
 
@@ -17,20 +17,21 @@ const OTHER_NAMES: [(&str, &str); 5] = [
     ("qwen-cli", "qwen-code"),
 ];
 
-/// The name of an agent or of whoever else takes part: `claude-code`, `codex`, `gemini-cli`, or any
-/// of lower-case letters, digits, `.`, `_` and `-`, at most 64 of them, without a secret in it. One that stands in
-/// the log already is read whatever it is.
+/// Name of an agent or another participant: `claude-code`, `codex`, `gemini-cli`, or any other name
+/// of lower-case letters, digits, `.`, `_` and `-`. A name has at most 64 characters and contains
+/// no secret. A name that is already in the log is read even if it contains one.
 ///
-/// The names of programs (`claude`, `gemini`) become the seed's names, and capitals small letters.
+/// Names of programs (`claude`, `gemini`) become the seed's names, and capitals become small
+/// letters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AgentName(String);
 
-/// Who says what the mesh does by itself.
+/// Name under which the mesh records what it does by itself.
 pub const US: &str = "callosum";
 
 impl AgentName {
-    /// Reads the name of somebody who speaks: any but `callosum`, in whose name only the program itself does.
+    /// Parses the name of an author. Rejects `callosum`, which only the program itself uses.
     pub fn of_speaker(text: &str) -> Result<Self, AgentNameError> {
         let name: Self = text.parse()?;
         if name.is_us() {
@@ -119,7 +120,7 @@ impl fmt::Display for AgentName {
 pub struct AgentNameError {
     /// Its beginning, without secrets.
     pub found: String,
-    /// What it is instead.
+    /// Reason for the rejection.
     pub why: &'static str,
 }
 
@@ -145,7 +146,7 @@ mod tests {
 
     /// CALC-SEC-1: a secret is no name, and is not shown where it is refused; what was kept under one is read.
     #[test]
-    fn a_secret_is_nobodys_name() {
+    fn a_secret_is_not_a_name() {
         let secret = "AKIAIOSFODNN7EXAMPLE";
         let error = secret.parse::<AgentName>().unwrap_err().to_string();
         assert!(error.contains("contains a secret"), "{error}");
@@ -153,7 +154,7 @@ mod tests {
         assert!(AgentName::try_from(secret.to_owned()).is_ok());
     }
 
-    /// CALC-SEC-1: nobody speaks in our name.
+    /// CALC-SEC-1: no one else speaks in our name.
     #[test]
     fn our_own_name_is_no_speakers() {
         assert!(AgentName::of_speaker("codex").is_ok());

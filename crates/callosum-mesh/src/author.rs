@@ -1,8 +1,8 @@
-//! [`Author`]: who speaks, and from where.
+//! [`Author`]: agent that acts, with its session, terminal and folder.
 
 use crate::{agent::AgentName, event::Draft};
 
-/// Who speaks.
+/// Agent that acts, and where it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
     /// The agent.
@@ -16,7 +16,7 @@ pub struct Author {
 }
 
 impl Author {
-    /// An agent of which nothing else is known.
+    /// Returns an author with only the agent known.
     pub fn of(agent: AgentName) -> Self {
         Self {
             agent,
@@ -26,9 +26,9 @@ impl Author {
         }
     }
 
-    /// Whether this session itself has said something that a session of an agent said. One that is not known counts as its
-    /// own, as with leases.
-    pub(crate) fn has_said(&self, agent: &AgentName, session: Option<&str>) -> bool {
+    /// Whether this session itself is the author of something that a session of `agent` published.
+    /// An unknown session counts as its own, as with leases.
+    pub(crate) fn is_author_of(&self, agent: &AgentName, session: Option<&str>) -> bool {
         is_own((&self.agent, self.session_id.as_deref()), (agent, session))
     }
 
@@ -37,13 +37,13 @@ impl Author {
         self.agent == *agent && session.is_some() && self.session_id.as_deref() == session
     }
 
-    /// How a session of an agent is called in what this session is told.
+    /// Returns the name of another session's agent for texts to this session.
     pub(crate) fn name_of(&self, agent: &AgentName) -> String {
         name_for(&self.agent, agent)
     }
 
-    /// Who says what an event says.
-    pub(crate) fn who_says(draft: &Draft) -> Self {
+    /// Returns the author of an event.
+    pub(crate) fn of_draft(draft: &Draft) -> Self {
         Self {
             agent: draft.source.clone(),
             session_id: draft.session_id.clone(),
@@ -65,7 +65,8 @@ pub(crate) fn is_own(
     agent == other && is_session
 }
 
-/// How `other`, which is not the session that is told, is called to a session of `agent`.
+/// Returns the name of `other` for texts to a session of `agent`. `other` is not the session that
+/// reads the text.
 pub(crate) fn name_for(agent: &AgentName, other: &AgentName) -> String {
     if agent == other {
         format!("another session of {other}")

@@ -1,4 +1,4 @@
-//! What is done about leases when an agent has edited files.
+//! Leases of files that agents have edited.
 
 use jiff::SignedDuration;
 
@@ -14,18 +14,18 @@ use crate::{
     transaction::Transaction,
 };
 
-/// What is said to have been done to a file that somebody holds.
+/// Verb for a notice about an edit of a file that another agent has leased.
 const EDITED: &str = "edited";
 
-/// Most leases that one is told of at once.
+/// Most leases that one warning names.
 const MOST_NAMED: usize = 5;
 
-/// A lease is taken anew where less than this is left of it, so that not every edit is an event.
+/// Leases are renewed only if less than this is left, so that not every edit is an event.
 const RENEWED_BELOW: SignedDuration = SignedDuration::from_mins(5);
 
 impl Mesh {
-    /// The leases by which others keep this agent from files that are meant, but for those of sessions whose processes
-    /// are gone. Waits for nobody and writes nothing but what is derived.
+    /// Returns the leases of others on files for which `is_meant` is true, except those of sessions
+    /// whose processes are gone. Does not wait for locks, and writes nothing but derived data.
     pub fn held_against(
         &mut self,
         is_meant: impl Fn(&str) -> bool,
@@ -79,7 +79,8 @@ impl Mesh {
                     anyway: false,
                 };
                 match orders.give(order, voice, None) {
-                    // Somebody was quicker, or it is no path that can be leased: there is none then.
+                    // Another agent was quicker, or the path cannot be leased: there is no lease
+                    // then.
                     Ok(_) | Err(MeshError::Refused(_)) => {}
                     Err(error) => return Err(error),
                 }
@@ -93,18 +94,18 @@ impl Mesh {
     /// Tells those who hold leases that this agent has edited their files: each once for a lease.
     pub fn tell_holders(&mut self, held: &[Lease], voice: &Author) -> Result<(), MeshError> {
         let board = self.board()?;
-        let is_untold = |lease: &&Lease| {
+        let is_unnotified = |lease: &&Lease| {
             board
                 .message(&note_of(EDITED, lease, &voice.agent))
                 .is_none()
         };
-        let untold: Vec<Lease> = held.iter().filter(is_untold).cloned().collect();
-        if untold.is_empty() {
+        let unnotified: Vec<Lease> = held.iter().filter(is_unnotified).cloned().collect();
+        if unnotified.is_empty() {
             return Ok(());
         }
         self.in_turn_of(Durability::Logged, |orders| {
-            for lease in &untold {
-                orders.tell_holder(EDITED, lease, &voice.agent)?;
+            for lease in &unnotified {
+                orders.notify_holder(EDITED, lease, &voice.agent)?;
             }
             Ok(())
         })
@@ -113,7 +114,7 @@ impl Mesh {
 
 impl Transaction<'_, '_> {
     /// Tells who holds a lease what another did to the file. It waits no longer than a lease lasts.
-    pub(crate) fn tell_holder(
+    pub(crate) fn notify_holder(
         &mut self,
         what: &str,
         lease: &Lease,
@@ -139,27 +140,29 @@ impl Transaction<'_, '_> {
             ttl_seconds: Some(LEASE.as_secs().unsigned_abs()),
         };
         match self.give(order, &Author::of(us()), None) {
-            // Nobody can be written to who is no agent of this machine.
+            // The holder is not an agent of this machine, so no message can reach it.
             Ok(_) | Err(MeshError::Refused(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 }
 
-/// The id of the message by which a holder is told, the same for the same lease and the same other agent.
+/// Returns the id of the message that notifies a holder. It is the same for the same lease and the
+/// same other agent.
 fn note_of(what: &str, lease: &Lease, by: &AgentName) -> String {
     format!("{what}-{}-{by}", lease.token)
 }
 
-/// Whom a lease is to be agreed with: its session alone, where that can be written to.
+/// Returns the recipient to coordinate a lease with: its session alone if that has a valid name,
+/// else its agent.
 fn holder(lease: &Lease) -> Addressee {
     let session = lease.session_id.as_deref();
     let named = session.and_then(|session| format!("{}@{session}", lease.by).parse().ok());
     named.unwrap_or_else(|| lease.by.clone().into())
 }
 
-/// What an agent is told of files that others work on, another session of its own among them; empty where there are none. At most
-/// five are named.
+/// Returns a warning for an agent about files that others work on, including other sessions of its
+/// own agent. It is empty if there are none, and names at most five leases.
 pub fn warning(held: &[Lease], agent: &AgentName) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut ways: Vec<String> = Vec::new();
@@ -211,9 +214,10 @@ mod tests {
         }
     }
 
-    /// CALC-FUT-1: whoever holds a file is named with what for and how to reach it, once each, however many files there are.
+    /// CALC-FUT-1: each holder of a file is named once, with the purpose and a way to reach it,
+    /// however many files there are.
     #[test]
-    fn who_holds_what_is_told_in_few_lines() {
+    fn a_warning_names_holders_in_few_lines() {
         let codex: AgentName = "codex".parse().unwrap();
         assert_eq!(warning(&[], &codex), "");
         let one = [lease("gemini-cli", "/p/a", Some("renaming"))];
@@ -223,22 +227,22 @@ mod tests {
         );
         let mut many = vec![lease("codex", "/p/0", None)];
         many.extend((1..7).map(|at| lease("gemini-cli", &format!("/p/{at}"), None)));
-        let told = warning(&many, &codex);
+        let text = warning(&many, &codex);
         assert!(
-            told.starts_with("another session of codex works on \"/p/0\" until "),
-            "{told}"
+            text.starts_with("another session of codex works on \"/p/0\" until "),
+            "{text}"
         );
         assert!(
-            told.contains("2 more: `callosum mesh lease list`.\n"),
-            "{told}"
+            text.contains("2 more: `callosum mesh lease list`.\n"),
+            "{text}"
         );
         assert!(
-            told.ends_with(
+            text.ends_with(
                 "`callosum mesh message send codex TEXT`, `callosum mesh message send gemini-cli TEXT`\n"
             ),
-            "{told}"
+            "{text}"
         );
-        assert_eq!(told.lines().count(), 7, "{told}");
+        assert_eq!(text.lines().count(), 7, "{text}");
         // Another session of the agent's own would else be written to by who reads it itself.
         for (session, to) in [("s1", "codex@s1"), ("`rm -rf /`", "codex")] {
             let held = [Lease {
@@ -246,8 +250,8 @@ mod tests {
                 ..lease("codex", "/p/a", None)
             }];
             let way = format!("`callosum mesh message send {to} TEXT`\n");
-            let told = warning(&held, &codex);
-            assert!(told.ends_with(&way), "{told}");
+            let text = warning(&held, &codex);
+            assert!(text.ends_with(&way), "{text}");
         }
     }
 }

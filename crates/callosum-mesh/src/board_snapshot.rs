@@ -1,9 +1,9 @@
-//! What is remembered of the board: beside the log, so that it need not be read from its beginning, and a second time for
-//! when the log has dropped it.
+//! Snapshots of the board. One is a shortcut so that the log need not be read from its beginning,
+//! and one replaces the parts that the log has dropped.
 //!
-//! The first is a short cut, written often and not synced. The second, [`KEPT`], is written and synced once for each file of
-//! the log, as of a moment after the file before; the log drops no file of which that does not know all
-//! ([`journal`](crate::journal)).
+//! The first is next to the log, written often and not synced. The second, [`KEPT`], is written and
+//! synced once for each file of the log, as of a moment after the file before. The log drops no
+//! file unless that snapshot covers all of it ([`journal`](crate::journal)).
 
 use std::path::Path;
 
@@ -23,14 +23,18 @@ pub(crate) const BOARD: &str = "board.json";
 /// The file that keeps it for when the log has dropped what it follows from.
 pub(crate) const KEPT: &str = "board.kept.json";
 
-/// Their version: raised with each change of what the board remembers, or of what an event does to it.
+/// Format version of the snapshots. It is raised with each change of what the board remembers, or
+/// of what an event does to it.
 ///
-/// - 4 is read as it is: what an event does to the board is the same, but that of 5 forgets more of what is over.
-/// - 5 is read as it is: 6 also remembers which session sent a message, left a task, or found something.
+/// - 4 is read as it is: what an event does to the board is the same, but that of 5 forgets more of
+///   what is over.
+/// - 5 is read as it is: 6 also remembers which session sent a message, left a task, or found
+///   something.
 /// - 6 is read as it is: 7 also remembers receipts for output files.
 ///
-/// A board under any other is made anew from the log, as far as that goes back: whoever raises this reads those before on, since
-/// what the log has dropped stands nowhere else.
+/// A board in any other format is built from the log again, as far as the log goes back. A change
+/// that raises this number must keep reading the formats before, since events that the log has
+/// dropped exist nowhere else.
 const FORMAT: u32 = 7;
 
 /// The oldest version that is read.
@@ -98,7 +102,7 @@ impl Mesh {
         }
     }
 
-    /// What was kept, where that can be used.
+    /// Returns the durable snapshot, if it is usable.
     pub(crate) fn kept_board(&self) -> Option<Board> {
         let (_, known) = self.read(KEPT)?;
         Some(known?.board)
@@ -106,7 +110,7 @@ impl Mesh {
 
     /// The format of a file, and what it remembers of this log where that can be used.
     fn read(&self, name: &str) -> Option<(u32, Option<Remembered<Board>>)> {
-        // Derived: what cannot be read is made anew from the log.
+        // Derived: a snapshot that cannot be read is built from the log again.
         let bytes = self.disk.read_if_there(&self.folder.join(name)).ok()??;
         let Version { format } = serde_json::from_slice(&bytes).ok()?;
         let known = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
@@ -127,8 +131,9 @@ impl Mesh {
         serde_json::to_vec(&remembered).unwrap_or_default()
     }
 
-    /// Keeps the board durably, once for each file that the log has begun. Where it cannot be, as by who may only read or on
-    /// a full disk, the log drops nothing meanwhile.
+    /// Writes the durable snapshot, once for each file that the log has begun. If that fails, as
+    /// for a reader without write access or on a full disk, the log drops nothing until it
+    /// succeeds.
     pub(crate) fn keep(&mut self, tip: &LogEnd) {
         let first = tip.first().unwrap_or(1);
         if self.kept + 1 >= first || self.board.seq + 1 < first || self.remembered.is_none() {

@@ -1,5 +1,5 @@
-//! How far each agent has been told what others did, and the two ways in which it is: when its session begins, and
-//! between two calls of its tools.
+//! Delivery cursor of each agent, and the two ways in which events of others reach it: when its
+//! session begins, and between two calls of its tools.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -23,40 +23,40 @@ use crate::{
 };
 
 /// The folder with a file for each agent.
-pub(crate) const TOLD: &str = "told";
+pub(crate) const CURSORS: &str = "told";
 
-/// Most tokens that are handed over between two calls of tools.
+/// Most tokens that are delivered between two calls of tools.
 const BETWEEN_CALLS: u64 = 300;
 
-/// So far back events are looked at for what others told.
+/// Most events that are searched for those of others.
 const MOST_EVENTS: u64 = 500;
 
-/// So many of them are told.
-const MOST_TOLD: usize = 3;
+/// Most of them in a digest.
+const MOST_PUBLISHED: usize = 3;
 
-/// So many events are remembered as told while one before them is not.
+/// Most events that are remembered as delivered after one that is not.
 const MOST_AFTER: usize = 512;
 
-/// Stands for a time that is not known.
+/// Placeholder for an unknown time.
 const NEVER: &str = "-";
 
-/// How far an agent has been told.
+/// Delivery cursor of an agent.
 #[derive(Default)]
 struct DeliveryCursor {
-    /// The last event up to which it was told of everything.
+    /// The last event up to which everything was delivered.
     seq: u64,
     /// When.
     at: Option<Timestamp>,
-    /// The events after that one of which it was told.
+    /// Events after that one that were delivered.
     after: BTreeSet<u64>,
 }
 
-/// Classes of topics whose events are told as what they mean, or are nobody's words.
+/// Classes of topics whose events are delivered by their meaning, or contain no text of an agent.
 const OWN_CLASSES: [&str; 3] = ["calc", "session", "bridge"];
 
 impl Mesh {
-    /// What this agent is to be told when its session begins, in at most `budget` tokens; nothing is marked as
-    /// told. Reads at most the last 500 events.
+    /// Returns the digest for the start of this agent's session, in at most `budget` tokens. Marks
+    /// nothing as delivered. Reads at most the last 500 events.
     pub fn digest_for(
         &mut self,
         voice: &Author,
@@ -65,23 +65,23 @@ impl Mesh {
     ) -> Result<Digest, MeshError> {
         let DeliveryCursor {
             seq: since,
-            after: told,
+            after: delivered,
             ..
-        } = self.told(voice)?;
+        } = self.delivery_cursor(voice)?;
         let matrix = self.matrix().clone();
         self.board()?;
         let mut all = beside.clone();
         let (published, mut own) = self.published(voice, since)?;
         all.sources.insert(0, Source::Read(published));
         let board = self.board()?;
-        own.extend(said_on(board, voice));
+        own.extend(published_on(board, voice));
         let known = Known {
             agent: &voice.agent,
             board,
             session: voice.session_id.as_deref(),
             is_beginning: true,
             since,
-            told: &told,
+            delivered: &delivered,
             own: &own,
             cwd: voice.cwd.as_deref(),
             matrix: &matrix,
@@ -90,9 +90,9 @@ impl Mesh {
         Ok(digest(&known, budget))
     }
 
-    /// When this agent was last told what others did; `None` where it never was.
+    /// Returns the time of this agent's last digest. `None` if there was none.
     pub fn told_at(&self, voice: &Author) -> Result<Option<Timestamp>, MeshError> {
-        Ok(self.told(voice)?.at)
+        Ok(self.delivery_cursor(voice)?.at)
     }
 
     /// The newest events of others that mean nothing to the board, since one; and which of this session are for others of its
@@ -122,7 +122,7 @@ impl Mesh {
             own.extend(ours.map(|event| event.seq));
             let others = batch.events.iter();
             let is_own =
-                |event: &&Event| voice.has_said(&event.source, event.session_id.as_deref());
+                |event: &&Event| voice.is_author_of(&event.source, event.session_id.as_deref());
             for event in others.filter(|event| !is_own(event)) {
                 let note = asked_of(event, voice).or_else(|| {
                     let is_own = OWN_CLASSES.contains(&event.topic.class());
@@ -139,21 +139,22 @@ impl Mesh {
                 });
                 let Some(note) = note else { continue };
                 notes.push_front(note);
-                notes.truncate(MOST_TOLD);
+                notes.truncate(MOST_PUBLISHED);
             }
         }
     }
 
-    /// Whether what a session that begins is told can be noted: notes once more how far it was told before.
+    /// Checks that the delivery to a new session can be recorded, by writing the present cursor
+    /// again.
     pub fn can_deliver(&self, voice: &Author) -> Result<(), MeshError> {
         let file = self.news_file(voice);
-        let (known, told) = (file.read()?, self.told(voice)?);
-        file.note(known.map_or(told.seq, |known| known.seq))?;
-        self.note_told(voice, &told)
+        let (known, cursor) = (file.read()?, self.delivery_cursor(voice)?);
+        file.note(known.map_or(cursor.seq, |known| known.seq))?;
+        self.write_cursor(voice, &cursor)
     }
 
-    /// Marks what stands in a digest, which was told to this agent, as told, by what `evidence` names: the hook that has
-    /// handed it over. Where something had no room, the agent will be told the rest the next time, and of nothing twice.
+    /// Marks the contents of a digest as delivered to this agent. `evidence` names the hook that
+    /// did it. If some items did not fit, the agent gets the rest the next time, and nothing twice.
     pub fn deliver(
         &mut self,
         digest: &Digest,
@@ -162,13 +163,13 @@ impl Mesh {
     ) -> Result<(), MeshError> {
         // What its digest had no room for comes with the next one, and not between two calls.
         self.heard_all(voice)?;
-        let told = self.told_of_agent(voice, self.known_seq())?;
-        self.news_file_of_agent(voice).note(told)?;
+        let agent_seq = self.seq_of_agent(voice, self.known_seq())?;
+        self.news_file_of_agent(voice).note(agent_seq)?;
         self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
-        let before = self.told(voice)?;
-        // What was told meanwhile by others stands in no digest yet.
-        let mut seq = digest.told.max(before.seq);
-        let mut after = &before.after | &digest.told_after;
+        let before = self.delivery_cursor(voice)?;
+        // Events of others since then are in no digest yet.
+        let mut seq = digest.delivered_until.max(before.seq);
+        let mut after = &before.after | &digest.delivered_after;
         while after.len() > MOST_AFTER {
             seq = after.pop_first().map_or(seq, |first| first.max(seq));
         }
@@ -181,19 +182,19 @@ impl Mesh {
         if seq == before.seq && after == before.after && at.is_none() {
             return Ok(());
         }
-        self.note_told(voice, &DeliveryCursor { seq, at, after })
+        self.write_cursor(voice, &DeliveryCursor { seq, at, after })
     }
 
-    fn note_told(&self, voice: &Author, told: &DeliveryCursor) -> Result<(), MeshError> {
-        let path = self.told_file(voice);
+    fn write_cursor(&self, voice: &Author, cursor: &DeliveryCursor) -> Result<(), MeshError> {
+        let path = self.cursor_file(voice);
         if let Some(folder) = path.parent() {
             self.disk().create_private_dir(folder)?;
         }
-        let at = told
+        let at = cursor
             .at
             .map_or_else(|| NEVER.to_owned(), |at| at.to_string());
-        let mut text = format!("{} {at}", told.seq);
-        for rev in &told.after {
+        let mut text = format!("{} {at}", cursor.seq);
+        for rev in &cursor.after {
             let _ = write!(text, " {rev}");
         }
         self.disk()
@@ -214,14 +215,16 @@ impl Mesh {
         self.moved(&seen, Receipt::Seen, voice, evidence)
     }
 
-    /// Hands over the messages that wait for this agent and what else is new to it, between two calls of its tools: has
-    /// `say` say the text, and notes it as told once that says that it was. Gives what was said and noted.
+    /// Delivers the messages that wait for this agent and other news, between two calls of its
+    /// tools. Calls `say` with the text, and records the delivery if it returns true. Returns what
+    /// was output and recorded.
     ///
-    /// Of what is new the oldest comes first, and what has no room at the next call. Cheap where nothing waits: what was
-    /// appended since the board was remembered is read, and nothing is written. Nobody else appends while `say` is at
-    /// work, so that of two sessions of an agent one is handed what is for one. Whoever is killed in between has said what
-    /// is told again; what was not said is never noted. What there is no room to note, as on a full disk, waits: it is not
-    /// said at each call anew.
+    /// The oldest news comes first, and the rest waits for the next call. Cheap if nothing waits:
+    /// only events since the last snapshot of the board are read, and nothing is written. No one
+    /// else appends while `say` runs, so of two sessions of an agent only one gets a message for
+    /// either. If the process is killed in between, the same text is output again; text that was
+    /// not output is never recorded. News that cannot be recorded, as on a full disk, waits, so
+    /// that it is not repeated at each call.
     pub fn hand_over(
         &mut self,
         voice: &Author,
@@ -238,13 +241,13 @@ impl Mesh {
         let (file, of_agent) = (self.news_file(voice), self.news_file_of_agent(voice));
         let first_asked = news.first_asked;
         self.in_turn(|orders| {
-            let mut news = if is_told_meanwhile(&file, &news)? {
+            let mut news = if is_delivered_elsewhere(&file, &news)? {
                 News::default()
             } else {
                 news
             };
-            let told_one = of_agent.read()?;
-            if told_one != news.of_agent {
+            let agent_cursor = of_agent.read()?;
+            if agent_cursor != news.of_agent {
                 news.items.retain(|item| !item.is_for_one);
             }
             let mut unnoted = None;
@@ -255,17 +258,17 @@ impl Mesh {
                 news = News::default();
                 unnoted = Some(error);
             }
-            let (told, seq) = between_calls(orders.board(), voice, &news);
-            let receipts = told.messages.iter().map(|message| Command::Move {
+            let (digest, seq) = between_calls(orders.board(), voice, &news);
+            let receipts = digest.messages.iter().map(|message| Command::Move {
                 message: message.clone(),
                 receipt: Receipt::Delivered,
                 evidence: Some(evidence.to_owned()),
             });
             let receipts: Vec<Command> = receipts.collect();
-            let is_silent = told.text.is_empty();
+            let is_silent = digest.text.is_empty();
             if !is_silent {
                 orders.make_room(&receipts, voice)?;
-                if !say(&told) {
+                if !say(&digest) {
                     return Ok(None);
                 }
             }
@@ -277,13 +280,13 @@ impl Mesh {
             }
             if seq > news.since.seq {
                 file.note(seq)?;
-                // What it asks of another session of its agent is still to be told to one.
+                // What it asks of another session of its agent has not reached one yet.
                 let seq = first_asked.map_or(seq, |first| seq.min(first - 1));
-                if told_one.is_none_or(|told| seq > told.seq) {
+                if agent_cursor.is_none_or(|cursor| seq > cursor.seq) {
                     of_agent.note(seq)?;
                 }
             }
-            Ok(Some(told).filter(|_| !is_silent))
+            Ok(Some(digest).filter(|_| !is_silent))
         })
     }
 
@@ -310,14 +313,14 @@ impl Mesh {
         })
     }
 
-    /// The last event that this agent's digests told it of; 0 where there was none.
-    pub(crate) fn told_seq(&self, voice: &Author) -> Result<u64, MeshError> {
-        Ok(self.told(voice)?.seq)
+    /// Returns the last event that this agent's digests have delivered. 0 if there was none.
+    pub(crate) fn digest_seq(&self, voice: &Author) -> Result<u64, MeshError> {
+        Ok(self.delivery_cursor(voice)?.seq)
     }
 
-    /// How far this agent was told.
-    fn told(&self, voice: &Author) -> Result<DeliveryCursor, MeshError> {
-        let bytes = self.disk().read_if_there(&self.told_file(voice))?;
+    /// Reads the delivery cursor of this agent.
+    fn delivery_cursor(&self, voice: &Author) -> Result<DeliveryCursor, MeshError> {
+        let bytes = self.disk().read_if_there(&self.cursor_file(voice))?;
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         let mut parts = text.split_whitespace();
         let seq = parts.next().and_then(|seq| seq.parse().ok());
@@ -329,15 +332,15 @@ impl Mesh {
         })
     }
 
-    fn told_file(&self, voice: &Author) -> PathBuf {
-        self.folder().join(TOLD).join(voice.agent.as_str())
+    fn cursor_file(&self, voice: &Author) -> PathBuf {
+        self.folder().join(CURSORS).join(voice.agent.as_str())
     }
 }
 
-/// What is handed over between two calls, and the last event up to which nothing is left to tell: all messages that have
-/// room, then of what else is new as much as has room beside them, the oldest first.
+/// Returns the digest between two calls, and the last event up to which everything is delivered. It
+/// has all messages that fit, then as much other news as fits next to them, oldest first.
 fn between_calls(board: &Board, voice: &Author, news: &News) -> (Digest, u64) {
-    // Its role stands in the digest with which its session began.
+    // Its role is in the digest with which its session began.
     let matrix = Matrix::default();
     let messages = Board {
         messages: board.messages.clone(),
@@ -356,7 +359,7 @@ fn between_calls(board: &Board, voice: &Author, news: &News) -> (Digest, u64) {
             session: voice.session_id.as_deref(),
             is_beginning: false,
             since: 0,
-            told: &BTreeSet::new(),
+            delivered: &BTreeSet::new(),
             own: &[],
             cwd: None,
             matrix: &matrix,
@@ -364,25 +367,25 @@ fn between_calls(board: &Board, voice: &Author, news: &News) -> (Digest, u64) {
         };
         digest(&known, BETWEEN_CALLS)
     };
-    let mut told = with(0);
+    let mut fitting = with(0);
     for (at, NewsItem { rev, .. }) in news.items.iter().enumerate() {
         let more = with(at + 1);
         if more.left_out == 0 {
-            told = more;
+            fitting = more;
             continue;
         }
         // What never has room is counted, and not tried again.
-        return if at == 0 && told.text.is_empty() {
+        return if at == 0 && fitting.text.is_empty() {
             (more, *rev)
         } else {
-            (told, rev.saturating_sub(1))
+            (fitting, rev.saturating_sub(1))
         };
     }
-    (told, news.until)
+    (fitting, news.until)
 }
 
 /// The events by which a session found something, or left a task for its agent or for anyone.
-fn said_on(board: &Board, voice: &Author) -> Vec<u64> {
+fn published_on(board: &Board, voice: &Author) -> Vec<u64> {
     let found = board.discoveries.iter();
     let found = found.filter(|found| voice.is_session(&found.source, found.session_id.as_deref()));
     let tasks = board.tasks.iter().filter(|task| {
@@ -395,13 +398,14 @@ fn said_on(board: &Board, voice: &Author) -> Vec<u64> {
     found.map(|found| found.rev).chain(tasks).collect()
 }
 
-/// Whether the session was told of something by another process of its client since this was read.
-fn is_told_meanwhile(file: &NewsFile, news: &News) -> Result<bool, MeshError> {
+/// Whether another process of this client has delivered something to the session since this was
+/// read.
+fn is_delivered_elsewhere(file: &NewsFile, news: &News) -> Result<bool, MeshError> {
     let noted = file.read()?;
     Ok(noted.is_some_and(|noted| noted != news.since))
 }
 
-/// What an event says: its only text, or its payload as it is.
+/// Returns the text of an event: its only text, or its payload as it is.
 fn words(event: &Event) -> String {
     let mut values = event.payload.values();
     match (values.next(), values.next()) {

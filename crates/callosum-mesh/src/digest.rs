@@ -1,4 +1,4 @@
-//! [`digest`]: what an agent is told when its session begins, of what others did since its last one (Seed CALC §5).
+//! [`digest`]: text for the start of an agent's session, with what others did since its last one (Seed CALC §5).
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -18,49 +18,50 @@ use crate::{
 /// Most characters of a foreign text.
 const MOST_QUOTED: usize = 240;
 
-/// What an agent is told whose commands a sandbox may stop.
+/// Hint for an agent whose commands a sandbox may stop.
 const BY_TOOLS: &str = "If a sandbox stops these commands, use the tools `task`, `message`, \
      `discovery` and `lease` of the MCP server `callosum`.\n";
 
-/// What is known when an agent's session begins.
+/// Input of a digest.
 #[derive(Clone, Debug)]
 pub struct Known<'a> {
-    /// Who it is.
+    /// Agent that gets it.
     pub agent: &'a AgentName,
-    /// How things stand.
+    /// State of the board.
     pub board: &'a Board,
     /// Its session, where it has one.
     pub session: Option<&'a str>,
-    /// Whether that is told once more what it was handed and did not see: as it begins it may have lost it.
+    /// Whether the session begins. Messages that it received but did not see are then repeated,
+    /// because it may have lost them.
     pub is_beginning: bool,
-    /// The last event up to which it was told of everything; 0 where it was told of nothing.
+    /// The last event up to which everything was delivered. 0 if nothing was.
     pub since: u64,
-    /// The events after that one of which it was told all the same.
-    pub told: &'a BTreeSet<u64>,
-    /// The events by which its session said what other sessions of the agent are to be told: the agent does not count as
-    /// told of them.
+    /// Events after that one that were delivered anyway.
+    pub delivered: &'a BTreeSet<u64>,
+    /// Events of its own session that are for other sessions of the agent. They do not count as
+    /// delivered to the agent.
     pub own: &'a [u64],
     /// The folder that it works in, where that is known: what is about another one comes last.
     pub cwd: Option<&'a str>,
-    /// Who does what.
+    /// Roles and routes of agents.
     pub matrix: &'a Matrix,
-    /// What there is beside the board.
+    /// Contents from outside the board.
     pub beside: &'a DigestContext,
 }
 
-/// What there is beside the board, and what of the agent itself matters.
+/// Contents from outside the board, and what matters about the agent itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DigestContext {
-    /// What else the agent is told of, in this order.
+    /// Other sources of the digest, in this order.
     pub sources: Vec<Source>,
     /// Whether a sandbox may keep the commands that it runs from writing here.
     pub is_sandboxed: bool,
 }
 
-/// Something beside the board of which an agent is told.
+/// Source of a digest other than the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// What stands in it, the most important first.
+    /// Its contents, the most important first.
     Read(Vec<Note>),
     /// It exists and is not read, in a sentence.
     Missing(String),
@@ -68,46 +69,48 @@ pub enum Source {
     Broken(String),
 }
 
-/// One thing that stands in a source.
+/// One item of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What it is, in words of ours.
+    /// Description, in words of ours.
     pub lead: String,
-    /// What an agent or a person wrote; empty if they wrote nothing.
+    /// Text of an agent or a person; empty if they wrote nothing.
     pub words: String,
     /// The event that tells of it, where one does.
     pub rev: Option<u64>,
 }
 
-/// What an agent is told.
+/// Digest for an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     /// The text; empty where there is nothing to tell.
     pub text: String,
     /// The messages in it, which are delivered with it.
     pub messages: Vec<String>,
-    /// How many items had no room.
+    /// Number of items that did not fit.
     pub left_out: usize,
     /// The last event up to which nothing is left to tell: the board's, or the one before the first that had no room.
-    pub told: u64,
-    /// The events after that one of which it was told, in this digest or before.
-    pub told_after: BTreeSet<u64>,
-    /// Whether something had no room of which no event tells: what there is beside the mesh.
+    pub delivered_until: u64,
+    /// Events after that one that were delivered, in this digest or before.
+    pub delivered_after: BTreeSet<u64>,
+    /// Whether an item without an event did not fit: one from outside the mesh.
     pub is_beside_left: bool,
 }
 
 /// Makes the text for an agent, of at most `budget` tokens as [`tokens`] estimates them.
 ///
-/// Empty where nothing is addressed to the agent and nothing changed since its last session. In this
-/// order: messages to it, tasks for it, what came of tasks that it left, discoveries, what else there is, then tasks that it
-/// was told of before and those of other projects; whole items only, and a line that says how many had no room and what
-/// lists them. A source that is missing or broken is a line of its own, where anything else is told. Words of others stand in quotes, on one line, without what a terminal or
-/// a reader would obey, and the first line says that they are data. The same for the same state.
+/// Empty if nothing is addressed to the agent and nothing changed since its last session. The order
+/// is: messages to it, tasks for it, results of its own tasks, discoveries, other sources, then
+/// tasks that were in a digest before and those of other projects. It has whole items only, and a
+/// line with the number of items that did not fit and the commands that list them. A source that is
+/// missing or broken is a line of its own, if there is any other item. Text of others is in quotes,
+/// on one line, without what a terminal or a reader would obey, and the first line declares it as
+/// data. The same state gives the same text.
 pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     let items = items(known);
     let own = known.own.iter().filter(|rev| **rev > known.since).min();
     let mut digest = Digest {
-        told: own.map_or(known.board.seq, |rev| known.board.seq.min(rev - 1)),
+        delivered_until: own.map_or(known.board.seq, |rev| known.board.seq.min(rev - 1)),
         ..Digest::default()
     };
     if items.is_empty() {
@@ -126,7 +129,7 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
         text.push_str(BY_TOOLS);
     }
     let mut left: Vec<&Item> = Vec::new();
-    let mut told_after = known.told.clone();
+    let mut delivered_after = known.delivered.clone();
     // Room for the line that says what was left out.
     let most = more(&items.iter().collect::<Vec<_>>());
     for (at, item) in items.iter().enumerate() {
@@ -139,19 +142,19 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
         }
         text.push_str(&line);
         digest.messages.extend(item.message.clone());
-        told_after.extend(item.rev);
+        delivered_after.extend(item.rev);
     }
     for item in &left {
         digest.is_beside_left |= item.kind == Kind::Beside;
         if let Some(rev) = item.rev {
-            digest.told = digest.told.min(rev.saturating_sub(1));
-            // Of two things that one event brought about, the one that had no room is still to be told.
-            told_after.remove(&rev);
+            digest.delivered_until = digest.delivered_until.min(rev.saturating_sub(1));
+            // If one event has two items, the one that did not fit is still due.
+            delivered_after.remove(&rev);
         }
     }
-    told_after.retain(|rev| *rev > digest.told);
+    delivered_after.retain(|rev| *rev > digest.delivered_until);
     if left.len() == items.len() {
-        // Not even one item has room: how many there are has, or nothing is told.
+        // Not even one item fits: the text has the number of items if that fits, or is empty.
         let number = format!("- {} more\n", left.len());
         let lines = [more(&left), number];
         let mut lines = lines.into_iter();
@@ -164,12 +167,13 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     Digest {
         text,
         left_out: left.len(),
-        told_after,
+        delivered_after,
         ..digest
     }
 }
 
-/// The same where nothing can be known of what others told: what there is beside the board.
+/// Makes a digest without the board, if the events of others cannot be known: only contents from
+/// outside the board.
 pub fn digest_of_beside(
     agent: &AgentName,
     matrix: &Matrix,
@@ -182,7 +186,7 @@ pub fn digest_of_beside(
         session: None,
         is_beginning: true,
         since: 0,
-        told: &BTreeSet::new(),
+        delivered: &BTreeSet::new(),
         own: &[],
         cwd: None,
         matrix,
@@ -191,7 +195,7 @@ pub fn digest_of_beside(
     digest(&known, budget)
 }
 
-/// How many items had no room, and what lists them.
+/// Returns the line with the number of items that did not fit, and the commands that list them.
 fn more(left: &[&Item]) -> String {
     let kinds: HashSet<Kind> = left.iter().map(|item| item.kind).collect();
     let listed = [
@@ -208,17 +212,17 @@ fn more(left: &[&Item]) -> String {
     format!("- {} more{by}{}\n", left.len(), listed.join(", "))
 }
 
-/// What an item is about, which says what lists it.
+/// Kind of an item, which determines the command that lists it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Kind {
     Message,
     Task,
-    /// What came of a task.
+    /// A task's result.
     Done,
     Discovery,
-    /// What others published.
+    /// An event that others published.
     Event,
-    /// What no event tells of.
+    /// An item without an event.
     Beside,
     /// A source that is not there.
     #[default]
@@ -230,7 +234,7 @@ struct Item {
     kind: Kind,
     text: String,
     message: Option<String>,
-    /// The event by which it came up; `None` where it is told until something becomes of it.
+    /// Event that caused it. `None` if it is repeated until its state changes.
     rev: Option<u64>,
 }
 
@@ -246,11 +250,11 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         board,
         session,
         since,
-        told,
+        delivered,
         cwd,
         ..
     } = known;
-    let is_news = |rev: u64| rev > *since && !told.contains(&rev);
+    let is_news = |rev: u64| rev > *since && !delivered.contains(&rev);
     let mut items = Vec::new();
     let messages = board.messages.iter().filter(|message| {
         let is_lost = message.receipt == Some(Receipt::Delivered)
@@ -301,7 +305,7 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         let item = Item {
             kind: Kind::Task,
             text,
-            // One that was left for it is told until something becomes of it.
+            // A task that is assigned to the agent is repeated until its state changes.
             rev: is_news.then_some(rev),
             ..Item::default()
         };
@@ -375,7 +379,7 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         }
     }));
     items.extend(last);
-    // What is not there is told with something else, and is no reason to tell anything.
+    // Missing sources are named next to other items, and alone cause no digest.
     if !items.is_empty() {
         let without = known
             .beside
@@ -425,7 +429,8 @@ pub(crate) fn is_near(here: Option<&str>, there: Option<&str>) -> bool {
     here.starts_with(there) || there.starts_with(here)
 }
 
-/// Where something was said, for one who works here: nothing where that is about the same project, or is not known.
+/// Returns the place of a text, for an agent that works here. Empty if the text is from the same
+/// project, or from an unknown one.
 pub(crate) fn elsewhere(here: Option<&str>, there: Option<&str>) -> String {
     match there {
         Some(folder) if !is_near(here, there) => format!(" in {}", quoted(folder)),
@@ -433,7 +438,7 @@ pub(crate) fn elsewhere(here: Option<&str>, there: Option<&str>) -> String {
     }
 }
 
-/// Where the rest of a message is that is too long to be quoted.
+/// Returns a hint to the rest of a message that is too long to be quoted.
 fn rest_of(content: &str) -> &'static str {
     if one_line(&mask(content).text).chars().count() > MOST_QUOTED {
         "; full text: `callosum mesh message read`"
@@ -442,9 +447,9 @@ fn rest_of(content: &str) -> &'static str {
     }
 }
 
-/// Who says a message, to an agent that it is for.
+/// Returns the sender of a message, for an agent that it is for.
 fn sender_of(message: &Message, agent: &AgentName) -> String {
-    // An agent whose session is not known may be the one that is told.
+    // An agent whose session is unknown may be the sender itself.
     match message.from_session {
         Some(_) => name_for(agent, &message.from),
         None => message.from.to_string(),
@@ -463,7 +468,7 @@ pub(crate) fn output_of(task: &Task) -> String {
     }
 }
 
-/// Who left a task, to a session of an agent.
+/// Returns the creator of a task, for a session of an agent.
 pub(crate) fn author_of(task: &Task, agent: &AgentName, session: Option<&str>) -> String {
     let by = (&task.created_by, task.created_in.as_deref());
     if is_own((agent, session), by) {

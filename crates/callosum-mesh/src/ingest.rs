@@ -1,7 +1,8 @@
-//! What events that came from elsewhere, by hand or over a wire, want done to the board, and how a list of them is
-//! appended: all or none, each once.
+//! Board commands in events that came from elsewhere, by hand or over a wire, and the append of a
+//! list of them: all or none, each once.
 //!
-//! Start with [`Transaction::hand_in`]. Deliberately not here: deciding whether it may be, which is the board's.
+//! Start with [`Transaction::hand_in`]. Deliberately not here: deciding whether a command is
+//! allowed, which is the board's.
 
 use std::collections::HashMap;
 
@@ -26,7 +27,7 @@ const ABOUT: [&str; 5] = [
     "calc.bridge",
 ];
 
-/// The keys of a task that is handed over.
+/// Keys of a task in a handoff.
 const TASK: [&str; 8] = [
     "id",
     "assigned_to",
@@ -47,10 +48,11 @@ pub fn is_about_board(topic: &Topic) -> bool {
 }
 
 impl Transaction<'_, '_> {
-    /// Appends a list of events that came from elsewhere, all or none. Each is given as it stands in the log,
-    /// `None` where it changed nothing.
+    /// Appends a list of events that came from elsewhere, all or none. Returns each as it is in the
+    /// log, or `None` if it changed nothing.
     ///
-    /// What an event says beside what the board knows is kept with it, and so handed on to who listens.
+    /// Keys of a payload that the board does not know are stored with the event, and so reach
+    /// subscribers.
     pub(crate) fn hand_in(&mut self, list: Vec<Draft>) -> Decided {
         let whole = |error: MeshError| Undecided { at: 0, error };
         let is_one = list.len() == 1;
@@ -74,7 +76,7 @@ impl Transaction<'_, '_> {
             .collect())
     }
 
-    /// What one event of a list comes to, on what those before it will have left.
+    /// Plans one event of a list, on the board that the events before it will leave.
     fn plan(&mut self, draft: Draft, is_one: bool, plan: &mut Plan) -> Result<(), MeshError> {
         let key = Key::of(&draft);
         if let Some(key) = &key {
@@ -99,7 +101,7 @@ impl Transaction<'_, '_> {
         self.matrix.knows_category(&order)?;
         let order = self.completed(order)?;
         let board = plan.after.as_ref().unwrap_or(&*self.board);
-        let deeds = board.decide(order, &Author::who_says(&draft), self.turn.now())?;
+        let deeds = board.decide(order, &Author::of_draft(&draft), self.turn.now())?;
         if deeds.is_empty() {
             plan.places.push(IngestOutcome::Nowhere);
             return Ok(());
@@ -108,7 +110,7 @@ impl Transaction<'_, '_> {
         let mut key = key;
         for (nth, deed) in deeds.into_iter().enumerate() {
             let is_first = nth == 0;
-            let mut told = Draft {
+            let mut derived = Draft {
                 id: draft.id.clone().filter(|_| is_first),
                 machine: draft.machine.clone(),
                 timestamp: draft.timestamp,
@@ -118,27 +120,27 @@ impl Transaction<'_, '_> {
                 ..deed.draft(&draft.source)
             };
             if is_first {
-                keep_beside(&draft.payload, &mut told.payload);
+                keep_unknown_keys(&draft.payload, &mut derived.payload);
             }
             if !is_one {
                 let board = plan.after.get_or_insert_with(|| self.board.clone());
-                let event = self.turn.would_be(told.clone(), board.seq + 1);
+                let event = self.turn.would_be(derived.clone(), board.seq + 1);
                 board.apply(&event);
             }
-            plan.events.push((told, key.take()));
+            plan.events.push((derived, key.take()));
         }
         Ok(())
     }
 }
 
-/// What a list of events comes to.
+/// Plan for a list of events.
 #[derive(Default)]
 struct Plan {
-    /// What is appended, some of it under an id of its author's.
+    /// Events to append, some with their author's id.
     events: Vec<(Draft, Option<Key>)>,
-    /// Where each event of the list is to be found.
+    /// Outcome of each event of the list.
     places: Vec<IngestOutcome>,
-    /// What is appended under an id, by the name of its key.
+    /// Events that are appended with an id, by the name of its key.
     named: HashMap<String, usize>,
     /// The board as it will be, where there are several.
     after: Option<Board>,
@@ -147,9 +149,9 @@ struct Plan {
 enum IngestOutcome {
     /// It changed nothing.
     Nowhere,
-    /// It was handed in before.
+    /// It was submitted before.
     Before(Box<Event>),
-    /// So far into what is appended.
+    /// Its index among the events to append.
     At(usize),
 }
 
@@ -163,14 +165,14 @@ impl Plan {
     }
 }
 
-/// What an event says that nobody but its author knows the meaning of stays with what it comes to. Of a task it
-/// stands there already, with what else is known of it.
-fn keep_beside(said: &Map<String, Value>, told: &mut Map<String, Value>) {
-    let other = told.get("other").and_then(Value::as_object).cloned();
-    for (key, value) in said {
+/// Copies keys of a payload that only its author knows to the event that results. A task already
+/// has them among its other keys.
+fn keep_unknown_keys(submitted: &Map<String, Value>, derived: &mut Map<String, Value>) {
+    let other = derived.get("other").and_then(Value::as_object).cloned();
+    for (key, value) in submitted {
         let is_in_other = other.as_ref().and_then(|other| other.get(key)) == Some(value);
-        if !told.contains_key(key) && !is_in_other {
-            told.insert(key.clone(), value.clone());
+        if !derived.contains_key(key) && !is_in_other {
+            derived.insert(key.clone(), value.clone());
         }
     }
 }
@@ -196,7 +198,7 @@ fn order(draft: &Draft, journal: &Journal) -> Result<Option<Command>, Faults> {
     if topic == "calc.task_handoff" {
         move_to_other(&mut payload);
     }
-    // Nobody but the board says how long one holds.
+    // Only the board decides about the lifetime of a claim or lease.
     if matches!(topic, "calc.task.claimed" | "calc.lease.taken") {
         payload.insert("until".to_owned(), journal.now().to_string().into());
     }
@@ -211,8 +213,8 @@ fn order(draft: &Draft, journal: &Journal) -> Result<Option<Command>, Faults> {
     Ok(Some(deed.into_order()))
 }
 
-/// Moves what a task has beside the keys of one to the rest that is kept with it, where the board, the matrix and the
-/// bridge file find it.
+/// Moves unknown keys of a task to `other`, where the board, the matrix and the bridge file find
+/// them.
 fn move_to_other(payload: &mut Map<String, Value>) {
     let keys: Vec<String> = payload.keys().cloned().collect();
     let unknown = keys.into_iter().filter(|key| !TASK.contains(&key.as_str()));

@@ -1,10 +1,11 @@
-//! What agents tell one another: events, and what follows from them.
+//! Communication between agents: events, and the state that follows from them.
 //!
-//! Start with [`Mesh`], every way in. [`event`] is the seed's form of what is told, [`journal`] where it is
-//! kept, [`board`] what follows from it, and [`bridge`] the file that shows it to people and takes their edits.
+//! Start with [`Mesh`], the entry point for everything. [`event`] is the seed's form of an event,
+//! [`journal`] stores events, [`board`] is the state that follows from them, and [`bridge`] the
+//! file that shows it to people and takes their edits.
 //!
-//! What is deliberately not here: sockets, which are the daemon's, hooks' wire formats, and deciding who gets a
-//! task.
+//! Deliberately not here: sockets, which are the daemon's, hooks' wire formats, and deciding who
+//! gets a task.
 
 #![forbid(unsafe_code)]
 

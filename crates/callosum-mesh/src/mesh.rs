@@ -12,7 +12,7 @@ use crate::{
     agent::{AgentName, US},
     author::Author,
     board::{Board, BoardError, Command, Effect, NewTask, Task},
-    delivery::TOLD,
+    delivery::CURSORS,
     event::{Draft, Event, Faults},
     ingest::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, LogEnd, Notice, Reader, Retention},
@@ -40,8 +40,8 @@ pub struct Mesh {
     presence: PresenceSource,
     /// The end of the log when the board was last brought up to it.
     tip: Option<LogEnd>,
-    /// The last event of the board that the file remembers; `None` where a newer version's file stands there, which is
-    /// left to it.
+    /// Last event of the board in the snapshot file. `None` if the file is from a newer version,
+    /// which alone may write it.
     pub(crate) remembered: Option<u64>,
     /// The last event of the board that is kept for when the log has dropped it.
     pub(crate) kept: u64,
@@ -108,7 +108,8 @@ impl Mesh {
         self.matrix = matrix;
     }
 
-    /// The same, which waits for others who append no longer than this in all that it does. Reading waits for nobody.
+    /// Returns the same mesh with a limit for all of its waits for others that append. Reads do not
+    /// wait.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self {
@@ -137,7 +138,7 @@ impl Mesh {
         self.lost
     }
 
-    /// Who does what.
+    /// Returns the roles and routes of agents.
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
@@ -147,8 +148,8 @@ impl Mesh {
         &self.folder
     }
 
-    /// How things stand now: reads what was appended since it was last asked. Where that is nothing, it costs a listing of a
-    /// small folder and two looks at files.
+    /// Returns the current board: reads the events since the last call. If there are none, it costs
+    /// a listing of a small folder and two looks at files.
     pub fn board(&mut self) -> Result<&Board, MeshError> {
         let tip = self.journal.tip()?;
         if self.tip.as_ref() == Some(&tip) {
@@ -167,24 +168,24 @@ impl Mesh {
         Ok(&self.board)
     }
 
-    /// Does what somebody wants done, and says what was appended for it; nothing where it was so
-    /// already. It is synced: who is told that it is done has it also after a loss of power.
+    /// Executes a command and returns the events that were appended, or none if the board was in
+    /// that state already. The events are synced: an acknowledged command survives a loss of power.
     pub fn give(&mut self, order: Command, voice: &Author) -> Result<Vec<Event>, MeshError> {
         self.in_turn(|orders| orders.give(order, voice, None))
     }
 
-    /// Leaves a task, unless one stands for it already; gives the id of the one that is there then.
+    /// Adds a task, unless an equivalent one exists. Returns the id of the task that is there then.
     ///
-    /// Both in one turn: of any number of processes that leave a task for the same at a time, one does. Where one
-    /// stands for it nothing is locked.
+    /// Both happen in one turn: of any number of processes that add a task for the same purpose at
+    /// a time, one does. If an equivalent one exists, nothing is locked.
     pub fn leave(
         &mut self,
         task: NewTask,
-        stands_for: impl Fn(&Task) -> bool,
+        is_equivalent: impl Fn(&Task) -> bool,
         voice: &Author,
     ) -> Result<String, MeshError> {
         let there = |board: &Board| {
-            let there = board.tasks.iter().find(|task| stands_for(task));
+            let there = board.tasks.iter().find(|task| is_equivalent(task));
             there.map(|task| task.id.clone())
         };
         if let Some(id) = there(self.board()?) {
@@ -200,11 +201,11 @@ impl Mesh {
         })
     }
 
-    /// Appends an event that came from elsewhere. One that means the board is an order, and is refused where
-    /// that cannot be.
+    /// Appends an event that came from elsewhere. An event about the board is a command, and is
+    /// rejected if that is not allowed.
     ///
-    /// One that its author handed in under the same id before is given as it stands in the log, and one that
-    /// says something else under that id is refused.
+    /// An event that its author submitted under the same id before is returned as it is in the log.
+    /// Another event under that id is rejected.
     pub fn publish(
         &mut self,
         draft: Draft,
@@ -222,12 +223,13 @@ impl Mesh {
         Ok(events.into_iter().flatten().collect())
     }
 
-    /// Appends lists of events that came from elsewhere in one turn, each list all or none, and syncs all at
-    /// once. What of them means the board is decided as [`Mesh::publish`] does it, each on what the last has left.
+    /// Appends lists of events that came from elsewhere in one turn, each list all or none, and
+    /// syncs all at once. Events about the board are decided as in [`Mesh::publish`], each on the
+    /// board that the last one left.
     ///
-    /// Each event is given as it stands in the log, also where it was handed in before under the same id, or as
-    /// `None` where things were so already. Fails as a whole where
-    /// the log cannot be appended to or synced; nothing is acknowledged then.
+    /// Returns each event as it is in the log, even if it was submitted before under the same id,
+    /// or `None` if it changed nothing. Fails as a whole if the log cannot be appended to or
+    /// synced; nothing is acknowledged then.
     pub fn publish_lists(&mut self, lists: Vec<Vec<Draft>>) -> Result<Vec<Decided>, MeshError> {
         self.in_turn(|orders| {
             let mut done = Vec::with_capacity(lists.len());
@@ -249,11 +251,11 @@ impl Mesh {
     /// took the end of this one, or as of an event that the log has dropped.
     fn caught_up_or_kept(&self, board: &mut Board) -> Result<Caught, MeshError> {
         let caught = self.caught_up(board)?;
-        if (caught.is_anew || caught.lost > 0)
+        if (caught.is_rebuilt || caught.lost > 0)
             && let Some(mut kept) = self.kept_board()
         {
             let again = self.caught_up(&mut kept)?;
-            if !again.is_anew && again.lost <= caught.lost {
+            if !again.is_rebuilt && again.lost <= caught.lost {
                 *board = kept;
                 return Ok(again);
             }
@@ -270,15 +272,16 @@ impl Mesh {
         catch_up(board, &mut reader)
     }
 
-    /// Whether the log is still the one that was opened: somebody may have removed its folder.
+    /// Whether the log is still the one that was opened: someone may have removed its folder.
     pub fn is_in_place(&self) -> Result<bool, MeshError> {
         Ok(self.journal.is_own()?)
     }
 
-    /// What is neither a folder nor leads to one, and stands where it is noted what agents were told. Changes nothing.
+    /// Returns paths that should be folders with delivery cursors, and are neither a folder nor a
+    /// link to one. Changes nothing.
     pub fn no_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut found = Vec::new();
-        for name in [NEWS, TOLD] {
+        for name in [NEWS, CURSORS] {
             let path = self.folder.join(name);
             if is_no_folder(&self.disk, &path)? || is_lost_link(&self.disk, &path)? {
                 found.push(path);
@@ -296,8 +299,9 @@ impl Mesh {
         due(&self.board, &self.matrix, &self.presence, now)
     }
 
-    /// Does what is due by itself: claims and leases of those who are gone, claims that have run out, tasks that
-    /// were not begun in time, messages that nobody was handed in time. Nothing is locked where nothing is due.
+    /// Applies what is due by itself: claims and leases of ended sessions, expired claims, tasks
+    /// that were not begun in time, and messages that were not delivered in time. Locks nothing if
+    /// nothing is due.
     pub fn settle(&mut self) -> Result<(), MeshError> {
         self.board()?;
         let now = self.journal.now();
@@ -329,8 +333,8 @@ impl Mesh {
         &self.machine
     }
 
-    /// Decides any number of orders in one turn, in which nobody else appends; then all is synced
-    /// at once.
+    /// Decides any number of commands in one turn, in which no one else appends. Then syncs all at
+    /// once.
     pub(crate) fn in_turn<T>(
         &mut self,
         act: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T, MeshError>,
@@ -364,13 +368,13 @@ impl Mesh {
     }
 }
 
-/// What was in the way of bringing a board up to the log.
+/// Problems of bringing a board up to the log.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Caught {
     /// So many events are kept no longer that it would have needed.
     lost: u64,
-    /// Whether it was made anew, since the log does not go as far as it did, or is another.
-    is_anew: bool,
+    /// Whether it was built from scratch, since the log ends before it, or is another.
+    is_rebuilt: bool,
 }
 
 /// Applies what a reader has left to the board.
@@ -382,7 +386,7 @@ pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught,
             match notice {
                 Notice::Reset { .. } => {
                     *board = Board::default();
-                    caught.is_anew = true;
+                    caught.is_rebuilt = true;
                 }
                 Notice::Dropped { count } => caught.lost += count,
                 Notice::Damaged { .. } => {}
@@ -397,7 +401,7 @@ pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught,
     }
 }
 
-/// What time has brought about by now.
+/// Returns the effects that are due by now.
 fn due(board: &Board, matrix: &Matrix, presence: &PresenceSource, now: Timestamp) -> Vec<Effect> {
     let mut deeds = board.run_out(now);
     if matrix.has_waiting(board) {
@@ -416,21 +420,21 @@ fn due(board: &Board, matrix: &Matrix, presence: &PresenceSource, now: Timestamp
     deeds
 }
 
-/// Who says what the mesh does by itself.
+/// Returns the author of what the mesh does by itself.
 pub(crate) fn us() -> AgentName {
     US.parse().expect("it is a name")
 }
 
-/// What became of a list of events: each as it stands in the log, `None` where things were so already.
+/// Result for a list of events: each as it is in the log, or `None` if it changed nothing.
 pub type Decided = Result<Vec<Option<Event>>, Undecided>;
 
-/// Why a list of events was not taken.
+/// Reason for which a list of events was rejected.
 #[derive(Debug, thiserror::Error)]
 #[error("no event of the list was accepted: event {at} failed")]
 pub struct Undecided {
-    /// Which of the list stood in the way, counted from 0.
+    /// Index of the event that failed, counted from 0.
     pub at: usize,
-    /// Why.
+    /// Reason.
     #[source]
     pub error: MeshError,
 }
@@ -481,7 +485,7 @@ fn is_unwritable(error: &DiskError) -> bool {
     error.is_read_only() || error.is_denied()
 }
 
-/// Why the mesh did not do what it was asked.
+/// Error of the mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshError {
     /// The log cannot be read or appended to.

@@ -1,9 +1,9 @@
-//! What an agent at work is told beside its messages: tasks that are left for it, what came of tasks that it left,
-//! discoveries, and what is asked of it or shared with it.
+//! Notices for an agent at work in addition to its messages: tasks for it, results of its own
+//! tasks, discoveries, and requests and context of other agents.
 //!
-//! Start with [`Mesh::news`]. How far each session was told is kept in `news/`, apart from how far digests have told
-//! the agent: what one session was told at work, no other has in its context. What is asked of an agent, whichever session
-//! of it that may be, one session is told, as it is with messages: how far that goes is kept for the agent.
+//! Start with [`Mesh::news`]. `news/` has a cursor for each session, apart from the cursors of
+//! digests: what one session got at work, no other has in its context. A request to an agent
+//! without a session goes to one session, as with messages; the cursor for these is the agent's.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use crate::{
 /// The folder with a file for each agent and each of its sessions.
 pub(crate) const NEWS: &str = "news";
 
-/// Stands between an agent and its session in the name of a file; in no agent's name.
+/// Separator between an agent and its session in the name of a file. No agent's name contains it.
 const SESSION: u8 = b'@';
 
 /// Topics by which agents ask and share without the board (Seed CALC §4, layer 2), with what they are called.
@@ -33,38 +33,38 @@ const ASKED: [(&str, &str); 2] = [
     ("calc.context_share", "shares with you"),
 ];
 
-/// So far back events are looked at for what others ask and share.
+/// Most events that are searched for requests and context of others.
 const MOST_EVENTS: u64 = 500;
 
-/// So many events after what an agent was told of last it is noted that they were none of its news.
+/// Number of events without news after which the cursor is moved.
 const NOTED_AFTER: u64 = 100;
 
-/// Most sessions of which it is kept how far they were told: the latest.
+/// Most sessions whose cursors are kept: the latest.
 const MOST_SESSIONS: usize = 256;
 
-/// What a session was not told of yet.
+/// News that a session has not got yet.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// The oldest first.
     pub(crate) items: Vec<NewsItem>,
-    /// How far it was told of before.
+    /// Cursor of the session.
     pub(crate) since: Cursor,
-    /// How far its agent was told of what one session alone is told.
+    /// Cursor of the agent, for news that only one session gets.
     pub(crate) of_agent: Option<Cursor>,
     /// The last event that was looked at.
     pub(crate) until: u64,
-    /// The first event by which this session asks another of its agent, of which none was told yet.
+    /// First event that asks another session of this agent, and that no session has got yet.
     pub(crate) first_asked: Option<u64>,
 }
 
-/// One thing that a session was not told of yet.
+/// One item of news.
 #[derive(Clone, Debug)]
 pub(crate) struct NewsItem {
     /// The event that tells of it.
     pub(crate) rev: u64,
-    /// What it is.
+    /// Its text.
     pub(crate) note: Note,
-    /// Whether it is asked of the agent: one session is told, whichever.
+    /// Whether it is for the agent: any one session gets it.
     pub(crate) is_for_one: bool,
 }
 
@@ -75,7 +75,7 @@ impl News {
     }
 }
 
-/// Where it is kept how far a session was told, or an agent.
+/// File with the cursor of a session or an agent.
 #[derive(Clone, Debug)]
 pub(crate) struct NewsFile {
     disk: Disk,
@@ -84,7 +84,7 @@ pub(crate) struct NewsFile {
 }
 
 impl NewsFile {
-    /// How far it was told; `None` where that is not known of this log.
+    /// Returns the cursor. `None` if there is none for this log.
     pub(crate) fn read(&self) -> Result<Option<Cursor>, DiskError> {
         let bytes = self.disk.read_if_there(&self.path)?;
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
@@ -92,7 +92,7 @@ impl NewsFile {
         Ok(cursor.filter(|cursor| cursor.origin.as_ref() == Some(&self.origin)))
     }
 
-    /// Notes that it was told of all up to this event.
+    /// Records the delivery of everything up to this event.
     pub(crate) fn note(&self, seq: u64) -> Result<(), DiskError> {
         if let Some(folder) = self.path.parent() {
             self.disk.create_private_dir(folder)?;
@@ -109,13 +109,13 @@ impl NewsFile {
             .replace_unsynced(&self.path, text.as_bytes(), 0o600)
     }
 
-    /// Forgets how far it was told, since it has ended.
+    /// Removes the cursor of a session that has ended.
     pub(crate) fn forget(&self) -> Result<(), DiskError> {
         self.disk.remove_file(&self.path).map(drop)
     }
 
-    /// Forgets the sessions that were told of something longest ago, past the limit: clients that were killed never said
-    /// that they end.
+    /// Removes the oldest cursors of sessions, past the limit: clients that were killed never
+    /// reported their end.
     fn forget_oldest(&self, folder: &Path) -> Result<(), DiskError> {
         let mut sessions = Vec::new();
         for entry in self.disk.list_dir(folder)? {
@@ -135,7 +135,7 @@ impl NewsFile {
 }
 
 impl Mesh {
-    /// Where it is kept how far this session was told; of who says no session, how far the agent was.
+    /// Returns the cursor file of this session, or that of the agent if the session is unknown.
     pub(crate) fn news_file(&self, voice: &Author) -> NewsFile {
         let of_agent = self.news_file_of_agent(voice);
         let Some(session) = &voice.session_id else {
@@ -156,7 +156,7 @@ impl Mesh {
         }
     }
 
-    /// Where it is kept how far an agent was told of what one session alone is told.
+    /// Returns the cursor file of an agent, for news that only one session gets.
     pub(crate) fn news_file_of_agent(&self, voice: &Author) -> NewsFile {
         NewsFile {
             disk: self.disk().clone(),
@@ -165,22 +165,23 @@ impl Mesh {
         }
     }
 
-    /// Notes that a session which begins was left nothing to be told of, so that it hears at work of what comes from now on,
-    /// whatever other sessions of its agent are told.
+    /// Records that a new session has no news yet, so that it gets everything from now on, no
+    /// matter what other sessions of its agent get.
     pub fn heard_all(&self, voice: &Author) -> Result<(), MeshError> {
         Ok(self.news_file(voice).note(self.known_seq())?)
     }
 
-    /// What this session was not told of yet. Reads at most the last 500 events, and writes nothing.
+    /// Returns the news that this session has not got yet. Reads at most the last 500 events, and
+    /// writes nothing.
     ///
-    /// Of a session of which nothing is known it is what came since its agent's last digest.
+    /// A session without a cursor gets everything since its agent's last digest.
     pub(crate) fn news(&mut self, voice: &Author) -> Result<News, MeshError> {
         let of_agent = self.news_file_of_agent(voice).read()?;
         let since = match self.news_file(voice).read()? {
             Some(since) => since,
             None => Cursor {
                 origin: Some(self.journal().origin().to_owned()),
-                seq: self.told_seq(voice)?,
+                seq: self.digest_seq(voice)?,
             },
         };
         let until = self.board()?.seq;
@@ -193,10 +194,10 @@ impl Mesh {
             });
         }
         let mut items = on_board(self.board()?, voice, since.seq);
-        let told = of_agent.as_ref().map_or(0, |of_agent| of_agent.seq);
-        let (asked, first_asked) = self.asked(voice, since.seq, until, told)?;
+        let agent_seq = of_agent.as_ref().map_or(0, |of_agent| of_agent.seq);
+        let (asked, first_asked) = self.asked(voice, since.seq, until, agent_seq)?;
         items.extend(asked);
-        items.retain(|item| !item.is_for_one || item.rev > told);
+        items.retain(|item| !item.is_for_one || item.rev > agent_seq);
         items.sort_by_key(|item| item.rev);
         Ok(News {
             items,
@@ -207,23 +208,24 @@ impl Mesh {
         })
     }
 
-    /// How far an agent counts as told of what one session alone is told, when one of its sessions was told up to `seq`: not
-    /// beyond what that session itself asks of the others.
-    pub(crate) fn told_of_agent(&self, voice: &Author, seq: u64) -> Result<u64, MeshError> {
-        let told = self.news_file_of_agent(voice).read()?;
-        let told = told.map_or(0, |told| told.seq);
-        let (_, first_asked) = self.asked(voice, told, seq, told)?;
-        Ok(first_asked.map_or(seq, |first| seq.min(first - 1).max(told)))
+    /// Returns the cursor of an agent, for news that only one session gets, when one of its
+    /// sessions has got everything up to `seq`: not beyond what that session itself asks of the
+    /// others.
+    pub(crate) fn seq_of_agent(&self, voice: &Author, seq: u64) -> Result<u64, MeshError> {
+        let cursor = self.news_file_of_agent(voice).read()?;
+        let agent_seq = cursor.map_or(0, |cursor| cursor.seq);
+        let (_, first_asked) = self.asked(voice, agent_seq, seq, agent_seq)?;
+        Ok(first_asked.map_or(seq, |first| seq.min(first - 1).max(agent_seq)))
     }
 
-    /// What others ask of this agent and share with it, in events that mean nothing to the board; and the first event after
-    /// `told` by which this session asks another of its agent.
+    /// Returns requests to this agent and context for it, in events that mean nothing to the board.
+    /// Also returns the first event after `agent_seq` in which this session asks another of its agent.
     fn asked(
         &self,
         voice: &Author,
         since: u64,
         until: u64,
-        told: u64,
+        agent_seq: u64,
     ) -> Result<(Vec<NewsItem>, Option<u64>), MeshError> {
         let mut first_asked = None;
         let mut reader = self.journal().read_after(&Cursor {
@@ -237,7 +239,8 @@ impl Mesh {
                 return Ok((items, first_asked));
             }
             let news = || batch.events.iter().filter(|event| event.seq <= until);
-            let mut own = news().filter(|event| event.seq > told && asks_own_agent(event, voice));
+            let mut own =
+                news().filter(|event| event.seq > agent_seq && asks_own_agent(event, voice));
             first_asked = first_asked.or_else(|| own.next().map(|event| event.seq));
             let news = news();
             items.extend(news.filter_map(|event| {
@@ -251,13 +254,13 @@ impl Mesh {
     }
 }
 
-/// What an event asks of an agent or shares with it; `None` where it is about something else or for others. One that is
-/// addressed to nobody is for all.
+/// Returns a request to an agent, or context for it. `None` if the event is about something else or
+/// for others. An event without a recipient is for all.
 pub(crate) fn asked_of(event: &Event, voice: &Author) -> Option<Note> {
     let (_, what) = ASKED
         .iter()
         .find(|(topic, _)| *topic == event.topic.as_str())?;
-    if voice.has_said(&event.source, event.session_id.as_deref()) {
+    if voice.is_author_of(&event.source, event.session_id.as_deref()) {
         return None;
     }
     if event.payload.contains_key("to") {
@@ -265,12 +268,12 @@ pub(crate) fn asked_of(event: &Event, voice: &Author) -> Option<Note> {
             .is(&voice.agent, voice.session_id.as_deref())
             .then_some(())?;
     }
-    let mut said = event.payload.clone();
-    said.shift_remove("to");
-    let mut values = said.values();
+    let mut payload = event.payload.clone();
+    payload.shift_remove("to");
+    let mut values = payload.values();
     let words = match (values.next(), values.next()) {
         (Some(Value::String(text)), None) => text.clone(),
-        _ => Value::Object(said).to_string(),
+        _ => Value::Object(payload).to_string(),
     };
     Some(Note {
         lead: format!(
@@ -299,12 +302,12 @@ fn addressee_of(event: &Event) -> Option<Addressee> {
     event.payload.get("to")?.as_str()?.parse().ok()
 }
 
-/// What of the board is news to a session.
+/// Returns what is new on the board for a session.
 fn on_board(board: &Board, voice: &Author, since: u64) -> Vec<NewsItem> {
     let left = board.tasks.iter().filter(|task| {
         task.assigned_to.as_ref() == Some(&voice.agent)
             && task.status == Status::Pending
-            && !voice.has_said(&task.created_by, task.created_in.as_deref())
+            && !voice.is_author_of(&task.created_by, task.created_in.as_deref())
             && ready_at(board, task) > since
             && board.waits_for(task).next().is_none()
     });
@@ -342,7 +345,7 @@ fn on_board(board: &Board, voice: &Author, since: u64) -> Vec<NewsItem> {
     });
     let found = board.discoveries.iter();
     let found = found.filter(|found| {
-        found.rev > since && !voice.has_said(&found.source, found.session_id.as_deref())
+        found.rev > since && !voice.is_author_of(&found.source, found.session_id.as_deref())
     });
     let found = found.map(|found| {
         let place = elsewhere(voice.cwd.as_deref(), found.cwd.as_deref());

@@ -1,12 +1,13 @@
 //! Output files: the result of a task, written for the agent that asked (Seed CALC §6, pattern 2).
 //!
-//! Start with [`Mesh::write_outputs`]. [`allowed`] decides about a path without looking at the disk; the caller says which
-//! folders a task may write to. A path comes from whoever left the task, so it is hostile until checked: only new files,
-//! below an allowed folder after every link is resolved, with no hidden name on the way. Files of a project that programs
-//! run by themselves, such as git hooks and settings of coding agents, have hidden names.
+//! Start with [`Mesh::write_outputs`]. [`allowed`] decides about a path without looking at the
+//! disk; the caller passes the folders that a task may write to. A path comes from the task's
+//! creator, so it is hostile until checked: only new files, below an allowed folder after every
+//! link is resolved, with no hidden name on the way. Files of a project that programs run by
+//! themselves, such as git hooks and settings of coding agents, have hidden names.
 //!
-//! A file that exists with other content is never replaced, unless the author of the task consents or it is the one that
-//! an earlier receipt describes.
+//! A file that exists with other content is never replaced, unless the author of the task consents
+//! or it is the one that an earlier receipt describes.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,7 +1,8 @@
-//! [`Presence`]: which agents can begin a task now, from what was seen of them in terminals.
+//! [`Presence`]: agents that can begin a task now, judged by sightings of them in terminals.
 //!
-//! Pure: the facts come from a [`PresenceSource`], which the program provides. Start with [`Presence::absence`]. An agent
-//! of which nothing was seen is neither present nor absent: its tasks wait for the time of their route.
+//! Pure: the facts come from a [`PresenceSource`], which the program provides. Start with
+//! [`Presence::absence`]. An agent without sightings is neither present nor absent: its tasks wait
+//! for the time of their route.
 
 use std::{fmt, sync::Arc};
 
@@ -9,16 +10,18 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{agent::AgentName, board::Session};
 
-/// How long after its end an agent counts as gone. Afterward nothing is known of it: it may start again for its next task.
+/// Time after its end in which an agent counts as gone. Afterward its state is unknown: it may
+/// start again for its next task.
 const GONE: SignedDuration = SignedDuration::from_mins(10);
 
-/// How long a dialog waits before its agent counts as blocked: most are answered sooner.
+/// Time that a dialog waits before its agent counts as blocked: most are answered sooner.
 const BLOCKED: SignedDuration = SignedDuration::from_secs(30);
 
-/// How old a look at a dialog may be. The daemon looks each second while an agent waits for a person.
+/// Largest age of a look at a dialog. The daemon looks each second while an agent waits for a
+/// person.
 const BLOCKED_SEEN: SignedDuration = SignedDuration::from_secs(60);
 
-/// What an agent was seen to do.
+/// State of an agent in a sighting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// It runs, and nothing keeps it from a task.
@@ -45,7 +48,7 @@ pub struct Sighting {
     pub session_id: Option<String>,
     /// Process id of its client, if it is known.
     pub pid: Option<u32>,
-    /// What it did.
+    /// State of the agent.
     pub activity: Activity,
     /// Since when.
     pub since: Timestamp,
@@ -53,7 +56,7 @@ pub struct Sighting {
     pub seen_at: Timestamp,
 }
 
-/// What was seen of all agents.
+/// Sightings of all agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
     /// Each agent in each place. Sightings that are too old to be believed are not in it.

@@ -1,14 +1,14 @@
-//! What stands where something of ours should: it is set aside under another name, so that what follows from the log can be
-//! made anew. Nothing of it is removed.
+//! Foreign files in the place of ours: they are renamed, so that what follows from the log can be
+//! built again. Nothing of them is removed.
 
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 
-/// Stands in the name of what was set aside, before a number.
+/// Part of the name of a displaced file, before a number.
 const MARK: &str = ".displaced-";
 
-/// Sets aside what stands there, and gives its new path.
+/// Renames the file that is there, and returns its new path.
 pub(crate) fn displace(disk: &Disk, path: &Path) -> Result<PathBuf, DiskError> {
     let mut number = 1;
     loop {
@@ -23,14 +23,14 @@ pub(crate) fn displace(disk: &Disk, path: &Path) -> Result<PathBuf, DiskError> {
     }
 }
 
-/// Whether something stands there that is neither a folder nor leads to one.
+/// Whether the path exists and is neither a folder nor a link.
 pub(crate) fn is_no_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     let kind = disk.stat(path)?.map(|found| found.kind);
     Ok(matches!(kind, Some(EntryKind::File | EntryKind::Other)))
 }
 
-/// Whether a link stands there that leads to no folder: nowhere, as while a disk is not mounted, to itself, or to a file. It is
-/// somebody's, and left alone.
+/// Whether the path is a link that leads to no folder: to nothing, as while a disk is not mounted,
+/// to itself, or to a file. It belongs to someone, and is left alone.
 pub(crate) fn is_lost_link(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     let found = disk.stat(path)?;
     if found.is_none_or(|found| found.kind != EntryKind::Link) {
@@ -41,13 +41,13 @@ pub(crate) fn is_lost_link(disk: &Disk, path: &Path) -> Result<bool, DiskError> 
     Ok(found.is_none_or(|found| found.kind != EntryKind::Folder))
 }
 
-/// Whether a folder stands there, where a file should.
+/// Whether a folder is in the place of a file.
 pub(crate) fn is_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     let kind = disk.stat(path)?.map(|found| found.kind);
     Ok(kind == Some(EntryKind::Folder))
 }
 
-/// What was set aside in a folder, by name.
+/// Returns the displaced files in a folder, by name.
 pub(crate) fn displaced_in(disk: &Disk, folder: &Path) -> Result<Vec<PathBuf>, DiskError> {
     let entries = disk.list_dir(folder)?.into_iter();
     let displaced = entries.filter(|entry| entry.name.to_string_lossy().contains(MARK));

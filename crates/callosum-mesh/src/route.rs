@@ -1,4 +1,4 @@
-//! [`Matrix`]: which agent is best at what, who takes its place, and after how long (Seed CALC §7).
+//! [`Matrix`]: agents for each category of tasks, with fallbacks and time limits (Seed CALC §7).
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -20,15 +20,15 @@ const MOST_SHOWN: usize = 80;
 /// A line of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// What kind of task, in words that are typed.
+    /// Name of the category, as a user types it.
     pub category: String,
-    /// What belongs to it.
+    /// Description of the tasks.
     pub about: String,
-    /// Who does it.
+    /// Agent that does them.
     pub primary: AgentName,
-    /// Who does it where the first has not begun in time.
+    /// Agent that does them if the first has not begun in time.
     pub fallback: AgentName,
-    /// How long the first may take to begin.
+    /// Time in which the first must begin.
     pub within: SignedDuration,
 }
 
@@ -39,7 +39,7 @@ pub struct Role {
     pub agent: AgentName,
     /// Its role's name.
     pub name: String,
-    /// What it answers for.
+    /// Its duties.
     pub duties: String,
 }
 
@@ -177,20 +177,23 @@ impl Matrix {
         if self.routes.is_empty() {
             return Ok(());
         }
-        let said = match order {
+        let category = match order {
             Command::Add(task) => task.other.get(CATEGORY),
             Command::Change { set, .. } => set.get(CATEGORY),
             _ => None,
         };
-        let Some(said) = said.filter(|said| !said.is_null()) else {
+        let Some(category) = category.filter(|category| !category.is_null()) else {
             return Ok(());
         };
-        if said.as_str().is_some_and(|said| self.route(said).is_some()) {
+        if category
+            .as_str()
+            .is_some_and(|category| self.route(category).is_some())
+        {
             return Ok(());
         }
         let routes = self.routes.iter();
         Err(BoardError::NoCategory {
-            found: said.to_string().chars().take(MOST_SHOWN).collect(),
+            found: category.to_string().chars().take(MOST_SHOWN).collect(),
             allowed: routes.map(|route| route.category.clone()).collect(),
         })
     }

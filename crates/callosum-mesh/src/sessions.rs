@@ -23,9 +23,9 @@ impl Mesh {
         if let Some(process) = process {
             payload.insert(PROCESS.to_owned(), Process::from(process).to_value());
         }
-        let draft = told(voice, BEGINS).with_payload(payload);
+        let draft = session_draft(voice, BEGINS).with_payload(payload);
         self.in_turn_of(Durability::Logged, |orders| {
-            orders.tell(draft)?;
+            orders.append_event(draft)?;
             Ok(())
         })
     }
@@ -40,7 +40,7 @@ impl Mesh {
         };
         self.in_turn(|orders| {
             if session.session_id.is_empty() {
-                orders.tell(told(voice, ENDS))?;
+                orders.append_event(session_draft(voice, ENDS))?;
                 return Ok(());
             }
             orders.end_session(&session, reason)
@@ -51,7 +51,8 @@ impl Mesh {
         Ok(())
     }
 
-    /// Makes the claims of this session anew that have less than half of their time left: it is at work.
+    /// Renews the claims of this session that have less than half of their time left: it is at
+    /// work.
     pub fn renew_claims(&mut self, voice: &Author) -> Result<(), MeshError> {
         let now = self.journal().now();
         let is_own =
@@ -73,7 +74,7 @@ impl Mesh {
                     anyway: true,
                 };
                 match orders.give(order, voice, None) {
-                    // It ran out meanwhile, or is somebody else's by now.
+                    // It has expired since, or belongs to another agent by now.
                     Ok(_) | Err(MeshError::Refused(_)) => {}
                     Err(error) => return Err(error),
                 }
@@ -82,14 +83,15 @@ impl Mesh {
         })
     }
 
-    /// The sessions of this machine whose processes are gone, and that nobody has said to have ended yet.
+    /// Returns the sessions of this machine whose processes are gone, and whose end is not recorded
+    /// yet.
     pub fn ended_sessions(&mut self) -> Result<Vec<Session>, MeshError> {
         let machine = self.machine().to_owned();
         Ok(ended(self.board()?, &machine).cloned().collect())
     }
 
-    /// The session of this agent whose process is among these, the nearest first: who is asked by a
-    /// program that its client started, and is not told by whom.
+    /// Returns the session of this agent whose process is among these, the nearest first. This
+    /// finds the session for a program that the agent's client started without naming it.
     pub fn session_above(
         &mut self,
         voice: &Author,
@@ -116,9 +118,9 @@ impl Transaction<'_, '_> {
         let draft = Draft {
             session_id: Some(session.session_id.clone()),
             payload: [("reason".to_owned(), json!(reason))].into_iter().collect(),
-            ..told(&Author::of(session.agent.clone()), ENDS)
+            ..session_draft(&Author::of(session.agent.clone()), ENDS)
         };
-        self.tell(draft)?;
+        self.append_event(draft)?;
         for deed in left {
             self.append(&deed, &Author::of(us()), None)?;
         }
@@ -138,7 +140,7 @@ pub(crate) fn ended<'b>(board: &'b Board, machine: &'b str) -> impl Iterator<Ite
     })
 }
 
-fn told(voice: &Author, topic: &str) -> Draft {
+fn session_draft(voice: &Author, topic: &str) -> Draft {
     Draft {
         session_id: voice.session_id.clone(),
         pane_id: voice.pane_id.clone(),

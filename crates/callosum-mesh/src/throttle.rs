@@ -1,14 +1,15 @@
-//! How often an agent may publish: once in five seconds (Seed CALC §4, layer 1: "5-second
-//! per-agent throttle window").
+//! Rate limit of an agent's events: one in five seconds (Seed CALC §4, layer 1: "5-second per-agent
+//! throttle window").
 
 use jiff::{SignedDuration, Timestamp};
 
 /// The window (Seed CALC §4, layer 1).
 pub const WINDOW: SignedDuration = SignedDuration::from_secs(5);
 
-/// How long an agent has to wait that published last at `last`; `None` where it may at once.
+/// Returns the wait before an agent may publish again after an event at `last`. `None` if it may at
+/// once.
 ///
-/// A last time that lies in the future, as after the clock was set back, keeps nobody waiting for longer than
+/// A last time in the future, as after the clock was set back, makes no agent wait for longer than
 /// the window.
 pub fn wait(
     last: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! [`Topic`], what an event is about, and [`Pattern`], which topics somebody wants to hear of.
+//! [`Topic`], the subject of an event, and [`Pattern`], the topics of a subscription.
 
 use std::{fmt, str::FromStr};
 
@@ -11,9 +11,9 @@ const LONGEST: usize = 128;
 /// Most parts of a topic or a pattern.
 const MOST_PARTS: usize = 16;
 
-/// What an event is about: `agent.task_complete`, `calc.discovery`. Parts of ASCII letters, digits,
-/// `_` and `-`, with a dot between them, without a secret in it. One that stands in the log already is read whatever
-/// it is.
+/// Subject of an event: `agent.task_complete`, `calc.discovery`. Parts of ASCII letters, digits,
+/// `_` and `-`, with a dot between them, without a secret in it. A topic that is already in the log
+/// is read even if it contains one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Topic(String);
@@ -77,8 +77,8 @@ impl fmt::Display for Topic {
     }
 }
 
-/// Which topics are meant: `*` stands for one part, `**` for any number of parts, none included
-/// (Seed CALC §4, layer 2, has the first).
+/// Set of topics: `*` matches one part, `**` any number of parts, including none (Seed CALC §4,
+/// layer 2, has the first).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern(String);
@@ -89,9 +89,9 @@ impl Pattern {
         Self("**".to_owned())
     }
 
-    /// Whether it means this topic.
+    /// Whether it matches this topic.
     ///
-    /// Takes time in proportion to the product of their parts, of which neither has more than 16.
+    /// Takes time in proportion to the product of their numbers of parts. Neither has more than 16.
     pub fn matches(&self, topic: &Topic) -> bool {
         // What most ask for who listen.
         if self.0 == "**" {
@@ -178,7 +178,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
 
-/// Why a text is no topic, or no pattern of topics.
+/// Reason for which a text is not a topic, or not a pattern of topics.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopicError {
     /// It is no topic.

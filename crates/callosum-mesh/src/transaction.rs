@@ -1,6 +1,6 @@
 //! [`Transaction`]: a turn at the log in which orders are decided and appended.
 //!
-//! Start with [`Transaction::give`]. What events from elsewhere want done is `incoming`'s.
+//! Start with [`Transaction::give`]. Commands in events from elsewhere are in `ingest`.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -55,12 +55,12 @@ impl Transaction<'_, '_> {
             events.extend(self.append(&deed, voice, at)?);
         }
         if let Some((what, lease)) = lost {
-            self.tell_holder(what, &lease, &voice.agent)?;
+            self.notify_holder(what, &lease, &voice.agent)?;
         }
         Ok(events)
     }
 
-    /// The lease that an order takes away from whoever holds it, and what is done to it.
+    /// Returns the lease that a command takes away from its holder, and the verb for the notice.
     fn taken_away(&self, order: &Command, voice: &Author) -> Option<(&'static str, Lease)> {
         let (what, path) = match order {
             Command::Lease {
@@ -78,7 +78,8 @@ impl Transaction<'_, '_> {
         held.cloned().map(|lease| (what, lease))
     }
 
-    /// Has room set aside for what these orders append, so that no full disk stands in their way in this turn.
+    /// Reserves room for the events of these commands, so that a full disk cannot interrupt them in
+    /// this turn.
     pub(crate) fn make_room(&self, orders: &[Command], voice: &Author) -> Result<(), MeshError> {
         let mut drafts = Vec::new();
         for order in orders {
@@ -88,8 +89,8 @@ impl Transaction<'_, '_> {
         Ok(self.turn.make_room(drafts)?)
     }
 
-    /// An order with what follows from where it is given: a leased file by its one path, and a task of a category for the
-    /// agent that does those, where its author names nobody.
+    /// Completes a command with facts of this machine: a leased file gets its one path. A task with
+    /// a category and no agent goes to the agent of that category.
     pub(crate) fn completed(&self, order: Command) -> Result<Command, BoardError> {
         let order = with_leased_path(order, self.turn.journal().disk())?;
         let Command::Add(mut task) = order else {
@@ -118,11 +119,11 @@ impl Transaction<'_, '_> {
         voice: &Author,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
-        self.tell(draft(deed, voice, at))
+        self.append_event(draft(deed, voice, at))
     }
 
-    /// Appends an event that changes nothing on the board, or one of which that was decided.
-    pub(crate) fn tell(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
+    /// Appends an event that changes nothing on the board, or one that was decided before.
+    pub(crate) fn append_event(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
         let events = self.turn.append(vec![draft])?;
         for event in &events {
             self.board.apply(event);

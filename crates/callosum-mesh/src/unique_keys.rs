@@ -1,5 +1,4 @@
-//! [`UniqueKeys`]: JSON of which no object has a key twice. Which of the two was meant nobody can say, and taking
-//! either would lose the other.
+//! [`UniqueKeys`]: JSON without duplicate keys in any object. A duplicate is ambiguous, and taking either value would lose the other.
 
 use std::fmt;
 

@@ -1,10 +1,10 @@
-//! Describing a task anew: which keys may be set, and to what.
+//! Changes to a task: the keys that may be set, and their values.
 
 use serde_json::{Map, Value};
 
 use super::{
     Board, BoardError, Effect, Status,
-    command::{MOST_NEEDS, said},
+    command::{MOST_NEEDS, check_text},
 };
 use crate::agent::AgentName;
 
@@ -28,7 +28,7 @@ impl Board {
                 "prompt"
                     if value
                         .as_str()
-                        .is_some_and(|text| said("a task", text).is_ok()) =>
+                        .is_some_and(|text| check_text("a task", text).is_ok()) =>
                 {
                     continue;
                 }

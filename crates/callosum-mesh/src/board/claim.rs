@@ -1,5 +1,5 @@
-//! Who may work on a task, finish it, give it back or take it back; and what becomes of claims whose time or
-//! whose owner is gone.
+//! Rules for claiming, completing, releasing and canceling tasks, and for claims that have expired
+//! or whose owner is gone.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{agent::AgentName, author::Author, digest::is_near};
 
-/// How long a claim holds that is not claimed anew.
+/// Lifetime of a claim that is not renewed.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
 
 impl Board {
@@ -29,8 +29,8 @@ impl Board {
             .collect()
     }
 
-    /// What a session leaves behind that has ended: its claims and leases, given back, and what it was handed and
-    /// has not seen, to be handed over again.
+    /// Returns the effects of a session's end. Its claims and leases are released, and messages
+    /// that it received without a sign of having seen them are queued again.
     pub fn left_by(&self, session: &Session) -> Vec<Effect> {
         let is_theirs = |agent: &AgentName, session_id: Option<&String>| {
             session_id.is_some_and(|id| session.is(agent, id))
@@ -59,7 +59,7 @@ impl Board {
             message: message.id.clone(),
             expires: message.expires,
         });
-        // What was for it alone reaches nobody any more.
+        // Messages for this session alone can no longer reach anyone.
         let own = self.messages.iter().filter(|message| {
             let is_on_its_way = message
                 .receipt
@@ -95,10 +95,11 @@ impl Board {
         Ok(is_claimed.then_some(deed).into_iter().collect())
     }
 
-    /// Completes a task; nothing where it is complete with this result already.
+    /// Completes a task. Returns no effects if it is complete with this result already.
     ///
-    /// What another agent holds, is meant to do, or has completed is so left to it, but for `anyway`. Whoever had
-    /// claimed a task that was taken back may complete it all the same: what it has done is not lost.
+    /// Fails if another agent holds the task, is assigned to it, or has completed it, unless
+    /// `anyway` is set. The agent that had claimed a canceled task may still complete it, so that
+    /// its work is not lost.
     pub(super) fn completed(
         &self,
         id: String,
@@ -147,7 +148,8 @@ impl Board {
         }])
     }
 
-    /// Takes a task back, and tells whoever works on it; nothing where it was taken back already.
+    /// Cancels a task and notifies the agent that works on it. Returns no effects if it is canceled
+    /// already.
     pub(super) fn cancelled(
         &self,
         id: String,
@@ -173,7 +175,7 @@ impl Board {
         let claim = task.claim.as_ref().filter(|claim| {
             task.status == Status::InProgress && claim.until > now && claim.by != voice.agent
         });
-        let told = claim.map(|claim| Effect::MessageSent {
+        let notice = claim.map(|claim| Effect::MessageSent {
             id: format!("cancelled-{}-{}", task.rev, claim.token),
             to: claim.by.clone().into(),
             content: format!(
@@ -185,7 +187,7 @@ impl Board {
             expires: Some(now + MESSAGE_TTL),
         });
         let cancelled = Effect::TaskCancelled { task: id, reason };
-        Ok(std::iter::once(cancelled).chain(told).collect())
+        Ok(std::iter::once(cancelled).chain(notice).collect())
     }
 
     pub(super) fn claim(
@@ -262,7 +264,7 @@ impl Board {
     }
 }
 
-/// Who wants to finish a task or give it back, and what they say of it.
+/// Author of a request to complete or release a task, with its claim token and options.
 pub(super) struct Holding<'a> {
     pub(super) voice: &'a Author,
     /// Also where another agent has it.
@@ -278,7 +280,8 @@ impl Holding<'_> {
         let claim = task.claim.as_ref();
         let Some(claim) = claim.filter(|_| task.status == Status::InProgress) else {
             return match self.token {
-                // Who names a claim that is gone has lost the task, whoever does it next.
+                // A caller that names an expired claim has lost the task, no matter who claims it
+                // next.
                 Some(named) => Err(BoardError::Lost {
                     task: task.id.clone(),
                     named,

@@ -1,4 +1,4 @@
-//! [`Command`]: what somebody wants done to the board; and whether it may be.
+//! [`Command`]: change to the board that an author requests, with the checks that allow or reject it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{addressee::Addressee, agent::AgentName, author::Author};
 
-/// How long a message waits to be handed over that does not say how long.
+/// Time that a message waits for delivery by default.
 pub const MESSAGE_TTL: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Longest that a message may wait, in seconds: a year.
@@ -21,10 +21,11 @@ const LONGEST_TTL: u64 = 366 * 24 * 60 * 60;
 /// Most bytes of a prompt, a message or a discovery.
 const LONGEST: usize = 32 * 1024;
 
-/// Who takes back whatever they want: a person, and who does not say who they are, such as who edits the bridge file by hand.
+/// Names that may cancel or remove anything: a person, and unidentified authors, such as someone
+/// who edits the bridge file by hand.
 const UNRULED: [&str; 2] = ["person", "unknown"];
 
-/// How urgent a task is of which nobody says it.
+/// Default priority of a task.
 const USUAL_PRIORITY: i64 = 5;
 
 /// Most tasks that one waits for.
@@ -35,23 +36,23 @@ pub(super) const MOST_NEEDS: usize = 64;
 pub struct NewTask {
     /// Its id.
     pub id: String,
-    /// Who is to do it; anybody where nobody is named.
+    /// Agent to do it. Any agent if there is none.
     pub assigned_to: Option<AgentName>,
-    /// How urgent: the smallest number comes first.
+    /// Priority. Smaller numbers come first.
     pub priority: Option<i64>,
-    /// What is to be done.
+    /// Work to do.
     pub prompt: String,
-    /// Where the result is to be written.
+    /// File for the result.
     pub output_file: Option<String>,
     /// Tasks that are to be complete before.
     pub needs: Vec<String>,
-    /// Who left it, where it is not who gives the order.
+    /// Creator of the task, if it is not the author of the command.
     pub created_by: Option<AgentName>,
-    /// Whatever else somebody wrote.
+    /// Any other keys of the task.
     pub other: Map<String, Value>,
 }
 
-/// What somebody wants done.
+/// Change to the board that an author requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Leave a task.
@@ -67,7 +68,7 @@ pub enum Command {
     Release {
         /// The task.
         task: String,
-        /// Why.
+        /// Reason for the release.
         reason: String,
         /// Also where another agent has claimed it.
         anyway: bool,
@@ -78,7 +79,7 @@ pub enum Command {
     Complete {
         /// The task.
         task: String,
-        /// What came of it.
+        /// Result of the work.
         result: Option<String>,
         /// Also where another agent has claimed it, was meant to do it, or has completed it.
         anyway: bool,
@@ -94,10 +95,10 @@ pub enum Command {
     Cancel {
         /// The task.
         task: String,
-        /// Why.
+        /// Reason for the cancellation.
         reason: String,
     },
-    /// Describe a task anew.
+    /// Changes keys of a task.
     Change {
         /// The task.
         task: String,
@@ -110,20 +111,21 @@ pub enum Command {
         id: String,
         /// To whom.
         to: Addressee,
-        /// What it says.
+        /// Text of the message.
         content: String,
         /// The message that it answers.
         reply_to: Option<String>,
-        /// Seconds after which it is a dead letter, unless it was handed over before; [`MESSAGE_TTL`] where it is not said.
+        /// Seconds until the message becomes a dead letter, unless it is delivered before.
+        /// [`MESSAGE_TTL`] by default.
         ttl_seconds: Option<u64>,
     },
     /// Take a message a step further.
     Move {
         /// The message.
         message: String,
-        /// How far it has come.
+        /// New receipt.
         receipt: Receipt,
-        /// What shows it.
+        /// Evidence for the receipt.
         evidence: Option<String>,
     },
     /// Have a dead message delivered again.
@@ -135,7 +137,7 @@ pub enum Command {
     Share {
         /// Its id.
         id: String,
-        /// What was found.
+        /// Text of the discovery.
         content: String,
     },
     /// Tell a discovery no longer.
@@ -147,7 +149,7 @@ pub enum Command {
     Lease {
         /// The file, absolute.
         path: String,
-        /// What for.
+        /// Purpose.
         why: Option<String>,
         /// Also where another agent does.
         anyway: bool,
@@ -171,10 +173,11 @@ pub enum Command {
 }
 
 impl Board {
-    /// What an order comes to, by whom and when it is given; nothing where it is so already.
+    /// Returns the effects of a command by this author at this time, or none if the board is in
+    /// that state already.
     ///
-    /// A claim is compared and set: of two agents that claim the same task one is refused, since
-    /// orders are decided one after the other, each on what the last has left.
+    /// A claim is a compare-and-set: of two agents that claim the same task, one is rejected, since
+    /// commands are decided one after the other, each on the board that the last one left.
     pub fn decide(
         &self,
         order: Command,
@@ -189,7 +192,8 @@ impl Board {
                 if is_ours && !by.is_us() {
                     return Err(BoardError::OurName);
                 }
-                // What we say ourselves is said of what somebody did: that has its own bounds.
+                // Events of the program itself repeat what an agent did, and that has its own
+                // limits.
                 if !by.is_us() && self.task(&task.id).is_none() {
                     self.room_for_task(&task)?;
                 }
@@ -246,7 +250,7 @@ impl Board {
                 reply_to,
                 ttl_seconds,
             } => {
-                said("a message", &content)?;
+                check_text("a message", &content)?;
                 if let Some(known) = self.message(&id) {
                     if known.to == to && is_same(&known.content, &content) {
                         return Ok(Vec::new());
@@ -257,8 +261,8 @@ impl Board {
                 if !by.is_us() {
                     self.room_for_message(&content)?;
                 }
-                let nobody = self.nobody_there(&to, now).filter(|_| !by.is_us());
-                let dead = nobody.map(|why| Effect::MessageMoved {
+                let obstacle = self.unreachable_reason(&to, now).filter(|_| !by.is_us());
+                let dead = obstacle.map(|why| Effect::MessageMoved {
                     message: id.clone(),
                     receipt: Receipt::Dead,
                     evidence: Some(why),
@@ -283,7 +287,7 @@ impl Board {
                 if known.receipt != Some(Receipt::Dead) {
                     return Err(BoardError::NotDead { message });
                 }
-                if let Some(why) = self.nobody_there(&known.to, now) {
+                if let Some(why) = self.unreachable_reason(&known.to, now) {
                     return Err(BoardError::Unreachable { message, why });
                 }
                 if !by.is_us() {
@@ -293,7 +297,7 @@ impl Board {
                 vec![Effect::MessageRetried { message, expires }]
             }
             Command::Share { id, content } => {
-                said("a discovery", &content)?;
+                check_text("a discovery", &content)?;
                 let known = self.discoveries.iter().find(|known| known.id == id);
                 if let Some(known) = known {
                     if is_same(&known.content, &content) {
@@ -347,7 +351,8 @@ impl Board {
         })
     }
 
-    /// The messages that nobody was handed in time, as dead letters; notices of the program to one session are dropped.
+    /// Returns the undelivered messages that have expired, as dead letters. Notices of the program
+    /// to one session are dropped instead.
     pub fn expired(&self, now: Timestamp) -> Vec<Effect> {
         let waiting = self.messages.iter();
         let waiting = waiting.filter(|message| message.receipt.is_none());
@@ -380,7 +385,7 @@ impl Board {
     }
 
     fn add(&self, task: NewTask) -> Result<Vec<Effect>, BoardError> {
-        said("a task", &task.prompt)?;
+        check_text("a task", &task.prompt)?;
         if let Some(known) = self.task(&task.id) {
             // Who leaves it once more, not knowing whether it was left, finds it left.
             if is_left(known, &task) {
@@ -396,7 +401,7 @@ impl Board {
             let task = task.id;
             return Err(BoardError::Circle { task, circle });
         }
-        // Whatever else it needs is there already, so that no longer circle can arise here.
+        // All other tasks that it needs exist already, so a longer cycle cannot arise here.
         for need in &task.needs {
             self.known(need)?;
         }
@@ -425,7 +430,7 @@ impl Board {
         let is_theirs = known.to.is(&voice.agent, session.map(String::as_str));
         let is_for_them = match receipt {
             Receipt::Delivered | Receipt::Seen | Receipt::Acked => is_theirs,
-            // That it could not be handed over, nobody but the board says.
+            // Only the board itself records that a message could not be delivered.
             Receipt::Dead => voice.agent.is_us(),
             Receipt::Dropped => {
                 let owners = [Some(&known.from), Some(&known.to.agent)];
@@ -451,8 +456,8 @@ impl Board {
     }
 }
 
-/// Fails where what is to be taken back is somebody else's: an agent takes back what is its own. A person does all of it,
-/// and who does not say who they are is taken for one.
+/// Fails if the agent is not an owner of the item: agents take back only what is theirs. A person
+/// may take back anything, and an unidentified author is treated as a person.
 pub(super) fn takes_back(
     what: &'static str,
     id: &str,
@@ -504,7 +509,7 @@ fn is_same(kept: &str, text: &str) -> bool {
     kept == text || kept == mask(text).text
 }
 
-pub(super) fn said(what: &'static str, text: &str) -> Result<(), BoardError> {
+pub(super) fn check_text(what: &'static str, text: &str) -> Result<(), BoardError> {
     if text.trim().is_empty() {
         Err(BoardError::SaysNothing { what })
     } else if text.len() > LONGEST {

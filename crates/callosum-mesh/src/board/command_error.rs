@@ -1,4 +1,4 @@
-//! [`BoardError`]: why an order is not followed.
+//! [`BoardError`]: reason for rejecting a command.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::{
     digest::{one_line, quoted},
 };
 
-/// Why an order is not followed.
+/// Reason for rejecting a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     /// There is no such task.
@@ -24,19 +24,19 @@ pub enum BoardError {
         /// The id that was named.
         message: String,
     },
-    /// What would be made is named by what is no id.
+    /// The id of a new item is not valid.
     #[error("`{}` is not an id for {what}: use one word of at most 128 letters, digits, `.`, `_`, \
         `-`, `:`, `/`, `@` and `+`", .found.escape_debug())]
     NoId {
-        /// What.
+        /// Kind of item.
         what: &'static str,
         /// Its beginning.
         found: String,
     },
-    /// What would be made is named by what looks like a secret, which is never kept.
+    /// The id of a new item looks like a secret, which is never stored.
     #[error("`{}` is not an id for {what}: it contains a secret, which is never stored", .found.escape_debug())]
     SecretId {
-        /// What.
+        /// Kind of item.
         what: &'static str,
         /// The id without the secret.
         found: String,
@@ -47,10 +47,10 @@ pub enum BoardError {
         /// The id.
         task: String,
     },
-    /// Something else was told under this id.
+    /// This id already exists with different content.
     #[error("{what} `{id}` already exists with different content")]
     SaysOther {
-        /// What.
+        /// Kind of item.
         what: &'static str,
         /// The id.
         id: String,
@@ -65,7 +65,7 @@ pub enum BoardError {
         /// When its claim runs out.
         until: Timestamp,
     },
-    /// The claim that was named has ended, and nobody has taken the task since.
+    /// The claim with this token has ended, and no one has taken the task since.
     #[error("task `{task}` went back to the queue, and claim {named} ended")]
     Lost {
         /// The task.
@@ -76,7 +76,7 @@ pub enum BoardError {
     /// The number that was named is not that of the claim or lease that holds now.
     #[error("{what} is now held under token {now}, not {named}: it was lost and taken again")]
     Stale {
-        /// What.
+        /// Task or file that is held.
         what: String,
         /// The number that was named.
         named: u64,
@@ -96,7 +96,7 @@ pub enum BoardError {
     WaitsFor {
         /// The task.
         task: String,
-        /// What it waits for.
+        /// Tasks that it waits for.
         needs: Vec<String>,
     },
     /// Nothing is to be done for it any more.
@@ -104,7 +104,7 @@ pub enum BoardError {
     IsOver {
         /// The task.
         task: String,
-        /// What became of it.
+        /// Final status.
         status: Status,
     },
     /// Another agent has completed it, with another result.
@@ -115,13 +115,13 @@ pub enum BoardError {
         /// The agent, where it is known.
         by: Option<AgentName>,
     },
-    /// What is to be leased is no file.
+    /// The path to lease is not an absolute path of a file.
     #[error("`{path}` is not an absolute path of a file")]
     NoPath {
         /// Its beginning.
         path: String,
     },
-    /// What is to be leased is a folder, of which no file in it would be held.
+    /// The path to lease is a folder. A lease on it would cover no file in it.
     #[error("`{path}` is a folder: a lease covers one file")]
     Folder {
         /// The folder.
@@ -136,7 +136,7 @@ pub enum BoardError {
         by: AgentName,
         /// When its lease ends.
         until: Timestamp,
-        /// What for.
+        /// Purpose of the lease.
         why: Option<String>,
     },
     /// No task waits for this agent.
@@ -158,18 +158,18 @@ pub enum BoardError {
     NoValue {
         /// The key.
         key: String,
-        /// What may stand there.
+        /// Values that are allowed.
         wanted: &'static str,
     },
-    /// A task is of a kind that nobody is named for.
+    /// No agent is configured for this category of tasks.
     #[error("there is no category {found} (allowed: {})", .allowed.join(", "))]
     NoCategory {
-        /// What stands there, as JSON.
+        /// Value that was found, as JSON.
         found: String,
         /// The categories that there are.
         allowed: Vec<String>,
     },
-    /// A message is somebody else's to answer.
+    /// The message is addressed to someone else.
     #[error("message `{message}` was sent to {to}")]
     NotTheirs {
         /// The message.
@@ -177,16 +177,16 @@ pub enum BoardError {
         /// To whom.
         to: Addressee,
     },
-    /// What is to be taken back is not this agent's to take.
+    /// The item belongs to another agent, so this one cannot take it back.
     #[error("{what} `{id}` does not belong to {by}, but to {}", .owners.iter().map(AgentName::as_str).collect::<Vec<_>>().join(" or "))]
     NotTheirsToTake {
-        /// What.
+        /// Kind of item.
         what: &'static str,
         /// Its id.
         id: String,
-        /// Who wanted to.
+        /// Agent that tried.
         by: AgentName,
-        /// Whose it is.
+        /// Owners of the item.
         owners: Vec<AgentName>,
     },
     /// A task has no result to write to a file.
@@ -206,13 +206,13 @@ pub enum BoardError {
     /// Only the program itself speaks in its own name.
     #[error("only Callosum itself may use the name `callosum`")]
     OurName,
-    /// What is to be complete before it was taken back.
+    /// A task that must be complete first was canceled.
     #[error("task `{task}` needs {}, which was canceled and will never complete: change its \
         `needs` in the bridge file, or cancel it", .needs.join(", "))]
     NeedsWhatIsGone {
         /// The task.
         task: String,
-        /// What was taken back.
+        /// Tasks that were canceled.
         needs: Vec<String>,
     },
     /// A message is not dead.
@@ -221,35 +221,35 @@ pub enum BoardError {
         /// The message.
         message: String,
     },
-    /// A message reaches nobody, as before.
+    /// The message still cannot reach its recipient.
     #[error("message `{message}` remains a dead letter: {why}")]
     Unreachable {
         /// The message.
         message: String,
-        /// Why.
+        /// Reason.
         why: String,
     },
     /// A message would wait for too long, or not at all.
     #[error("a message may wait 1 to 31,622,400 seconds, not {seconds}")]
     NoTtl {
-        /// How long it was to wait.
+        /// Requested lifetime.
         seconds: u64,
     },
     /// A text is empty.
     #[error("{what} is empty")]
     SaysNothing {
-        /// What.
+        /// Kind of text.
         what: &'static str,
     },
     /// A text is too long.
     #[error("{what} has {bytes} bytes, more than 32,768")]
     TooLong {
-        /// What.
+        /// Kind of text.
         what: &'static str,
         /// Its bytes.
         bytes: usize,
     },
-    /// There is no room for more of what nobody has taken yet.
+    /// There are too many items that no one has taken yet.
     #[error(
         "the board is full: it has {count} {what} with {bytes} bytes (limits: 2,000, and \
          2,097,152 bytes)"

@@ -1,18 +1,18 @@
-//! [`Tally`]: how much of everything there is on a board, for who watches over it.
+//! [`Tally`]: numbers of items on a board, for monitoring.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Board, Message, Receipt, Status};
 use crate::digest::is_near;
 
-/// How much of everything there is at a time.
+/// Numbers of items on a board at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Messages that were not delivered.
     pub waiting: u64,
-    /// How long the oldest of them has waited; zero where none does.
+    /// Wait of the oldest of them. Zero if there are none.
     pub oldest_waits: SignedDuration,
-    /// Messages that were handed over, and that nobody has shown to have seen.
+    /// Messages that were delivered without evidence that the agent has seen them.
     pub unseen: u64,
     /// Messages that could not be delivered, and are neither retried nor dropped.
     pub dead: u64,
@@ -25,7 +25,8 @@ pub struct Tally {
 }
 
 impl Board {
-    /// The dead letters that were sent from the project in this folder, or from nobody knows where.
+    /// Returns the number of dead letters that were sent from the project in this folder, or from
+    /// an unknown folder.
     pub fn dead_letters_of(&self, folder: &str) -> u64 {
         let dead = self.messages.iter().filter(|message| {
             is_dead_letter(message) && is_near(Some(folder), message.cwd.as_deref())

@@ -1,4 +1,4 @@
-//! [`Effect`]: what an event does to the board, as its type and payload say.
+//! [`Effect`]: change to the board that an event's type and payload describe.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,15 @@ use crate::{
     event::{Draft, Event},
 };
 
-/// How far a message has come.
+/// Delivery state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Receipt {
     /// A hook of the agent's client handed it over.
     Delivered,
-    /// The agent went on after that: its session told of something since.
+    /// The agent continued after the delivery: its session has published an event since.
     Seen,
-    /// The agent said so.
+    /// The agent acknowledged it.
     Acked,
     /// It could not be delivered.
     Dead,
@@ -45,7 +45,8 @@ impl Receipt {
     }
 }
 
-/// What an event does to the board. Its name is the event's type, its fields the payload.
+/// Change that an event makes to the board. Its name is the event's type, and its fields are the
+/// payload.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", content = "payload")]
 pub enum Effect {
@@ -54,24 +55,24 @@ pub enum Effect {
     TaskAdded {
         /// Its id.
         id: String,
-        /// Who is to do it.
+        /// Agent to do it.
         #[serde(default)]
         assigned_to: Option<AgentName>,
-        /// How urgent it is.
+        /// Priority.
         #[serde(default = "middle")]
         priority: i64,
-        /// What is to be done.
+        /// Work to do.
         prompt: String,
-        /// Where the result is to be written.
+        /// File for the result.
         #[serde(default)]
         output_file: Option<String>,
         /// Tasks that are to be complete before.
         #[serde(default)]
         needs: Vec<String>,
-        /// Who left it, where that is not the event's source.
+        /// Creator of the task, if it is not the event's source.
         #[serde(default)]
         created_by: Option<AgentName>,
-        /// Whatever else somebody wrote.
+        /// Any other keys of the task.
         #[serde(default)]
         other: Map<String, Value>,
     },
@@ -91,7 +92,7 @@ pub enum Effect {
     TaskReleased {
         /// The task.
         task: String,
-        /// Why.
+        /// Reason for the release.
         reason: String,
     },
     /// A task is done.
@@ -101,7 +102,7 @@ pub enum Effect {
         task: String,
         /// By whom.
         by: AgentName,
-        /// What came of it.
+        /// Result of the work.
         #[serde(default)]
         result: Option<String>,
     },
@@ -119,10 +120,10 @@ pub enum Effect {
     TaskCancelled {
         /// The task.
         task: String,
-        /// Why.
+        /// Reason for the cancellation.
         reason: String,
     },
-    /// A task was described anew.
+    /// Keys of a task changed.
     #[serde(rename = "calc.task.changed")]
     TaskChanged {
         /// The task.
@@ -137,7 +138,7 @@ pub enum Effect {
         id: String,
         /// To whom.
         to: Addressee,
-        /// What it says.
+        /// Text of the message.
         content: String,
         /// The message that it answers.
         #[serde(default)]
@@ -145,7 +146,8 @@ pub enum Effect {
         /// Seconds that it is worth handing over, where its author says so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ttl_seconds: Option<u64>,
-        /// When it becomes a dead letter, unless it was handed over before; the board says it.
+        /// Time at which it becomes a dead letter, unless it is delivered before. The board sets
+        /// it.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -158,9 +160,10 @@ pub enum Effect {
     MessageMoved {
         /// The message.
         message: String,
-        /// How far it has come.
+        /// New receipt.
         receipt: Receipt,
-        /// What shows it: the hook that handed it over, or why it could not be.
+        /// Evidence for the receipt: the hook that delivered the message, or the reason for a
+        /// failed delivery.
         #[serde(default)]
         evidence: Option<String>,
     },
@@ -183,10 +186,10 @@ pub enum Effect {
         /// Its id.
         #[serde(default)]
         id: Option<String>,
-        /// What was found.
+        /// Text of the discovery.
         content: String,
     },
-    /// A discovery is told no longer.
+    /// A discovery was removed.
     #[serde(rename = "calc.discovery.removed")]
     DiscoveryRemoved {
         /// The discovery.
@@ -200,7 +203,7 @@ pub enum Effect {
         /// Until when.
         #[serde(with = "crate::timestamp")]
         until: Timestamp,
-        /// What for.
+        /// Purpose of the lease.
         #[serde(default)]
         why: Option<String>,
     },
@@ -227,8 +230,8 @@ fn middle() -> i64 {
 }
 
 impl Effect {
-    /// What an event does; `None` where it is about something else, or its payload is not as the
-    /// deed has it.
+    /// Returns the effect of an event. Returns `None` if the event is about something else, or if
+    /// its payload does not match its type.
     pub fn of(event: &Event) -> Option<Self> {
         (event.topic.class() == "calc").then_some(())?;
         let tagged = json!({ "type": event.topic, "payload": event.payload });

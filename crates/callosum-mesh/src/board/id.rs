@@ -1,7 +1,7 @@
-//! What may name a task, a message or a discovery: [`is_id`].
+//! Rules for ids of tasks, messages and discoveries: [`is_id`].
 //!
-//! Ids stand between our own words and in commands to be pasted, for people and for models. So an id is one
-//! plain word, which no shell takes apart and nobody can take for a sentence of ours.
+//! Ids occur within our own text and in commands to be pasted, for people and for models. So an id
+//! is one plain word, which no shell splits and no reader mistakes for a sentence of ours.
 
 use callosum_evidence::secrets::mask;
 

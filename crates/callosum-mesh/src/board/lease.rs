@@ -1,5 +1,4 @@
-//! [`Lease`]: that an agent works on a file, so that another who is about to is told (Seed CALC §12,
-//! phase 2).
+//! [`Lease`]: sign that an agent works on a file, which warns other agents before they edit it (Seed CALC §12, phase 2).
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -7,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Board, BoardError};
 use crate::{agent::AgentName, author::Author};
 
-/// How long a lease holds that is not taken anew.
+/// Lifetime of a lease that is not renewed.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
 
 /// That an agent works on a file.
@@ -20,21 +19,21 @@ pub struct Lease {
     pub by: AgentName,
     /// Its session.
     pub session_id: Option<String>,
-    /// What for.
+    /// Purpose.
     pub why: Option<String>,
     /// When it was taken first.
     #[serde(with = "crate::timestamp")]
     pub since: Timestamp,
-    /// When it ends, unless it is taken anew before.
+    /// Time at which it ends unless it is renewed.
     #[serde(with = "crate::timestamp")]
     pub until: Timestamp,
-    /// A number that only grows: of two leases on a file, the later has the larger one. One that is taken anew by
-    /// the same session keeps it.
+    /// Fencing token, which only grows: of two leases on a file, the later has the larger one. A
+    /// renewal by the same session keeps it.
     pub token: u64,
 }
 
 impl Lease {
-    /// Whether it keeps somebody else out at this time.
+    /// Whether it keeps this session of this agent from the file at this time.
     pub fn holds_against(
         &self,
         agent: &AgentName,
@@ -50,7 +49,7 @@ impl Lease {
 }
 
 impl Board {
-    /// Who keeps an agent of this session from a file, at this time.
+    /// Returns the lease that keeps this session of this agent from a file at this time.
     pub fn holder(
         &self,
         path: &str,

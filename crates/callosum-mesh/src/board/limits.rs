@@ -1,7 +1,9 @@
-//! How much has room on a board: everybody who asks for anything holds all of it in memory, and writes it down anew.
+//! Limits of a board. Every client that asks for anything holds the whole board in memory, and
+//! writes it in full.
 //!
-//! What nobody has taken yet is never forgotten: more of it is refused ([`Board::room_for_task`], [`Board::room_for_message`]), and
-//! so is a change that makes more of it. Of what is over the newest is remembered ([`forget`]), and the log has all.
+//! Items that no one has taken yet are never forgotten. Instead, new ones are rejected
+//! ([`Board::room_for_task`], [`Board::room_for_message`]), and so are changes that make them
+//! larger. Of finished items the newest are remembered ([`forget`]), and the log has all of them.
 
 use std::collections::HashSet;
 
@@ -9,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{Board, BoardError, Message, NewTask, Receipt, Status, Task};
 
-/// Most tasks that stand, and messages that nobody has seen.
+/// Most open tasks, and most messages that no one has seen.
 const MOST: usize = 2000;
 
 /// Most bytes of the words of either together.
@@ -21,7 +23,7 @@ const MOST_OVER: usize = 500;
 /// And so many bytes of the words of each, but for the newest.
 const MOST_BYTES_OVER: usize = 1024 * 1024;
 
-/// How the tasks that stand are called.
+/// Description of open tasks in errors.
 const TASKS: &str = "tasks that are not finished, or that keep one of these waiting";
 
 /// Most bytes of the other keys of the bridge file together.
@@ -30,12 +32,13 @@ const MOST_BYTES_OF_FIELDS: usize = 256 * 1024;
 impl Board {
     /// Fails where one more task has no room.
     pub(super) fn room_for_task(&self, task: &NewTask) -> Result<(), BoardError> {
-        let (count, bytes) = self.standing_tasks();
+        let (count, bytes) = self.open_tasks();
         let more = task.prompt.len() + other_bytes(&task.other);
         room_for(TASKS, count, bytes, more)
     }
 
-    /// Fails where what is set makes more of a task that stands than has room. Of one that is over, more is forgotten.
+    /// Fails if the change makes an open task larger than the limit allows. A finished task may
+    /// grow, because older ones are forgotten instead.
     pub(super) fn room_for_change(
         &self,
         task: &Task,
@@ -47,7 +50,7 @@ impl Board {
         if more == 0 || task.status.is_over() {
             return Ok(());
         }
-        let (count, bytes) = self.standing_tasks();
+        let (count, bytes) = self.open_tasks();
         if bytes + more > MOST_BYTES {
             let what = TASKS;
             return Err(BoardError::Full { what, count, bytes });
@@ -55,15 +58,16 @@ impl Board {
         Ok(())
     }
 
-    /// How many tasks stand, and the bytes of their words: those that are not over, and what one of these needs and was taken
-    /// back. Were that forgotten, it would look as if nothing were needed any more.
-    fn standing_tasks(&self) -> (usize, usize) {
+    /// Returns the number of open tasks and the bytes of their texts. Canceled tasks that an open
+    /// one needs count too: if they were forgotten, it would look as if nothing were needed any
+    /// more.
+    fn open_tasks(&self) -> (usize, usize) {
         let needed = self.needed();
-        let standing = self.tasks.iter().filter(|task| stands(task, &needed));
+        let standing = self.tasks.iter().filter(|task| is_open(task, &needed));
         counted(standing.map(task_bytes))
     }
 
-    /// What tasks need that are not over.
+    /// Returns the ids that unfinished tasks need.
     fn needed(&self) -> HashSet<String> {
         let tasks = self.tasks.iter().filter(|task| !task.status.is_over());
         tasks.flat_map(|task| task.needs.iter().cloned()).collect()
@@ -76,7 +80,8 @@ impl Board {
         room_for("unseen messages", count, bytes, content.len())
     }
 
-    /// Fails where this much of another key of the bridge file, beside those that stay, has no room. To make less of one always has.
+    /// Fails if this many bytes of another key of the bridge file exceed the limit, together with
+    /// the keys that stay. Making a value smaller is always allowed.
     pub(super) fn room_for_field(&self, key: &str, bytes: usize) -> Result<(), BoardError> {
         let length = |value: &Value| value.to_string().len();
         let before = self.fields.get(key).map_or(0, length);
@@ -93,7 +98,7 @@ impl Board {
     /// Forgets the oldest tasks that are over.
     pub(super) fn forget_tasks(&mut self) {
         let needed = self.needed();
-        forget(&mut self.tasks, |task| !stands(task, &needed), task_bytes);
+        forget(&mut self.tasks, |task| !is_open(task, &needed), task_bytes);
     }
 
     /// Forgets the oldest messages that were seen or taken back, and the oldest dead letters.
@@ -114,7 +119,7 @@ impl Board {
     }
 }
 
-fn stands(task: &Task, needed: &HashSet<String>) -> bool {
+fn is_open(task: &Task, needed: &HashSet<String>) -> bool {
     match task.status {
         Status::Complete => false,
         Status::Cancelled => needed.contains(&task.id),
@@ -142,7 +147,7 @@ fn message_bytes(message: &Message) -> usize {
     message.content.len()
 }
 
-/// How many there are, and their bytes together.
+/// Returns the number of items and the sum of their bytes.
 fn counted(bytes: impl Iterator<Item = usize>) -> (usize, usize) {
     bytes.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes))
 }

@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 use super::Receipt;
 use crate::{addressee::Addressee, agent::AgentName};
 
-/// What one agent says to another.
+/// Message from one agent to another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// What tells it from every other.
+    /// Unique id.
     pub id: String,
-    /// Who says it.
+    /// Sender.
     pub from: AgentName,
     /// The session that says it, if that is known: no hook hands it to that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_session: Option<String>,
     /// To whom.
     pub to: Addressee,
-    /// What.
+    /// Text.
     pub content: String,
     /// The message that it answers.
     pub reply_to: Option<String>,
     /// When.
     #[serde(with = "crate::timestamp")]
     pub timestamp: Timestamp,
-    /// How far it has come, with evidence for each step; `None` while it waits.
+    /// Delivery state, with evidence for each step. `None` while the message waits.
     pub receipt: Option<Receipt>,
     /// The evidence of its delivery, or why it could not be delivered.
     pub evidence: Option<String>,
-    /// Seconds that it is worth handing over, where its author said so.
+    /// Seconds until it expires, if its author set them.
     pub ttl_seconds: Option<u64>,
     /// When it becomes a dead letter, unless it is delivered before.
     #[serde(with = "crate::timestamp::optional")]
@@ -60,15 +60,15 @@ impl Message {
     }
 }
 
-/// What one agent found out and tells all.
+/// Discovery that an agent shares with all others.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Discovery {
-    /// What tells it from every other.
+    /// Unique id.
     pub id: String,
-    /// What was found.
+    /// Text.
     pub content: String,
-    /// Who found it.
+    /// Agent that made the discovery.
     pub source: AgentName,
     /// The session that found it, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +78,6 @@ pub struct Discovery {
     pub timestamp: Timestamp,
     /// The folder that it was found in.
     pub cwd: Option<String>,
-    /// The event that told it.
+    /// Event that published it.
     pub rev: u64,
 }

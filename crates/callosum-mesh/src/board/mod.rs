@@ -1,9 +1,10 @@
-//! What follows from the events: tasks, messages, discoveries, and what else the bridge file shows.
+//! State that follows from the events: tasks, messages, discoveries, and the other contents of the
+//! bridge file.
 //!
-//! Start with [`Board`]. [`Effect`] is what an event does to it; [`Command`] is what somebody wants done, which
-//! [`Board::decide`] turns into deeds or refuses.
+//! Start with [`Board`]. [`Effect`] is the change that an event makes to it. [`Command`] is a
+//! change that an author requests, which [`Board::decide`] turns into effects or rejects.
 //!
-//! Deliberately not here: files, and what the bridge file looks like.
+//! Deliberately not here: files, and the format of the bridge file.
 
 mod change;
 mod claim;

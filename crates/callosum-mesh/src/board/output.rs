@@ -1,6 +1,7 @@
-//! [`OutputReceipt`]: what became of the file that a task's author wants its result in (Seed CALC §6, pattern 2).
+//! [`OutputReceipt`]: outcome of writing a task's result to its output file (Seed CALC §6, pattern 2).
 //!
-//! The board only remembers the receipt. [`output_file`](crate::output_file) decides about the path and writes.
+//! The board only remembers the receipt. [`output_file`](crate::output_file) decides about the path
+//! and writes.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -63,7 +63,7 @@ impl Session {
 }
 
 impl Process {
-    /// What stands in a payload.
+    /// Returns its form in a payload.
     pub fn to_value(self) -> Value {
         serde_json::json!({ "pid": self.pid, "started": self.started, "space": self.space })
     }

@@ -1,4 +1,4 @@
-//! [`Board`]: what stands after so many events.
+//! [`Board`]: state after all events so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,13 @@ use crate::{
     event::Event,
 };
 
-/// Most agents of which it is remembered that they were heard of.
+/// Most agents that the board remembers as heard of.
 const MOST_HEARD: usize = 512;
 
 /// Most sessions that are named to who has named one that is not there.
 const MOST_NAMED: usize = 5;
 
-/// Who may be written to before they were heard of: the clients that we know, and the person.
+/// Names that accept messages before they were heard of: the clients that we know, and the person.
 const KNOWN: [&str; 7] = [
     US,
     "claude-code",
@@ -30,7 +30,7 @@ const KNOWN: [&str; 7] = [
     "person",
 ];
 
-/// What stands after so many events. Derived from the log, and made anew from it when it is lost.
+/// State after all events so far. Derived from the log, and built from it again if it is lost.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
@@ -38,7 +38,7 @@ pub struct Board {
     pub seq: u64,
     /// The last event that changed anything of it.
     pub rev: u64,
-    /// Who told that event.
+    /// Author of that event.
     pub last_writer: Option<AgentName>,
     /// When, as it says.
     #[serde(with = "crate::timestamp")]
@@ -49,11 +49,11 @@ pub struct Board {
     pub messages: Vec<Message>,
     /// Discoveries, oldest first.
     pub discoveries: Vec<Discovery>,
-    /// Files that somebody works on; some may have ended.
+    /// Leases on files. Some may have expired.
     pub leases: Vec<Lease>,
     /// Agents at work, the latest last, as far as their clients tell.
     pub sessions: Vec<Session>,
-    /// Who has told of anything.
+    /// Agents that have published any event.
     pub heard: BTreeSet<AgentName>,
     /// Every other key of the bridge file (Seed CALC §4: `active_evolution`, `account_state`).
     pub fields: BTreeMap<String, Value>,
@@ -70,7 +70,8 @@ impl Board {
         self.messages.iter().find(|message| message.id == id)
     }
 
-    /// What this task needs and was taken back, so that it can never be complete.
+    /// Returns the tasks that this one needs and that were canceled, so that they will not be
+    /// completed.
     pub fn gone_needs<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a str> {
         task.needs.iter().map(String::as_str).filter(|need| {
             let need = self.task(need);
@@ -86,19 +87,22 @@ impl Board {
         })
     }
 
-    /// Whether this agent is one of the clients that we know, or has told of anything on this machine.
+    /// Whether this agent is one of the clients that we know, or has published any event on this
+    /// machine.
     pub fn has_heard_of(&self, agent: &AgentName) -> bool {
         KNOWN.contains(&agent.as_str()) || self.heard.contains(agent)
     }
 
-    /// The agents that messages can be for: the clients that are always known, and whoever was heard of.
+    /// Returns the agents that messages can be for: the clients that are always known, and those
+    /// that were heard of.
     pub fn heard_of(&self) -> impl Iterator<Item = &str> {
         let known = KNOWN.iter().copied();
         known.chain(self.heard.iter().map(AgentName::as_str))
     }
 
-    /// Why a message to this agent, or to this session of it, can reach nobody; `None` where it may.
-    pub(super) fn nobody_there(&self, to: &Addressee, now: Timestamp) -> Option<String> {
+    /// Returns the reason for which a message cannot reach this agent, or this session of it.
+    /// `None` if it may.
+    pub(super) fn unreachable_reason(&self, to: &Addressee, now: Timestamp) -> Option<String> {
         let Addressee { agent, session } = to;
         if !self.has_heard_of(agent) {
             return Some(format!("no agent named {agent} is known on this machine"));

@@ -7,18 +7,18 @@ use serde_json::{Map, Value};
 use super::OutputReceipt;
 use crate::{agent::AgentName, author::Author};
 
-/// How far a task is.
+/// Progress of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Nobody works on it.
+    /// No agent works on it.
     #[default]
     Pending,
-    /// Somebody has claimed it.
+    /// An agent has claimed it.
     InProgress,
     /// It is done.
     Complete,
-    /// It was taken back; not of the seed, in whose file it no longer stands.
+    /// It was canceled. The seed has no such status, and the bridge file omits these tasks.
     Cancelled,
 }
 
@@ -51,7 +51,7 @@ impl Status {
     }
 }
 
-/// Who works on a task.
+/// Claim of an agent on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -62,17 +62,18 @@ pub struct Claim {
     /// When it was claimed.
     #[serde(with = "crate::timestamp")]
     pub since: Timestamp,
-    /// When it goes back to the queue, unless it is claimed anew by the same agent before.
+    /// Time at which the task goes back to the queue, unless the same agent renews the claim
+    /// before.
     #[serde(with = "crate::timestamp")]
     pub until: Timestamp,
-    /// A number that only grows: of two claims of a task, the later has the larger one. One that is made anew by
-    /// the same session keeps it.
+    /// Fencing token, which only grows: of two claims of a task, the later has the larger one. A
+    /// renewal by the same session keeps it.
     pub token: u64,
 }
 
 impl Claim {
-    /// Whether it keeps somebody else from the task at this time: another agent, or another session of the same
-    /// one where both are known.
+    /// Whether it keeps this author from the task at this time: an author is kept out if it is
+    /// another agent, or another session of the same one if both sessions are known.
     pub fn holds_against(&self, voice: &Author, now: Timestamp) -> bool {
         let is_own_session = match (&self.session_id, &voice.session_id) {
             (Some(own), Some(session_id)) => own == session_id,
@@ -92,19 +93,19 @@ impl Claim {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// What tells it from every other.
+    /// Unique id.
     pub id: String,
-    /// Who is to do it; anybody where nobody is named.
+    /// Agent to do it. Any agent if there is none.
     pub assigned_to: Option<AgentName>,
-    /// How far it is.
+    /// Progress.
     pub status: Status,
-    /// How urgent: the smallest number comes first, as the seed's example has 1.
+    /// Priority. Smaller numbers come first, as the seed's example has 1.
     pub priority: i64,
-    /// What is to be done.
+    /// Work to do.
     pub prompt: String,
-    /// Where the result is to be written.
+    /// File for the result.
     pub output_file: Option<String>,
-    /// Who left it.
+    /// Creator.
     pub created_by: AgentName,
     /// The session that left it, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,29 +115,29 @@ pub struct Task {
     pub created_at: Timestamp,
     /// When it was done.
     pub completed_at: Option<String>,
-    /// Who did it, where that is known.
+    /// Agent that completed it, if known.
     pub completed_by: Option<AgentName>,
     /// Tasks that are to be complete before it is begun.
     pub needs: Vec<String>,
     /// The folder that it is about.
     pub cwd: Option<String>,
-    /// Who works on it.
+    /// Claim of the agent that works on it.
     pub claim: Option<Claim>,
     /// When it went back to the queue, where it did.
     pub queued_at: Option<String>,
-    /// What came of it.
+    /// Result of the work.
     pub result: Option<String>,
     /// The receipt for its output file, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReceipt>,
-    /// Keys that somebody wrote beside these.
+    /// Other keys that its author wrote.
     pub other: Map<String, Value>,
     /// The last event that changed it.
     pub rev: u64,
 }
 
 impl Task {
-    /// How far it is at this time: a claim that has run out holds nothing any more.
+    /// Returns its status at this time: an expired claim counts as pending.
     pub fn status_at(&self, now: Timestamp) -> Status {
         match self.status {
             Status::InProgress if self.claim_at(now).is_none() => Status::Pending,
@@ -144,13 +145,13 @@ impl Task {
         }
     }
 
-    /// Who works on it at this time.
+    /// Returns the claim that is valid at this time.
     pub fn claim_at(&self, now: Timestamp) -> Option<&Claim> {
         let claim = self.claim.as_ref();
         claim.filter(|claim| self.status == Status::InProgress && claim.until > now)
     }
 
-    /// What a key of the bridge file is.
+    /// Returns the value of a key of the bridge file.
     pub fn value(&self, key: &str) -> Value {
         match key {
             "id" => self.id.clone().into(),

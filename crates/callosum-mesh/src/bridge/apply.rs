@@ -1,5 +1,5 @@
-//! Takes over what somebody wrote into the file, and tells of what cannot be: each time an event, what they wrote
-//! kept, and a message to whoever it was.
+//! Applies edits that someone wrote into the file, and reports those that cannot be applied. Each
+//! of these gets an event, a copy of the text, and a message to its author.
 
 use std::{collections::HashSet, path::Path};
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Conflict, Document, Edit, NoDocument, Synced,
     document::LISTS,
-    edit::nobody,
+    edit::unidentified,
     merge,
     store::{BridgeStore, hash},
 };
@@ -23,10 +23,12 @@ use crate::{
     transaction::Transaction,
 };
 
-/// So many conflicts of one file are told one by one; of the rest it is told how many there are.
-const MOST_TOLD: usize = 20;
+/// Most conflicts of one file that are reported one by one. Of the rest only the number is
+/// reported.
+const MOST_REPORTED: usize = 20;
 
-/// Takes over what somebody made of a projection, or of what another had made of it that they found, and tells of what cannot be.
+/// Applies the edits that someone made to a projection, or to another author's version of it that
+/// they found. Reports edits that cannot be applied.
 pub(super) fn merge_in(
     kept: &BridgeStore,
     base: Option<&Document>,
@@ -38,7 +40,8 @@ pub(super) fn merge_in(
     let merged = merge(base, found, theirs, orders.board());
     let mut conflicts = merged.conflicts;
     let mut left = merged.edits;
-    // A task may need one that stands after it: what fails for that is tried again while anything succeeds.
+    // A task may need one that comes after it in the file: edits that fail for that reason are
+    // tried again while any succeeds.
     loop {
         let before = left.len();
         let mut waiting = Vec::new();
@@ -76,13 +79,13 @@ pub(super) fn merge_in(
     let mut seen = HashSet::new();
     conflicts.retain(|conflict| seen.insert((conflict.item.clone(), conflict.reason.clone())));
     keep(kept, &mut conflicts)?;
-    tell_of_conflicts(orders, &conflicts)?;
+    report_conflicts(orders, &conflicts)?;
     synced.conflicts.extend(conflicts);
     Ok(())
 }
 
-/// What is told of a task that was taken over with a category that there is not: to its author the key may mean something
-/// else.
+/// Returns the report about a task that was added with an unknown category: to its author the key
+/// may mean something else.
 fn of_no_category(edit: &Edit, orders: &Transaction<'_, '_>) -> Option<Conflict> {
     let refusal = orders.matrix.knows_category(&edit.order).err()?;
     Some(Conflict {
@@ -124,13 +127,14 @@ fn refused(edit: Edit, why: &dyn std::error::Error) -> Conflict {
     }
 }
 
-/// Keeps what was written and is not taken over, in the form of the bridge file: it can be mended and handed in anew.
+/// Stores rejected text in the form of the bridge file, so that its author can correct it and
+/// submit it again.
 fn keep(kept: &BridgeStore, conflicts: &mut [Conflict]) -> Result<(), DiskError> {
     let mut document = Map::new();
     let authors: HashSet<&AgentName> = conflicts.iter().map(|conflict| &conflict.by).collect();
     if let Some(author) = authors.into_iter().next()
         && conflicts.iter().all(|conflict| conflict.by == *author)
-        && *author != nobody()
+        && *author != unidentified()
     {
         document.insert("last_writer".to_owned(), author.as_str().into());
     }
@@ -164,15 +168,15 @@ fn keep(kept: &BridgeStore, conflicts: &mut [Conflict]) -> Result<(), DiskError>
     Ok(())
 }
 
-/// Tells that the file was written so often by somebody, and by another before anybody could read it. What they had added
-/// and whose it was nobody knows.
-pub(super) fn tell_of_overwritten(
+/// Reports that the file was overwritten this many times before it could be read. The lost
+/// additions and their authors are unknown.
+pub(super) fn report_overwritten(
     times: usize,
     orders: &mut Transaction<'_, '_>,
     synced: &mut Synced,
 ) -> Result<(), MeshError> {
     let overwritten = Conflict {
-        by: nobody(),
+        by: unidentified(),
         item: "the file".to_owned(),
         reason: "was overwritten before it could be read: what was added in between may be lost"
             .to_owned(),
@@ -180,59 +184,62 @@ pub(super) fn tell_of_overwritten(
         kept: None,
     };
     let conflicts = vec![overwritten; times];
-    tell_of_conflicts(orders, &conflicts)?;
+    report_conflicts(orders, &conflicts)?;
     synced.conflicts.extend(conflicts);
     Ok(())
 }
 
-fn tell_of_conflicts(
+fn report_conflicts(
     orders: &mut Transaction<'_, '_>,
     conflicts: &[Conflict],
 ) -> Result<(), MeshError> {
-    for conflict in conflicts.iter().take(MOST_TOLD) {
+    for conflict in conflicts.iter().take(MOST_REPORTED) {
         let kept = conflict.kept.as_ref().map(|kept| kept.to_string_lossy());
-        let told = json!({
+        let report = json!({
             "by": conflict.by, "item": conflict.item, "reason": conflict.reason, "kept": kept,
         });
-        tell(orders, "bridge.conflict", told)?;
+        append_event(orders, "bridge.conflict", report)?;
         let mut content = format!("the bridge file: {} {}", conflict.item, conflict.reason);
         if let Some(kept) = kept {
             content = format!("{content}. What you wrote is in {kept}");
         }
         write_to(orders, &conflict.by, content)?;
     }
-    if let Some(more) = conflicts.get(MOST_TOLD..).filter(|more| !more.is_empty()) {
+    if let Some(more) = conflicts
+        .get(MOST_REPORTED..)
+        .filter(|more| !more.is_empty())
+    {
         let kept = more.iter().find_map(|conflict| conflict.kept.as_ref());
         let kept = kept.map(|kept| kept.to_string_lossy());
-        let told = json!({ "more": more.len(), "kept": kept });
-        tell(orders, "bridge.conflict", told)?;
+        let report = json!({ "more": more.len(), "kept": kept });
+        append_event(orders, "bridge.conflict", report)?;
     }
     Ok(())
 }
 
 /// Tells of a file that is no document.
-pub(super) fn tell_of_rejected(
+pub(super) fn report_rejected(
     orders: &mut Transaction<'_, '_>,
     by: Option<&AgentName>,
     path: &Path,
     kept: &Path,
     error: &NoDocument,
 ) -> Result<(), MeshError> {
-    let said = error.to_string();
-    let told = json!({
-        "file": path.to_string_lossy(), "kept": kept.to_string_lossy(), "reason": said, "by": by,
+    let reason = error.to_string();
+    let report = json!({
+        "file": path.to_string_lossy(), "kept": kept.to_string_lossy(), "reason": reason, "by": by,
     });
-    tell(orders, "bridge.rejected", told)?;
+    append_event(orders, "bridge.rejected", report)?;
     let Some(author) = by else { return Ok(()) };
     let content = format!(
-        "{} was rejected: {said}. What you wrote is in {}",
+        "{} was rejected: {reason}. What you wrote is in {}",
         path.display(),
         kept.display()
     );
     write_to(orders, author, content)
 }
 
-/// What an order is about, as a conflict names it.
+/// Returns the subject of a command, as a conflict names it.
 pub(super) fn subject(order: &Command) -> String {
     match order {
         Command::Add(task) => format!("task_queue `{}`", task.id),
@@ -256,13 +263,17 @@ pub(super) fn subject(order: &Command) -> String {
 }
 
 /// Appends an event of the bridge itself.
-fn tell(orders: &mut Transaction<'_, '_>, topic: &str, payload: Value) -> Result<(), MeshError> {
+fn append_event(
+    orders: &mut Transaction<'_, '_>,
+    topic: &str,
+    payload: Value,
+) -> Result<(), MeshError> {
     let topic = topic.parse().expect("it is a topic");
     let payload = match payload {
         Value::Object(payload) => payload,
         _ => Map::new(),
     };
-    orders.tell(Draft::new(topic, us()).with_payload(payload))?;
+    orders.append_event(Draft::new(topic, us()).with_payload(payload))?;
     Ok(())
 }
 
@@ -272,7 +283,7 @@ fn write_to(
     to: &AgentName,
     content: String,
 ) -> Result<(), MeshError> {
-    if *to == nobody() || *to == us() {
+    if *to == unidentified() || *to == us() {
         return Ok(());
     }
     let id = format!("bridge-{}", hash(format!("{to} {content}").as_bytes()));
@@ -287,7 +298,7 @@ fn write_to(
     Ok(())
 }
 
-/// Who wrote bytes that are no JSON, where the key stands in them all the same.
+/// Returns the author of bytes that are not valid JSON, if they contain the key for it anyway.
 pub(super) fn author_of(bytes: &[u8]) -> Option<AgentName> {
     let text = String::from_utf8_lossy(bytes);
     let (_, rest) = text.split_once("\"last_writer\"")?;

@@ -15,7 +15,7 @@ use crate::{
 /// The version of the seed's schema (Seed CALC §4, layer 3).
 const VERSION: &str = "2.0.0";
 
-/// Keys of a task that the seed has: each is shown, whatever stands in it.
+/// Keys of a task that the seed has. Each is shown, even if its value is null.
 const SEEDS: [&str; 9] = [
     "id",
     "assigned_to",
@@ -28,7 +28,7 @@ const SEEDS: [&str; 9] = [
     "completed_at",
 ];
 
-/// Keys of a task that are ours: each is shown where something stands in it.
+/// Keys of a task that are ours. Each is shown if it has a value.
 const OURS: [&str; 3] = ["needs", "claimed_by", "result"];
 
 /// The three lists.
@@ -37,7 +37,7 @@ pub(super) const DISCOVERIES: &str = "discoveries";
 pub(super) const MESSAGES: &str = "messages";
 pub(super) const LISTS: [&str; 3] = [TASKS, DISCOVERIES, MESSAGES];
 
-/// Keys that are ours to write, beside the lists.
+/// Keys that only we write, apart from the lists.
 pub(super) const OWN: [&str; 6] = [
     "version",
     "last_updated",
@@ -50,17 +50,17 @@ pub(super) const OWN: [&str; 6] = [
 /// Most bytes of a file that is read.
 const LONGEST: usize = 8 * 1024 * 1024;
 
-/// Most bytes of what is shown, as it is written: clients stall on files of about that size, and whoever edits one has
-/// room for additions until it is too long to be read.
+/// Most bytes of the projection: clients stall on files of about that size. An editor of the file
+/// has room for additions until it is too long to be read.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// Bytes that what is shown has beside its items, at most.
+/// Most bytes of the projection outside its items.
 const FRAME_BYTES: usize = 8 * 1024;
 
 /// Complete tasks, messages that are over, and discoveries are shown up to so many of each, the newest.
 const MOST_OVER: usize = 50;
 
-/// What whoever opens the file is told.
+/// Help for anyone who opens the file.
 const HELP: &str = "Edit freely: additions, changes and deletions are merged. Keep `revision` as you found it. \
                     Without any risk: `callosum mesh task|message|discovery`, or a file of your own with these keys in bridge.d/";
 
@@ -73,8 +73,7 @@ pub struct Document {
 impl Document {
     /// Reads the file's bytes.
     ///
-    /// Anything that is a JSON object is a document, whatever its keys, if none stands in it twice; a byte
-    /// order mark is passed over.
+    /// Any JSON object without duplicate keys is a document. A byte order mark is ignored.
     pub fn read(bytes: &[u8]) -> Result<Self, NoDocument> {
         if bytes.len() > LONGEST {
             return Err(NoDocument::TooLong { bytes: bytes.len() });
@@ -102,11 +101,11 @@ impl Document {
         (!rest.trim_ascii().is_empty() && bytes.len() <= LONGEST).then_some(Self { members })
     }
 
-    /// What the file is to show of a board. The same for the same board.
+    /// Returns the projection of a board. The same board gives the same projection.
     ///
-    /// It stays far below what is read: what has no room is left out, whole items, and how many are is told. Other
-    /// keys come first, then tasks that are not over, messages, discoveries, and tasks that are complete; of
-    /// each the newest.
+    /// It stays far below the size that is read: whole items are left out if they do not fit, and
+    /// the projection has the number of them. Other keys come first, then tasks that are not over,
+    /// messages, discoveries, and tasks that are complete; of each the newest.
     pub fn of(board: &Board) -> Self {
         let mut room = Room(MOST_BYTES - FRAME_BYTES);
         let fields = board.fields.iter();
@@ -146,7 +145,8 @@ impl Document {
             "last_updated".to_owned(),
             board.last_updated.to_string().into(),
         );
-        // Whoever writes the file next and says who they are can so be told from whoever does not.
+        // This marks the file as ours, so that the next author who names themselves differs from
+        // one who does not.
         members.insert("last_writer".to_owned(), us().as_str().into());
         let evolution = field("active_evolution");
         members.insert("active_evolution".to_owned(), evolution.unwrap_or_default());
@@ -167,7 +167,8 @@ impl Document {
         Self { members }
     }
 
-    /// The same as an addition, which is made of no projection, and said by this agent where it does not say by whom.
+    /// Returns the document as an addition, which has no base projection. Its author is this agent
+    /// if it names none.
     pub(super) fn added_by(mut self, agent: Option<AgentName>) -> Self {
         self.members.shift_remove("revision");
         if let Some(agent) = agent {
@@ -188,12 +189,12 @@ impl Document {
         bytes
     }
 
-    /// The projection that whoever wrote it began with; `None` where it does not say.
+    /// Returns the revision of the projection that its author began with. `None` if it names none.
     pub fn revision(&self) -> Option<u64> {
         self.members.get("revision")?.as_u64()
     }
 
-    /// Who says that they wrote it.
+    /// Returns the author that the document names.
     pub fn last_writer(&self) -> Option<AgentName> {
         self.members.get("last_writer")?.as_str()?.parse().ok()
     }
@@ -255,7 +256,7 @@ impl Room {
     fn takes(&mut self, key: usize, value: &Value) -> bool {
         let text = serde_json::to_vec_pretty(value).unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n').count();
-        // Two levels deeper than alone, and what stands between two.
+        // Two levels deeper than alone, plus the separators.
         let bytes = text.len() + key + 4 * lines + 8;
         let takes = bytes <= self.0;
         self.0 -= if takes { bytes } else { 0 };
@@ -311,14 +312,14 @@ fn message(message: &Message) -> Value {
     })
 }
 
-/// What is wrong, without the place, which is told beside it.
+/// Returns the reason of a JSON error without the position, which is reported separately.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());
     text[..end].to_owned()
 }
 
-/// Why bytes are no document.
+/// Reason for which bytes are not a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDocument {
     /// They are no JSON.
@@ -328,9 +329,9 @@ pub enum NoDocument {
         line: usize,
         /// The column, counted from 1.
         column: usize,
-        /// Whether they only end too early, as while somebody still writes.
+        /// Whether they only end too early, as while another program still writes.
         is_cut: bool,
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
     /// They are JSON of another kind.
@@ -339,7 +340,7 @@ pub enum NoDocument {
     /// There are too many.
     #[error("it has {bytes} bytes (limit: 8,388,608)")]
     TooLong {
-        /// How many.
+        /// Length.
         bytes: usize,
     },
 }

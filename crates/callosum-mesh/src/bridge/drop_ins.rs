@@ -1,5 +1,5 @@
-//! Files that somebody puts into `bridge.d/`: additions that nobody can overwrite, taken in and
-//! removed.
+//! Files that someone puts into `bridge.d/`: additions that no one else can overwrite. They are
+//! applied and removed.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,26 +19,25 @@ const DEEPEST: usize = 2;
 /// A file that is no JSON may still be written for so long after its last change.
 pub(super) const STILL_WRITTEN: Duration = Duration::from_secs(1);
 
-/// What is found in the folder, by name.
+/// Files in the folder, by name.
 #[derive(Debug, Default)]
 pub(super) struct DropIn {
-    /// What is taken in: `*.json` in the folder and in those one below it.
+    /// Files to apply: `*.json` in the folder and in those one below it.
     pub(super) files: Vec<PathBuf>,
-    /// What is left alone.
+    /// Files that are left alone.
     pub(super) strays: Vec<Stray>,
 }
 
 /// Something that is not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stray {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Why it is left alone.
+    /// Reason for leaving it alone.
     pub why: &'static str,
 }
 
-/// Looks at what there is. Hidden ones are passed over: that is how somebody writes one who wants to rename it into its
-/// place.
+/// Lists the files. Hidden ones are ignored: programs write those before renaming them into place.
 pub(super) fn found(disk: &Disk, folder: &Path) -> Result<DropIn, DiskError> {
     let mut found = DropIn::default();
     if is_no_folder(disk, folder)? {

@@ -1,4 +1,4 @@
-//! [`Edit`]: one thing that somebody did to the file; and [`Conflict`], what could not be taken over.
+//! [`Edit`]: one change that someone made to the file; and [`Conflict`]: one that could not be applied.
 
 use std::path::PathBuf;
 
@@ -7,53 +7,54 @@ use serde_json::Value;
 
 use crate::{agent::AgentName, board::Command};
 
-/// Something as it stands in the file.
+/// Text as it is in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrote {
     /// The key at the file's top.
     pub key: String,
-    /// What stands there: an item of a list, or the key's own value.
+    /// Value in the file: an item of a list, or the key's own value.
     pub value: Value,
 }
 
-/// One thing that somebody did to the file.
+/// One change that someone made to the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// What it comes to.
+    /// Command for the change.
     pub order: Command,
-    /// Who did it, as far as the file says.
+    /// Author, as far as the file names one.
     pub by: AgentName,
     /// When, where the item says.
     pub at: Option<Timestamp>,
-    /// What they wrote; `None` where they took something out.
+    /// Text that they wrote. `None` if they removed something.
     pub wrote: Option<Wrote>,
 }
 
 /// Something in the file that is not taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Who wrote it, as far as the file says: `unknown` where it does not.
+    /// Author, as far as the file names one; else `unknown`.
     pub by: AgentName,
-    /// Where: `task_queue`, and the item's id or its place in the list.
+    /// Position: `task_queue`, and the item's id or its place in the list.
     pub item: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// What they wrote; `None` where they took something out, or where it is taken over but for what it was to mean.
+    /// Text that they wrote. `None` if they removed something, or if the text is stored but one of
+    /// its keys has no effect.
     pub wrote: Option<Wrote>,
     /// The file in which that is kept, in the bridge's own form.
     pub kept: Option<PathBuf>,
 }
 
-/// What was found in a file.
+/// Changes that were found in a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merged {
-    /// What is taken over, in this order.
+    /// Changes to apply, in this order.
     pub edits: Vec<Edit>,
-    /// What is not.
+    /// Changes that cannot be applied.
     pub conflicts: Vec<Conflict>,
 }
 
-/// Whoever does not say who they are.
-pub(super) fn nobody() -> AgentName {
+/// Returns the name of an unidentified author.
+pub(super) fn unidentified() -> AgentName {
     "unknown".parse().expect("it is a name")
 }

@@ -1,4 +1,4 @@
-//! [`FileStamp`]: what the files of the bridge look like, without reading them.
+//! [`FileStamp`]: fingerprint of the bridge's files that needs no reading of them.
 
 use std::{path::PathBuf, time::SystemTime};
 
@@ -6,8 +6,8 @@ use callosum_host::{DiskError, disk::FileId};
 
 use super::Bridge;
 
-/// The names, sizes and times of everything that somebody may write to. Where two are equal, nobody wrote anything
-/// between them, as far as the file system tells times apart.
+/// Names, sizes and times of all files that others may write to. If two stamps are equal, no one
+/// wrote anything between them, as far as the file system's time resolution shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileStamp(Vec<Seen>);
 

@@ -1,4 +1,4 @@
-//! [`FileVersion`]: what stands in a file of the bridge, and whose it is.
+//! [`FileVersion`]: contents of a bridge file, by its author.
 
 use std::{
     path::Path,
@@ -14,21 +14,21 @@ use super::{
     store::{LATEST, Late, hash},
 };
 
-/// How long it is waited for somebody who still writes the file.
+/// Longest wait for another program that still writes the file.
 const SETTLING: Duration = Duration::from_millis(200);
 
-/// The pause between two looks meanwhile.
+/// Pause between two looks during that wait.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What stands in the file.
+/// Contents of the file.
 pub(super) enum FileVersion {
-    /// Nothing: it was never written, or somebody removed it.
+    /// Nothing: the file was never written, or someone removed it.
     Nothing,
-    /// What we wrote.
+    /// Our own bytes.
     Ours { revision: u64, bytes: Vec<u8> },
-    /// What somebody made of it.
+    /// Document that someone else wrote.
     Theirs { document: Document, bytes: Vec<u8> },
-    /// What somebody is still at writing, and is no document yet.
+    /// Bytes that another program is still writing, and that are not a document yet.
     Unfinished { bytes: Vec<u8> },
     /// No document.
     Broken { error: NoDocument, bytes: Vec<u8> },
@@ -57,7 +57,7 @@ impl FileVersion {
 }
 
 impl Bridge {
-    /// What stands in a file once nobody writes it any more, or after a while in which somebody still did.
+    /// Returns the contents of a file once no one writes it any more, or when the wait is over.
     pub(super) fn settled(&self, path: &Path) -> Result<FileVersion, DiskError> {
         let started = Instant::now();
         loop {
@@ -91,13 +91,14 @@ impl Bridge {
 
     pub(super) fn read(&self, path: &Path) -> Result<FileVersion, DiskError> {
         match self.disk.read_if_there(path)? {
-            Some(bytes) => self.told_apart(bytes),
+            Some(bytes) => self.identify(bytes),
             None => Ok(FileVersion::Nothing),
         }
     }
 
-    /// What of these somebody else has written, and is neither what stands in the file now nor was taken over from one that
-    /// was exchanged away. One that is only cut was being written.
+    /// Returns those of the bytes that someone else has written, unless they are in the file now or
+    /// were applied from an exchanged file. Truncated bytes are left out, because their author was
+    /// still writing.
     pub(super) fn written_before(
         &self,
         before: &[Vec<u8>],
@@ -110,7 +111,7 @@ impl Bridge {
             if late.iter().any(|late| late.is_taken && late.hash == hash) {
                 continue;
             }
-            let found = self.told_apart(bytes.clone())?;
+            let found = self.identify(bytes.clone())?;
             let is_whole = match &found {
                 FileVersion::Nothing
                 | FileVersion::Ours { .. }
@@ -127,8 +128,8 @@ impl Bridge {
         Ok(written)
     }
 
-    /// Tells what somebody wrote from what we did.
-    fn told_apart(&self, bytes: Vec<u8>) -> Result<FileVersion, DiskError> {
+    /// Distinguishes bytes of others from our own.
+    fn identify(&self, bytes: Vec<u8>) -> Result<FileVersion, DiskError> {
         // Most of what is looked at is ours, which need not be read as JSON.
         if let Some(revision) = self.kept.revision_of(&bytes)? {
             return Ok(FileVersion::Ours { revision, bytes });
@@ -140,7 +141,7 @@ impl Bridge {
     }
 }
 
-/// Whether somebody may still be writing a file that was changed then.
+/// Whether another program may still be writing a file that was changed then.
 pub(super) fn is_fresh(modified: Option<SystemTime>, now: Timestamp) -> bool {
     let age = modified.map(|modified| SystemTime::from(now).duration_since(modified));
     matches!(age, Some(Ok(age)) if age < drop_ins::STILL_WRITTEN)

@@ -1,4 +1,4 @@
-//! [`Item`]: one of a list of the bridge file, as somebody wrote it.
+//! [`Item`]: item of a list in the bridge file, as its author wrote it.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! [`merge`]: what somebody did to the file, told from what others did meanwhile.
+//! [`merge`]: three-way merge of the file, which separates its author's changes from those that others made since.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{
     Conflict, Document, Edit, Merged, Wrote,
     apply::subject,
     document::{DISCOVERIES, LISTS, MESSAGES, TASKS},
-    edit::nobody,
+    edit::unidentified,
     item::{Item, made_up_id},
 };
 use crate::{
@@ -19,19 +19,19 @@ use crate::{
     mesh::us,
 };
 
-/// What is done about a file that somebody wrote, who began with `base`, while the board went on.
+/// Merges a file whose author began with `base` into a board that has changed since.
 ///
-/// An item counts as added where neither base nor board have it, as changed where it differs from
-/// the base, and as taken away where the base has it. So nobody undoes what others did meanwhile. Where both
-/// changed the same key of the same task, the board's stays, and that is a conflict. Without a
-/// base nothing counts as taken away, and of known tasks only that they were claimed or completed.
+/// An item counts as added if neither base nor board have it, as changed if it differs from the
+/// base, and as removed if only the base has it. So an edit never undoes what others did since. If
+/// both changed the same key of the same task, the board's value stays, and that is a conflict.
+/// Without a base nothing counts as removed, and known tasks can only be claimed or completed.
 ///
-/// An item without an id gets one from its content: the same item read twice is added once, and one that was over when its
-/// author read the file is added anew. Whoever left the name
-/// that stood in the file has not said who they are.
+/// An item without an id gets one from its content: the same item read twice is added once, and one
+/// that was over when its author read the file is added again. An author who left the name that was
+/// in the file counts as unidentified.
 ///
-/// What another has made of the projection and was taken over since may be what they `found`: values count as theirs where they
-/// differ from that. What was taken away only the projection tells.
+/// `found` is another author's version of the projection that was applied since: values count as
+/// changed if they differ from that. Removals are found by the projection alone.
 pub fn merge(
     base: Option<&Document>,
     found: Option<&Document>,
@@ -39,7 +39,7 @@ pub fn merge(
     board: &Board,
 ) -> Merged {
     let writer = theirs.last_writer().filter(|writer| *writer != us());
-    let told = writer.filter(|writer| {
+    let named_author = writer.filter(|writer| {
         let base = base.and_then(Document::last_writer);
         base.as_ref() != Some(writer)
     });
@@ -49,8 +49,8 @@ pub fn merge(
         known: Known::of(found, base),
         board,
         revision: theirs.revision(),
-        writer: told.clone().unwrap_or_else(nobody),
-        told,
+        writer: named_author.clone().unwrap_or_else(unidentified),
+        named_author,
         merged: Merged::default(),
     };
     for key in [TASKS, DISCOVERIES, MESSAGES] {
@@ -73,21 +73,21 @@ pub fn merge(
 
 pub(super) struct Merge<'a> {
     pub(super) base: Option<&'a Document>,
-    /// What another has made of it and its author found, where that is known.
+    /// Another author's version of it that this author found, if known.
     pub(super) found: Option<&'a Document>,
     known: Known<'a>,
     pub(super) board: &'a Board,
     /// The projection that its author began with, where it is known.
     pub(super) revision: Option<u64>,
-    /// Who wrote it, where they said so and did not only leave the name that stood there.
-    pub(super) told: Option<AgentName>,
-    /// The same, or nobody.
+    /// Author, if the file names one other than the name that was there before.
+    pub(super) named_author: Option<AgentName>,
+    /// The same, or the name of an unidentified author.
     pub(super) writer: AgentName,
     pub(super) merged: Merged,
 }
 
 impl<'a> Merge<'a> {
-    /// What was found, less what somebody said in the program's own name, which is refused.
+    /// Returns the edits. Rejects those in the program's own name.
     fn without_our_name(mut self) -> Merged {
         let edits = std::mem::take(&mut self.merged.edits);
         let is_ours = |edit: &Edit| edit.by.is_us();
@@ -125,7 +125,7 @@ impl<'a> Merge<'a> {
                 }
             };
             if let Some(first) = ids.get(&id) {
-                if is_said_again(first, members) {
+                if is_repeated(first, members) {
                     continue;
                 }
                 let reason = "occurs twice; the first one counts";
@@ -165,10 +165,10 @@ impl<'a> Merge<'a> {
             .unwrap_or(id)
     }
 
-    /// Whether nothing has this id, or what has it is what this author means.
+    /// Whether this id is free, or names the item that this author means.
     ///
-    /// One that was over when the author read the file is not meant: it is said once more. One that is over since is,
-    /// by who still has the file open that it was written into.
+    /// An item that was over when the author read the file is not meant: the author adds it again.
+    /// One that is over only since then is meant, by an author who still has the older file open.
     fn is_free_or_same(&self, key: &str, id: &str, author: &AgentName) -> bool {
         let known = match key {
             TASKS => self
@@ -200,7 +200,7 @@ impl<'a> Merge<'a> {
         items.any(|item| item.get("id").and_then(Value::as_str) == Some(id))
     }
 
-    /// What the base has and the file has no longer.
+    /// Finds items that the base has and the file no longer has.
     fn gone(&mut self, key: &str, ids: &HashMap<String, &Map<String, Value>>) {
         let base = self.base.and_then(|base| base.list(key));
         for item in base.unwrap_or_default() {
@@ -258,7 +258,7 @@ impl<'a> Merge<'a> {
         let mut known = self.board.discoveries.iter();
         let known = known.find(|known| known.id == item.id);
         let known = known.map(|known| known.content.as_str());
-        if self.is_told_already(item, known) {
+        if self.exists_already(item, known) {
             return;
         }
         let Some(content) = item.text("content") else {
@@ -274,7 +274,7 @@ impl<'a> Merge<'a> {
     fn message(&mut self, item: &Item<'_>) {
         let known = self.board.message(&item.id);
         let known = known.map(|known| known.content.as_str());
-        if self.is_told_already(item, known) {
+        if self.exists_already(item, known) {
             return;
         }
         let to = item.text("to").and_then(|to| to.parse::<Addressee>().ok());
@@ -294,8 +294,9 @@ impl<'a> Merge<'a> {
         self.add(item, order, "from", "timestamp");
     }
 
-    /// Whether an item was told before. What was told is not changed: who tried is told so.
-    fn is_told_already(&mut self, item: &Item<'_>, known: Option<&str>) -> bool {
+    /// Whether an item exists already. Existing items are not changed, and an attempt is reported
+    /// to its author.
+    fn exists_already(&mut self, item: &Item<'_>, known: Option<&str>) -> bool {
         let base = self.base_item(item);
         let changed = match (base, known) {
             (Some(base), _) => item.differs_from(base).is_some(),
@@ -313,7 +314,7 @@ impl<'a> Merge<'a> {
         true
     }
 
-    /// Takes over an item that is new, said by whom and when its own keys say.
+    /// Adds a new item, with the author and time that its own keys name.
     pub(super) fn add(&mut self, item: &Item<'_>, order: Command, author: &str, moment: &str) {
         self.merged.edits.push(Edit {
             order,
@@ -408,7 +409,7 @@ impl<'a> Known<'a> {
 }
 
 /// Whether an item says nothing that one of the same id before it does not say.
-fn is_said_again(first: &Map<String, Value>, again: &Map<String, Value>) -> bool {
+fn is_repeated(first: &Map<String, Value>, again: &Map<String, Value>) -> bool {
     let mut members = again.iter();
     members.all(|(key, value)| value.is_null() || key == "id" || first.get(key) == Some(value))
 }

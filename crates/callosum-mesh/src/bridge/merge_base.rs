@@ -1,7 +1,8 @@
-//! [`nearest`]: what somebody began with who wrote the file while another's writing stood in it.
+//! [`nearest`]: merge base of a file whose author may have seen another's version of it.
 //!
-//! A file that somebody wrote carries the revision of the projection that they began with, and so does what the next one makes of
-//! that file before it is shown anew. Which of the two a writing was made of its differences tell.
+//! A file that someone wrote carries the revision of the projection that they began with. So does
+//! the next author's version of that file, until the projection is written again. The differences
+//! show which of the two a version was made from.
 
 use std::collections::HashMap;
 
@@ -15,8 +16,8 @@ use super::{
 /// So many writings are looked at, the last ones.
 pub(super) const MOST: usize = 16;
 
-/// Whether somebody has changed anything but by adding items without an id, and tasks that nobody knows yet, and taking items out: what
-/// they began with makes no difference to these.
+/// Whether a version changes any values. Additions of items without an id, additions of unknown
+/// tasks, and removals do not count: the merge base makes no difference to these.
 pub(super) fn changes_values(
     theirs: &Document,
     projection: &Document,
@@ -43,7 +44,8 @@ pub(super) fn changes_values(
         })
 }
 
-/// The writing that differs less from what somebody wrote than the projection does, of several the last; `None` where there is none.
+/// Returns the version that differs less from `theirs` than the projection does, or the last of
+/// several. Returns `None` if there is none.
 pub(super) fn nearest<'a>(
     theirs: &Document,
     projection: &Document,
@@ -103,7 +105,8 @@ mod tests {
         Document::read(value.to_string().as_bytes()).unwrap()
     }
 
-    /// CALC-L3-1: who goes on with what stood there is told from who did not see it.
+    /// CALC-L3-1: an author who continued from the version that was there is distinguished from one
+    /// who did not see it.
     #[test]
     fn the_version_that_differs_least_is_the_one_that_was_begun_with() {
         let projection = document("callosum", &["a"], 0);

@@ -1,12 +1,13 @@
-//! The bridge: a JSON file of the seed's form (Seed CALC §4, layer 3) that shows the board, and that people,
-//! agents and old scripts may edit by hand.
+//! The bridge: a JSON file of the seed's form (Seed CALC §4, layer 3) that shows the board, and
+//! that people, agents and old scripts may edit by hand.
 //!
-//! Start with [`Bridge::sync`]. The log is the truth and the file a projection of it; what somebody
-//! wrote into the file is held against the projection that they began with, [`merge`]d item by
-//! item, and becomes events. What is not taken over is told of, and what was written kept.
+//! Start with [`Bridge::sync`]. The log is the truth and the file a projection of it. Edits of the
+//! file are compared with the projection that their author began with, [`merge`]d item by item, and
+//! become events. Edits that cannot be applied are reported, and their text is kept.
 //!
-//! Deliberately not here: noticing at once that the file has changed. Whoever runs a verb looks, and the daemon
-//! watches, by comparing one [`FileStamp`] with the next, and parts those who write with a [`StandbyFile`].
+//! Deliberately not here: noticing at once that the file has changed. Every verb looks at it. The
+//! daemon watches it by comparing one [`FileStamp`] with the next, and separates concurrent authors
+//! with a [`StandbyFile`].
 
 mod apply;
 mod document;

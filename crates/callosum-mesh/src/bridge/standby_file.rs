@@ -1,7 +1,8 @@
-//! [`StandbyFile`]: a copy of what the bridge file shows, which is put in its place when somebody begins to write it.
+//! [`StandbyFile`]: a copy of the projection, which replaces the bridge file when someone begins to write it.
 //!
-//! Whoever opens the file next opens the copy, and overwrites nothing. What the first writes stands among the files that were exchanged away,
-//! where [`Bridge::sync`](super::Bridge::sync) takes it over, and once they have done goes back to where they wrote it, so that they read there
+//! The next author opens the copy, and overwrites nothing. The first author's file is then among
+//! the files that were exchanged away, and [`Bridge::sync`](super::Bridge::sync) applies it from
+//! there. Once that author has finished, the file goes back to its place, so that they read there
 //! what they wrote.
 
 use std::{
@@ -16,7 +17,7 @@ use callosum_host::{
 
 use super::{FILE, store::BridgeStore, sync::KEPT};
 
-/// A copy that stands ready.
+/// A copy that is ready to replace the file.
 #[derive(Debug)]
 pub struct StandbyFile {
     disk: Disk,
@@ -38,7 +39,7 @@ struct Laid {
 #[derive(Debug)]
 struct Put {
     id: FileId,
-    /// Where the file stands that stood there.
+    /// Path of the file that it replaced.
     away: PathBuf,
 }
 
@@ -55,17 +56,18 @@ impl StandbyFile {
         }
     }
 
-    /// Where files stand that were exchanged away.
+    /// Returns the folder of the files that were exchanged away.
     pub fn folder(&self) -> PathBuf {
         self.kept.late_folder()
     }
 
-    /// Which projection these bytes are, where they are one of ours. Costs a reading of the projection.
+    /// Returns the revision of the projection that these bytes are, if they are one of ours. Costs
+    /// a read of the projection.
     pub fn revision_of(&self, bytes: &[u8]) -> Result<Option<u64>, DiskError> {
         self.kept.revision_of(bytes)
     }
 
-    /// Whether one stands ready.
+    /// Whether a copy is ready.
     pub fn is_ready(&self) -> bool {
         self.laid.is_some()
     }
@@ -85,7 +87,8 @@ impl StandbyFile {
         Ok(Some(path))
     }
 
-    /// Puts it in the file's place; whether what stood there stands in its own now. What is no file is left alone.
+    /// Exchanges the copy and the file. Returns whether the former file is now at the copy's path.
+    /// Leaves anything but a regular file alone.
     pub fn exchange(&mut self) -> Result<bool, DiskError> {
         let found = self.disk.stat(&self.file)?;
         if found.is_none_or(|found| found.kind != EntryKind::File) {
@@ -119,8 +122,8 @@ impl StandbyFile {
         self.put.as_ref().and_then(|put| put.away.file_name())
     }
 
-    /// Puts the file that was exchanged away last back in its place, unless another than the copy stands there since;
-    /// whether it did.
+    /// Puts the last file that was exchanged away back in its place, unless the file there is no
+    /// longer the copy. Returns whether it did.
     pub fn give_back(&mut self) -> Result<bool, DiskError> {
         let Some(put) = self.put.take() else {
             return Ok(false);
@@ -136,7 +139,7 @@ impl StandbyFile {
         }
     }
 
-    /// Takes away the one that stands ready.
+    /// Removes the copy that is ready.
     pub fn lift(&mut self) -> Result<(), DiskError> {
         match self.laid.take() {
             Some(laid) => self.disk.remove_file(&laid.path).map(drop),

@@ -1,5 +1,4 @@
-//! [`BridgeStore`]: what the bridge keeps beside its file: projections, files that were exchanged away, and what
-//! could not be taken over. Each of them is bounded, the oldest goes first.
+//! [`BridgeStore`]: files that the bridge keeps next to its file: projections, files that were exchanged away, and rejected text. Each of them is bounded; the oldest goes first.
 
 use std::{
     collections::HashMap,
@@ -27,7 +26,7 @@ const MOST_SHOWN: Bound = Bound {
     bytes: 32 * 1024 * 1024,
 };
 
-/// What could not be taken over.
+/// Text that could not be applied.
 const MOST_REJECTED: Bound = Bound {
     files: 100,
     bytes: 16 * 1024 * 1024,
@@ -39,23 +38,25 @@ const MOST_LATE: Bound = Bound {
     bytes: 16 * 1024 * 1024,
 };
 
-/// What was made of projections and taken over.
+/// Edited projections that were applied.
 const MOST_TAKEN: Bound = Bound {
     files: 64,
     bytes: 8 * 1024 * 1024,
 };
 
-/// For so long after its last change somebody may still write into a file that was exchanged away.
+/// Time after its last change in which an author may still write into a file that was exchanged
+/// away.
 pub(super) const LATEST: Duration = Duration::from_mins(1);
 
-/// Where a file stands, in the bridge's own folder, that is about to be shown, and for a moment the one that it was exchanged for.
+/// Name, in the bridge's own folder, of the next projection, and for a moment of the file that it
+/// was exchanged for.
 pub const NEXT: &str = "next.json";
 
-/// How the name of a copy ends that stands ready to be exchanged.
+/// Ending of the name of a standby copy.
 const SPARE: &str = "-spare.json";
 
-/// What was written into a file after it was looked at has another time than it had then, where it had not changed for so long
-/// before: file systems tell times apart by a few milliseconds.
+/// Minimum age of a file whose modification time identifies its contents. A write after the look at
+/// an older file changes its time: file systems distinguish times by a few milliseconds.
 const CLEARLY_BEFORE: Duration = Duration::from_millis(100);
 
 /// The folder and what is in it.
@@ -89,13 +90,13 @@ impl Unchanged {
 pub(super) struct Late {
     pub(super) path: PathBuf,
     pub(super) modified: Option<SystemTime>,
-    /// Whether all that stands in it was taken over.
+    /// Whether all of its contents were applied.
     pub(super) is_taken: bool,
-    /// Of what stands in it.
+    /// Hash of its contents.
     pub(super) hash: String,
 }
 
-/// How much of a folder is kept, beside its newest file.
+/// Limit for a folder, in addition to its newest file.
 struct Bound {
     files: usize,
     bytes: u64,
@@ -110,7 +111,7 @@ impl BridgeStore {
         }
     }
 
-    /// Makes the folders that are missing. What stands in the place of one is set aside; where it is then.
+    /// Creates missing folders. Anything in the place of one is moved aside; returns the new paths.
     pub(super) fn make_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut displaced = Vec::new();
         for folder in self.folders() {
@@ -133,7 +134,8 @@ impl BridgeStore {
         [self.folder.clone(), shown, taken, late, rejected]
     }
 
-    /// What stands in the place of something of ours, and is set aside at the next look. Changes nothing.
+    /// Returns what is in the place of something of ours, and will be moved aside by the next sync.
+    /// Changes nothing.
     pub(super) fn in_the_way(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut found = Vec::new();
         for folder in self.folders() {
@@ -158,7 +160,7 @@ impl BridgeStore {
         Ok(None)
     }
 
-    /// What was set aside.
+    /// Returns the paths that were moved aside.
     pub(super) fn displaced(&self) -> Result<Vec<PathBuf>, DiskError> {
         let is_there = self.disk.exists(&self.folder)? && !is_no_folder(&self.disk, &self.folder)?;
         if is_there {
@@ -168,7 +170,7 @@ impl BridgeStore {
         }
     }
 
-    /// Where the next projection is written before it is exchanged.
+    /// Returns the path for the next projection before it is exchanged.
     pub(super) fn next(&self) -> PathBuf {
         self.folder.join(NEXT)
     }
@@ -180,8 +182,8 @@ impl BridgeStore {
             .join(format!("{revision:020}.json"))
     }
 
-    /// Which projection these bytes are, where they are one of ours. Costs a look at the projection, and a reading of it where that
-    /// is as long.
+    /// Returns the revision of the projection that these bytes are, if they are one of ours. Costs
+    /// a stat of the projection, and a read of it if it has the same length.
     pub(super) fn revision_of(&self, bytes: &[u8]) -> Result<Option<u64>, DiskError> {
         let Some(revision) = revision_in(bytes) else {
             return Ok(None);
@@ -197,7 +199,7 @@ impl BridgeStore {
             .then_some(revision))
     }
 
-    /// What was made of the projection of a revision and taken over last, the oldest first.
+    /// Returns the last versions of the projection of a revision that were applied, oldest first.
     pub(super) fn taken(&self, revision: u64) -> Result<Vec<Document>, DiskError> {
         let folder = self.folder.join("taken");
         let of_it = format!("{revision:020}-");
@@ -246,8 +248,9 @@ impl BridgeStore {
         Ok(path)
     }
 
-    /// Sets a file aside that holds these bytes, and of which those were taken over: somebody may have it open, and write into it
-    /// still. One that holds a secret goes at once; another process may have taken it away meanwhile.
+    /// Moves a file with these bytes aside, after its `taken` bytes were applied: another program
+    /// may have it open and still write into it. A file that holds a secret is removed at once.
+    /// Another process may have taken the file away already.
     pub(super) fn set_aside(
         &self,
         path: &Path,
@@ -260,8 +263,9 @@ impl BridgeStore {
         self.set_aside_as_it_is(path, taken)
     }
 
-    /// The same without a look at what stands in it: of what is shown, which holds no secret, and of what somebody is still
-    /// writing, whose words would be lost otherwise. The latter goes once it was taken over.
+    /// Does the same without a check for secrets. This is for projections, which hold no secrets,
+    /// and for files that are still being written, whose text would be lost otherwise. The latter
+    /// are removed once they were applied.
     pub(super) fn set_aside_as_it_is(&self, path: &Path, taken: &[u8]) -> Result<(), DiskError> {
         match self.disk.rename(path, &self.late_name(taken, ".json")?) {
             Err(error) if error.is_absent() => Ok(()),
@@ -269,7 +273,8 @@ impl BridgeStore {
         }
     }
 
-    /// Writes a copy of a projection that stands ready to be exchanged, where files stand that were; where.
+    /// Writes a standby copy of a projection into the folder of files that were exchanged away.
+    /// Returns its path.
     pub(super) fn spare(&self, shown: &[u8]) -> Result<PathBuf, DiskError> {
         let new = self.folder.join("spare.json");
         self.disk.replace_unsynced(&new, shown, MODE)?;
@@ -278,7 +283,7 @@ impl BridgeStore {
         Ok(path)
     }
 
-    /// Where files stand that were exchanged away.
+    /// Returns the folder of the files that were exchanged away.
     pub(super) fn late_folder(&self) -> PathBuf {
         self.folder.join("late")
     }
@@ -344,8 +349,8 @@ impl BridgeStore {
         Ok(late)
     }
 
-    /// Forgets what is past its bound, the oldest first, and files that nobody writes into any more. One that somebody has open to
-    /// write it stays.
+    /// Removes files past their limits, oldest first, and files that no one writes into any more. A
+    /// file that another program has open for writing stays.
     pub(super) fn tidy(&self, now: SystemTime) -> Result<(), DiskError> {
         let mut is_any_old = false;
         for path in self.late_paths()? {
@@ -405,8 +410,8 @@ fn name_of(path: &Path) -> std::borrow::Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
 }
 
-/// The projection that bytes of ours say that they are, without reading them as JSON: it stands in a line of its own, after all
-/// that others wrote.
+/// Returns the revision that bytes of ours claim, without parsing them as JSON: it has a line of
+/// its own, after all text of others.
 fn revision_in(bytes: &[u8]) -> Option<u64> {
     const KEY: &[u8] = b"\n  \"revision\": ";
     let at = bytes.windows(KEY.len()).rposition(|window| window == KEY)?;

@@ -12,7 +12,7 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use super::{
     Conflict, Document, NoDocument, Stray,
-    apply::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
+    apply::{author_of, merge_in, report_overwritten, report_rejected},
     drop_ins,
     file_version::{FileVersion, is_fresh},
     merge_base::{changes_values, nearest},
@@ -29,45 +29,45 @@ use crate::{
 /// The file, in the mesh's folder (Seed CALC §4, layer 3).
 pub const FILE: &str = "orchestrator_bridge.json";
 
-/// The folder of additions, beside it.
+/// Folder of additions, next to the file.
 pub const DROP_INS: &str = "bridge.d";
 
-/// The folder of what the bridge itself keeps, beside it.
+/// Folder of the bridge's own files, next to the file.
 pub const KEPT: &str = "bridge";
 
-/// The pause between two looks for somebody who goes on writing.
+/// Pause between two looks for an author who continues to write.
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// So often the file may change while it is exchanged before the rest is left to the next time.
+/// Most exchanges of a file that changes each time. The rest is left to the next sync.
 const MOST_ROUNDS: usize = 8;
 
 /// For so long one turn goes on with the next of the files that were exchanged away.
 const MOST_OF_A_TURN: Duration = Duration::from_millis(100);
 
-/// What came of bringing file and log in line.
+/// Result of a sync of file and log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synced {
     /// Edits that were taken over.
     pub edits: usize,
-    /// What was not.
+    /// Edits that were not applied.
     pub conflicts: Vec<Conflict>,
     /// Files that were no document, and are kept elsewhere.
     pub rejected: Vec<Rejected>,
     /// Whether the file was written.
     pub is_written: bool,
-    /// Whether a link, a folder or whatever else stands in the file's place, which is left alone.
+    /// Whether a link, a folder or another non-file is in the file's place. It is left alone.
     pub is_no_file: bool,
-    /// What stood in the place of something of ours, and is set aside there.
+    /// New paths of what was in the place of something of ours.
     pub displaced: Vec<PathBuf>,
 }
 
 impl Synced {
-    /// Whether nobody had written anything.
+    /// Whether there were no edits of others.
     pub fn is_quiet(&self) -> bool {
         self.edits == 0 && self.conflicts.is_empty() && self.rejected.is_empty()
     }
 
-    /// What came of this and of another time after it.
+    /// Adds the result of a later sync.
     fn absorb(&mut self, other: Self) {
         self.edits += other.edits;
         self.conflicts.extend(other.conflicts);
@@ -83,11 +83,11 @@ impl Synced {
 pub struct Rejected {
     /// The file.
     pub path: PathBuf,
-    /// Where its bytes are kept.
+    /// Path of the copy of its bytes.
     pub kept: PathBuf,
-    /// What is wrong with it.
+    /// Reason for the rejection.
     pub error: NoDocument,
-    /// Who wrote it, where that can be told from it.
+    /// Author, if the file names one.
     pub by: Option<AgentName>,
 }
 
@@ -98,10 +98,10 @@ pub struct Bridge {
     file: PathBuf,
     drop_ins: PathBuf,
     pub(super) kept: BridgeStore,
-    told: BeforeReplace,
+    before_replace: BeforeReplace,
 }
 
-/// Whoever is told of a file before it stands in the bridge file's place.
+/// Callback for a file before it replaces the bridge file.
 #[derive(Clone, Default)]
 struct BeforeReplace(Option<Arc<Tell>>);
 
@@ -122,15 +122,16 @@ impl Bridge {
             file: folder.join(FILE),
             drop_ins: folder.join(DROP_INS),
             kept: BridgeStore::new(disk, folder.join(KEPT)),
-            told: BeforeReplace::default(),
+            before_replace: BeforeReplace::default(),
         }
     }
 
-    /// The same, which tells of each file that is about to stand in the bridge file's place, and where it stands until then.
+    /// Returns the same bridge with a callback. It gets the path of each file that is about to
+    /// replace the bridge file.
     #[must_use]
     pub fn telling(self, tell: impl Fn(&Path) + Send + Sync + 'static) -> Self {
         Self {
-            told: BeforeReplace(Some(Arc::new(tell))),
+            before_replace: BeforeReplace(Some(Arc::new(tell))),
             ..self
         }
     }
@@ -145,8 +146,8 @@ impl Bridge {
         &self.drop_ins
     }
 
-    /// The additions that are not taken over yet, and what else stands in their folder, which is left alone. Changes
-    /// nothing.
+    /// Returns the additions that are not applied yet, and other files in their folder, which are
+    /// left alone. Changes nothing.
     pub fn waiting(&self) -> Result<(Vec<PathBuf>, Vec<Stray>), DiskError> {
         if !self.disk.exists(&self.drop_ins)? {
             return Ok((Vec::new(), Vec::new()));
@@ -155,20 +156,21 @@ impl Bridge {
         Ok((found.files, found.strays))
     }
 
-    /// Takes over what somebody wrote into the file, into files that were exchanged away, and into the
-    /// folder of additions; then shows how the board stands.
+    /// Applies edits of the file, of files that were exchanged away, and of the folder of
+    /// additions. Then writes the board to the file.
     ///
-    /// Nothing that somebody wrote is lost: what is no JSON, and what cannot be taken over, is kept
-    /// and told of, and its author gets a message. The file is exchanged and not replaced, so that
-    /// bytes that arrive meanwhile are found afterwards. One who still writes is waited for, up to
-    /// 0.2 s.
+    /// No edit is lost: invalid JSON and edits that cannot be applied are kept and reported, and
+    /// their author gets a message. The file is exchanged and not replaced, so that bytes that
+    /// arrive during the sync are found afterwards. Waits up to 0.2 s for an author who is still
+    /// writing.
     pub fn sync(&self, mesh: &mut Mesh) -> Result<Synced, MeshError> {
         self.bring_in_line(mesh, &[], 0, None)
     }
 
-    /// The same, and first takes over what stood in the file before, the oldest first: what one has written and another
-    /// overwritten since. Tells as conflicts of nobody's how often it was overwritten and nobody has read it before. What somebody
-    /// has just written is left to stand for a moment.
+    /// Does the same, and first applies earlier contents of the file, oldest first: text that
+    /// another author has overwritten since. Reports the number of overwritten texts that no one
+    /// has read as conflicts of an unidentified author. Leaves text in place for a moment if
+    /// someone has just written it.
     pub fn sync_with(
         &self,
         mesh: &mut Mesh,
@@ -234,7 +236,7 @@ impl Bridge {
         mesh.in_turn(|orders| {
             let begun = Instant::now();
             for late in late.iter().filter(|late| !late.is_taken) {
-                // The rest waits for the next time: nobody else can append meanwhile.
+                // The rest waits for the next time, because no one else can append during a turn.
                 if begun.elapsed() > MOST_OF_A_TURN {
                     break;
                 }
@@ -263,7 +265,7 @@ impl Bridge {
             if !is_known {
                 self.take(&found, &self.file, orders, &mut synced)?;
             }
-            tell_of_overwritten(overwritten, orders, &mut synced)?;
+            report_overwritten(overwritten, orders, &mut synced)?;
             if is_file {
                 self.show(found, resting, orders, &mut synced)?;
             }
@@ -278,7 +280,7 @@ impl Bridge {
             }
         }
         for (path, bytes) in dropped {
-            // Somebody may have put another there since, which is taken in the next time.
+            // Someone may have put another file there since, which the next sync applies.
             if self.disk.read_if_there(&path)?.as_deref() == Some(&*bytes) {
                 self.disk.remove_file(&path)?;
             }
@@ -287,7 +289,7 @@ impl Bridge {
         Ok(synced)
     }
 
-    /// Everything that somebody may write to.
+    /// Returns all paths that others may write to.
     pub(super) fn watched(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut paths = drop_ins::found(&self.disk, &self.drop_ins)?.files;
         paths.extend(self.kept.late_paths()?);
@@ -296,8 +298,8 @@ impl Bridge {
         Ok(paths)
     }
 
-    /// The same, and stays for as long as somebody goes on writing: until nobody has for `quiet`, at most
-    /// for `most`. Of what several write within moments so much more is seen.
+    /// Does the same, and continues as long as someone writes: until no one has written for
+    /// `quiet`, at most for `most`. This catches more of what several authors write within moments.
     pub fn sync_until_quiet(
         &self,
         mesh: &mut Mesh,
@@ -327,14 +329,14 @@ impl Bridge {
         Ok(all)
     }
 
-    /// Whether a plain file stands in the file's place, or nothing.
+    /// Whether the file is a regular file, or missing.
     fn is_file(&self) -> Result<bool, DiskError> {
         let stat = self.disk.stat(&self.file)?;
         Ok(stat.is_none_or(|stat| stat.kind == EntryKind::File))
     }
 
-    /// What stands in the place of something that we keep beside the file, and is set aside at the next look; then what
-    /// was set aside before. Changes nothing.
+    /// Returns what is in the place of something that we keep next to the file, and will be moved
+    /// aside by the next sync. Also returns what was moved aside before. Changes nothing.
     pub fn in_the_way(&self) -> Result<(Vec<PathBuf>, Vec<PathBuf>), DiskError> {
         let mut displaced = self.kept.displaced()?;
         if let Some(folder) = self.file.parent() {
@@ -358,7 +360,7 @@ impl Bridge {
         self.kept.make_folders()
     }
 
-    /// Takes over what somebody wrote.
+    /// Applies what someone wrote.
     fn take(
         &self,
         found: &FileVersion,
@@ -387,7 +389,7 @@ impl Bridge {
         }
     }
 
-    /// Takes over what somebody made of the board; of which projection, where that is known and remembered.
+    /// Applies an edited projection. Returns its revision if it is known and remembered.
     fn take_document(
         &self,
         document: &Document,
@@ -426,7 +428,7 @@ impl Bridge {
     ) -> Result<(), MeshError> {
         let kept = self.kept.reject(bytes)?;
         let by = author_of(bytes).or(owner);
-        tell_of_rejected(orders, by.as_ref(), path, &kept, error)?;
+        report_rejected(orders, by.as_ref(), path, &kept, error)?;
         synced.rejected.push(Rejected {
             path: path.to_owned(),
             kept,
@@ -436,7 +438,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Whose folder of additions a file is in, where it is in one.
+    /// Returns the agent whose folder of additions a file is in, if it is in one.
     fn owner_of(&self, path: &Path) -> Option<AgentName> {
         let folder = path.parent().filter(|folder| *folder != self.drop_ins)?;
         let owner = folder.file_name()?.to_str()?;
@@ -470,7 +472,7 @@ impl Bridge {
         }
     }
 
-    /// Shows the board in the file, and takes over what somebody wrote there since it was read.
+    /// Writes the board to the file, and applies edits that were made there since it was read.
     fn show(
         &self,
         found: FileVersion,
@@ -487,7 +489,8 @@ impl Bridge {
                 } => *shown == revision,
                 // It is shown once they have done.
                 FileVersion::Unfinished { .. } => true,
-                // Who does not say what they began with could not be told from one who writes the same once more.
+                // An author who names no revision could not be distinguished from one who writes
+                // the same again.
                 FileVersion::Theirs { document, bytes } if document.revision().is_some() => {
                     let resting = resting.as_mut();
                     resting.is_some_and(|resting| resting.leaves(bytes))
@@ -501,12 +504,13 @@ impl Bridge {
                 resting.end();
             }
             let bytes = Document::of(orders.board()).to_bytes();
-            // Who reads the file the moment that it stands there can already be told from us.
+            // A program that reads the file the moment that it is in place can then already tell
+            // that it is ours.
             self.disk
                 .replace_unsynced(&self.kept.shown(revision), &bytes, MODE)?;
             let new = self.kept.next();
             self.disk.replace_unsynced(&new, &bytes, MODE)?;
-            if let Some(tell) = &self.told.0 {
+            if let Some(tell) = &self.before_replace.0 {
                 tell(&new);
             }
             synced.is_written = true;
@@ -519,7 +523,8 @@ impl Bridge {
                 }
                 Err(error) => return Err(error.into()),
             }
-            // Who is still at writing it is not waited for: nobody can append meanwhile. It is taken over where it is set aside.
+            // An author who is still writing is not waited for, because no one else can append
+            // during a turn. The text is applied from the file that is moved aside.
             let gone = self.read(&new)?;
             match &gone {
                 FileVersion::Nothing => {}

@@ -1,7 +1,7 @@
-//! What somebody did to a task of the file: described it anew, or said how far it is.
+//! Edits of a task in the file: changes of its keys, or of its status.
 //!
-//! A status that was changed is compared and set: it counts only where the task still stands as its
-//! author found it, or where it is theirs.
+//! A status change is a compare-and-set: it counts only if the task still has the status that its
+//! author found, or if the task is theirs.
 
 use callosum_evidence::secrets::mask;
 use serde_json::{Map, Value};
@@ -80,7 +80,7 @@ impl Merge<'_> {
     fn known_task(&mut self, item: &Item<'_>, task: &Task) {
         let base = self.base_item(item).cloned();
         // Who left their name, else whose the file says that it is.
-        let worker = self.told.clone();
+        let worker = self.named_author.clone();
         let worker =
             worker.or_else(|| item.name("claimed_by").or_else(|| item.name("assigned_to")));
         let worker = worker.unwrap_or_else(|| self.writer.clone());
@@ -143,7 +143,8 @@ impl Merge<'_> {
         }
     }
 
-    /// How far the file says that a task is, where that is not what its author began with.
+    /// Applies the status that the file gives a task, if it is not the one that its author began
+    /// with.
     fn reached(
         &mut self,
         item: &Item<'_>,
@@ -151,13 +152,13 @@ impl Merge<'_> {
         base: Option<&Value>,
         by: AgentName,
     ) {
-        let Some(said) = item.members.get("status") else {
+        let Some(status) = item.members.get("status") else {
             return;
         };
         let before = base.map(|base| base.get("status").cloned().unwrap_or_default());
         if before
             .as_ref()
-            .is_some_and(|before| is_same_status(before, said))
+            .is_some_and(|before| is_same_status(before, status))
         {
             return;
         }
@@ -166,15 +167,17 @@ impl Merge<'_> {
         let claim = task.and_then(|task| task.claim.as_ref());
         let claim = claim.filter(|_| now == Status::InProgress);
         let id = item.id.clone();
-        let said = said.as_str().and_then(Status::read).map(Status::as_str);
-        let order = match (said, now) {
+        let status = status.as_str().and_then(Status::read).map(Status::as_str);
+        let order = match (status, now) {
             (Some("in_progress"), Status::Pending) => Command::Claim {
                 task: Some(id),
                 anyway: true,
             },
             (Some("in_progress"), Status::InProgress) => {
                 // Without a base it may only be shown who has it.
-                let claimant = item.name("claimed_by").or_else(|| self.told.clone());
+                let claimant = item
+                    .name("claimed_by")
+                    .or_else(|| self.named_author.clone());
                 let claimant = if is_of_base { Some(by) } else { claimant };
                 if let (Some(claim), Some(claimant)) = (claim, claimant)
                     && claim.by != claimant
@@ -237,7 +240,7 @@ impl Merge<'_> {
         });
     }
 
-    /// Refuses what an agent said of a task.
+    /// Rejects an agent's change of a task.
     fn refuse_for(&mut self, item: &Item<'_>, reason: &str, by: AgentName) {
         self.refuse_item(item, reason);
         if let Some(conflict) = self.merged.conflicts.last_mut() {

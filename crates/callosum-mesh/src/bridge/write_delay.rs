@@ -1,7 +1,8 @@
-//! [`WriteDelay`]: what somebody wrote into the file and is left to stand there for a moment, though it is taken over.
+//! [`WriteDelay`]: text in the file that was applied, but stays in place for a moment.
 //!
-//! Editors look at what they have written: a file that another has written anew meanwhile is a failure to them. Where several write
-//! one after the other nothing is left to stand: each is better off with a file of its own.
+//! Editors look at what they have written, and treat a file that another program has replaced in
+//! between as a failure. If several authors write one after the other, nothing stays in place: each
+//! is better off with a file of its own.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +11,14 @@ use super::store::hash;
 /// So long after it was written nothing else is shown in its place.
 const REST: Duration = Duration::from_millis(500);
 
-/// Whoever writes so soon after another is not alone.
+/// An author who writes this soon after another is not alone.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// What stands there; nothing to begin with.
+/// Text in the file. Empty at first.
 #[derive(Debug, Default)]
 pub struct WriteDelay {
     written: Option<Written>,
-    /// When anybody last wrote.
+    /// Time of the last write by anyone.
     last: Option<Instant>,
 }
 
@@ -54,12 +55,12 @@ impl WriteDelay {
         is_alone
     }
 
-    /// Somebody has written elsewhere, or before.
+    /// Records that someone has written elsewhere, or before.
     pub(super) fn heard(&mut self) {
         self.last = Some(Instant::now());
     }
 
-    /// Nothing stands there but what is shown.
+    /// Records that the file has nothing but the projection.
     pub(super) fn end(&mut self) {
         self.written = None;
     }

@@ -19,11 +19,12 @@ const RECORD: &str = "conflict.json";
 const BASE: &str = "base";
 const REPLACED: &str = "replaced";
 
-/// How long conflicts are kept: open ones since they opened, resolved ones since they were resolved.
+/// Lifetime of conflicts: of open ones since they opened, of resolved ones since they were
+/// resolved.
 const KEPT_OPEN: SignedDuration = SignedDuration::from_hours(30 * 24);
 const KEPT_RESOLVED: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Why a conflict cannot be read or written.
+/// Error of a conflict's storage.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The disk failed.

@@ -6,18 +6,18 @@ use serde_json::{Map, Value};
 use super::{Event, masking::masked};
 use crate::{agent::AgentName, topic::Topic};
 
-/// An event that somebody hands in.
+/// Event before it is in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// What it is about; the seed's `type`.
+    /// Topic; the seed's `type`.
     pub topic: Topic,
-    /// Who says it.
+    /// Agent that publishes it.
     pub source: AgentName,
-    /// An id by which it is known to be the same when it is handed in twice.
+    /// Idempotency key: a second event with the same id is recognized as a copy.
     pub id: Option<String>,
-    /// The machine that it is said on; this one where it is not told.
+    /// Machine that it is from. Default: this one.
     pub machine: Option<String>,
-    /// When it happened; now where it is not told.
+    /// Time at which it happened. Default: now.
     pub timestamp: Option<Timestamp>,
     /// The agent's own session.
     pub session_id: Option<String>,
@@ -25,11 +25,11 @@ pub struct Draft {
     pub pane_id: Option<String>,
     /// The folder that the agent is in.
     pub cwd: Option<String>,
-    /// Whatever there is to tell.
+    /// Contents.
     pub payload: Map<String, Value>,
 }
 
-/// What only the log knows of an event.
+/// Facts of an event that only the log knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp<'a> {
     pub(crate) origin: &'a str,

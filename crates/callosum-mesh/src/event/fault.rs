@@ -1,4 +1,4 @@
-//! [`InvalidEvent`]: what is wrong with an event that was handed in.
+//! [`InvalidEvent`]: fault of a submitted event.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use std::fmt;
 pub struct InvalidEvent {
     /// The key, as a path: `payload.task`. Empty where the whole is meant.
     pub key: String,
-    /// What stands there, shortened.
+    /// Value that was found, shortened.
     pub found: String,
-    /// What may stand there.
+    /// Values that are allowed.
     pub wanted: String,
 }
 

@@ -1,4 +1,4 @@
-//! Secrets in a payload, masked wherever a text stands in it.
+//! Masking of secrets in all texts of a payload.
 
 use callosum_evidence::secrets::mask;
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
-//! What is told: [`Draft`], as somebody hands it in, and [`Event`], as it is kept.
+//! Events: [`Draft`], before it is in the log, and [`Event`], as it is stored.
 //!
-//! Start with [`Draft::read`], which holds what came from elsewhere against the seed's schema.
+//! Start with [`Draft::read`], which checks submitted events against the seed's schema.
 //!
 //! Deliberately not here: which events change a task or a message.
 

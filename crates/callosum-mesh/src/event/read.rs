@@ -8,19 +8,19 @@ use serde_json::{Map, Value};
 use super::{Draft, Faults, InvalidEvent};
 use crate::{agent::AgentName, topic::Topic};
 
-/// Most bytes of an event as it is handed in.
+/// Most bytes of a submitted event.
 pub const LONGEST: usize = 64 * 1024;
 
 /// So deep may a payload's lists and objects stand in one another.
 pub const DEEPEST: usize = 32;
 
-/// Most bytes of a text beside the payload.
+/// Most bytes of a text outside the payload.
 const LONGEST_TEXT: usize = 4096;
 
 /// Texts by which something is known, so that they are kept as they are or not at all.
 const NAMES: [&str; 4] = ["id", "machine", "session_id", "pane_id"];
 
-/// How far `ts` and `timestamp` may be apart.
+/// Largest difference between `ts` and `timestamp`.
 const SAME_MOMENT: SignedDuration = SignedDuration::from_secs(1);
 
 /// The keys of the seed's schema (Seed CALC §4, layer 1), and `id`.
@@ -41,12 +41,13 @@ const KEYS: [&str; 11] = [
 impl Draft {
     /// Reads an event in the form of the seed's schema (Seed CALC §4, layer 1).
     ///
-    /// `type` (or `event`, its other name) and `source` must be there; `timestamp` is now, and `machine` this one,
-    /// where they are not told. `id`, which the seed does not have, makes a second copy known as one.
+    /// `type` (or `event`, its other name) and `source` are required. `timestamp` defaults to now,
+    /// and `machine` to this one. `id`, which the seed does not have, identifies a second copy.
     ///
-    /// Fails with everything that is wrong with it: keys that are not of the schema, values of another
-    /// kind, names with a secret in them, two names that differ, two times that are more than a second apart, a payload more than
-    /// [`DEEPEST`] deep. That it has no more than [`LONGEST`] bytes is looked at by who still has them.
+    /// Fails with all of its faults: keys that are not of the schema, values of another kind, names
+    /// with a secret in them, two names that differ, two times that are more than a second apart, a
+    /// payload more than [`DEEPEST`] deep. The caller, which still has the bytes, checks that there
+    /// are no more than [`LONGEST`].
     pub fn read(value: &Value) -> Result<Self, Faults> {
         let Value::Object(members) = value else {
             return Err(Faults(vec![fault("", value, "an object")]));
@@ -124,7 +125,7 @@ impl Reader<'_> {
     }
 
     fn timestamp(&mut self) -> Option<Timestamp> {
-        let said = self.parsed::<Timestamp>("timestamp", "a time as in 2026-01-02T03:04:05Z");
+        let timestamp = self.parsed::<Timestamp>("timestamp", "a time as in 2026-01-02T03:04:05Z");
         let seconds = match self.members.get("ts") {
             None | Some(Value::Null) => None,
             Some(value) => {
@@ -138,17 +139,17 @@ impl Reader<'_> {
                 seconds
             }
         };
-        if let (Some(said), Some(seconds)) = (said, seconds)
-            && said.duration_since(seconds).abs() > SAME_MOMENT
+        if let (Some(timestamp), Some(seconds)) = (timestamp, seconds)
+            && timestamp.duration_since(seconds).abs() > SAME_MOMENT
         {
-            let wanted = format!("the same time as `timestamp`, which is {said}");
+            let wanted = format!("the same time as `timestamp`, which is {timestamp}");
             self.faults.push(InvalidEvent {
                 key: "ts".to_owned(),
                 found: seconds.to_string(),
                 wanted,
             });
         }
-        said.or(seconds)
+        timestamp.or(seconds)
     }
 
     fn payload(&mut self) -> Map<String, Value> {
@@ -267,7 +268,7 @@ mod tests {
         Draft::read(&value).unwrap_err().to_string()
     }
 
-    /// CALC-SEC-1: a secret in what names something is refused, and not said again.
+    /// CALC-SEC-1: a secret in a name is rejected, and not repeated in the error.
     #[test]
     fn a_secret_in_a_name_is_refused() {
         let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
@@ -303,7 +304,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_named_with_what_is_allowed() {
-        let said = faults(json!({
+        let report = faults(json!({
             "type": "a b", "source": 7, "ts": "now", "payload": [], "extra": true, "cwd": "",
         }));
         for part in [
@@ -314,7 +315,7 @@ mod tests {
             "`extra` is `true`; it must be within `payload`",
             "`cwd` is `\"\"`",
         ] {
-            assert!(said.contains(part), "{part} in {said}");
+            assert!(report.contains(part), "{part} in {report}");
         }
         assert!(faults(json!([])).contains("must be an object"));
         assert!(faults(json!({})).contains("`type` is missing"));

@@ -1,4 +1,4 @@
-//! [`Event`]: what was told, with its place in the log.
+//! [`Event`]: published event, with its place in the log.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ pub struct Event {
     pub seq: u64,
     /// The log that it was written to first.
     pub origin: String,
-    /// What tells it from every other event.
+    /// Unique id.
     pub id: String,
-    /// What it is about.
+    /// Topic.
     pub topic: Topic,
-    /// Who said it.
+    /// Agent that published it.
     pub source: AgentName,
-    /// The machine that it was said on.
+    /// Machine that it was published on.
     pub machine: String,
     /// When it happened, as its source says.
     pub timestamp: Timestamp,
@@ -33,11 +33,12 @@ pub struct Event {
     pub pane_id: Option<String>,
     /// The folder that the agent was in.
     pub cwd: Option<String>,
-    /// Whatever there was to tell.
+    /// Contents.
     pub payload: Map<String, Value>,
 }
 
-/// An event as it is written: `seq` first, so that a line's place can be told from its beginning.
+/// An event as it is written: `seq` first, so that the beginning of a line is enough to find its
+/// place.
 #[derive(Deserialize, Serialize)]
 struct Line {
     seq: u64,

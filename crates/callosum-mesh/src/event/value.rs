@@ -7,7 +7,7 @@ use crate::unique_keys::UniqueKeys;
 /// Most characters of a number that are shown.
 const MOST_SHOWN: usize = 40;
 
-/// Why a text is not read.
+/// Reason for which a text cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadValue {
     /// It is no JSON, or an object in it has a key twice.
@@ -26,7 +26,7 @@ pub enum UnreadValue {
 
 /// Reads a value. Linear in the text's length.
 ///
-/// Fails where the text is no JSON, where an object has a key twice, of which nobody can say which was meant, and where a
+/// Fails if the text is not JSON, if an object has a key twice, which would be ambiguous, or if a
 /// whole number would lose digits.
 pub fn read_value(text: &str) -> Result<Value, UnreadValue> {
     let UniqueKeys(value) = serde_json::from_str(text)?;
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// CALC-L1-1: nothing that was handed in is kept as something else.
+    /// CALC-L1-1: no submitted value is stored as something else.
     #[test]
     fn what_would_be_kept_otherwise_is_refused_by_name() {
         let sound = r#"{"a":[1,-2.5e300,18446744073709551615,-9223372036854775808],"\"9":"123456789012345678901234567890"}"#;

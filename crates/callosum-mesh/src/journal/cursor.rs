@@ -1,9 +1,9 @@
-//! [`Cursor`]: how far somebody has read.
+//! [`Cursor`]: position of a reader in a log.
 
 use std::{fmt, str::FromStr};
 
-/// The last event that somebody has seen: of which log, and its `seq`. Written as `ORIGIN:SEQ`, or
-/// as `SEQ` alone, which is one of whatever log is asked.
+/// The last event that a reader has seen: the log's id, and its `seq`. Written as `ORIGIN:SEQ`, or
+/// as `SEQ` alone, which is a position in any log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     /// The log; `None` for the one that is asked.
@@ -13,7 +13,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Before the first event of whatever log is asked.
+    /// Position before the first event of any log.
     pub const START: Self = Self {
         origin: None,
         seq: 0,

@@ -1,4 +1,4 @@
-//! The files of a log, and how the place of a line is told.
+//! Files of a log, and the search for a line by its `seq`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub(super) const MODE: u32 = 0o600;
 /// Digits of a file's name, which is the `seq` of its first event.
 const DIGITS: usize = 20;
 
-/// What follows them.
+/// Ending of the name.
 const END: &str = ".jsonl";
 
 /// Bytes that are read at once to find a line's beginning or a file's last line.
@@ -66,13 +66,14 @@ impl Segment {
 /// The largest `seq` that is one: what every reader of JSON holds exactly.
 pub(super) const MOST_SEQ: u64 = 1 << 53;
 
-/// The event that a whole line is; `None` where it is none of ours, whatever it begins with.
+/// Returns the event of a whole line. Returns `None` if it is none of ours, no matter how it
+/// begins.
 pub(super) fn event_of(line: &[u8]) -> Option<Event> {
     let event: Event = serde_json::from_slice(line).ok()?;
     (event.seq < MOST_SEQ).then_some(event)
 }
 
-/// The same, of which only the place is wanted.
+/// Returns the `seq` of a line.
 fn seq_of(line: &[u8]) -> Option<u64> {
     event_of(line).map(|event| event.seq)
 }
@@ -100,7 +101,7 @@ pub(super) fn last_seq(file: &DiskFile) -> Result<(Option<u64>, bool), DiskError
                 .position(|byte| *byte == b'\n')
                 .map_or(block.len(), |at| at + 1)
         };
-        // What has no end was never acknowledged, whatever it says.
+        // A line without an end was never acknowledged, so it does not count.
         let whole = block.iter().rposition(|byte| *byte == b'\n');
         let whole = &block[first.min(whole.unwrap_or(0))..whole.unwrap_or(0)];
         let last = whole.rsplit(|byte| *byte == b'\n').find_map(seq_of);
@@ -114,8 +115,8 @@ pub(super) fn last_seq(file: &DiskFile) -> Result<(Option<u64>, bool), DiskError
     Ok((None, is_whole))
 }
 
-/// Where the first line after `seq` begins in a file: a place at or before it, at the beginning of
-/// a line. Takes as many reads as the file's size has bits, of few bytes where lines are short.
+/// Returns a place in a file at or before the first line after `seq`, at the beginning of a line.
+/// Takes as many reads as the file's size has bits, of few bytes if lines are short.
 pub(super) fn place_after(file: &DiskFile, seq: u64) -> Result<u64, DiskError> {
     let mut low = 0;
     let mut high = file.size()?;
@@ -139,7 +140,7 @@ pub(super) fn place_after(file: &DiskFile, seq: u64) -> Result<u64, DiskError> {
     Ok(low)
 }
 
-/// Where the first event begins of which both ends stand in the `bytes` after a place, and which it is.
+/// Returns the place and `seq` of the first event that is whole in the `bytes` after a place.
 fn line_after(file: &DiskFile, place: u64, bytes: usize) -> Result<Option<(u64, u64)>, DiskError> {
     let block = file.read_range(place, bytes)?;
     let mut starts = block.iter().enumerate();

@@ -1,7 +1,8 @@
-//! Events that are handed in under an id of their author's: the same one twice is one event.
+//! Idempotency keys: an event that its author submits twice under the same id is one event.
 //!
-//! Start with [`LogWriter::append_lists`]. [`Key`] is what is remembered of an id: where its event stands, and what
-//! that says, so that another event under the same id is told from the same one handed in again.
+//! Start with [`LogWriter::append_lists`]. [`Key`] is the record of an id: the place of its event,
+//! and a hash of its contents. The hash distinguishes a repeated event from another one under the
+//! same id.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -21,17 +22,17 @@ const MOST: usize = 4096;
 /// With each id whose name begins so, one in 256, it is looked at how many there are.
 const LOOK_AT: &str = "00";
 
-/// An id of an author's, and what was handed in under it.
+/// Idempotency key of an event, with a hash of its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     /// A hash of both, which is the name of its file.
     name: String,
-    /// A hash of what the event says: its topic and its payload, the secrets of which are masked.
+    /// Hash of the event's topic and payload, with secrets masked.
     body: String,
 }
 
 impl Key {
-    /// That of an event as it was handed in; `None` where its author names no id.
+    /// Returns the key of a submitted event. `None` if its author names no id.
     pub(crate) fn of(draft: &Draft) -> Option<Self> {
         let id = draft.id.as_ref()?;
         let mut body = draft.topic.to_string();
@@ -42,13 +43,13 @@ impl Key {
         })
     }
 
-    /// What tells the id from every other, whatever was handed in under it.
+    /// Returns the unique name of the id, which does not depend on the contents.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// An event that was handed in, as it stands in the log.
+/// Submitted event, as it is in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Once {
     /// The event.
@@ -57,20 +58,21 @@ pub struct Once {
     pub is_new: bool,
 }
 
-/// Where an event of a list is to be found.
+/// Place of an event of a list.
 enum Lookup {
     Known(Box<Event>),
-    /// So far into what is appended; and whether it is this one that is.
+    /// Its index among the events to append, and whether it is the first with this id.
     At(usize, bool),
 }
 
 impl LogWriter<'_> {
-    /// Appends lists of events in one write, each list all or none, but for those that their authors handed in
-    /// under the same id before: each of these is given as it stands in the log.
+    /// Appends lists of events in one write, each list all or none. Events that their authors
+    /// submitted under the same id before are not appended again, but returned as they are in the
+    /// log.
     ///
-    /// A list with an event of which another stands there under the same id is refused by itself. Holds for the
-    /// latest 4,096 ids, and as long as the log has the event. The place of an event is written down before the
-    /// event is, so that no end of this process makes two of one.
+    /// A list is rejected by itself if another event has the id of one of its events. Holds for the
+    /// latest 4,096 ids, and as long as the log has the event. The place of an event is written
+    /// before the event is, so that a crash of this process never duplicates one.
     pub fn append_lists(
         &mut self,
         lists: Vec<Vec<Draft>>,
@@ -133,8 +135,8 @@ impl LogWriter<'_> {
         Ok(found)
     }
 
-    /// The event that stands in the log under the id that its author names, where it does. What is asked for it
-    /// holds for that one: it is synced with this turn.
+    /// Returns the event that is in the log under the id that its author names, if there is one.
+    /// The requested durability applies to that one: it is synced with this turn.
     pub(crate) fn handed_in(&mut self, draft: &Draft) -> Result<Option<Event>, JournalError> {
         let known = self.journal().handed_in(draft)?;
         if known.is_some() {
@@ -168,10 +170,11 @@ impl LogWriter<'_> {
 }
 
 impl Journal {
-    /// The event that its author handed in under the id that this one has, where it did and the log still has it.
+    /// Returns the event that its author submitted under the id of this one, if the log still has
+    /// it.
     ///
-    /// Fails where that one says something else. When and where it was said is not compared: who hands something
-    /// in again may do so later, and from another session.
+    /// Fails if that one has other contents. Time and session are not compared: an author may
+    /// submit an event again later, and from another session.
     pub fn handed_in(&self, draft: &Draft) -> Result<Option<Event>, JournalError> {
         let (Some(id), Some(key)) = (&draft.id, Key::of(draft)) else {
             return Ok(None);
@@ -189,7 +192,7 @@ impl Journal {
             seq: place - 1,
         });
         let batch = reader.next_batch(1)?;
-        // Another event stands there where a process ended between the two.
+        // Another event is there if a process ended between the two writes.
         let found = batch.events.into_iter().next();
         let found = found
             .filter(|event| event.seq == place && event.source == draft.source && event.id == *id);
@@ -218,7 +221,7 @@ impl Journal {
     }
 }
 
-/// That another event stands under the id of this one, and where.
+/// Returns the error that another event has this id, with its place.
 pub(crate) fn reused(draft: &Draft, seq: Option<u64>) -> JournalError {
     JournalError::Reused {
         agent: draft.source.clone(),

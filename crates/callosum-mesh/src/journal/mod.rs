@@ -1,4 +1,4 @@
-//! The log of what was told on this machine: append-only, a line of JSON each, in numbered files.
+//! The event log of this machine: append-only, a line of JSON each, in numbered files.
 //!
 //! Start with [`Journal`]. Every process may append and read at the same time, with or without a
 //! daemon; a [`LogWriter`] is the right to append. [`Reader`] follows the log from a [`Cursor`].

@@ -30,10 +30,10 @@ const EVENTS: &str = "events";
 /// The lock that is held to append.
 const LOCK: &str = "events.lock";
 
-/// How long one waits for the others who append.
+/// Longest wait for other processes that append.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How much is kept.
+/// Amount of the log that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Bytes after which a new file is begun.
@@ -52,10 +52,10 @@ impl Default for Retention {
     }
 }
 
-/// The log of what was told on this machine.
+/// The event log of this machine.
 ///
-/// Cheap to open: nothing is read but the log's own id. What a process knows of the end of the log it
-/// keeps from one turn to the next, so a turn of its own after another of its own reads nothing.
+/// Cheap to open: only the log's own id is read. A process keeps the end of the log from one turn
+/// to the next, so a turn after one of its own reads nothing.
 #[derive(Debug)]
 pub struct Journal {
     pub(super) disk: Disk,
@@ -67,17 +67,17 @@ pub struct Journal {
     pub(super) retention: Retention,
     pub(super) head: Option<Head>,
     lock: LockFile,
-    /// What is left of the time that is waited for others in all turns together; each may wait as long where there is no
-    /// such limit.
+    /// Time left to wait for others, in all turns together. If there is no such limit, each turn
+    /// may wait as long as by default.
     left: Option<Duration>,
 }
 
 impl Journal {
-    /// Opens the log in `folder`, which is made where it is missing, on the machine that is
-    /// named `machine` in its events.
+    /// Opens the log in `folder`, which is created if it is missing. Its events name this machine
+    /// `machine`.
     ///
-    /// The log has an id of its own, made once: a folder that was removed begins another log, and who
-    /// followed the old one is told.
+    /// The log has an id of its own, made once: if the folder is removed, another log begins, and
+    /// readers of the old one get a notice.
     pub fn open(
         disk: &Disk,
         clock: &Clock,
@@ -85,7 +85,7 @@ impl Journal {
         folder: &Path,
         machine: &str,
     ) -> Result<Self, JournalError> {
-        // Each by itself: what is above a private folder may be anybody's.
+        // One by one: the folders above a private one may belong to others.
         disk.create_private_dir(folder)?;
         disk.create_private_dir(&folder.join(EVENTS))?;
         let origin = own_id(disk, ids, folder)?;
@@ -133,7 +133,7 @@ impl Journal {
         self.clock.now()
     }
 
-    /// An id that nobody else makes.
+    /// Returns a new unique id.
     pub fn new_id(&self) -> String {
         self.ids.uuid_v4()
     }
@@ -143,10 +143,10 @@ impl Journal {
         self.folder.join(EVENTS)
     }
 
-    /// Waits for the right to append, up to five seconds, or for what is left of [`Journal::with_patience`].
+    /// Waits for the right to append, up to five seconds, or for what is left of
+    /// [`Journal::with_patience`].
     ///
-    /// While it is held nobody else appends, in no process: what is read in a turn is still so when it
-    /// ends.
+    /// During the turn no other process appends: what is read in a turn is still true when it ends.
     pub fn turn(&mut self) -> Result<LogWriter<'_>, JournalError> {
         let begun = Instant::now();
         let patience = self.left.unwrap_or(PATIENCE);
@@ -163,7 +163,7 @@ impl Journal {
         self.folder.join(LOCK)
     }
 
-    /// The right to append, if nobody else has it just now.
+    /// Returns the right to append, if no one else has it just now.
     pub fn try_turn(&mut self) -> Result<Option<LogWriter<'_>>, JournalError> {
         let lock = self.lock.clone();
         match lock.try_acquire(&self.disk, &self.folder.join(LOCK))? {
@@ -172,7 +172,7 @@ impl Journal {
         }
     }
 
-    /// Has the next turn look for the end of the log anew, as after a sync that failed.
+    /// Makes the next turn look for the end of the log again, as after a sync that failed.
     pub fn forget_end(&mut self) {
         self.head = None;
     }
@@ -193,9 +193,9 @@ impl Journal {
         stamped.collect()
     }
 
-    /// Which files the log consists of just now, as far as it takes to see that it has changed.
+    /// Returns the end of the log, which changes with each append.
     ///
-    /// Costs a listing of the folder, and no lock: who asks from time to time sees what others append.
+    /// Costs a listing of the folder, and no lock. A caller that polls it sees what others append.
     pub fn tip(&self) -> Result<LogEnd, JournalError> {
         let last = Segment::list(&self.disk, &self.events())?.pop();
         let last = match last {
@@ -213,7 +213,8 @@ impl Journal {
         })
     }
 
-    /// Whether the log that `tip` was taken of is still the one that stands here. One look at one file.
+    /// Whether the log that `tip` was taken of is still the one in this folder. One look at one
+    /// file.
     pub fn is_in_place(&self, tip: &LogEnd) -> Result<bool, JournalError> {
         let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
         Ok(origin.is_some_and(|stat| stat.id == tip.origin))
@@ -230,7 +231,7 @@ impl Journal {
         Reader::begin(&self.disk, &self.events(), &self.origin, cursor)
     }
 
-    /// How many bytes the log's files have, and how many files there are.
+    /// Returns the bytes and the number of the log's files.
     pub fn size(&self) -> Result<(u64, usize), JournalError> {
         let segments = Segment::list(&self.disk, &self.events())?;
         let mut bytes = 0;
@@ -327,7 +328,7 @@ fn read_id(disk: &Disk, path: &Path) -> Result<Option<String>, JournalError> {
     }
 }
 
-/// Why the log cannot be read or appended to.
+/// Error of reading the log or appending to it.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A file cannot be read or written.
@@ -356,7 +357,7 @@ pub enum JournalError {
         /// Most that may be.
         most: usize,
     },
-    /// The log that was opened stands there no longer.
+    /// The log that was opened is no longer in its folder.
     #[error("the log in {} was removed while it was open, and another one may exist now", .path.display())]
     Replaced {
         /// Its folder.
@@ -370,10 +371,10 @@ pub enum JournalError {
         agent: AgentName,
         /// The id.
         id: String,
-        /// Where that one stands in the log; `None` where both were handed in at once.
+        /// Number of that event in the log. `None` if both were submitted at once.
         seq: Option<u64>,
     },
-    /// What was written may not be on disk, since the system would not say that it is.
+    /// The events may not be on disk, since the system reported an error.
     #[error("events were written, but may not survive a power loss")]
     Unsynced(#[source] DiskError),
 }

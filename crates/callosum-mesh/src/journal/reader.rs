@@ -16,7 +16,7 @@ const BLOCK: usize = 64 * 1024;
 /// About so many bytes of the log are given at once: events may be long, and who reads holds all of a batch.
 const MOST_BYTES: u64 = 128 * 1024;
 
-/// What who reads has to know beside the events.
+/// Information for a reader apart from the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The cursor is of another log, or beyond the end of this one: it is read from its beginning.
@@ -26,12 +26,12 @@ pub enum Notice {
     },
     /// Events that came after the cursor are kept no longer.
     Dropped {
-        /// How many.
+        /// Number of events.
         count: u64,
     },
-    /// Lines that are no event: torn by a process that ended, or changed by somebody.
+    /// Some lines are not events: torn when a process ended, or changed by someone.
     Damaged {
-        /// How many.
+        /// Number of lines.
         count: u64,
         /// The file of the first of them.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum Notice {
 /// Some events, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// What comes before the events.
+    /// Notices that come before the events.
     pub notices: Vec<Notice>,
     /// The events.
     pub events: Vec<Event>,
@@ -70,7 +70,7 @@ struct LogPosition {
     offset: u64,
     /// Lines of it that are no event, as far as it was read.
     damaged: u64,
-    /// So many of them stand where events are missing, of which nothing more is told.
+    /// Number of those lines that account for missing events, which are not reported again.
     explained: u64,
     /// Whether no file came after it when that was last looked at.
     is_last: bool,
@@ -99,7 +99,7 @@ impl Reader {
 
     fn reset(&mut self) {
         self.seq = 0;
-        // From the beginning on it is told once, also where nothing has been appended yet.
+        // A reset to the beginning is reported once, even if nothing has been appended yet.
         self.is_within = true;
         self.place = None;
         self.notices.push(Notice::Reset {
@@ -107,7 +107,7 @@ impl Reader {
         });
     }
 
-    /// How far was read.
+    /// Returns the position of the reader.
     pub fn cursor(&self) -> Cursor {
         Cursor {
             origin: Some(self.origin.clone()),
@@ -148,10 +148,10 @@ impl Reader {
                 return Ok(batch);
             }
             if place.file.size()? < place.offset {
-                // It was cut: what is appended now stands before the place.
+                // The file was cut: new events are before the place.
                 continue;
             }
-            // A file after this one is begun only when nobody appends to this one any more.
+            // A file after this one is begun only when no one appends to this one any more.
             if let Some(following) = self.file_after(&mut place)? {
                 // What was appended to the one before the other was begun.
                 let is_more = place.file.size()? > place.offset && !is_torn_at(&place)?;
@@ -292,7 +292,8 @@ impl Reader {
                         self.is_within = true;
                         batch.events.push(event);
                     }
-                    // Seen already: the place was found by blocks. What was damaged before it was told of then.
+                    // Seen already: the place was found by blocks. Damage before it was reported
+                    // then.
                     Some(event) => {
                         self.is_within |= event.seq == self.seq;
                         (damaged, place.damaged, place.explained) = (0, 0, 0);

@@ -1,7 +1,7 @@
-//! The highest `seq` that was ever handed out, beside the log: a log that was cut, as by a loss of power or by hand,
-//! gives no number twice.
+//! The highest `seq` that was ever used, next to the log. A log that was cut, as by a loss of power
+//! or by hand, uses no number twice.
 //!
-//! It is written with each append and not synced, like what it stands for.
+//! It is written with each append and not synced, like the events themselves.
 
 use callosum_host::{DiskError, DiskFile, OpenHow};
 
@@ -10,7 +10,8 @@ use super::{
     files::{MODE, MOST_SEQ},
 };
 
-/// The folder that it stands in, in the mesh's: who watches that for the bridge file is not woken by each append.
+/// Its folder, in the mesh's: a watcher of the mesh's folder, which waits for the bridge file, is
+/// not woken by each append.
 const FOLDER: &str = "marks";
 
 /// The file: the log's id, a space, and the number in 20 digits.
@@ -22,22 +23,22 @@ pub(super) fn open(journal: &Journal) -> Result<(DiskFile, u64), DiskError> {
     journal.disk.create_private_dir(&folder)?;
     let how = OpenHow::READ_WRITE_CREATE.with_mode(MODE);
     let file = journal.disk.open(&folder.join(FILE), how)?;
-    let seq = said(&file.read_all()?, &journal.origin);
+    let seq = seq_in(&file.read_all()?, &journal.origin);
     // Where it stood before it had a folder of its own.
     let before = journal.disk.read_if_there(&journal.folder.join(FILE))?;
-    let before = before.map_or(0, |bytes| said(&bytes, &journal.origin));
+    let before = before.map_or(0, |bytes| seq_in(&bytes, &journal.origin));
     Ok((file, seq.max(before)))
 }
 
 /// The number that a mark says of a log; 0 where it is of another, or none.
-fn said(bytes: &[u8], origin: &str) -> u64 {
+fn seq_in(bytes: &[u8], origin: &str) -> u64 {
     let text = String::from_utf8_lossy(bytes);
     let known = text.split_once(' ').filter(|(of, _)| *of == origin);
     let seq = known.and_then(|(_, seq)| seq.trim().parse().ok());
     seq.filter(|seq| *seq < MOST_SEQ).unwrap_or(0)
 }
 
-/// Says that this number was handed out.
+/// Records that this number was used.
 pub(super) fn write(file: &DiskFile, origin: &str, seq: u64) -> Result<(), DiskError> {
     file.write_at(format!("{origin} {seq:020}\n").as_bytes(), 0)
 }

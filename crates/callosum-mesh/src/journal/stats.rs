@@ -1,4 +1,4 @@
-//! [`Condition`]: what the files of a log hold, for whoever looks after them.
+//! [`Condition`]: contents of a log's files, for maintenance.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use super::{Cursor, Journal, JournalError, Notice, files::Segment};
 /// Events that are read at once.
 const BATCH: usize = 1024;
 
-/// What the files of a log hold.
+/// Contents of a log's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// How many files there are.
+    /// Number of files.
     pub files: usize,
     /// Their bytes.
     pub bytes: u64,
@@ -20,7 +20,7 @@ pub struct Condition {
     pub events: u64,
     /// Lines that are none, and the file of the first of them.
     pub damaged: Option<(u64, PathBuf)>,
-    /// Whether the last line has no end. Nobody was told that it is kept; whoever appends next ends it.
+    /// Whether the last line has no end. It was never acknowledged, and the next writer ends it.
     pub is_torn: bool,
 }
 

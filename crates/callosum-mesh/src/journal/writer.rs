@@ -16,21 +16,21 @@ use crate::{
     event::{Draft, Event, Stamp},
 };
 
-/// Most bytes of an event as it is written. Longer than one that is handed in may be, since escapes
-/// take more room than what they stand for.
+/// Most bytes of an event as it is written. This is more than the limit of a submitted event, since
+/// escapes take more room than the characters they encode.
 const LONGEST_LINE: usize = 512 * 1024;
 
 /// Characters of an id that we give an event.
 const LONGEST_ID: usize = 36;
 
-/// What an acknowledgement means.
+/// Meaning of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// It was passed on to whoever listened, and is kept nowhere.
+    /// It reached the subscribers, and is not stored.
     Ephemeral,
     /// It is in the log, and survives the end of every process of ours, but not a loss of power.
     Logged,
-    /// It is in the log, and the system has said that it is on disk.
+    /// It is in the log, and the system has confirmed that it is on disk.
     Synced,
 }
 
@@ -52,7 +52,7 @@ impl Durability {
 #[derive(Debug)]
 pub(super) struct Head {
     file: Arc<DiskFile>,
-    /// What tells the file from one that is put in its place.
+    /// Identity of the file, which differs from one that replaces it.
     id: Option<FileId>,
     segment: Segment,
     /// Bytes of the file.
@@ -61,7 +61,7 @@ pub(super) struct Head {
     next: u64,
     /// Whether that is not the one after the last that is there, since the log was cut.
     is_ahead: bool,
-    /// The file that says which was handed out last.
+    /// File with the number that was used last.
     mark: Arc<DiskFile>,
 }
 
@@ -72,7 +72,7 @@ pub struct LogWriter<'a> {
     lock: FileLock,
     /// Appended in this turn.
     is_used: bool,
-    /// The number that was handed out last, where that is not written down yet.
+    /// Number that was used last, if that is not written down yet.
     unmarked: Option<u64>,
 }
 
@@ -166,8 +166,8 @@ impl<'a> LogWriter<'a> {
         }
     }
 
-    /// The files of the log, of which `before` was taken earlier; nobody appends meanwhile. Costs nothing, since the turn knows
-    /// its end.
+    /// Returns the end of the log in this turn, in which no one else appends. `before` is an
+    /// earlier end of the same log. Costs nothing, since the turn knows its end.
     pub fn tip_after(&self, before: &LogEnd) -> LogEnd {
         let head = self.journal.head.as_ref();
         before.with_last(head.map(|head| TipFile {
@@ -177,7 +177,7 @@ impl<'a> LogWriter<'a> {
         }))
     }
 
-    /// Begins to read after `cursor`; nobody appends meanwhile.
+    /// Begins to read after `cursor`, in a turn in which no one else appends.
     pub fn read_after(&self, cursor: &Cursor) -> Reader {
         self.journal.read_after(cursor)
     }
@@ -203,10 +203,11 @@ impl<'a> LogWriter<'a> {
         Ok(())
     }
 
-    /// Appends these events, all or none, and gives each its place. Their secrets are masked.
+    /// Appends these events, all or none, and assigns each a place. Their secrets are masked.
     ///
     /// They survive the end of this process once this has returned, and a loss of power once
-    /// [`LogWriter::end`] was asked for [`Durability::Synced`] and has. One write, whatever their number.
+    /// [`LogWriter::end`] with [`Durability::Synced`] has returned. One write for any number of
+    /// events.
     pub fn append(&mut self, drafts: Vec<Draft>) -> Result<Vec<Event>, JournalError> {
         if drafts.is_empty() {
             return Ok(Vec::new());
@@ -238,8 +239,8 @@ impl<'a> LogWriter<'a> {
             events.push(event);
         }
         if let Err(error) = head.file.write_at(&lines, head.len) {
-            // Whatever part of it is there is taken back. Where that fails as well, the next turn finds a torn
-            // line, or whole ones that nobody was told of.
+            // Any part of it that is there is cut off. If that fails as well, the next turn finds a
+            // torn line, or whole ones that were never acknowledged.
             drop(head.file.set_len(head.len));
             journal.head = None;
             return Err(error.into());
@@ -252,7 +253,7 @@ impl<'a> LogWriter<'a> {
         Ok(events)
     }
 
-    /// Has the turn count as one in which something was appended, so that its end syncs what stands in the log.
+    /// Counts the turn as one with an append, so that its end syncs the log.
     pub(super) fn count_as_used(&mut self) {
         self.is_used = true;
     }
@@ -269,7 +270,7 @@ impl<'a> LogWriter<'a> {
         {
             return Ok(());
         }
-        // The number that is handed out next is told by the new file's name, and the mark is opened anew.
+        // The new file's name gives the next number, and the mark is opened again.
         if let Some(seq) = self.unmarked.take() {
             sequence_mark::write(&head.mark, &journal.origin, seq)?;
         }
@@ -305,7 +306,7 @@ impl<'a> LogWriter<'a> {
         if let (Some(seq), Some(head)) = (unmarked, &journal.head)
             && let Err(error) = sequence_mark::write(&head.mark, &journal.origin, seq)
         {
-            // The events are there whole, and nobody was told of them.
+            // The events are complete, but not acknowledged.
             journal.head = None;
             return Err(error.into());
         }
@@ -323,11 +324,11 @@ impl<'a> LogWriter<'a> {
         Ok(())
     }
 
-    /// Does what an acknowledgement waits for, and leaves the rest to the caller: to give the right back, and when and
-    /// where the disk is waited for.
+    /// Does what an acknowledgement waits for. The caller decides when to return the right to
+    /// append, and when and in which thread to wait for the disk.
     ///
-    /// What was appended stands in the log when this returns. Nobody else appends until [`Rest::end`], and this process
-    /// must not begin another turn before.
+    /// The events are in the log when this returns. No one else appends until [`Rest::end`], and
+    /// this process must not begin another turn before.
     pub fn answered(self) -> Rest {
         let head = self.journal.head.as_ref();
         let unmarked = self.unmarked.zip(head);
@@ -342,7 +343,7 @@ impl<'a> LogWriter<'a> {
     }
 }
 
-/// What is left of a turn when those whose events were appended have been answered.
+/// Remainder of a turn, after the acknowledgements.
 #[derive(Debug)]
 pub struct Rest {
     lock: FileLock,
@@ -357,15 +358,15 @@ impl Rest {
         &self.origin
     }
 
-    /// What is not on disk for certain yet; `None` where nothing was appended.
+    /// Returns what may not be on disk yet. `None` if nothing was appended.
     pub fn unsynced(&self) -> Option<Unsynced> {
         self.unsynced.clone()
     }
 
-    /// Writes down which number was handed out last, and gives the right to append back.
+    /// Writes down the number that was used last, and returns the right to append.
     ///
-    /// After a failure [`Journal::forget_end`] makes the next turn look at what there is. What was appended stands
-    /// there all the same.
+    /// After a failure [`Journal::forget_end`] makes the next turn look at the files. The events
+    /// are in the log in any case.
     pub fn end(self) -> Result<(), JournalError> {
         let marked = match &self.unmarked {
             Some((mark, seq)) => sequence_mark::write(mark, &self.origin, *seq),
@@ -376,8 +377,8 @@ impl Rest {
     }
 }
 
-/// What was appended in turns that have ended, and is not on disk for certain yet. One sync does for all
-/// that was appended to the log before it began.
+/// Events of turns that have ended, which may not be on disk yet. One sync is enough for all that
+/// was appended to the log before it began.
 #[derive(Clone, Debug)]
 pub struct Unsynced(Arc<DiskFile>);
 
@@ -387,16 +388,16 @@ impl Unsynced {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Waits until the disk has it, on whatever thread.
+    /// Waits until the disk has it. Any thread may call this.
     ///
-    /// After a failure [`Journal::forget_end`] makes the next turn look at what there is.
+    /// After a failure [`Journal::forget_end`] makes the next turn look at the files.
     pub fn sync(&self) -> Result<(), JournalError> {
         self.0.sync_data().map_err(JournalError::Unsynced)
     }
 }
 
-/// Whether the file that is open is the one that stands under its name, and has not grown: others may have appended to it,
-/// and somebody may have removed it, or put another in its place.
+/// Whether the open file is still the one under its name, and has not grown: others may have
+/// appended to it, removed it, or put another in its place.
 fn is_still(journal: &Journal, head: &Head) -> Result<bool, DiskError> {
     let stat = journal.disk.stat(&head.segment.path)?;
     Ok(stat.is_some_and(|stat| stat.id == head.id && stat.len == head.len))
@@ -441,7 +442,7 @@ fn prune(journal: &Journal) -> Result<(), DiskError> {
     let reach = match board_snapshot::reach(&journal.disk, &journal.folder, &journal.origin)? {
         Some(reach) => reach,
         None if is_remembered => 0,
-        // Nobody has asked for a board yet.
+        // No process has asked for a board yet.
         None => u64::MAX,
     };
     for (segment, following) in segments[..gone].iter().zip(&segments[1..]) {

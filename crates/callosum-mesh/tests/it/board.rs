@@ -71,8 +71,8 @@ fn a_lost_or_broken_memory_of_the_board_costs_nothing() {
     assert_eq!(*place.mesh().board().unwrap(), board);
 }
 
-/// CALC-FAIL-1: what the log has dropped stands in what is kept of the board, whatever becomes of what is remembered; and where
-/// neither is there, that is known.
+/// CALC-FAIL-1: the durable snapshot of the board has what the log has dropped, even if the other
+/// snapshot is lost. If neither is there, the board reports that.
 #[test]
 fn a_board_outlives_the_files_of_the_log_that_it_follows_from() {
     let place = Place::new();
@@ -170,7 +170,7 @@ fn what_the_version_before_has_kept_is_read() {
     }
 }
 
-/// CALC-FAIL-1: who hands in more than has room on the board is told so, and what is there stays.
+/// CALC-FAIL-1: a full board rejects more items with an error, and keeps those that are there.
 #[test]
 fn a_full_board_refuses_more_and_loses_nothing() {
     let place = Place::new();
@@ -229,8 +229,8 @@ fn a_full_board_refuses_more_and_loses_nothing() {
     );
 }
 
-/// CALC-PAT-2: what a task waits for in vain is not forgotten as long as it waits, however much is over since: else anybody could
-/// begin it.
+/// CALC-PAT-2: a canceled task that another one needs is not forgotten as long as that one waits,
+/// however many are over since: else any agent could begin it.
 #[test]
 fn what_a_task_waits_for_in_vain_is_not_forgotten() {
     let place = Place::new();
@@ -336,8 +336,8 @@ fn a_log_whose_board_is_not_kept_drops_nothing() {
     assert_eq!(reader.next_batch(1).unwrap().events[0].seq, 1);
 }
 
-/// CALC-FAIL-1: what is remembered of the board has this form under this number. Whoever changes the form, or what an event
-/// does to the board, raises `FORMAT` in `memory.rs` and the number here.
+/// CALC-FAIL-1: the snapshot of the board has this form under this number. A change of the form, or
+/// of what an event does to the board, raises `FORMAT` in `board_snapshot.rs` and the number here.
 #[test]
 fn the_form_of_what_is_remembered_has_one_number() {
     let place = Place::new();
@@ -406,7 +406,7 @@ fn the_form_of_what_is_remembered_has_one_number() {
     }
 }
 
-/// CALC-FUT-1: a file has one lease, by whatever path it is named, also before it is there.
+/// CALC-FUT-1: a file has one lease, no matter which of its paths is named, even before it exists.
 #[test]
 fn a_file_that_is_to_be_made_has_one_lease_by_any_path() {
     let place = Place::new();
@@ -414,9 +414,9 @@ fn a_file_that_is_to_be_made_has_one_lease_by_any_path() {
     let root = place.disk.canonicalize(tree.path()).unwrap();
     place.disk.create_dir_all(&root.join("src/deep")).unwrap();
     std::os::unix::fs::symlink(root.join("src/deep"), root.join("link")).unwrap();
-    let said = |path: &str| format!("{}/{path}", root.display());
+    let absolute = |path: &str| format!("{}/{path}", root.display());
     let lease = |path: &str| Command::Lease {
-        path: said(path),
+        path: absolute(path),
         why: None,
         anyway: false,
     };
@@ -440,11 +440,11 @@ fn a_file_that_is_to_be_made_has_one_lease_by_any_path() {
         );
     }
     let over_a_wire = json!({
-        "type": "calc.lease.released", "source": "codex", "payload": {"path": said("src//x/../New.rs")},
+        "type": "calc.lease.released", "source": "codex", "payload": {"path": absolute("src//x/../New.rs")},
     });
     let draft = Draft::read(&over_a_wire).unwrap();
     mesh.publish(draft, Durability::Logged).unwrap();
-    let edited = [said("link/../New.rs")];
+    let edited = [absolute("link/../New.rs")];
     mesh.lease_edited(&edited, &voice("gemini")).unwrap();
     let held: Vec<String> = mesh
         .board()
@@ -453,5 +453,8 @@ fn a_file_that_is_to_be_made_has_one_lease_by_any_path() {
         .iter()
         .map(|lease| lease.path.clone())
         .collect();
-    assert_eq!(held, [said("src/deep/b/New.rs"), said("src/New.rs")]);
+    assert_eq!(
+        held,
+        [absolute("src/deep/b/New.rs"), absolute("src/New.rs")]
+    );
 }

@@ -30,9 +30,10 @@ fn discovery(content: &str) -> Value {
     json!({"content": content, "source": "gemini-cli", "timestamp": "2026-03-09T10:00:00Z"})
 }
 
-/// CALC-ROUTE-1, CALC-L3-1: a category that there is not stays as somebody wrote it, and they are told once what is allowed.
+/// CALC-ROUTE-1, CALC-L3-1: an unknown category stays as its author wrote it, and the author gets
+/// one message with the categories that are allowed.
 #[test]
-fn a_category_by_hand_that_there_is_not_is_kept_and_told() {
+fn an_unknown_category_by_hand_is_kept_and_reported() {
     let place = Place::new();
     let task =
         |id: &str, category: Value| json!({"id": id, "prompt": "sum up", "category": category});
@@ -42,34 +43,34 @@ fn a_category_by_hand_that_there_is_not_is_kept_and_told() {
     });
     place.write(&text.to_string());
     let synced = place.sync();
-    let told: Vec<_> = synced
+    let reported: Vec<_> = synced
         .conflicts
         .iter()
-        .map(|told| told.item.as_str())
+        .map(|reported| reported.item.as_str())
         .collect();
-    assert_eq!(told, ["task_queue `a`"]);
+    assert_eq!(reported, ["task_queue `a`"]);
     let shown = place.document();
     assert_eq!(shown["task_queue"][0]["category"], "maths");
     assert_eq!(shown["task_queue"][0]["assigned_to"], Value::Null);
-    let told = shown["messages"][0]["content"].as_str().unwrap();
+    let reported = shown["messages"][0]["content"].as_str().unwrap();
     assert!(
-        told.contains("there is no category \"maths\" (allowed: ios-build, "),
-        "{told}"
+        reported.contains("there is no category \"maths\" (allowed: ios-build, "),
+        "{reported}"
     );
     assert_eq!(shown["messages"][0]["to"], "codex");
     assert!(place.sync().is_quiet());
-    // What is written anew is told anew.
+    // A new edit is reported again.
     let mut edited = shown;
     edited["task_queue"][1]["category"] = "sums".into();
     edited["last_writer"] = "gemini-cli".into();
     place.write(&edited.to_string());
     let synced = place.sync();
-    let told: Vec<_> = synced
+    let reported: Vec<_> = synced
         .conflicts
         .iter()
-        .map(|told| told.item.as_str())
+        .map(|reported| reported.item.as_str())
         .collect();
-    assert_eq!(told, ["task_queue `b`"]);
+    assert_eq!(reported, ["task_queue `b`"]);
     assert_eq!(place.document()["task_queue"][1]["category"], "sums");
 }
 
@@ -178,7 +179,7 @@ fn a_task_is_claimed_and_completed_by_hand() {
     assert_eq!(task["completed_at"], "2026-03-09T11:00:00Z");
 }
 
-/// CALC-L3-1: who comes second at the same task is told, and so is everybody else.
+/// CALC-L3-1: the second author who claims the same task gets a message, and so does everyone else.
 #[test]
 fn a_claim_by_hand_of_what_another_has_is_a_conflict() {
     let place = Place::new();
@@ -194,7 +195,7 @@ fn a_claim_by_hand_of_what_another_has_is_a_conflict() {
     stale["task_queue"][0]["priority"] = 2.into();
     place.write(&stale.to_string());
     let synced = place.sync();
-    // The priority nobody else changed.
+    // No one else changed the priority.
     assert_eq!(synced.conflicts.len(), 1, "{:?}", synced.conflicts);
     assert_eq!(synced.conflicts[0].by.as_str(), "gemini-cli");
     assert_eq!(place.document()["task_queue"][0]["claimed_by"], "codex");
@@ -218,15 +219,15 @@ fn a_claim_by_hand_of_what_another_has_is_a_conflict() {
     assert_eq!(synced.conflicts.len(), 2, "{:?}", synced.conflicts);
     assert_eq!(place.document()["task_queue"][0]["prompt"], "other work");
     assert_eq!(place.document()["task_queue"][0]["status"], "in_progress");
-    assert_eq!(place.told("bridge.conflict").len(), 3);
+    assert_eq!(place.events_of_topic("bridge.conflict").len(), 3);
     let mut mesh = place.mesh();
-    let told = mesh.board().unwrap().messages.iter();
-    let told: Vec<_> = told.map(|message| message.to.agent.as_str()).collect();
-    assert_eq!(told, ["gemini-cli", "reviewer", "reviewer"]);
+    let reported = mesh.board().unwrap().messages.iter();
+    let reported: Vec<_> = reported.map(|message| message.to.agent.as_str()).collect();
+    assert_eq!(reported, ["gemini-cli", "reviewer", "reviewer"]);
 }
 
 #[test]
-fn what_is_taken_out_goes_unless_somebody_changed_it_meanwhile() {
+fn removed_items_go_unless_another_changed_them_since() {
     let place = Place::new();
     let mut mesh = place.mesh();
     for id in ["t1", "t2"] {
@@ -248,7 +249,7 @@ fn what_is_taken_out_goes_unless_somebody_changed_it_meanwhile() {
 
 /// CALC-L3-1: "invalid JSON never resets anything".
 #[test]
-fn what_is_no_json_is_kept_and_its_author_told_where() {
+fn invalid_json_is_kept_and_its_author_gets_the_path() {
     let place = Place::new();
     place
         .mesh()
@@ -324,7 +325,7 @@ fn bytes_that_come_late_are_taken_over() {
     assert_eq!(place.document()["task_queue"][0]["id"], "t1");
 }
 
-/// CALC-L3-1: a lossless way in for whoever can only write files.
+/// CALC-L3-1: a lossless way in for programs that can only write files.
 #[test]
 fn files_that_are_dropped_in_are_taken_over_and_removed() {
     let place = Place::new();
@@ -334,7 +335,8 @@ fn files_that_are_dropped_in_are_taken_over_and_removed() {
     let drop_in = json!({"last_writer": "gemini-cli", "discoveries": [discovery("dropped in")], "task_queue": [{"prompt": "do it", "assigned_to": "codex"}]});
     write_into(&folder.join("one.json"), drop_in.to_string().as_bytes());
     write_into(&folder.join(".hidden.json"), b"{}");
-    // It may still be written, and is left until it is older; a machine that is busy makes it older meanwhile.
+    // It may still be written, and is left until it is older; on a busy machine it gets older by
+    // itself.
     let is_left = |_: &u8| {
         write_into(&folder.join("two.json"), b"{\"discoveries\": [");
         place.sync();
@@ -409,17 +411,21 @@ fn six_who_edit_by_hand_do_not_undo_one_another() {
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     place.sync();
-    let told = place.told("calc.discovery").len();
+    let reported = place.events_of_topic("calc.discovery").len();
     // Where the last writer wins, three of four are lost.
-    assert!(told * 2 >= EDITORS * EDITS, "{told} of {}", EDITORS * EDITS);
+    assert!(
+        reported * 2 >= EDITORS * EDITS,
+        "{reported} of {}",
+        EDITORS * EDITS
+    );
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever two editors add to the same projection in whatever order it is synced, all of it is there.
+    /// Everything that two editors add to the same projection is there, in any order of syncs.
     #[test]
-    fn nobody_undoes_what_others_did(
+    fn no_edit_undoes_what_others_did(
         edits in prop::collection::vec((0_usize..3, 0_u32..1000, any::<bool>()), 1..12),
     ) {
         let place = Place::new();
@@ -438,15 +444,15 @@ proptest! {
                 copies[who] = place.document();
             }
         }
-        let mut told = contents(&place.document()["discoveries"]);
-        told.sort();
+        let mut reported = contents(&place.document()["discoveries"]);
+        reported.sort();
         all.sort();
-        prop_assert_eq!(told, all);
+        prop_assert_eq!(reported, all);
     }
 }
 
-/// CALC-L3-1: what one has written and another overwritten is taken over, where somebody has read it between; what was ours
-/// or only half written is passed over.
+/// CALC-L3-1: text that another author has overwritten is applied if it was read in between. Our
+/// own text and half-written text are ignored.
 #[test]
 fn what_was_read_between_two_who_overwrite_one_another_is_taken_over() {
     let place = Place::new();
@@ -484,8 +490,8 @@ fn what_was_read_between_two_who_overwrite_one_another_is_taken_over() {
     assert_eq!(place.document()["discoveries"].as_array().unwrap().len(), 3);
 }
 
-/// CALC-L3-1: of two who write the file at once the last may be whole, before the rest of a longer one: that is taken over, and the whole
-/// is told as rejected.
+/// CALC-L3-1: of two authors who write the file at once, the last text may be whole, before the
+/// rest of a longer one: the whole text is applied, and the file is reported as rejected.
 #[test]
 fn what_is_whole_before_the_rest_of_another_is_taken_over() {
     let place = Place::new();
@@ -504,7 +510,8 @@ fn what_is_whole_before_the_rest_of_another_is_taken_over() {
     assert!(place.sync().is_quiet());
 }
 
-/// CALC-L3-1: what is not touched of a long file is neither an edit nor a conflict, whatever was done to the rest meanwhile.
+/// CALC-L3-1: an untouched item of a long file is neither an edit nor a conflict, no matter what
+/// others did to the rest since.
 #[test]
 fn of_a_file_that_is_full_only_what_was_changed_counts() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What category a prompt gets: from the built-in rules, from the user's own matrix, from examples.
+//! Categories of prompts: from the built-in rules, from the user's own matrix, from examples.
 
 use callosum_mesh::{
     classify::{Classification, Example, THRESHOLD, classify},

@@ -1,4 +1,4 @@
-//! Files that are dropped in beside the bridge file.
+//! Files that are dropped in next to the bridge file.
 
 use callosum_mesh::{
     board::{Command, Receipt},
@@ -6,12 +6,12 @@ use callosum_mesh::{
 };
 use serde_json::{Value, json};
 
-use crate::edits::{done, give, only_conflict, said_to};
+use crate::edits::{done, give, messages_to, only_conflict};
 use crate::place::{Place, voice, write_into};
 
-/// CALC-L3-1: a lossless way in, whatever stands in what order.
+/// CALC-L3-1: a lossless way in, for any contents in any order.
 #[test]
-fn a_file_that_is_dropped_in_may_name_what_stands_after_it_and_keeps_what_is_refused() {
+fn a_dropped_in_file_may_name_later_items_and_keeps_rejected_ones() {
     let place = Place::new();
     place.sync();
     let folder = place.folder().join("bridge.d/gemini-cli");
@@ -41,19 +41,20 @@ pub(crate) fn drop_in(place: &Place, agent: &str, name: &str, text: &str) -> Syn
     place.sync()
 }
 
-/// CALC-L3-1: what is said once more after it was done or read is said anew, and what is read twice is said once.
+/// CALC-L3-1: an item that is repeated after it was done or read is added again, and one that is
+/// read twice is added once.
 #[test]
-fn what_has_the_words_of_something_that_is_over_is_added_anew() {
+fn an_item_with_the_text_of_a_finished_one_is_added_again() {
     let place = Place::new();
     place.sync();
-    let tasks = |place: &Place| place.told("calc.task_handoff").len();
+    let tasks = |place: &Place| place.events_of_topic("calc.task_handoff").len();
     let again = json!({"task_queue": [{"prompt": "run the tests"}]}).to_string();
     drop_in(&place, "codex", "a.json", &again);
     drop_in(&place, "codex", "b.json", &again);
     assert_eq!(tasks(&place), 1, "the first is not done");
     drop_in(&place, "gemini-cli", "c.json", &again);
     assert_eq!(tasks(&place), 2, "another's is another");
-    let first = place.told("calc.task_handoff")[0].payload["id"].clone();
+    let first = place.events_of_topic("calc.task_handoff")[0].payload["id"].clone();
     give(&place, done(first.as_str().unwrap(), "green"), "claude");
     drop_in(&place, "codex", "d.json", &again);
     assert_eq!(tasks(&place), 3);
@@ -61,7 +62,7 @@ fn what_has_the_words_of_something_that_is_over_is_added_anew() {
         let message = json!({"from": "codex", "to": "claude", "content": "tests pass"});
         document["messages"].as_array_mut().unwrap().push(message);
     };
-    let sent = |place: &Place| place.told("calc.message").len();
+    let sent = |place: &Place| place.events_of_topic("calc.message").len();
     place.edit(say);
     let open = place.text();
     place.sync();
@@ -91,10 +92,10 @@ fn what_has_the_words_of_something_that_is_over_is_added_anew() {
     place.edit(say);
     place.sync();
     assert_eq!(sent(&place), 2);
-    assert_eq!(place.told("bridge.conflict").len(), 0);
+    assert_eq!(place.events_of_topic("bridge.conflict").len(), 0);
 }
 
-/// CALC-L3-1: what nobody takes in is named, and left where it is.
+/// CALC-L3-1: files that are never applied are named, and left where they are.
 #[test]
 fn what_is_dropped_in_and_never_taken_in_is_named() {
     let place = Place::new();
@@ -134,9 +135,9 @@ fn what_is_dropped_in_and_never_taken_in_is_named() {
     );
 }
 
-/// CALC-L3-1: whose folder a file is in that is no JSON is told of it.
+/// CALC-L3-1: the owner of the folder gets a message about a file in it that is not JSON.
 #[test]
-fn who_dropped_in_what_is_no_json_is_told_by_the_folder() {
+fn the_folder_names_the_author_of_invalid_json() {
     let place = Place::new();
     place.sync();
     let folder = place.folder().join("bridge.d/codex");
@@ -145,8 +146,11 @@ fn who_dropped_in_what_is_no_json_is_told_by_the_folder() {
     std::thread::sleep(std::time::Duration::from_millis(1100));
     let synced = place.sync();
     assert_eq!(synced.rejected.len(), 1, "{synced:?}");
-    assert_eq!(place.told("bridge.rejected")[0].payload["by"], "codex");
-    assert!(said_to(&place, "codex")[0].contains("a.json was rejected"));
+    assert_eq!(
+        place.events_of_topic("bridge.rejected")[0].payload["by"],
+        "codex"
+    );
+    assert!(messages_to(&place, "codex")[0].contains("a.json was rejected"));
 }
 
 /// CALC-L3-1: another file that was put under the name of one that was taken in is taken in as well.

@@ -1,4 +1,4 @@
-//! What who reads the log is told of that is missing, damaged or of another log.
+//! Notices for a reader of the log: missing and damaged events, and another log.
 
 use callosum_host::Disk;
 use callosum_mesh::{
@@ -11,7 +11,7 @@ use crate::{
     place::{Place, send, write_into},
 };
 
-/// CALC-FAIL-1: a line that is torn or foreign is told of, and costs no other.
+/// CALC-FAIL-1: a torn or foreign line is reported, and costs no other event.
 #[test]
 fn a_torn_end_and_foreign_lines_cost_no_other_event() {
     let folder = tempfile::tempdir().unwrap();
@@ -33,7 +33,7 @@ fn a_torn_end_and_foreign_lines_cost_no_other_event() {
 }
 
 #[test]
-fn who_comes_late_is_told_what_is_kept_no_longer() {
+fn a_late_reader_gets_a_notice_of_dropped_events() {
     let folder = tempfile::tempdir().unwrap();
     let retention = Retention {
         file_bytes: 1000,
@@ -58,7 +58,7 @@ fn who_comes_late_is_told_what_is_kept_no_longer() {
 }
 
 #[test]
-fn a_cursor_of_another_log_begins_anew() {
+fn a_cursor_of_another_log_is_reset() {
     let folder = tempfile::tempdir().unwrap();
     let mut one = journal(&Disk::real(), folder.path());
     append(&mut one, 0..3, Durability::Logged);
@@ -126,7 +126,8 @@ fn what_is_wrong_at_a_files_end_hides_no_file_after_it() {
     assert_eq!(seqs(&batch.events), [first(1)]);
 }
 
-/// CALC-L1-2: a log that was cut gives no number twice, and who was past its end is told.
+/// CALC-L1-2: a log that was cut uses no number twice, and a reader that was past its end gets a
+/// notice.
 #[test]
 fn a_log_that_was_cut_gives_no_number_twice_and_tells_who_was_past_its_end() {
     let place = Place::new();
@@ -169,9 +170,10 @@ fn a_log_that_was_cut_gives_no_number_twice_and_tells_who_was_past_its_end() {
     assert_eq!(read(7).1, [8]);
 }
 
-/// CALC-L1-2: events that were taken out of a file are told of as missing, once, beside lines that are none.
+/// CALC-L1-2: events that were removed from a file are reported as missing, once, in addition to
+/// lines that are not events.
 #[test]
-fn what_was_taken_out_of_a_file_is_told_of() {
+fn events_removed_from_a_file_are_reported() {
     let place = Place::new();
     let mut mesh = place.mesh();
     for number in 0..6 {
@@ -222,7 +224,8 @@ fn who_follows_a_log_that_is_cut_goes_on_with_what_is_appended() {
     assert_eq!((damaged(7), damaged(8)), (0, 0));
 }
 
-/// CALC-L1-2: the highest number that was handed out holds also where it was kept beside the log.
+/// CALC-L1-2: the highest number that was used is read from its older place next to the log as
+/// well.
 #[test]
 fn what_was_handed_out_before_is_heeded_where_it_stood() {
     let folder = tempfile::tempdir().unwrap();

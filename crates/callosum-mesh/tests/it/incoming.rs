@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::place::{Place, claim, complete, refused, voice};
 
-/// CALC-L2-1: whoever knows only the seed's topics takes part.
+/// CALC-L2-1: a program that knows only the seed's topics can take part.
 #[test]
 fn events_of_the_seeds_topics_mean_the_board() {
     let place = Place::new();
@@ -54,15 +54,15 @@ fn events_of_the_seeds_topics_mean_the_board() {
     assert!(error.contains("payload"), "{error}");
 }
 
-/// CALC-L1-1: what is handed in twice under an id of its author's is one event, also where it changes the board, alone or
-/// in a list; and what says something else under that id is refused.
+/// CALC-L1-1: an event that is submitted twice under an id of its author's is one event, even if it
+/// changes the board, alone or in a list. An event with other contents under that id is rejected.
 #[test]
 fn an_event_of_the_board_that_is_handed_in_twice_is_one() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let draft = |id: &str, topic: &str, payload: serde_json::Value| {
-        let said = json!({"type": topic, "source": "codex", "id": id, "payload": payload});
-        Draft::read(&said).expect("it is an event")
+        let event = json!({"type": topic, "source": "codex", "id": id, "payload": payload});
+        Draft::read(&event).expect("it is an event")
     };
     let add = |prompt: &str| draft("e1", "calc.task_handoff", json!({"prompt": prompt}));
     let first = mesh.publish(add("count"), Durability::Logged).unwrap();
@@ -96,23 +96,24 @@ fn an_event_of_the_board_that_is_handed_in_twice_is_one() {
         let list = done[at].as_ref().unwrap().iter();
         list.map(|event| event.as_ref().unwrap().seq).collect()
     };
-    let (said, built) = (seqs(0)[0], seqs(0)[1]);
-    assert_eq!(seqs(0), [said, built, first[0].seq, said]);
-    assert_eq!(seqs(2), [said, built]);
+    let (first_seq, built) = (seqs(0)[0], seqs(0)[1]);
+    assert_eq!(seqs(0), [first_seq, built, first[0].seq, first_seq]);
+    assert_eq!(seqs(2), [first_seq, built]);
     let refused = done[1].as_ref().unwrap_err();
     assert_eq!(refused.at, 2);
     assert_eq!(mesh.board().unwrap().messages.len(), 1);
-    assert_eq!(place.told("build.done").len(), 1);
+    assert_eq!(place.events_of_topic("build.done").len(), 1);
 }
 
-/// CALC-L1-1: what an event says beside what the board knows is kept and handed on, and of a task stands in the board.
+/// CALC-L1-1: keys that the board does not know are stored and delivered with their event, and
+/// those of a task are on the board.
 #[test]
 fn what_an_author_says_beside_is_kept() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let mut publish = |topic: &str, payload: serde_json::Value| {
-        let said = json!({"type": topic, "source": "codex", "payload": payload});
-        let draft = Draft::read(&said).expect("it is an event");
+        let event = json!({"type": topic, "source": "codex", "payload": payload});
+        let draft = Draft::read(&event).expect("it is an event");
         mesh.publish(draft, Durability::Logged).unwrap().remove(0)
     };
     let found = publish(
@@ -145,18 +146,18 @@ fn what_an_author_says_beside_is_kept() {
         mesh.board().unwrap().task("t").unwrap().other["category"],
         "crm-math"
     );
-    // Whoever reads the log comes to the same board.
+    // Every reader of the log gets the same board.
     assert_eq!(*place.mesh().board().unwrap(), *mesh.board().unwrap());
 }
 
-/// CALC-FAIL-1: of a list it is said which event stood in the way.
+/// CALC-FAIL-1: the error of a list names the event that failed.
 #[test]
-fn of_a_list_it_is_said_what_stood_in_the_way() {
+fn the_error_of_a_list_names_the_event_that_failed() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let draft = |topic: &str, payload: serde_json::Value| {
-        let said = json!({"type": topic, "source": "codex", "payload": payload});
-        Draft::read(&said).expect("it is an event")
+        let event = json!({"type": topic, "source": "codex", "payload": payload});
+        Draft::read(&event).expect("it is an event")
     };
     let fine = || draft("calc.discovery", json!({"content": "c"}));
     let wrong = draft("calc.message", json!({"content": 7}));

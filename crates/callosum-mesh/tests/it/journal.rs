@@ -1,4 +1,5 @@
-//! The log: gap-free for whoever reads, whole for whoever was told, whatever else happens to it.
+//! The log: gap-free for every reader, and complete for every acknowledgement, no matter what else
+//! happens to it.
 
 use std::{path::Path, time::Duration};
 
@@ -38,7 +39,7 @@ pub(crate) fn append(
     numbers: std::ops::Range<usize>,
     durability: Durability,
 ) {
-    let mut turn = journal.turn().expect("nobody else appends for long");
+    let mut turn = journal.turn().expect("no one else appends for long");
     turn.append(numbers.map(draft).collect())
         .expect("the disk has room");
     turn.end(durability).expect("the disk works");
@@ -137,8 +138,8 @@ fn the_next_event_is_found_among_short_and_long_ones() {
     }
 }
 
-/// CALC-L1-2: who is answered early finds the event in the log; nobody else appends until the turn has ended, and then
-/// the highest number is written down.
+/// CALC-L1-2: an early acknowledgement means that the event is in the log. No one else appends
+/// until the turn has ended, and then the highest number is written down.
 #[test]
 fn a_turn_ends_after_its_events_were_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
@@ -220,20 +221,20 @@ fn a_full_disk_takes_all_or_nothing() {
         );
         let faulty = FaultyDisk::new(memory.clone(), Fault::Full, calls);
         let full = faulty.disk();
-        let mut told = 2;
+        let mut acknowledged = 2;
         if let Ok(mut one) =
             Journal::open(&full, &clock(), &Ids::sequence(), Path::new(FOLDER), "m")
         {
             for number in 2..6 {
                 let Ok(mut turn) = one.turn() else { continue };
                 if turn.append(vec![draft(number), draft(number)]).is_ok() {
-                    told += 2;
+                    acknowledged += 2;
                 }
             }
         }
         let after = journal(&memory.disk(), Path::new(FOLDER));
         let (events, _) = all(&after, &Cursor::START);
-        assert_eq!(events.len(), told, "after {calls} calls");
+        assert_eq!(events.len(), acknowledged, "after {calls} calls");
     }
 }
 
@@ -246,7 +247,7 @@ fn no_loss_of_power_takes_what_was_synced() {
         total_bytes: 1 << 30,
     };
     let mut one = journal(&memory.disk(), Path::new(FOLDER)).with_retention(retention);
-    let mut told = vec![0];
+    let mut acknowledged = vec![0];
     for number in 0..8 {
         let durability = if number % 3 == 2 {
             Durability::Synced
@@ -255,8 +256,8 @@ fn no_loss_of_power_takes_what_was_synced() {
         };
         append(&mut one, number..number + 1, durability);
         if durability == Durability::Synced {
-            assert_eq!(memory.tell(), told.len() - 1);
-            told.push(number + 1);
+            assert_eq!(memory.tell(), acknowledged.len() - 1);
+            acknowledged.push(number + 1);
         }
     }
     for crash in Crashes::of(&memory.trace(), 7).generate() {
@@ -268,10 +269,10 @@ fn no_loss_of_power_takes_what_was_synced() {
         let mut after = journal(&disk, folder);
         let (events, _) = all(&after, &Cursor::START);
         assert!(
-            events.len() >= told[crash.told],
+            events.len() >= acknowledged[crash.told],
             "{} of {} after step {}:\n{}",
             events.len(),
-            told[crash.told],
+            acknowledged[crash.told],
             crash.steps,
             crash.image.listing()
         );
@@ -292,13 +293,13 @@ fn no_loss_of_power_takes_what_was_synced() {
 fn secrets_do_not_reach_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let mut one = journal(&Disk::real(), folder.path());
-    let said = json!({
+    let event = json!({
         "type": "agent.note", "source": "codex",
         "cwd": "/work?token=ghp_0123456789abcdefghijklmnopqrstuvwxyzAB",
         "payload": {"text": "AKIAIOSFODNN7EXAMPLE", "password": "hunter2hunter2"},
     });
     let mut turn = one.turn().unwrap();
-    turn.append(vec![Draft::read(&said).unwrap()]).unwrap();
+    turn.append(vec![Draft::read(&event).unwrap()]).unwrap();
     turn.end(Durability::Synced).unwrap();
     let path = one.events().join("00000000000000000001.jsonl");
     let text = String::from_utf8(Disk::real().read(&path).unwrap()).unwrap();
@@ -310,7 +311,7 @@ fn secrets_do_not_reach_the_log() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the sizes of events, files and batches, what is read is what was appended.
+    /// For all sizes of events, files and batches, a reader gets what was appended.
     #[test]
     fn reading_in_any_batches_gives_all_of_it(
         file_bytes in 1_u64..3000,
@@ -345,8 +346,8 @@ proptest! {
     }
 }
 
-/// CALC-L1-2: what is handed in twice under an id of its author's is one event, also where a process ended between writing
-/// down its place and appending it.
+/// CALC-L1-2: an event that is submitted twice under an id of its author's is one event, even if a
+/// process ended between writing down its place and appending it.
 #[test]
 fn an_id_of_its_author_makes_two_of_an_event_one() {
     let disk = MemoryDisk::with(&Image::with_folder("/state")).disk();
@@ -389,7 +390,8 @@ fn an_id_of_its_author_makes_two_of_an_event_one() {
     assert_eq!(all(&one, &Cursor::START).0.len(), 5);
 }
 
-/// CALC-L1-1: an id stands for what was said under it. Each list is taken whole or not at all, and costs no other.
+/// CALC-L1-1: an id belongs to its first contents. Each list is appended whole or not at all, and
+/// costs no other.
 #[test]
 fn another_event_under_an_id_refuses_its_list_alone() {
     let disk = MemoryDisk::with(&Image::with_folder("/state")).disk();
@@ -406,22 +408,22 @@ fn another_event_under_an_id_refuses_its_list_alone() {
     ];
     let lists = turn.append_lists(lists).unwrap();
     turn.end(Durability::Logged).unwrap();
-    let told = |list: &[Once]| -> Vec<(u64, bool)> {
+    let outcome = |list: &[Once]| -> Vec<(u64, bool)> {
         let list = list.iter();
         list.map(|once| (once.event.seq, once.is_new)).collect()
     };
-    assert_eq!(told(lists[0].as_ref().unwrap()), [(1, true)]);
+    assert_eq!(outcome(lists[0].as_ref().unwrap()), [(1, true)]);
     let refused = lists[1].as_ref().unwrap_err().to_string();
     assert!(
         refused.contains("`a` is already the id of another event of codex"),
         "{refused}"
     );
-    assert_eq!(told(lists[2].as_ref().unwrap()), [(1, false), (2, true)]);
+    assert_eq!(outcome(lists[2].as_ref().unwrap()), [(1, false), (2, true)]);
     assert_eq!(numbers(&all(&one, &Cursor::START).0), [1, 4]);
     // The order of keys, the time and the session say nothing else; a secret is not compared.
     let with = |payload: serde_json::Value| {
-        let said = json!({"type": "a.b", "source": "codex", "id": "p", "payload": payload});
-        Draft::read(&said).unwrap()
+        let event = json!({"type": "a.b", "source": "codex", "id": "p", "payload": payload});
+        Draft::read(&event).unwrap()
     };
     let first = with(json!({"x": 1, "y": {"a": [1, 2], "b": "AKIAIOSFODNN7EXAMPLE"}}));
     let mut turn = one.turn().unwrap();

@@ -1,10 +1,11 @@
-//! Who works on which file.
+//! Leases on files.
 
 use callosum_mesh::board::{BoardError, Command};
 
 use crate::place::{Place, refused, voice};
 
-/// CALC-FUT-1: a second agent that is about to edit a file is told who works on it.
+/// CALC-FUT-1: a second agent that is about to edit a file gets the name of the one that works on
+/// it.
 #[test]
 fn a_lease_keeps_others_out_until_it_ends() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What the mesh promises, over real files.
+//! Guarantees of the mesh, over real files.
 
 mod board;
 mod bridge;

@@ -1,4 +1,4 @@
-//! Messages: from step to step, to whom they are for, and to nobody.
+//! Messages: their receipts, their recipients, and messages without one.
 
 use std::time::Duration;
 
@@ -40,7 +40,11 @@ fn a_message_goes_from_step_to_step() {
     let mut mesh = place.mesh();
     send(&mut mesh, "m");
     send(&mut mesh, "m");
-    assert_eq!(place.told("calc.message").len(), 1, "the same message once");
+    assert_eq!(
+        place.events_of_topic("calc.message").len(),
+        1,
+        "the same message once"
+    );
     let codex = voice("codex");
     mesh.give(moved("m", Receipt::Delivered), &codex).unwrap();
     mesh.give(moved("m", Receipt::Seen), &codex).unwrap();
@@ -67,10 +71,10 @@ fn a_message_goes_from_step_to_step() {
     ));
 }
 
-/// CALC-PAT-2: a message to a name that nobody has is a dead letter at once, and says so; it can be tried again, and
-/// taken back.
+/// CALC-PAT-2: a message to an unknown name is a dead letter at once, with the reason. It can be
+/// retried and dropped.
 #[test]
-fn a_message_to_nobody_is_a_dead_letter() {
+fn a_message_to_an_unknown_name_is_a_dead_letter() {
     let place = Place::new();
     let mut mesh = place.mesh();
     mesh.give(send_to("codxe", None), &voice("claude")).unwrap();
@@ -90,7 +94,7 @@ fn a_message_to_nobody_is_a_dead_letter() {
         .unwrap();
     let message = mesh.board().unwrap().message("m").unwrap().clone();
     assert_eq!(message.receipt, Some(Receipt::Dropped));
-    // One that has told of anything is no stranger.
+    // An agent that has published any event is known.
     mesh.give(task("t", "work"), &voice("reviewer-2")).unwrap();
     let known = Command::Send {
         id: "n".to_owned(),
@@ -103,7 +107,8 @@ fn a_message_to_nobody_is_a_dead_letter() {
     assert_eq!(mesh.board().unwrap().message("n").unwrap().receipt, None);
 }
 
-/// CALC-PAT-2: a message that nobody was handed in time is a dead letter, and waits as long again when it is tried again.
+/// CALC-PAT-2: a message that was not delivered in time is a dead letter, and waits as long again
+/// when it is retried.
 #[test]
 fn a_message_that_waits_too_long_is_a_dead_letter() {
     let place = Place::new();
@@ -132,7 +137,7 @@ fn a_message_that_waits_too_long_is_a_dead_letter() {
     assert_eq!(dead.receipt, Some(Receipt::Dead));
     let seq = mesh.board().unwrap().seq;
     mesh.settle().unwrap();
-    assert_eq!(mesh.board().unwrap().seq, seq, "it is told once");
+    assert_eq!(mesh.board().unwrap().seq, seq, "it is recorded once");
     let retry = Command::Retry {
         message: "m".to_owned(),
     };
@@ -167,7 +172,7 @@ fn a_message_to_one_session_is_for_that_one_alone() {
     let send = |mesh: &mut Mesh, id: &str, to: &str| {
         let order = Command::Send {
             id: id.to_owned(),
-            to: to.parse().expect("somebody"),
+            to: to.parse().expect("an addressee"),
             content: format!("look at {id}"),
             reply_to: None,
             ttl_seconds: None,
@@ -198,11 +203,11 @@ fn a_message_to_one_session_is_for_that_one_alone() {
     let (receipt, why) = state(&mut mesh, "m3");
     assert_eq!(receipt, Some(Receipt::Dead));
     assert_eq!(why, "session s3 of codex is not active; active: s2, s1");
-    // Neither another session nor one that nobody knows is handed it.
+    // Neither another session nor an unknown one gets it.
     for voice in [&two, &voice("codex")] {
-        let told = handed_over(&mut mesh, voice, "post-tool");
-        let told = told.map(|told| told.messages).unwrap_or_default();
-        assert!(!told.contains(&"m1".to_owned()), "{told:?}");
+        let digest = handed_over(&mut mesh, voice, "post-tool");
+        let digest = digest.map(|digest| digest.messages).unwrap_or_default();
+        assert!(!digest.contains(&"m1".to_owned()), "{digest:?}");
     }
     assert_eq!(state(&mut mesh, "m2").0, Some(Receipt::Delivered));
     let digest = mesh
@@ -220,15 +225,15 @@ fn a_message_to_one_session_is_for_that_one_alone() {
         assert_eq!(why, "the session s2 has ended");
     }
     mesh.give(moved("m1", Receipt::Acked), &one).unwrap();
-    // The file shows to whom it is, and somebody may write it so by hand.
+    // The file shows its recipient, and a person may write such a message by hand.
     place.sync();
     place.edit(|document| {
         let by_hand = json!({"from": "claude", "to": "codex@s1", "content": "by hand"});
         document["messages"].as_array_mut().unwrap().push(by_hand);
     });
     assert_eq!(place.sync().conflicts, []);
-    let told = handed_over(&mut place.mesh(), &one, "post-tool").unwrap();
-    assert!(told.text.contains("by hand"), "{}", told.text);
+    let digest = handed_over(&mut place.mesh(), &one, "post-tool").unwrap();
+    assert!(digest.text.contains("by hand"), "{}", digest.text);
     let retry = Command::Retry {
         message: "m4".to_owned(),
     };
@@ -300,22 +305,23 @@ fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
     assert!(mesh.board().unwrap().discoveries.is_empty());
 }
 
-/// CALC-PAT-2: what was not said is not noted as told, and what is said is said before it is noted.
+/// CALC-PAT-2: text that was not output is not recorded as delivered, and text is output before it
+/// is recorded.
 #[test]
-fn a_message_that_was_not_said_is_handed_over_again() {
+fn a_message_that_was_not_output_is_delivered_again() {
     let place = Place::new();
     let mut mesh = place.mesh();
     send(&mut mesh, "m");
     let codex = voice("codex");
-    let unsaid = mesh.hand_over(&codex, "post-tool", |_| false).unwrap();
-    assert_eq!(unsaid, None);
+    let undelivered = mesh.hand_over(&codex, "post-tool", |_| false).unwrap();
+    assert_eq!(undelivered, None);
     assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
-    let said = mesh.hand_over(&codex, "post-tool", |told| {
+    let output = mesh.hand_over(&codex, "post-tool", |digest| {
         let mut others = place.mesh();
         let noted = others.board().unwrap().message("m").unwrap().receipt;
-        told.text.contains("look") && noted.is_none()
+        digest.text.contains("look") && noted.is_none()
     });
-    assert_eq!(said.unwrap().unwrap().messages, ["m"]);
+    assert_eq!(output.unwrap().unwrap().messages, ["m"]);
     let receipt = mesh.board().unwrap().message("m").unwrap().receipt;
     assert_eq!(receipt, Some(Receipt::Delivered));
 }
@@ -338,8 +344,8 @@ fn of_two_sessions_one_is_handed_a_message() {
                     session_id: Some(session.to_owned()),
                     ..voice("codex")
                 };
-                while let Some(told) = handed_over(&mut mesh, &voice, "post-tool") {
-                    handed.lock().unwrap().extend(told.messages);
+                while let Some(digest) = handed_over(&mut mesh, &voice, "post-tool") {
+                    handed.lock().unwrap().extend(digest.messages);
                 }
             });
         }
@@ -360,8 +366,8 @@ fn messages_are_handed_over_between_calls_and_seen_by_who_goes_on() {
     codex.session_id = Some("s1".to_owned());
     assert_eq!(handed_over(&mut mesh, &codex, "post-tool-use"), None);
     send(&mut mesh, "m");
-    let told = handed_over(&mut mesh, &codex, "post-tool-use").unwrap();
-    assert!(told.text.contains("\"look\""), "{}", told.text);
+    let digest = handed_over(&mut mesh, &codex, "post-tool-use").unwrap();
+    assert!(digest.text.contains("\"look\""), "{}", digest.text);
     let state = |mesh: &mut Mesh| mesh.board().unwrap().message("m").unwrap().receipt;
     assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
     let mut other = codex.clone();

@@ -1,4 +1,4 @@
-//! What an agent at work is told beside its messages, and what a holder of a file is told of others.
+//! News for an agent at work in addition to its messages, and notices for a holder of a file.
 
 use callosum_mesh::{
     Author, Mesh,
@@ -18,9 +18,9 @@ fn at_work(agent: &str, session: &str) -> Author {
     }
 }
 
-fn told(mesh: &mut Mesh, voice: &Author) -> String {
-    let told = handed_over(mesh, voice, "post-tool-use");
-    told.map(|told| told.text).unwrap_or_default()
+fn news_text(mesh: &mut Mesh, voice: &Author) -> String {
+    let digest = handed_over(mesh, voice, "post-tool-use");
+    digest.map(|digest| digest.text).unwrap_or_default()
 }
 
 fn add(mesh: &mut Mesh, id: &str, to: &str, by: &str) {
@@ -36,17 +36,18 @@ fn add(mesh: &mut Mesh, id: &str, to: &str, by: &str) {
 fn publish(mesh: &mut Mesh, topic: &str, by: &str, payload: Value) {
     let draft = json!({"type": topic, "source": by, "payload": payload});
     let draft = Draft::read(&draft).expect("an event");
-    mesh.publish(draft, Durability::Logged).expect("it is told");
+    mesh.publish(draft, Durability::Logged)
+        .expect("it is published");
 }
 
-/// CALC-PAT-2, CALC-PAT-4: an agent at work is told of a task for it, of what came of its own, of discoveries, and of what
-/// is asked of it or shared, each once and with words of others in quotes.
+/// CALC-PAT-2, CALC-PAT-4: an agent at work gets tasks for it, results of its own tasks,
+/// discoveries, requests and shared context, each once and with text of others in quotes.
 #[test]
-fn an_agent_at_work_is_told_what_is_new_once() {
+fn an_agent_at_work_gets_each_news_once() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let codex = at_work("codex", "s1");
-    assert_eq!(told(&mut mesh, &codex), "");
+    assert_eq!(news_text(&mut mesh, &codex), "");
     add(&mut mesh, "for-codex", "codex", "claude");
     add(&mut mesh, "for-gemini", "gemini", "codex");
     let done = Command::Complete {
@@ -80,8 +81,8 @@ fn an_agent_at_work_is_told_what_is_new_once() {
         json!({"summary": "UTF-16 now"}),
     );
     publish(&mut mesh, "calc.request", "codex", json!({"what": "own"}));
-    let mut text = told(&mut mesh, &codex);
-    text.push_str(&told(&mut mesh, &codex));
+    let mut text = news_text(&mut mesh, &codex);
+    text.push_str(&news_text(&mut mesh, &codex));
     for part in [
         "task for you from claude-code, `callosum mesh task claim for-codex`: \"work of for-codex\"",
         "gemini-cli completed your task for-gemini: \"two 'in' lexer.rs\"",
@@ -93,11 +94,12 @@ fn an_agent_at_work_is_told_what_is_new_once() {
     }
     assert!(!text.contains("not yours"), "{text}");
     assert!(!text.contains("own\""), "{text}");
-    assert_eq!(told(&mut mesh, &codex), "");
+    assert_eq!(news_text(&mut mesh, &codex), "");
 }
 
-/// CALC-PAT-4: each session of an agent hears of what is for all of them, whichever asks first, also of what came before another
-/// session of its agent began; what is asked of the agent by its name one of them is told.
+/// CALC-PAT-4: each session of an agent gets what is for all of them, no matter which asks first,
+/// and even if it came before another session of its agent began. A request to the agent by its
+/// name goes to one of them.
 #[test]
 fn no_session_is_left_blind_by_another_of_its_agent() {
     let place = Place::new();
@@ -122,7 +124,7 @@ fn no_session_is_left_blind_by_another_of_its_agent() {
         "gemini",
         ask("codex@s1", "for s1"),
     );
-    let heard = [told(&mut mesh, &first), told(&mut mesh, &second)];
+    let heard = [news_text(&mut mesh, &first), news_text(&mut mesh, &second)];
     for text in &heard {
         assert!(text.contains("found one"), "{text}");
         assert!(text.contains("task claim for-codex"), "{text}");
@@ -130,10 +132,10 @@ fn no_session_is_left_blind_by_another_of_its_agent() {
     assert!(heard[0].contains("for one") && heard[0].contains("for s1"));
     assert!(!heard[1].contains("for one") && !heard[1].contains("for s1"));
     assert_eq!(
-        [told(&mut mesh, &first), told(&mut mesh, &second)],
+        [news_text(&mut mesh, &first), news_text(&mut mesh, &second)],
         ["", ""]
     );
-    // Another session begins, and is told by its digest what the first has not heard yet.
+    // Another session begins, and its digest has what the first has not got yet.
     share(&mut mesh, "two");
     let third = at_work("codex", "s3");
     let digest = mesh
@@ -141,8 +143,8 @@ fn no_session_is_left_blind_by_another_of_its_agent() {
         .unwrap();
     assert!(digest.text.contains("found two"), "{}", digest.text);
     mesh.deliver(&digest, &third, "session-start").unwrap();
-    assert!(told(&mut mesh, &first).contains("found two"));
-    assert_eq!(told(&mut mesh, &third), "");
+    assert!(news_text(&mut mesh, &first).contains("found two"));
+    assert_eq!(news_text(&mut mesh, &third), "");
     let files = || place.disk.list_dir(&place.folder().join("news")).unwrap();
     assert_eq!(files().len(), 4);
     mesh.end_session(&third, "done").unwrap();
@@ -154,8 +156,8 @@ fn no_session_is_left_blind_by_another_of_its_agent() {
     assert_eq!(files().len(), 257);
 }
 
-/// CALC-PAT-4: what has no room comes at the next calls, all of it, in its order and each once; and what a session's
-/// beginning told is not told again.
+/// CALC-PAT-4: items that did not fit come at the next calls, all of them, in their order and each
+/// once. Items of a session's first digest are not repeated.
 #[test]
 fn what_has_no_room_comes_at_the_next_call() {
     let place = Place::new();
@@ -178,7 +180,7 @@ fn what_has_no_room_comes_at_the_next_call() {
     }
     let mut heard = Vec::new();
     loop {
-        let text = told(&mut mesh, &codex);
+        let text = news_text(&mut mesh, &codex);
         if text.is_empty() {
             break;
         }
@@ -192,9 +194,9 @@ fn what_has_no_room_comes_at_the_next_call() {
     assert_eq!(heard, (1..=20).collect::<Vec<_>>());
 }
 
-/// CALC-FUT-1: who holds a file is told once that another edited it, and that a lease was taken away.
+/// CALC-FUT-1: the holder of a file gets one notice if another agent edits it, or takes the lease.
 #[test]
-fn a_holder_is_told_what_others_do() {
+fn a_holder_gets_notices_of_what_others_do() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let claude = at_work("claude", "s1");
@@ -210,22 +212,23 @@ fn a_holder_is_told_what_others_do() {
     for _ in 0..3 {
         mesh.tell_holders(&held, &gemini).unwrap();
     }
-    let text = told(&mut mesh, &claude);
+    let text = news_text(&mut mesh, &claude);
     let edited = "\"gemini-cli edited /p/lib.rs, on which you hold a lease\"";
     assert_eq!(text.matches(edited).count(), 1, "{text}");
-    assert_eq!(told(&mut mesh, &claude), "");
+    assert_eq!(news_text(&mut mesh, &claude), "");
     mesh.give(take(true), &gemini).unwrap();
-    let text = told(&mut mesh, &claude);
+    let text = news_text(&mut mesh, &claude);
     assert!(
         text.contains("\"gemini-cli took your lease on /p/lib.rs\""),
         "{text}"
     );
-    // Nobody is told of what is their own.
+    // Agents get no notices of their own actions.
     mesh.give(take(true), &gemini).unwrap();
-    assert_eq!(told(&mut mesh, &gemini), "");
+    assert_eq!(news_text(&mut mesh, &gemini), "");
 }
 
-/// CALC-ROUTE-1: a task of a category that names nobody is for the agent that does those, by whatever way it comes.
+/// CALC-ROUTE-1: a task with a category and no agent is for the agent of that category, no matter
+/// how it is added.
 #[test]
 fn a_category_says_who_is_to_do_a_task() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Files of the bridge that somebody has open to write them.
+//! Bridge files that a program has open for writing.
 
 use callosum_host::{DiskFile, OpenHow};
 use callosum_mesh::bridge::StandbyFile;
@@ -24,7 +24,7 @@ fn found(document: &Value) -> Vec<&str> {
     contents.map(|content| content.expect("a text")).collect()
 }
 
-/// CALC-L3-1: who holds the file between two halves is not told that the first was not taken over.
+/// CALC-L3-1: an author who holds the file open between two halves gets no conflict for the first.
 #[test]
 fn half_of_what_is_still_written_is_no_broken_file() {
     let (place, file, whole) = begun();
@@ -45,9 +45,10 @@ fn half_of_what_is_still_written_is_no_broken_file() {
     assert_eq!(place.sync().rejected.len(), 1);
 }
 
-/// CALC-L3-1: however many files are exchanged away, one that somebody writes is read when they have done.
+/// CALC-L3-1: however many files are exchanged away, one that is still being written is read when
+/// its author has finished.
 #[test]
-fn a_file_that_was_exchanged_away_stays_while_somebody_writes_it() {
+fn a_file_that_was_exchanged_away_stays_while_it_is_written() {
     let (place, file, whole) = begun();
     let half = whole.len() / 2;
     let shown = place.disk.read(&place.file()).unwrap();
@@ -72,9 +73,9 @@ fn a_file_that_was_exchanged_away_stays_while_somebody_writes_it() {
     assert!(place.text().contains("\"slow\""));
 }
 
-/// CALC-L3-1: what stands in the file twice word for word is one thing, and nobody is told of it.
+/// CALC-L3-1: two identical items in the file are one, and no conflict is reported.
 #[test]
-fn an_item_that_stands_there_twice_alike_is_no_conflict() {
+fn two_identical_items_are_no_conflict() {
     let place = Place::new();
     place.sync();
     let item = json!({"id": "d1", "content": "once", "source": "codex"});

@@ -83,7 +83,7 @@ impl Place {
     }
 
     /// The events of a topic.
-    pub(crate) fn told(&self, topic: &str) -> Vec<Event> {
+    pub(crate) fn events_of_topic(&self, topic: &str) -> Vec<Event> {
         let mut events = self.events();
         events.retain(|event| event.topic.as_str() == topic);
         events
@@ -104,7 +104,7 @@ pub(crate) fn voice(name: &str) -> Author {
     Author::of(name.parse().expect("a name"))
 }
 
-/// A task of which nothing but its prompt is told.
+/// Returns a command for a task with only a prompt.
 pub(crate) fn task(id: &str, prompt: &str) -> Command {
     Command::Add(NewTask {
         id: id.to_owned(),
@@ -120,7 +120,7 @@ pub(crate) fn claim(id: &str) -> Command {
     }
 }
 
-/// Why an order was refused.
+/// Returns the reason for which a command was rejected.
 pub(crate) fn refused(done: Result<Vec<Event>, MeshError>) -> BoardError {
     match done {
         Err(MeshError::Refused(refusal)) => refusal,
@@ -128,7 +128,7 @@ pub(crate) fn refused(done: Result<Vec<Event>, MeshError>) -> BoardError {
     }
 }
 
-/// A task as done by whoever says so.
+/// Returns a command that completes a task.
 pub(crate) fn complete(id: &str) -> Command {
     Command::Complete {
         task: id.to_owned(),
@@ -150,7 +150,7 @@ pub(crate) fn send(mesh: &mut Mesh, id: &str) {
     mesh.give(order, &voice("claude")).expect("it is sent");
 }
 
-/// What this agent is handed over between two calls, all of which can be noted.
+/// Returns what this agent gets between two calls, and checks that all of it was recorded.
 pub(crate) fn handed_over(mesh: &mut Mesh, voice: &Author, evidence: &str) -> Option<Digest> {
     let handed = mesh.hand_over(voice, evidence, |_| true);
     handed.expect("it can be noted")

@@ -1,4 +1,4 @@
-//! What somebody wrote into the file, and is left to stand there for a moment.
+//! Text in the file that stays in place for a moment.
 
 use std::{
     thread,
@@ -49,7 +49,7 @@ impl Watched {
 
 /// CALC-L3-1: an editor that looks at what it has just written finds it; then it is shown what became of it.
 #[test]
-fn what_was_just_written_stands_there_for_a_moment() {
+fn new_text_stays_in_place_for_a_moment() {
     let mut watched = Watched::new();
     watched
         .place
@@ -92,7 +92,7 @@ fn what_follows_another_writing_at_once_is_shown_at_once() {
     assert_eq!(document["discoveries"].as_array().unwrap().len(), 2);
 }
 
-/// CALC-L3-1: who goes on with what they wrote themselves is in nobody's way.
+/// CALC-L3-1: an author who continues with their own text has no conflict.
 #[test]
 fn who_counts_on_in_what_they_wrote_loses_nothing() {
     let mut watched = Watched::new();
@@ -104,9 +104,9 @@ fn who_counts_on_in_what_they_wrote_loses_nothing() {
     }
 }
 
-/// CALC-L3-1: who has not seen what another wrote meanwhile does not change it.
+/// CALC-L3-1: an author who has not seen what another wrote since does not change it.
 #[test]
-fn who_began_before_another_wrote_is_told() {
+fn an_author_who_began_before_another_wrote_gets_a_conflict() {
     let mut watched = Watched::new();
     let document = watched.place.document();
     assert_eq!(watched.counts(&document, 1).conflicts, []);

@@ -1,4 +1,4 @@
-//! What two sessions of one agent have for one another.
+//! Two sessions of one agent, and what they have for one another.
 
 use callosum_mesh::{
     Author, Mesh,
@@ -18,18 +18,18 @@ fn session(agent: &str, session: &str) -> Author {
     }
 }
 
-fn told(mesh: &mut Mesh, voice: &Author) -> String {
-    let told = handed_over(mesh, voice, "post-tool-use");
-    told.map(|told| told.text).unwrap_or_default()
+fn news_text(mesh: &mut Mesh, voice: &Author) -> String {
+    let digest = handed_over(mesh, voice, "post-tool-use");
+    digest.map(|digest| digest.text).unwrap_or_default()
 }
 
 fn begun(mesh: &mut Mesh, voice: &Author) -> String {
-    let told = mesh
+    let digest = mesh
         .digest_for(voice, &DigestContext::default(), 400)
         .expect("a digest");
-    mesh.deliver(&told, voice, "session-start")
+    mesh.deliver(&digest, voice, "session-start")
         .expect("a delivery");
-    told.text
+    digest.text
 }
 
 fn say(mesh: &mut Mesh, id: &str, to: &str, by: &Author) {
@@ -60,9 +60,9 @@ fn a_message_to_ones_own_agent_is_for_its_other_sessions() {
     let mut mesh = place.mesh();
     let (one, other) = (session("claude", "s1"), session("claude", "s2"));
     say(&mut mesh, "m1", "claude", &one);
-    assert_eq!(told(&mut mesh, &one), "");
+    assert_eq!(news_text(&mut mesh, &one), "");
     assert_eq!(begun(&mut mesh, &one), "");
-    let text = told(&mut mesh, &other);
+    let text = news_text(&mut mesh, &other);
     assert!(
         text.contains("another session of claude-code says to you: \"words of m1\""),
         "{text}"
@@ -76,10 +76,10 @@ fn a_message_to_ones_own_agent_is_for_its_other_sessions() {
     assert!(text.contains("words of m2"), "{text}");
     mesh.begin_session(&one, None).unwrap();
     say(&mut mesh, "m3", "claude@s1", &one);
-    assert!(told(&mut mesh, &one).contains("words of m3"));
+    assert!(news_text(&mut mesh, &one).contains("words of m3"));
     // Who says no session may be anyone.
     say(&mut mesh, "m4", "claude", &voice("claude"));
-    let text = told(&mut mesh, &one);
+    let text = news_text(&mut mesh, &one);
     assert!(
         text.contains("claude-code says to you: \"words of m4\""),
         "{text}"
@@ -112,8 +112,8 @@ fn sessions_of_one_agent_hear_of_each_other() {
     mesh.give(share, &one).unwrap();
     let asks = json!({"to": "codex", "what": "review a.rs"});
     publish(&mut mesh, "calc.request", &one, asks);
-    assert_eq!(told(&mut mesh, &one), "");
-    let text = told(&mut mesh, &other);
+    assert_eq!(news_text(&mut mesh, &one), "");
+    let text = news_text(&mut mesh, &other);
     for part in [
         "task for you from another session of codex, `callosum mesh task claim t1`: \"work of t1\"",
         "another session of codex found out: \"serde 2 breaks\"",
@@ -121,7 +121,7 @@ fn sessions_of_one_agent_hear_of_each_other() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert_eq!(told(&mut mesh, &other), "");
+    assert_eq!(news_text(&mut mesh, &other), "");
     let text = begun(&mut mesh, &session("codex", "s3"));
     assert!(
         text.contains("another session of codex found out"),
@@ -136,7 +136,8 @@ fn sessions_of_one_agent_hear_of_each_other() {
     );
 }
 
-/// CALC-PAT-2: what a session asks of another of its agent stays to be told, however much it is told itself meanwhile.
+/// CALC-PAT-2: a session's request to another of its agent stays due, however much the session
+/// itself gets in the meantime.
 #[test]
 fn what_a_session_asks_of_its_own_agent_waits_for_another() {
     for at_beginning in [false, true] {
@@ -155,15 +156,15 @@ fn what_a_session_asks_of_its_own_agent_waits_for_another() {
         let own = if at_beginning {
             begun(&mut mesh, &one)
         } else {
-            told(&mut mesh, &one)
+            news_text(&mut mesh, &one)
         };
         assert!(
             own.contains("serde 2 breaks") && !own.contains("review a.rs"),
             "{own}"
         );
-        let text = told(&mut mesh, &session("codex", "s2"));
+        let text = news_text(&mut mesh, &session("codex", "s2"));
         assert!(text.contains("review a.rs"), "{at_beginning}: {text}");
-        let text = told(&mut mesh, &session("codex", "s3"));
+        let text = news_text(&mut mesh, &session("codex", "s3"));
         assert!(!text.contains("review a.rs"), "{at_beginning}: {text}");
     }
 }

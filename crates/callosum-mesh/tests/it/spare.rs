@@ -98,7 +98,8 @@ fn what_is_no_file_is_left_alone_and_what_is_not_ours_is_no_copy() {
     assert!(!place.disk.exists(&copy).unwrap());
 }
 
-/// CALC-L3-1: who has done writing reads what they wrote where they wrote it, unless another file stands there since.
+/// CALC-L3-1: an author who has finished reads their text where they wrote it, unless another file
+/// is there since.
 #[test]
 fn what_was_written_goes_back_to_where_it_was_written() {
     let Shown {

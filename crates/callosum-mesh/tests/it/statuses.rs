@@ -4,11 +4,11 @@ use callosum_mesh::board::{BoardError, Command, NewTask, Status};
 use serde_json::json;
 
 use crate::{
-    edits::{give, said_to},
+    edits::{give, messages_to},
     place::{Place, claim, refused, task, voice},
 };
 
-/// CALC-L3-1: a status counts as it is meant, whatever its case, and with spaces, dashes or other common words.
+/// CALC-L3-1: a status is recognized in any case, and with spaces, dashes or other common words.
 #[test]
 fn a_status_is_read_as_people_write_it() {
     for (wrote, expected) in [
@@ -50,7 +50,8 @@ fn a_status_is_read_as_people_write_it() {
     }
 }
 
-/// CALC-L3-1: another word for the status that a task has is no change, and what was changed beside it counts.
+/// CALC-L3-1: another word for the status that a task has is no change, and other changes of the
+/// task count.
 #[test]
 fn another_word_for_the_same_status_changes_nothing() {
     let place = Place::new();
@@ -99,17 +100,18 @@ fn a_circle_of_needs_is_named() {
         ("x", "x", "x → x"),
     ] {
         let refusal = refused(mesh.give(needs(task, need), &claude));
-        let said = refusal.to_string();
+        let report = refusal.to_string();
         assert_eq!(
-            said,
+            report,
             format!("task `{task}` would wait for itself: {expected}")
         );
     }
-    let said = refused(mesh.give(needing("d", &["a", "d"]), &claude)).to_string();
-    assert_eq!(said, "task `d` would wait for itself: d → d");
+    let report = refused(mesh.give(needing("d", &["a", "d"]), &claude)).to_string();
+    assert_eq!(report, "task `d` would wait for itself: d → d");
 }
 
-/// CALC-L3-1: a circle among tasks that are written into the bridge file at once is named as one, to whoever wrote it.
+/// CALC-L3-1: the conflict of a cycle among tasks that are written into the bridge file at once
+/// names the cycle to its author.
 #[test]
 fn a_circle_in_the_bridge_file_is_named() {
     let place = Place::new();
@@ -136,7 +138,7 @@ fn a_circle_in_the_bridge_file_is_named() {
             "task `none` does not exist",
         ]
     );
-    assert!(said_to(&place, "codex")[0].contains("a → b → a"));
+    assert!(messages_to(&place, "codex")[0].contains("a → b → a"));
 }
 
 /// CALC-L3-1: who says no session does not take over what one of its agent's sessions has claimed, and may finish it.

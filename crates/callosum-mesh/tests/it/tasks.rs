@@ -142,8 +142,8 @@ fn the_most_urgent_that_waits_for_nothing_comes_first() {
     ));
 }
 
-/// CALC-L3-1: nobody completes what another has done, or is meant to do, but on purpose; and what is over is not
-/// given back or taken back in silence.
+/// CALC-L3-1: no one completes what another has done, or is assigned to, except on purpose. A
+/// finished task is not released or canceled silently.
 #[test]
 fn what_another_has_done_or_is_meant_to_do_is_left_to_it() {
     let complete = |result: &str, anyway| Command::Complete {
@@ -191,7 +191,7 @@ fn what_another_has_done_or_is_meant_to_do_is_left_to_it() {
     assert_eq!(task.completed_by.as_ref().unwrap().as_str(), "codex");
 }
 
-/// CALC-L3-1: a claim that has run out is seen as such, whether or not that was told yet.
+/// CALC-L3-1: an expired claim counts as expired, even before that is recorded.
 #[test]
 fn a_claim_that_has_run_out_holds_nothing() {
     let place = Place::new();
@@ -206,9 +206,9 @@ fn a_claim_that_has_run_out_holds_nothing() {
     assert_eq!(task.claim_at(until), None);
 }
 
-/// CALC-SEC-1: nobody leaves a task in the program's own name.
+/// CALC-SEC-1: no one adds a task in the program's own name.
 #[test]
-fn nobody_leaves_a_task_in_the_programs_name() {
+fn no_agent_adds_a_task_in_the_programs_name() {
     let place = Place::new();
     let task = Command::Add(NewTask {
         id: "t".to_owned(),

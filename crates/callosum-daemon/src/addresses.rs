@@ -16,7 +16,7 @@ const METRICS: u16 = 9090;
 
 /// Address of one service, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ListenTarget {
     /// Nowhere.
     Off,
     /// At an address of loopback.
@@ -27,16 +27,16 @@ pub enum Wish {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// Events over HTTP.
-    pub events: Wish,
+    pub events: ListenTarget,
     /// The bus over WebSocket.
-    pub bus: Wish,
+    pub bus: ListenTarget,
     /// Metrics for Prometheus.
-    pub metrics: Wish,
+    pub metrics: ListenTarget,
 }
 
 impl Default for Addresses {
     fn default() -> Self {
-        let at = |port| Wish::At(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let at = |port| ListenTarget::At(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         Self {
             events: at(EVENTS),
             bus: at(BUS),
@@ -45,7 +45,7 @@ impl Default for Addresses {
     }
 }
 
-impl FromStr for Wish {
+impl FromStr for ListenTarget {
     type Err = WishError;
 
     /// Parses `off`, or an address and a port of loopback.
@@ -93,20 +93,28 @@ mod tests {
     /// CALC-SEC-1: loopback only.
     #[test]
     fn only_loopback_is_served() {
-        assert_eq!("off".parse(), Ok(Wish::Off));
+        assert_eq!("off".parse(), Ok(ListenTarget::Off));
         for (text, expected) in [
             ("127.0.0.1:8600", "127.0.0.1:8600"),
             ("localhost:0", "127.0.0.1:0"),
             ("[::1]:9", "[::1]:9"),
         ] {
-            let expected = Wish::At(expected.parse().unwrap());
-            assert_eq!(text.parse::<Wish>(), Ok(expected));
+            let expected = ListenTarget::At(expected.parse().unwrap());
+            assert_eq!(text.parse::<ListenTarget>(), Ok(expected));
         }
         for text in ["0.0.0.0:8600", "192.168.0.5:8600", "[::]:8600"] {
-            assert_eq!(text.parse::<Wish>(), Err(WishError::NotLoopback), "{text}");
+            assert_eq!(
+                text.parse::<ListenTarget>(),
+                Err(WishError::NotLoopback),
+                "{text}"
+            );
         }
         for text in ["", "8600", "127.0.0.1", "example.org:80"] {
-            assert_eq!(text.parse::<Wish>(), Err(WishError::NoAddress), "{text}");
+            assert_eq!(
+                text.parse::<ListenTarget>(),
+                Err(WishError::NoAddress),
+                "{text}"
+            );
         }
     }
 }

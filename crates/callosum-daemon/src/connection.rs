@@ -11,10 +11,10 @@ use tokio::{
 };
 
 use super::{
-    House,
-    crowd::Guest,
+    ServerState,
+    connection_limit::Connection,
     models,
-    reply::Reply,
+    response::Reply,
     routes::{self, Door, Link},
 };
 
@@ -28,8 +28,12 @@ const LEAVE: Duration = Duration::from_secs(2);
 const LONGEST_HEAD: usize = 32 * 1024;
 
 /// Answers what is asked over `stream`, until it is closed, has to make room for another as `guest`, or the daemon ends.
-pub(super) async fn serve<S>(house: Rc<House>, door: Door, stream: S, guest: Option<Rc<Guest>>)
-where
+pub(super) async fn serve<S>(
+    house: Rc<ServerState>,
+    door: Door,
+    stream: S,
+    guest: Option<Rc<Connection>>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut stop = house.stop.clone();
@@ -93,7 +97,7 @@ enum Answer {
 /// Begins to answer a request that publishes something, even if no client waits for the answer any
 /// more. If a client closes the connection right after sending, all other work for it ends.
 fn begun(
-    house: &Rc<House>,
+    house: &Rc<ServerState>,
     door: Door,
     request: Request<Incoming>,
     link: Link,

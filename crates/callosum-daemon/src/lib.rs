@@ -17,45 +17,45 @@
 
 #![forbid(unsafe_code)]
 
+mod acceptor;
 mod addresses;
-mod appending;
+mod append_queue;
 mod board;
-mod bus;
+mod board_worker;
+mod bridge_versions;
+mod bridge_watcher;
+mod broker;
+mod client;
 mod connection;
-mod crowd;
+mod connection_limit;
 mod discord;
-mod doorkeeper;
-mod feed;
-mod frame;
-mod gate;
-mod house;
-mod hub;
+mod encoded_event;
+mod event_cache;
+mod event_stream;
+mod fsync_worker;
+mod get_events;
 mod instance;
-mod keeper;
-mod listening;
 mod metrics;
 mod models;
-mod posting;
+mod origin_check;
+mod post_events;
 mod rate;
-mod reading;
-mod recent;
-mod replaced;
-mod reply;
 mod request;
+mod response;
 mod routes;
 mod run;
-mod scribe;
-mod seat;
+mod send_queue;
 mod sink;
-mod stream;
-mod syncer;
-mod trail;
+mod state;
+mod subscription;
+mod unlinked_files;
+mod websocket;
 
-use self::house::House;
+use self::state::ServerState;
 pub use self::{
-    addresses::{Addresses, Wish},
+    addresses::{Addresses, ListenTarget},
+    client::{Listening, ServerMessage, hand_in},
     instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
-    listening::{Listening, Told, hand_in},
     models::{Infer, InferError, InferReply, InferRequest, ModelServing},
     run::{ServeError, Setting, serve},
     sink::SinkStatus,

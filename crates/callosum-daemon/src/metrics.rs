@@ -14,7 +14,7 @@ use callosum_mesh::{event::Event, journal::Durability};
 
 use super::{
     board::{Changes, tally_families},
-    keeper::Tallies,
+    board_worker::Tallies,
     sink::SinkStatus,
 };
 use callosum_metrics::{Family, Histogram, Value};

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
-    House,
-    reply::{self, Reply},
+    ServerState,
     request::{self, Unread},
+    response::{self, Reply},
 };
 
 /// Path of a request to a model.
@@ -161,7 +161,7 @@ impl Drop for Waiting {
 }
 
 /// Lists the models.
-pub(super) fn list(house: &House, models: &Models, headers: &HeaderMap) -> Response<Reply> {
+pub(super) fn list(house: &ServerState, models: &Models, headers: &HeaderMap) -> Response<Reply> {
     if !models.admits(headers) {
         return unauthorized(house);
     }
@@ -169,12 +169,12 @@ pub(super) fn list(house: &House, models: &Models, headers: &HeaderMap) -> Respo
     let data: Vec<Value> = names
         .map(|name| json!({"id": name, "object": "model"}))
         .collect();
-    reply::data(StatusCode::OK, &json!({"object": "list", "data": data}))
+    response::data(StatusCode::OK, &json!({"object": "list", "data": data}))
 }
 
 /// Answers a request to a model.
 pub(super) async fn answer(
-    house: &House,
+    house: &ServerState,
     models: &Models,
     request: Request<Incoming>,
 ) -> Response<Reply> {
@@ -247,7 +247,7 @@ pub(super) async fn answer(
     drop(waiting);
     let latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     match done {
-        Ok(Ok(Ok(answer))) => reply::data(
+        Ok(Ok(Ok(answer))) => response::data(
             StatusCode::OK,
             &json!({
                 "model": model,
@@ -302,7 +302,7 @@ fn read(body: &[u8]) -> Result<InferRequest, String> {
     Ok(asked)
 }
 
-fn unauthorized(house: &House) -> Response<Reply> {
+fn unauthorized(house: &ServerState) -> Response<Reply> {
     house.hub.counts.refused("token");
     let words = "the token is missing or not the right one";
     let mut response = refusal(StatusCode::UNAUTHORIZED, "authentication_error", words);
@@ -314,7 +314,7 @@ fn unauthorized(house: &House) -> Response<Reply> {
 }
 
 fn refusal(status: StatusCode, code: &str, words: &str) -> Response<Reply> {
-    reply::data(status, &json!({"error": {"code": code, "message": words}}))
+    response::data(status, &json!({"error": {"code": code, "message": words}}))
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@ use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
 use tokio::sync::Notify;
 
 use super::{
-    House, bus, gate, models, posting,
+    ServerState, event_stream, get_events, models, origin_check, post_events,
     rate::Meter,
-    reading,
-    reply::{self, Reply},
-    stream,
+    response::{self, Reply},
+    websocket,
 };
 
 /// Entry point of a request.
@@ -42,22 +41,22 @@ pub(super) struct Link {
 
 /// The answer to a request.
 pub(super) async fn answer(
-    house: Rc<House>,
+    house: Rc<ServerState>,
     door: Door,
     mut request: Request<Incoming>,
     Link { ends, meter }: Link,
 ) -> Response<Reply> {
     let checked = match door {
-        Door::Shut => Err(gate::Refused::User),
-        _ => gate::check(request.uri(), request.headers()),
+        Door::Shut => Err(origin_check::Refused::User),
+        _ => origin_check::check(request.uri(), request.headers()),
     };
     if let Err(refused) = checked {
         house.hub.counts.refused(refused.label());
-        return reply::error(StatusCode::FORBIDDEN, refused.as_str());
+        return response::error(StatusCode::FORBIDDEN, refused.as_str());
     }
     let is_upgrade = request.headers().contains_key(header::UPGRADE);
     if is_upgrade && matches!(door, Door::Bus | Door::Socket) {
-        return bus::answer(&house, meter, &mut request);
+        return websocket::answer(&house, meter, &mut request);
     }
     let is_one_of = |doors: &[Door]| door == Door::Socket || doors.contains(&door);
     let path = request.uri().path();
@@ -72,18 +71,18 @@ pub(super) async fn answer(
         "/stop" if door == Door::Socket => &["POST"],
         _ if door == Door::Bus => {
             let words = "this is a WebSocket: connect to ws://HOST:PORT";
-            return reply::error(StatusCode::UPGRADE_REQUIRED, words);
+            return response::error(StatusCode::UPGRADE_REQUIRED, words);
         }
         _ => {
             let words =
                 "there are /events, /events/stream, /metrics and /health, each at its own port";
-            return reply::error(StatusCode::NOT_FOUND, words);
+            return response::error(StatusCode::NOT_FOUND, words);
         }
     };
     if !known.contains(&request.method().as_str()) {
         let allowed = known.join(", ");
         let words = format!("allowed here: {allowed}");
-        let mut response = reply::error(StatusCode::METHOD_NOT_ALLOWED, &words);
+        let mut response = response::error(StatusCode::METHOD_NOT_ALLOWED, &words);
         if let Ok(allowed) = header::HeaderValue::from_str(&allowed) {
             response.headers_mut().insert(header::ALLOW, allowed);
         }
@@ -97,25 +96,25 @@ pub(super) async fn answer(
         }
     }
     match (path, request.method()) {
-        ("/events", &Method::POST) => posting::answer(&house, &meter, request).await,
+        ("/events", &Method::POST) => post_events::answer(&house, &meter, request).await,
         ("/events", _) if wants_stream(&request) => {
-            stream::answer(&house, request.uri(), request.headers())
+            event_stream::answer(&house, request.uri(), request.headers())
         }
-        ("/events", _) => reading::answer(&house, request.uri(), request.headers(), ends).await,
-        ("/events/stream", _) => stream::answer(&house, request.uri(), request.headers()),
+        ("/events", _) => get_events::answer(&house, request.uri(), request.headers(), ends).await,
+        ("/events/stream", _) => event_stream::answer(&house, request.uri(), request.headers()),
         ("/metrics", _) => match house.metrics().await {
-            Ok(text) => reply::whole(StatusCode::OK, METRICS, text),
-            Err(error) => reply::data(
+            Ok(text) => response::whole(StatusCode::OK, METRICS, text),
+            Err(error) => response::data(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 &serde_json::json!({ "error": error.to_string() }),
             ),
         },
-        ("/status", _) => reply::data(StatusCode::OK, &house.status()),
+        ("/status", _) => response::data(StatusCode::OK, &house.status()),
         ("/stop", _) => {
             house.cancel.cancel();
-            reply::data(StatusCode::OK, &house.status())
+            response::data(StatusCode::OK, &house.status())
         }
-        _ => reply::data(StatusCode::OK, &serde_json::json!({ "healthy": true })),
+        _ => response::data(StatusCode::OK, &serde_json::json!({ "healthy": true })),
     }
 }
 

@@ -22,17 +22,18 @@ use tokio::{
 };
 
 use super::{
-    Addresses, House, Instance, Serving, Unserved, Wish, connection,
-    crowd::Crowd,
-    doorkeeper::Doorkeeper,
-    house::{GuardMetrics, Listeners, LongAnswers, LongBodies},
-    hub::Hub,
+    Addresses, Instance, ListenTarget, ServerState, Serving, Unserved,
+    acceptor::Acceptor,
+    board_worker::{BoardWorker, Warn},
+    broker::Hub,
+    connection,
+    connection_limit::ConnectionLimiter,
     instance::Stand,
-    keeper::{Keeper, Warn},
     models::{ModelServing, Models},
     rate::Rates,
     routes::Door,
     sink::Sink,
+    state::{GuardMetrics, Listeners, LongAnswers, LongBodies},
 };
 use callosum_config::{MatrixFile, SinkSetting};
 use callosum_mesh::{mesh_store, presence::PresenceSource};
@@ -124,7 +125,7 @@ pub fn serve(
         (Door::Metrics, "metrics", setting.addresses.metrics),
     ];
     for (door, what, wish) in wishes {
-        let Wish::At(address) = wish else {
+        let ListenTarget::At(address) = wish else {
             continue;
         };
         match bind(address) {
@@ -164,7 +165,7 @@ pub fn serve(
             Ok(mesh.with_presence(presence.clone()))
         })
     };
-    let keeper = Keeper::start(open, matrix, warn)?;
+    let keeper = BoardWorker::start(open, matrix, warn)?;
     let sinks = sinks.into_iter().map(|setting| {
         let (own, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
         let place = folder.clone();
@@ -200,7 +201,7 @@ pub fn serve(
     local.block_on(&runtime, async move {
         let (over, stop) = watch::channel(false);
         let hub = Rc::new(hub);
-        let house = Rc::new(House {
+        let house = Rc::new(ServerState {
             hub: Rc::clone(&hub),
             rates: Rc::new(Rates::new(rate, tokio::time::Instant::now())),
             serving: serving.clone(),
@@ -215,11 +216,11 @@ pub fn serve(
             replaced: RefCell::default(),
             tasks: RefCell::default(),
         });
-        let crowd = Rc::new(Crowd::new(MOST_CONNECTIONS));
+        let crowd = Rc::new(ConnectionLimiter::new(MOST_CONNECTIONS));
         let mut accepting = JoinSet::new();
         for (door, listener, _) in doors {
             let mut keeper =
-                Doorkeeper::start(listener, cancel.clone()).map_err(ServeError::Runtime)?;
+                Acceptor::start(listener, cancel.clone()).map_err(ServeError::Runtime)?;
             let (house, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
             accepting.spawn_local(async move {
                 while let Some(come) = keeper.next().await {
@@ -303,7 +304,7 @@ fn own_socket(instance: &Instance) -> Result<StdUnixListener, ServeError> {
 /// Answers at the daemon's own socket. Where the folder was removed under it, it is found there again; it ends
 /// where another daemon has begun there since.
 async fn answer_at_own_socket(
-    house: Rc<House>,
+    house: Rc<ServerState>,
     instance: Rc<Instance>,
     own: UnixListener,
     clock: Clock,

@@ -21,7 +21,7 @@ use callosum_mesh::journal::{Cursor, Journal, JournalError, Notice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{discord::Content, hub};
+use super::{broker, discord::Content};
 use callosum_config::{SinkKind, SinkSetting};
 
 /// Interval of looks at the log.
@@ -83,7 +83,7 @@ impl Sink {
         setting: SinkSetting,
         disk: Disk,
         folder: PathBuf,
-        open: hub::Opener,
+        open: broker::Opener,
     ) -> io::Result<Self> {
         let SinkKind::Discord = setting.kind;
         let status = Arc::new(Mutex::new(SinkStatus {
@@ -122,7 +122,7 @@ struct Work {
     disk: Disk,
     /// The file with the cursor.
     file: PathBuf,
-    open: hub::Opener,
+    open: broker::Opener,
     status: Arc<Mutex<SinkStatus>>,
     stopped: mpsc::Receiver<()>,
     /// Most events of the next message: one, after a message was refused for what it says.

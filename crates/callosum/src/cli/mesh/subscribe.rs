@@ -15,7 +15,7 @@ use callosum_app::mesh::subscribe::{
 };
 use callosum_app::mesh::subscription::{MOST_PENDING, Subscription, SubscriptionError};
 use callosum_app::{CommandError, Exit};
-use callosum_daemon::{Listening, Told, hand_in};
+use callosum_daemon::{Listening, ServerMessage, hand_in};
 use callosum_mesh::event::{Draft, Event, LONGEST, UnreadValue, read_value};
 use callosum_mesh::journal::{Cursor, Durability, JournalError};
 use callosum_mesh::topic::Pattern;
@@ -174,7 +174,7 @@ impl Subscriber<'_> {
         Ok(())
     }
 
-    fn show(&mut self, told: &Told) -> Result<(), CommandError> {
+    fn show(&mut self, told: &ServerMessage) -> Result<(), CommandError> {
         if !told.data.is_empty() {
             let unread = |error: serde_json::Error| {
                 let what = "cannot parse what the daemon sent";

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use callosum_app::serve::detached::{FOLDER, PATIENCE, PAUSE};
 use callosum_app::{CommandError, Exit, store};
-use callosum_daemon::{Wish, running};
+use callosum_daemon::{ListenTarget, running};
 use callosum_host::process;
 use callosum_host::process::{Launch, Limits};
 
@@ -40,9 +40,9 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             &error,
         )
     })?;
-    let spelled = |wish: Wish| match wish {
-        Wish::Off => "off".to_owned(),
-        Wish::At(address) => address.to_string(),
+    let spelled = |wish: ListenTarget| match wish {
+        ListenTarget::Off => "off".to_owned(),
+        ListenTarget::At(address) => address.to_string(),
     };
     let arguments: [OsString; 11] = [
         "serve".into(),

@@ -21,8 +21,8 @@ use callosum_app::{CommandError, Exit, explain, shell_word, store};
 use callosum_client::presence::presence_source;
 use callosum_config::{Environment, Homes, MatrixFile, SinkSetting};
 use callosum_daemon::{
-    Addresses, Instance, Serving, Setting, Wish, ask, is_held, may_be_there, noted_pid, running,
-    serve,
+    Addresses, Instance, ListenTarget, Serving, Setting, ask, is_held, may_be_there, noted_pid,
+    running, serve,
 };
 use callosum_host::Disk;
 use callosum_host::process::Cancel;
@@ -75,13 +75,13 @@ Examples:
 struct HowArgs {
     /// Address of the events: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
-    events: Option<Wish>,
+    events: Option<ListenTarget>,
     /// Address of the bus: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
-    bus: Option<Wish>,
+    bus: Option<ListenTarget>,
     /// Address of the metrics: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
-    metrics: Option<Wish>,
+    metrics: Option<ListenTarget>,
     /// Limit each connection to N events per second
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
@@ -314,7 +314,7 @@ impl Failure {
 /// Where each is to be: as the flag says, else the variable, else the seed.
 fn addresses(environment: &Environment, how: &HowArgs) -> Result<Addresses, CommandError> {
     let usual = Addresses::default();
-    let wish = |flag: Option<Wish>, variable: &str, usual: Wish| {
+    let wish = |flag: Option<ListenTarget>, variable: &str, usual: ListenTarget| {
         if let Some(wish) = flag {
             return Ok(wish);
         }
@@ -322,7 +322,7 @@ fn addresses(environment: &Environment, how: &HowArgs) -> Result<Addresses, Comm
             return Ok(usual);
         };
         let text = value.to_string_lossy();
-        text.parse::<Wish>().map_err(|error| {
+        text.parse::<ListenTarget>().map_err(|error| {
             let what = format!("the variable {variable} is `{text}`");
             CommandError::because(Exit::Environment, what, &error)
         })

@@ -16,20 +16,20 @@ use tokio::sync::oneshot;
 /// error.
 pub(super) type Synced = Result<Duration, Arc<Undecided>>;
 
-struct Order {
+struct SyncRequest {
     what: Unsynced,
     done: oneshot::Sender<Synced>,
 }
 
 /// The thread; it ends when this is dropped and nothing waits any more.
 pub(super) struct Syncer {
-    orders: Option<mpsc::Sender<Order>>,
+    orders: Option<mpsc::Sender<SyncRequest>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Syncer {
     pub(super) fn start() -> io::Result<Self> {
-        let (orders, waiting) = mpsc::channel::<Order>();
+        let (orders, waiting) = mpsc::channel::<SyncRequest>();
         let thread = thread::Builder::new().spawn(move || {
             while let Ok(first) = waiting.recv() {
                 let mut orders = vec![first];
@@ -64,7 +64,7 @@ impl Syncer {
         let (done, result) = oneshot::channel();
         if let Some(orders) = &self.orders {
             // The thread ends only after this is dropped.
-            drop(orders.send(Order { what, done }));
+            drop(orders.send(SyncRequest { what, done }));
         }
         result
     }

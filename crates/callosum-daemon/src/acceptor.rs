@@ -1,4 +1,4 @@
-//! [`Doorkeeper`]: the thread at a port, which checks the owner of a connection the moment that it arrives.
+//! [`Acceptor`]: the thread at a port, which checks the owner of a connection the moment that it arrives.
 //!
 //! Many clients publish something and disconnect without waiting for an answer. A request in
 //! progress must not delay the check: once the peer has disconnected, its user can no longer be
@@ -25,19 +25,19 @@ use super::run::PAUSE;
 const MOST_WAITING: usize = 64;
 
 /// Queue of the connections of a port, in their order.
-pub(super) struct Doorkeeper {
-    come: mpsc::Receiver<Come>,
+pub(super) struct Acceptor {
+    come: mpsc::Receiver<Accepted>,
 }
 
 /// One who has come.
-pub(super) struct Come {
+pub(super) struct Accepted {
     pub(super) stream: TcpStream,
     pub(super) peer: Peer,
     /// Whether the peer has disconnected, and can only have been this user.
     pub(super) is_ours_alone: bool,
 }
 
-impl Doorkeeper {
+impl Acceptor {
     /// Begins to wait for connections, until that is cancelled. The listener does not block.
     pub(super) fn start(listener: TcpListener, cancel: Cancel) -> io::Result<Self> {
         let (tell, come) = mpsc::channel(MOST_WAITING);
@@ -49,7 +49,7 @@ impl Doorkeeper {
                         if peer == Peer::Other {
                             company.is_joined();
                         }
-                        let come = Come {
+                        let come = Accepted {
                             stream,
                             peer,
                             is_ours_alone: peer == Peer::Gone && company.is_alone(),
@@ -69,7 +69,7 @@ impl Doorkeeper {
     }
 
     /// Returns the next connection. `None` once no more are accepted.
-    pub(super) async fn next(&mut self) -> Option<Come> {
+    pub(super) async fn next(&mut self) -> Option<Accepted> {
         self.come.recv().await
     }
 }

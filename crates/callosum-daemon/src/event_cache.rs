@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, rc::Rc};
 
-use super::frame::Frame;
+use super::encoded_event::EncodedEvent;
 
 /// Most bytes that are kept: more than the longest list of a post.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -13,14 +13,14 @@ const BESIDE: usize = 1024;
 /// Events that follow one another in the log without a gap.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    frames: VecDeque<Rc<Frame>>,
+    frames: VecDeque<Rc<EncodedEvent>>,
     bytes: usize,
 }
 
 impl Recent {
     /// Adds an event of the log. Events that do not directly precede it are forgotten, and so are
     /// the oldest past the limit.
-    pub(super) fn push(&mut self, frame: &Rc<Frame>) {
+    pub(super) fn push(&mut self, frame: &Rc<EncodedEvent>) {
         let last = self.frames.back().map(|last| last.event.seq);
         if last.is_some_and(|last| last + 1 != frame.event.seq) {
             self.clear();
@@ -36,7 +36,7 @@ impl Recent {
 
     /// Returns the events after this one, up to about `most` bytes. `None` if some of them are not
     /// kept.
-    pub(super) fn after(&self, seq: u64, most: usize) -> Option<Vec<Rc<Frame>>> {
+    pub(super) fn after(&self, seq: u64, most: usize) -> Option<Vec<Rc<EncodedEvent>>> {
         let first = self.frames.front()?.event.seq;
         let begin = usize::try_from((seq + 1).checked_sub(first)?).ok()?;
         if begin >= self.frames.len() {
@@ -58,7 +58,7 @@ impl Recent {
     }
 }
 
-fn cost(frame: &Frame) -> usize {
+fn cost(frame: &EncodedEvent) -> usize {
     // The text, and what it was made of.
     2 * frame.len() + BESIDE
 }
@@ -70,17 +70,17 @@ mod tests {
 
     use super::*;
 
-    fn frame(seq: u64, bytes: usize) -> Rc<Frame> {
+    fn frame(seq: u64, bytes: usize) -> Rc<EncodedEvent> {
         let value = json!({
             "seq": seq, "origin": "o", "id": "i", "type": "a.b", "event": "a.b", "source": "codex",
             "machine": "m", "timestamp": "2026-01-02T03:04:05Z", "ts": 1.0, "session_id": null,
             "pane_id": null, "cwd": null, "payload": {"text": "x".repeat(bytes)},
         });
         let event: Event = serde_json::from_value(value).unwrap();
-        Rc::new(Frame::new(event))
+        Rc::new(EncodedEvent::new(event))
     }
 
-    fn seqs(found: Option<Vec<Rc<Frame>>>) -> Option<Vec<u64>> {
+    fn seqs(found: Option<Vec<Rc<EncodedEvent>>>) -> Option<Vec<u64>> {
         found.map(|frames| frames.iter().map(|frame| frame.event.seq).collect())
     }
 

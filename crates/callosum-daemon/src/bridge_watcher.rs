@@ -1,11 +1,11 @@
-//! [`Scribe`]: the thread that separates concurrent authors of the bridge file, and reads what each of them wrote.
+//! [`BridgeWatcher`]: the thread that separates concurrent authors of the bridge file, and reads what each of them wrote.
 //!
 //! Two authors who edit the file overwrite one another's additions as soon as both have read it. An
 //! author who begins to write gets the file alone as soon as this thread notices: a [`StandbyFile`]
 //! replaces it, for the next one. Each text is read when its file is closed, and the file goes back
 //! to where it was written, no matter what else the daemon is doing.
-//! [`Keeper`](super::keeper::Keeper) applies the text when it gets to it. Two authors who open the
-//! file before that still overwrite one another; [`Trail`] counts them.
+//! [`BoardWorker`](super::board_worker::Keeper) applies the text when it gets to it. Two authors who open the
+//! file before that still overwrite one another; [`BridgeVersions`] counts them.
 
 use std::{
     io,
@@ -26,8 +26,8 @@ use callosum_host::{
 use callosum_mesh::bridge::{FILE, KEPT, NEXT, StandbyFile};
 
 use super::{
-    replaced::Replaced,
-    trail::{Place, Reading, Trail},
+    bridge_versions::{BridgeVersions, Reading, VersionKey},
+    unlinked_files::Replaced,
 };
 
 /// Time without notices after which the identity of the folder is checked.
@@ -46,7 +46,7 @@ const MOST: usize = 64;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// The thread; asked to end when this is dropped, and not waited for.
-pub(super) struct Scribe {
+pub(super) struct BridgeWatcher {
     read: Arc<Mutex<Read>>,
     apart: Arc<Apart>,
     is_over: Arc<AtomicBool>,
@@ -82,7 +82,7 @@ pub(super) struct Read {
     pub(super) overwritten: usize,
 }
 
-impl Scribe {
+impl BridgeWatcher {
     /// Begins to read the file in the folder of the mesh; says by `tell` that there is something to take over.
     pub(super) fn start(
         disk: Disk,
@@ -100,7 +100,7 @@ impl Scribe {
             is_over: Arc::clone(&is_over),
             watch: None,
             apart: Arc::clone(&apart),
-            trail: Trail::default(),
+            trail: BridgeVersions::default(),
             replaced: Replaced::default(),
             shown: None,
         };
@@ -135,7 +135,7 @@ impl Scribe {
     }
 }
 
-impl Drop for Scribe {
+impl Drop for BridgeWatcher {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
@@ -148,7 +148,7 @@ struct Work {
     is_over: Arc<AtomicBool>,
     watch: Option<Watched>,
     apart: Arc<Apart>,
-    trail: Trail,
+    trail: BridgeVersions,
     replaced: Replaced,
     spare: StandbyFile,
     /// The last projection that was read in the file, and its revision.
@@ -231,11 +231,11 @@ impl Work {
         }
         for change in changes {
             let place = match change.folder {
-                _ if change.change == Change::Unknown => Place::Bridge,
-                0 if change.name == FILE => Place::Bridge,
-                1 if change.name == NEXT => Place::Next,
+                _ if change.change == Change::Unknown => VersionKey::Bridge,
+                0 if change.name == FILE => VersionKey::Bridge,
+                1 if change.name == NEXT => VersionKey::Next,
                 0 | 1 => continue,
-                _ => Place::Late(change.name),
+                _ => VersionKey::Late(change.name),
             };
             self.trail.hear(place, change.change);
         }
@@ -312,11 +312,11 @@ impl Work {
 
     /// Reads a file. Returns whether someone has written something new. A file that cannot be read
     /// is left to the keeper, which counts it.
-    fn reads(&mut self, place: &Place) -> bool {
+    fn reads(&mut self, place: &VersionKey) -> bool {
         let path = match place {
-            Place::Bridge => self.folder.join(FILE),
-            Place::Next => self.folder.join(KEPT).join(NEXT),
-            Place::Late(name) => self.spare.folder().join(name),
+            VersionKey::Bridge => self.folder.join(FILE),
+            VersionKey::Next => self.folder.join(KEPT).join(NEXT),
+            VersionKey::Late(name) => self.spare.folder().join(name),
         };
         let stat = self.disk.stat(&path).ok().flatten();
         let is_read =
@@ -327,7 +327,7 @@ impl Work {
         };
         let bytes = file.as_ref().and_then(|file| file.read_all().ok());
         let reading = self.trail.read(place, bytes.as_deref());
-        if let (Place::Bridge, Some(file), Some(bytes)) = (place, file, &bytes) {
+        if let (VersionKey::Bridge, Some(file), Some(bytes)) = (place, file, &bytes) {
             let id = file.id().ok().flatten();
             self.replaced.record(file, id, bytes);
         }
@@ -338,7 +338,7 @@ impl Work {
         if reading == Reading::New
             && let Ok(Some(revision)) = self.spare.revision_of(&bytes)
         {
-            if *place == Place::Bridge {
+            if *place == VersionKey::Bridge {
                 self.shown = Some((revision, bytes));
             }
             return false;

@@ -22,14 +22,14 @@ use callosum_mesh::{
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot};
 
 use super::{
-    appending::Post,
-    frame::Frame,
-    keeper::{Busy, Keeper},
+    append_queue::Post,
+    board_worker::{BoardWorker, Busy},
+    encoded_event::EncodedEvent,
+    event_cache::Recent,
+    fsync_worker::Syncer,
     metrics::Counts,
-    recent::Recent,
     run::ServeError,
-    seat::Seat,
-    syncer::Syncer,
+    send_queue::SendQueue,
 };
 
 /// Interval of looks at the log while there are subscribers.
@@ -71,7 +71,7 @@ pub(super) struct Hub {
     pub(super) seen: Cell<u64>,
     /// The end of the log when all subscribers had got everything in it.
     pub(super) tip: RefCell<LogEnd>,
-    pub(super) seats: RefCell<Vec<Rc<Seat>>>,
+    pub(super) seats: RefCell<Vec<Rc<SendQueue>>>,
     /// Latest events, while there is any subscriber.
     recent: RefCell<Recent>,
     pub(super) posts: RefCell<Vec<Post>>,
@@ -80,13 +80,13 @@ pub(super) struct Hub {
     /// Permit to read a piece of the log for a subscriber that is behind. There is one at a time,
     /// in turns, so that a publisher waits for one piece and not for one of each.
     replaying: Semaphore,
-    keeper: Keeper,
+    keeper: BoardWorker,
     pub(super) counts: Counts,
 }
 
 impl Hub {
     /// Opens the log. Events that are in it already go only to subscribers that ask for them.
-    pub(super) fn open(open: Opener, keeper: Keeper) -> Result<Self, ServeError> {
+    pub(super) fn open(open: Opener, keeper: BoardWorker) -> Result<Self, ServeError> {
         let mut journal = open()?;
         let before = journal.tip()?;
         let turn = journal.turn()?;
@@ -145,15 +145,15 @@ impl Hub {
 
     /// Returns recent events after this one, up to about `most` bytes. `None` if they have to be
     /// read from the log.
-    pub(super) fn recent_after(&self, seq: u64, most: usize) -> Option<Vec<Rc<Frame>>> {
+    pub(super) fn recent_after(&self, seq: u64, most: usize) -> Option<Vec<Rc<EncodedEvent>>> {
         self.recent.borrow().after(seq, most)
     }
 
-    pub(super) fn seat(&self, seat: &Rc<Seat>) {
+    pub(super) fn seat(&self, seat: &Rc<SendQueue>) {
         self.seats.borrow_mut().push(Rc::clone(seat));
     }
 
-    pub(super) fn unseat(&self, seat: &Rc<Seat>) {
+    pub(super) fn unseat(&self, seat: &Rc<SendQueue>) {
         self.seats
             .borrow_mut()
             .retain(|other| !Rc::ptr_eq(other, seat));
@@ -165,7 +165,7 @@ impl Hub {
     }
 
     /// The thread that keeps the board.
-    pub(super) fn keeper(&self) -> &Keeper {
+    pub(super) fn keeper(&self) -> &BoardWorker {
         &self.keeper
     }
 
@@ -319,7 +319,7 @@ impl Hub {
             if seats.is_empty() {
                 continue;
             }
-            let frame = Rc::new(Frame::new(event));
+            let frame = Rc::new(EncodedEvent::new(event));
             if frame.event.seq > 0 {
                 recent.push(&frame);
             }

@@ -1,4 +1,4 @@
-//! [`Feed`]: the events of one subscriber, from a cursor on, without a gap between what was and what
+//! [`Subscription`]: the events of one subscriber, from a cursor on, without a gap between what was and what
 //! is.
 
 use std::rc::Rc;
@@ -9,9 +9,9 @@ use callosum_mesh::{
 };
 
 use super::{
-    frame::Frame,
-    hub::Hub,
-    seat::{Item, Seat},
+    broker::Hub,
+    encoded_event::EncodedEvent,
+    send_queue::{Item, SendQueue},
 };
 
 /// So many events are read from the log before others have their turn.
@@ -22,19 +22,19 @@ const BATCH: usize = 64;
 const CHUNK: usize = 16 * 1024;
 
 /// A subscription; it ends when this is dropped.
-pub(super) struct Feed {
+pub(super) struct Subscription {
     hub: Rc<Hub>,
-    seat: Rc<Seat>,
+    seat: Rc<SendQueue>,
     /// The log that it reads.
     origin: String,
     /// Reader, as long as the log has undelivered events.
     reader: Option<Reader>,
 }
 
-impl Feed {
+impl Subscription {
     /// Begins after `since`, or with what happens from now on.
     pub(super) fn begin(hub: &Rc<Hub>, patterns: Vec<Pattern>, since: Option<&Cursor>) -> Self {
-        let seat = Rc::new(Seat::new(patterns, hub.seen()));
+        let seat = Rc::new(SendQueue::new(patterns, hub.seen()));
         let reader = since.map(|since| {
             // A position past the end of the log is from another log: the feed is reset at once, so
             // that no client keeps it as a cursor.
@@ -116,7 +116,7 @@ impl Feed {
         let frames = batch
             .events
             .into_iter()
-            .map(|event| Rc::new(Frame::new(event)));
+            .map(|event| Rc::new(EncodedEvent::new(event)));
         items.extend(
             frames
                 .filter(|frame| self.seat.wants(frame))
@@ -144,7 +144,7 @@ impl Feed {
     }
 }
 
-impl Drop for Feed {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.hub.unseat(&self.seat);
     }

@@ -1,4 +1,4 @@
-//! [`Frame`]: an event as it goes out, written once for all who hear it.
+//! [`EncodedEvent`]: an event as it goes out, written once for all who hear it.
 
 use callosum_evidence::terminal_escape::in_json;
 use callosum_mesh::event::Event;
@@ -13,7 +13,7 @@ pub(super) const STREAM_END: &str = "\n\n";
 
 /// An event, and its text.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(super) struct EncodedEvent {
     pub(super) event: Event,
     /// A message of the bus.
     bus: Utf8Bytes,
@@ -21,7 +21,7 @@ pub(super) struct Frame {
     json: usize,
 }
 
-impl Frame {
+impl EncodedEvent {
     pub(super) fn new(event: Event) -> Self {
         let Event { seq, origin, .. } = &event;
         let mut bus = match seq {
@@ -100,7 +100,7 @@ mod tests {
             });
             let event: Event = serde_json::from_value(value).unwrap();
             let text = serde_json::to_string(&event).unwrap();
-            let frame = Frame::new(event);
+            let frame = EncodedEvent::new(event);
             assert_eq!(frame.len(), text.len());
             let mut stream = String::new();
             frame.write_stream(&mut stream);

@@ -15,11 +15,11 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::time::Instant;
 
 use super::{
-    House,
-    hub::{Published, Unpublished},
+    ServerState,
+    broker::{Published, Unpublished},
     rate::Meter,
-    reply::{self, Reply},
     request::{self, Unread},
+    response::{self, Reply},
 };
 
 /// Most events of a list.
@@ -27,7 +27,7 @@ const MOST: usize = 1000;
 
 /// Reason for rejecting events.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum PostError {
     /// Something is wrong with them: with which, and what.
     Faults(Vec<(usize, InvalidEvent)>),
     /// A list is longer than it may be.
@@ -46,7 +46,7 @@ pub(super) enum Refusal {
     Busy,
 }
 
-impl From<Unpublished> for Refusal {
+impl From<Unpublished> for PostError {
     fn from(unpublished: Unpublished) -> Self {
         match unpublished {
             Unpublished::Busy => Self::Busy,
@@ -76,14 +76,14 @@ const BUSY: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The answer to a request that hands events in.
 pub(super) async fn answer(
-    house: &Rc<House>,
+    house: &Rc<ServerState>,
     meter: &Meter,
     request: Request<Incoming>,
 ) -> Response<Reply> {
     let mut durability = Durability::Logged;
     let query = match request::query(request.uri()) {
         Ok(query) => query,
-        Err(words) => return reply::error(StatusCode::BAD_REQUEST, &words),
+        Err(words) => return response::error(StatusCode::BAD_REQUEST, &words),
     };
     for (key, value) in query {
         let known = Durability::ALL
@@ -93,11 +93,11 @@ pub(super) async fn answer(
             ("durability", Some(known)) => durability = known,
             ("durability", None) => {
                 let words = "`durability` must be ephemeral, logged or synced";
-                return reply::error(StatusCode::BAD_REQUEST, words);
+                return response::error(StatusCode::BAD_REQUEST, words);
             }
             _ => {
                 let words = format!("unknown query key `{key}` (allowed: `durability`)");
-                return reply::error(StatusCode::BAD_REQUEST, &words);
+                return response::error(StatusCode::BAD_REQUEST, &words);
             }
         }
     }
@@ -123,7 +123,7 @@ pub(super) async fn answer(
                 Unread::Broken => ("faults", StatusCode::BAD_REQUEST, "the body ended too soon"),
             };
             house.hub.counts.refused(label);
-            return reply::error(status, words);
+            return response::error(status, words);
         }
     };
     let is_list = body.trim_ascii_start().first() == Some(&b'[');
@@ -135,7 +135,7 @@ pub(super) async fn answer(
             } else {
                 acks.pop().unwrap_or_default()
             };
-            reply::data(StatusCode::OK, &answer)
+            response::data(StatusCode::OK, &answer)
         }
         Err(refusal) => refusal.response(house),
     }
@@ -167,26 +167,26 @@ impl Published {
 
 /// Reads one event or a list of them, stores them and delivers them.
 pub(super) async fn taken(
-    house: &Rc<House>,
+    house: &Rc<ServerState>,
     meter: &Meter,
     body: &[u8],
     durability: Durability,
-) -> Result<Published, Refusal> {
+) -> Result<Published, PostError> {
     let drafts = read(body)?;
     meter
         .take(drafts.len(), Instant::now())
-        .map_err(Refusal::Rate)?;
+        .map_err(PostError::Rate)?;
     Ok(house.hub.publish(drafts, durability).await?)
 }
 
-fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
+fn read(body: &[u8]) -> Result<Vec<Draft>, PostError> {
     let whole = |words: String| {
         let fault = InvalidEvent {
             key: String::new(),
             found: words,
             wanted: "an event, or a list of events, in JSON".to_owned(),
         };
-        Refusal::Faults(vec![(0, fault)])
+        PostError::Faults(vec![(0, fault)])
     };
     let unread = |error: serde_json::Error| whole(format!("invalid JSON ({error})"));
     let is_list = body.trim_ascii_start().first() == Some(&b'[');
@@ -199,13 +199,13 @@ fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
         return Err(whole("an empty list".to_owned()));
     }
     if items.len() > MOST {
-        return Err(Refusal::TooMany);
+        return Err(PostError::TooMany);
     }
     let mut drafts = Vec::with_capacity(items.len());
     let mut faults = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
         if item.get().len() > LONGEST {
-            return Err(Refusal::TooLong(index));
+            return Err(PostError::TooLong(index));
         }
         let value = match read_value(item.get()) {
             Ok(value) => value,
@@ -229,11 +229,11 @@ fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
     if faults.is_empty() {
         Ok(drafts)
     } else {
-        Err(Refusal::Faults(faults))
+        Err(PostError::Faults(faults))
     }
 }
 
-impl Refusal {
+impl PostError {
     /// As a label of a metric.
     fn label(&self) -> &'static str {
         match self {
@@ -248,7 +248,7 @@ impl Refusal {
     }
 
     /// Returns an object with a member `error`, and more members with details.
-    pub(super) fn to_json(&self, house: &House) -> Value {
+    pub(super) fn to_json(&self, house: &ServerState) -> Value {
         house.hub.counts.refused(self.label());
         match self {
             Self::Faults(faults) => {
@@ -296,14 +296,14 @@ impl Refusal {
         }
     }
 
-    fn response(&self, house: &House) -> Response<Reply> {
+    fn response(&self, house: &ServerState) -> Response<Reply> {
         let body = self.to_json(house);
         let status = match self {
             Self::Faults(_) => StatusCode::BAD_REQUEST,
             Self::TooMany | Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Rate(wait) => {
                 let words = body["error"].as_str().unwrap_or_default();
-                return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
+                return response::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
             }
             Self::Board(
                 _,
@@ -312,7 +312,7 @@ impl Refusal {
             Self::Board(..) | Self::Reused(_) => StatusCode::CONFLICT,
             Self::Busy => {
                 let words = body["error"].as_str().unwrap_or_default();
-                return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, BUSY);
+                return response::later(StatusCode::SERVICE_UNAVAILABLE, words, BUSY);
             }
             Self::Log(undecided) => match &undecided.error {
                 MeshError::Disk(error)
@@ -325,6 +325,6 @@ impl Refusal {
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         };
-        reply::data(status, &body)
+        response::data(status, &body)
     }
 }

@@ -1,4 +1,4 @@
-//! [`House`]: all that an answer may need.
+//! [`ServerState`]: all that an answer may need.
 
 use std::{
     cell::{Cell, RefCell},
@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    hub::Hub,
+    broker::Hub,
     instance::Serving,
     metrics::{self, Gauges},
     models::Models,
@@ -38,7 +38,7 @@ const LONG_BODIES: usize = LONGEST_BODY;
 const LONG_BODY: usize = 64 * 1024;
 
 /// The daemon, as its answers see it.
-pub(super) struct House {
+pub(super) struct ServerState {
     pub(super) hub: Rc<Hub>,
     pub(super) rates: Rc<Rates>,
     pub(super) serving: Serving,
@@ -71,7 +71,7 @@ pub(super) struct Listeners {
 
 /// The place of one who listens; free again when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place(Rc<Cell<usize>>);
+pub(super) struct Permit(Rc<Cell<usize>>);
 
 /// The right to answer in pieces, for so many at once.
 #[derive(Debug)]
@@ -146,17 +146,17 @@ impl Default for LongBodies {
     }
 }
 
-impl House {
+impl ServerState {
     /// A place among those who listen, if there is one left.
     pub(super) fn listen(
         &self,
         transport: impl Fn(&Listeners) -> &Rc<Cell<usize>>,
-    ) -> Option<Place> {
+    ) -> Option<Permit> {
         let Listeners { streams, bus } = &self.listeners;
         let count = transport(&self.listeners);
         (streams.get() + bus.get() < MOST_LISTENERS).then(|| {
             count.set(count.get() + 1);
-            Place(Rc::clone(count))
+            Permit(Rc::clone(count))
         })
     }
 
@@ -238,7 +238,7 @@ impl House {
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }

@@ -1,7 +1,7 @@
-//! [`Trail`]: records which versions of the bridge file were read, and how many were overwritten before that.
+//! [`BridgeVersions`]: records which versions of the bridge file were read, and how many were overwritten before that.
 //!
-//! Start with [`Trail::hear`], which follows each file from place to place, and with
-//! [`Trail::read`]. Each reading is of one version, so if a file was closed more often than it was
+//! Start with [`BridgeVersions::hear`], which follows each file from place to place, and with
+//! [`BridgeVersions::read`]. Each reading is of one version, so if a file was closed more often than it was
 //! read, the rest were overwritten unread.
 //!
 //! Deliberately not here: watching and reading. The caller passes the changes and the results of
@@ -19,7 +19,7 @@ const MOST: usize = 256;
 
 /// Place of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum VersionKey {
     /// Place of the bridge file.
     Bridge,
     /// Place of the next projection, and for a moment of a file that was exchanged away.
@@ -42,8 +42,8 @@ pub(super) enum Reading {
 
 /// Files and their readings.
 #[derive(Debug, Default)]
-pub(super) struct Trail {
-    sheets: BTreeMap<Place, Sheet>,
+pub(super) struct BridgeVersions {
+    sheets: BTreeMap<VersionKey, Sheet>,
     /// A file that was in one of the places, until it is known where it is now.
     adrift: Option<Adrift>,
     lost: usize,
@@ -82,9 +82,9 @@ struct Adrift {
     is_old: bool,
 }
 
-impl Trail {
+impl BridgeVersions {
     /// Takes in what was done to a file.
-    pub(super) fn hear(&mut self, place: Place, change: Change) {
+    pub(super) fn hear(&mut self, place: VersionKey, change: Change) {
         match change {
             Change::Begun => {
                 let sheet = self.sheet(place);
@@ -107,13 +107,13 @@ impl Trail {
         }
     }
 
-    fn put(&mut self, place: Place, by: Move) {
+    fn put(&mut self, place: VersionKey, by: Move) {
         let came = self
             .adrift
             .take_if(|adrift| adrift.by == Some(by))
             .map(|adrift| adrift.sheet);
         self.settle();
-        let is_bridge = place == Place::Bridge;
+        let is_bridge = place == VersionKey::Bridge;
         let was = self.sheets.remove(&place);
         if is_bridge {
             self.adrift = Some(Adrift {
@@ -136,8 +136,8 @@ impl Trail {
         self.sheets.insert(place, sheet);
     }
 
-    fn gone(&mut self, place: Place, by: Move) {
-        let was_bridge = place == Place::Bridge;
+    fn gone(&mut self, place: VersionKey, by: Move) {
+        let was_bridge = place == VersionKey::Bridge;
         if was_bridge
             && let Some(adrift) = self.adrift.as_mut().filter(|adrift| adrift.by.is_none())
         {
@@ -174,36 +174,36 @@ impl Trail {
 
     /// Marks the bridge file to be read, even without a notice.
     pub(super) fn look(&mut self) {
-        self.sheet(Place::Bridge).is_due = true;
+        self.sheet(VersionKey::Bridge).is_due = true;
     }
 
     /// Whether someone writes, or has written, into the file in the bridge file's place.
     pub(super) fn is_written(&self) -> bool {
-        let bridge = self.sheets.get(&Place::Bridge);
+        let bridge = self.sheets.get(&VersionKey::Bridge);
         bridge.is_some_and(|sheet| sheet.is_written)
     }
 
     /// Whether no one is writing a file that was exchanged away, and its text was read.
     pub(super) fn is_done(&self, late: &OsStr) -> bool {
-        let sheet = self.sheets.get(&Place::Late(late.to_owned()));
+        let sheet = self.sheets.get(&VersionKey::Late(late.to_owned()));
         sheet.is_some_and(|sheet| !sheet.is_begun && !sheet.is_due && !sheet.is_cut)
     }
 
     /// Has the file in the bridge file's place stay, until it is written once more.
     pub(super) fn leave(&mut self) {
-        self.sheet(Place::Bridge).is_written = false;
+        self.sheet(VersionKey::Bridge).is_written = false;
     }
 
     /// Returns the places to read. A file that is somewhere only for a moment is read where it
     /// goes.
-    pub(super) fn due(&self) -> Vec<Place> {
+    pub(super) fn due(&self) -> Vec<VersionKey> {
         let due = self.sheets.iter();
-        let due = due.filter(|(place, sheet)| sheet.is_due && **place != Place::Next);
+        let due = due.filter(|(place, sheet)| sheet.is_due && **place != VersionKey::Next);
         due.map(|(place, _)| place.clone()).collect()
     }
 
     /// Takes in what was read, or that nothing could be; how that came out.
-    pub(super) fn read(&mut self, place: &Place, bytes: Option<&[u8]>) -> Reading {
+    pub(super) fn read(&mut self, place: &VersionKey, bytes: Option<&[u8]>) -> Reading {
         let sheet = self.sheet(place.clone());
         sheet.is_due = false;
         let reading = match bytes {
@@ -246,7 +246,7 @@ impl Trail {
             }
         }
         self.sheets.retain(|place, sheet| {
-            *place == Place::Bridge || sheet.unread > 0 || sheet.is_begun || sheet.is_due
+            *place == VersionKey::Bridge || sheet.unread > 0 || sheet.is_begun || sheet.is_due
         });
         while self.sheets.len() > MOST {
             self.lost += self.sheets.pop_last().map_or(0, |(_, sheet)| sheet.unread);
@@ -254,7 +254,7 @@ impl Trail {
         std::mem::take(&mut self.lost)
     }
 
-    fn sheet(&mut self, place: Place) -> &mut Sheet {
+    fn sheet(&mut self, place: VersionKey) -> &mut Sheet {
         self.sheets.entry(place).or_default()
     }
 }
@@ -263,19 +263,19 @@ impl Trail {
 mod tests {
     use super::*;
     use Change::{Begun, Closed, Gone, Put};
-    use Place::{Bridge, Late, Next};
+    use VersionKey::{Bridge, Late, Next};
 
     fn late_name() -> &'static OsStr {
         OsStr::new("1.json")
     }
 
-    fn late() -> Place {
+    fn late() -> VersionKey {
         Late(late_name().into())
     }
 
     /// A trail that has heard all of this.
-    fn heard(changes: &[(Place, Change)]) -> Trail {
-        let mut trail = Trail::default();
+    fn heard(changes: &[(VersionKey, Change)]) -> BridgeVersions {
+        let mut trail = BridgeVersions::default();
         for (place, change) in changes {
             trail.hear(place.clone(), *change);
         }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     /// Has everything that is due read, and found to be new.
-    fn read_all(trail: &mut Trail) -> usize {
+    fn read_all(trail: &mut BridgeVersions) -> usize {
         for (nth, place) in trail.due().into_iter().enumerate() {
             let bytes = format!("{{{nth}}}");
             assert_eq!(trail.read(&place, Some(bytes.as_bytes())), Reading::New);
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn what_was_overwritten_unread_is_counted() {
         let (one, two) = (Move(1), Move(2));
-        let bridge = |changes: &[Change]| -> Vec<(Place, Change)> {
+        let bridge = |changes: &[Change]| -> Vec<(VersionKey, Change)> {
             changes.iter().map(|change| (Bridge, *change)).collect()
         };
         let exchanged = [Put(one), Gone(two)];
@@ -384,7 +384,7 @@ mod tests {
     /// done.
     #[test]
     fn a_file_that_is_put_back_keeps_what_is_not_read() {
-        let moved = |from: Place, to: Place, by: u32| {
+        let moved = |from: VersionKey, to: VersionKey, by: u32| {
             [
                 (from.clone(), Gone(Move(by))),
                 (to.clone(), Put(Move(by))),

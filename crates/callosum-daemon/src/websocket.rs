@@ -28,15 +28,15 @@ use tokio_tungstenite::{
 };
 
 use super::{
-    House,
-    feed::Feed,
-    hub::Published,
-    posting::{self, Refusal},
+    ServerState,
+    broker::Published,
+    get_events::{self, MOST_PATTERNS},
+    post_events::{self, PostError},
     rate::Meter,
-    reading::{self, MOST_PATTERNS},
-    reply::{self, Reply},
     request::LONGEST_BODY,
-    seat::Item,
+    response::{self, Reply},
+    send_queue::Item,
+    subscription::Subscription,
 };
 
 /// Time after which a silent client is pinged.
@@ -58,7 +58,7 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// The answer to a request that wants to change to the bus.
 pub(super) fn answer(
-    house: &Rc<House>,
+    house: &Rc<ServerState>,
     meter: Rc<Meter>,
     request: &mut Request<Incoming>,
 ) -> Response<Reply> {
@@ -76,12 +76,12 @@ pub(super) fn answer(
     let key = headers.get(header::SEC_WEBSOCKET_KEY).filter(|_| is_sound);
     let Some(accept) = key.map(|key| derive_accept_key(key.as_bytes())) else {
         let words = "not a handshake of WebSocket version 13";
-        return reply::error(StatusCode::BAD_REQUEST, words);
+        return response::error(StatusCode::BAD_REQUEST, words);
     };
     let Some(place) = house.listen(|listeners| &listeners.bus) else {
         house.hub.counts.refused("full");
         let words = "too many subscribers";
-        return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
+        return response::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
     };
     let upgrade = upgrade::on(request);
     let own = Rc::clone(house);
@@ -113,7 +113,7 @@ pub(super) fn answer(
 /// Message of a client.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Ask<'a> {
+struct ClientCommand<'a> {
     op: String,
     /// Returned with the answer as it is.
     #[serde(rename = "ref")]
@@ -140,13 +140,13 @@ struct Referring {
 
 /// A client.
 struct Session {
-    house: Rc<House>,
+    house: Rc<ServerState>,
     meter: Rc<Meter>,
     socket: Socket,
-    feed: Option<Feed>,
+    feed: Option<Subscription>,
     /// Hears of acknowledgements while a request of the client waits for one.
-    acks: Option<Feed>,
-    requests: Vec<Waiting>,
+    acks: Option<Subscription>,
+    requests: Vec<PendingCommand>,
     /// Time of the client's last message.
     heard: Instant,
     /// When it was last asked whether it is there.
@@ -154,7 +154,7 @@ struct Session {
 }
 
 /// A request that waits to be acknowledged.
-struct Waiting {
+struct PendingCommand {
     id: String,
     until: Instant,
 }
@@ -182,7 +182,7 @@ impl From<Error> for Over {
 }
 
 impl Session {
-    fn new(house: Rc<House>, meter: Rc<Meter>, socket: Socket) -> Self {
+    fn new(house: Rc<ServerState>, meter: Rc<Meter>, socket: Socket) -> Self {
         Self {
             house,
             meter,
@@ -243,7 +243,7 @@ impl Session {
             }
             _ => return Ok(()),
         };
-        let ask = match serde_json::from_str::<Ask<'_>>(&text) {
+        let ask = match serde_json::from_str::<ClientCommand<'_>>(&text) {
             Ok(ask) => ask,
             Err(error) => {
                 self.house.hub.counts.refused("faults");
@@ -270,7 +270,7 @@ impl Session {
     }
 
     /// Returns the answer to a client's message, or the error.
-    async fn answer(&mut self, ask: Ask<'_>) -> Result<Value, Value> {
+    async fn answer(&mut self, ask: ClientCommand<'_>) -> Result<Value, Value> {
         let wrong = |words: &str| json!({ "error": words });
         match ask.op.as_str() {
             "subscribe" => {
@@ -283,7 +283,7 @@ impl Session {
                 let since = ask.since.map(|since| since.parse::<Cursor>()).transpose();
                 let since = since.map_err(|error| wrong(&error.to_string()))?;
                 let patterns = json!(topics);
-                let feed = Feed::begin(&self.house.hub, topics, since.as_ref());
+                let feed = Subscription::begin(&self.house.hub, topics, since.as_ref());
                 let cursor = feed.cursor().to_string();
                 self.feed = Some(feed);
                 Ok(json!({ "op": "subscribed", "topics": patterns, "cursor": cursor }))
@@ -342,8 +342,8 @@ impl Session {
 
     async fn publish(&self, what: &str, durability: Durability) -> Result<Published, Value> {
         let _in_hand = self.house.long_bodies.begin(what.len()).await;
-        let taken = posting::taken(&self.house, &self.meter, what.as_bytes(), durability).await;
-        taken.map_err(|refusal: Refusal| refusal.to_json(&self.house))
+        let taken = post_events::taken(&self.house, &self.meter, what.as_bytes(), durability).await;
+        taken.map_err(|refusal: PostError| refusal.to_json(&self.house))
     }
 
     /// Hands a request in, and waits for who acknowledges it without keeping the client waiting.
@@ -381,7 +381,7 @@ impl Session {
         let before = self.house.hub.seen();
         let listen = |since: Option<&Cursor>| {
             let acks = "calc.ack".parse().expect("it is a pattern");
-            Feed::begin(&self.house.hub, vec![acks], since)
+            Subscription::begin(&self.house.hub, vec![acks], since)
         };
         if self.acks.is_none() {
             self.acks = Some(listen(None));
@@ -393,7 +393,7 @@ impl Session {
         let stood = published.events.iter().flatten();
         let stood = stood.filter(|event| event.seq <= before);
         if let Some(event) = stood.min_by_key(|event| event.seq) {
-            let listening = self.acks.as_ref().map(Feed::cursor);
+            let listening = self.acks.as_ref().map(Subscription::cursor);
             let listening = listening.filter(|at| at.origin.as_deref() == Some(&*event.origin));
             let delivered = listening.map_or(event.seq, |at| at.seq);
             self.acks = Some(listen(Some(&Cursor {
@@ -407,7 +407,7 @@ impl Session {
             let standing = self.requests.iter_mut();
             match standing.into_iter().find(|one| one.id == event.id) {
                 Some(standing) => standing.until = standing.until.max(until),
-                None => self.requests.push(Waiting {
+                None => self.requests.push(PendingCommand {
                     id: event.id.clone(),
                     until,
                 }),
@@ -449,7 +449,7 @@ impl Session {
             let text = match item {
                 Item::Event(frame) => frame.bus(),
                 Item::Notice(notice) => {
-                    let mut message = reading::notice(&notice);
+                    let mut message = get_events::notice(&notice);
                     message["op"] = "notice".into();
                     Utf8Bytes::from(message.to_string())
                 }
@@ -509,7 +509,7 @@ fn unreadable() -> Over {
 }
 
 /// Returns the next items of a feed, or waits forever if there is none.
-async fn next(feed: &mut Option<Feed>) -> Result<Vec<Item>, JournalError> {
+async fn next(feed: &mut Option<Subscription>) -> Result<Vec<Item>, JournalError> {
     match feed {
         Some(feed) => feed.next().await,
         None => pending().await,

@@ -41,7 +41,7 @@ pub struct Listening {
 
 /// Item of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct ServerMessage {
     /// Position after it; empty if it did not change.
     pub cursor: String,
     /// `reset`, `dropped`, `damaged` or `failed`; empty for an event.
@@ -86,10 +86,10 @@ impl Listening {
 
     /// Returns the next item, or `None` if there was none for a moment. Fails if the daemon is
     /// gone.
-    pub fn next_event(&mut self) -> io::Result<Option<Told>> {
+    pub fn next_event(&mut self) -> io::Result<Option<ServerMessage>> {
         loop {
             if let Some(block) = self.until(b"\n\n") {
-                let mut item = Told::default();
+                let mut item = ServerMessage::default();
                 for line in block.lines() {
                     match line.split_once(": ") {
                         Some(("id", id)) => id.clone_into(&mut item.cursor),

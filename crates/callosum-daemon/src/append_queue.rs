@@ -18,7 +18,7 @@ use callosum_mesh::{
 };
 use tokio::sync::oneshot;
 
-use super::hub::Hub;
+use super::broker::Hub;
 
 /// Longest wait for the lock of the log.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -19,10 +19,10 @@ use tokio::{
 };
 
 use super::{
-    House,
-    hub::Hub,
-    reply::{self, Piece, Reply},
+    ServerState,
+    broker::Hub,
     request,
+    response::{self, Piece, Reply},
 };
 
 /// Default number of events.
@@ -112,14 +112,14 @@ impl Wanted {
 
 /// The answer to a request that reads; as JSON lines where it asks for them.
 pub(super) async fn answer(
-    house: &Rc<House>,
+    house: &Rc<ServerState>,
     uri: &Uri,
     headers: &HeaderMap,
     ends: Rc<Notify>,
 ) -> Response<Reply> {
     let wanted = match Wanted::read(uri) {
         Ok(wanted) => wanted,
-        Err(words) => return reply::error(StatusCode::BAD_REQUEST, &words),
+        Err(words) => return response::error(StatusCode::BAD_REQUEST, &words),
     };
     let accepts = headers
         .get(header::ACCEPT)
@@ -132,7 +132,7 @@ pub(super) async fn answer(
     };
     let unreadable = |error: JournalError| {
         house.hub.counts.refused("log");
-        reply::error(StatusCode::SERVICE_UNAVAILABLE, &error.to_string())
+        response::error(StatusCode::SERVICE_UNAVAILABLE, &error.to_string())
     };
     let begun = Answering::begin(house, wanted.clone(), is_lines).await;
     let (mut answering, mut first) = match begun {
@@ -140,7 +140,7 @@ pub(super) async fn answer(
         Err(error) => return unreadable(error),
     };
     if answering.is_over {
-        return reply::whole(StatusCode::OK, kind, first);
+        return response::whole(StatusCode::OK, kind, first);
     }
     let place = if let Some(place) = house.long_answers.try_begin() {
         place
@@ -150,7 +150,7 @@ pub(super) async fn answer(
         let Some(place) = house.long_answers.begin(PATIENCE).await else {
             house.hub.counts.refused("full");
             let words = "too many concurrent long responses (limit: 16)";
-            return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, LATER);
+            return response::later(StatusCode::SERVICE_UNAVAILABLE, words, LATER);
         };
         (answering, first) = match Answering::begin(house, wanted, is_lines).await {
             Ok(begun) => begun,
@@ -174,12 +174,12 @@ pub(super) async fn answer(
             _ = stop.wait_for(|is_over| *is_over) => {}
         }
     });
-    reply::of(kind, Reply::Pieces(Some(receiver)))
+    response::of(kind, Reply::Pieces(Some(receiver)))
 }
 
 /// Sends piece after piece, until the last, or until the client stops reading.
 async fn send_pieces(
-    house: &House,
+    house: &ServerState,
     mut answering: Answering,
     first: String,
     sender: &mpsc::Sender<Piece>,
@@ -208,7 +208,7 @@ enum Progress {
 
 /// Waits until the piece before was taken. Returns `None` if the client does not take it.
 async fn room<'a>(
-    house: &House,
+    house: &ServerState,
     sender: &'a mpsc::Sender<Piece>,
 ) -> Option<mpsc::Permit<'a, Piece>> {
     let began = Instant::now();
@@ -245,7 +245,7 @@ struct Answering {
 impl Answering {
     /// Begins an answer, and makes its first piece.
     async fn begin(
-        house: &House,
+        house: &ServerState,
         wanted: Wanted,
         is_lines: bool,
     ) -> Result<(Self, String), JournalError> {

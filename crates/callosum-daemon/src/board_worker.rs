@@ -1,8 +1,8 @@
-//! [`Keeper`]: the thread of the board, which decides changes as the verbs decide them.
+//! [`BoardWorker`]: the thread of the board, which decides changes as the verbs decide them.
 //!
 //! It has the mesh open for itself: events about tasks, messages, discoveries or leases are a
 //! compare-and-set there, in one turn and with one sync for all that wait. Between them it watches
-//! the bridge file and the folder of additions, by their sizes and times and by what [`Scribe`] has
+//! the bridge file and the folder of additions, by their sizes and times and by what [`BridgeWatcher`] has
 //! read. It applies edits, writes the board to the file, and does what is due by time. It reads the
 //! routes from the user's configuration each time that it decides.
 //!
@@ -27,7 +27,7 @@ use callosum_mesh::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{run::ServeError, scribe::Scribe};
+use super::{bridge_watcher::BridgeWatcher, run::ServeError};
 use callosum_config::{Looked, MatrixFile};
 
 /// Interval of looks at the files of the bridge.
@@ -61,18 +61,18 @@ pub(super) type Answer = Result<Vec<Option<Event>>, Arc<Undecided>>;
 
 /// Job of the thread.
 enum Job {
-    Decide(Order),
+    Decide(WorkerRequest),
     /// The bridge file was written.
     Look,
 }
 
-struct Order {
+struct WorkerRequest {
     list: Vec<Draft>,
     done: oneshot::Sender<Answer>,
 }
 
 /// The thread; it ends when this is dropped and all that waited was decided.
-pub(super) struct Keeper {
+pub(super) struct BoardWorker {
     jobs: Option<Arc<mpsc::SyncSender<Job>>>,
     thread: Option<thread::JoinHandle<()>>,
     appended: Arc<Notify>,
@@ -97,22 +97,23 @@ pub(super) struct Tallies {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Busy;
 
-impl Keeper {
+impl BoardWorker {
     pub(super) fn start(open: Opener, matrix: MatrixFile, warn: Warn) -> Result<Self, ServeError> {
         let mesh = open()?.with_matrix(matrix.matrix().clone());
         let (jobs, waiting) = mpsc::sync_channel(MOST_WAITING);
         let jobs = Arc::new(jobs);
         // A weak reference, so that it does not keep the thread from ending.
         let weak_jobs = Arc::downgrade(&jobs);
-        let scribe = Scribe::start(mesh.disk().clone(), mesh.folder().to_owned(), move || {
-            if let Some(jobs) = weak_jobs.upgrade() {
-                // Where as many jobs wait as may, it is looked after them all the same.
-                drop(jobs.try_send(Job::Look));
-            }
-        })
-        .map_err(ServeError::Thread)?;
+        let scribe =
+            BridgeWatcher::start(mesh.disk().clone(), mesh.folder().to_owned(), move || {
+                if let Some(jobs) = weak_jobs.upgrade() {
+                    // Where as many jobs wait as may, it is looked after them all the same.
+                    drop(jobs.try_send(Job::Look));
+                }
+            })
+            .map_err(ServeError::Thread)?;
         let (appended, tallies) = (Arc::new(Notify::new()), Arc::new(Tallies::default()));
-        let mut desk = Desk {
+        let mut desk = BoardWorkerState {
             open,
             bridge: Bridge::of(mesh.disk(), &mesh).telling(scribe.tell_apart(mesh.disk().clone())),
             pause: None,
@@ -146,7 +147,7 @@ impl Keeper {
     pub(super) fn order(&self, list: Vec<Draft>) -> Result<oneshot::Receiver<Answer>, Busy> {
         let (done, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or(Busy)?;
-        match jobs.try_send(Job::Decide(Order { list, done })) {
+        match jobs.try_send(Job::Decide(WorkerRequest { list, done })) {
             Ok(()) => Ok(answer),
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(Busy),
         }
@@ -170,7 +171,7 @@ impl Tallies {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for BoardWorker {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
@@ -180,12 +181,12 @@ impl Drop for Keeper {
 }
 
 /// State of the thread.
-struct Desk {
+struct BoardWorkerState {
     open: Opener,
     mesh: Mesh,
     matrix: MatrixFile,
     warn: Warn,
-    scribe: Scribe,
+    scribe: BridgeWatcher,
     /// Earlier contents of the bridge file that are not applied yet, oldest first.
     before: Vec<Vec<u8>>,
     /// Number of unread overwrites that are not reported yet.
@@ -210,7 +211,7 @@ struct Desk {
     tallies: Arc<Tallies>,
 }
 
-impl Desk {
+impl BoardWorkerState {
     fn work(&mut self, waiting: &mpsc::Receiver<Job>) {
         let mut looked = Instant::now();
         loop {
@@ -245,7 +246,7 @@ impl Desk {
     }
 
     /// Decides all that waits in one turn, and answers everybody.
-    fn decide(&mut self, orders: Vec<Order>) {
+    fn decide(&mut self, orders: Vec<WorkerRequest>) {
         let (lists, waiting): (Vec<_>, Vec<_>) = orders
             .into_iter()
             .map(|order| (order.list, order.done))

@@ -1,4 +1,4 @@
-//! [`Crowd`]: the connections that are open, so that who comes finds a place though others hold theirs and say nothing.
+//! [`ConnectionLimiter`]: the connections that are open, so that who comes finds a place though others hold theirs and say nothing.
 
 use std::{
     cell::{Cell, RefCell},
@@ -8,13 +8,13 @@ use std::{
 use tokio::{sync::Notify, time::Instant};
 
 /// Connections of the ports, which any user of this machine may connect to.
-pub(super) struct Crowd {
+pub(super) struct ConnectionLimiter {
     most: usize,
-    guests: RefCell<Vec<Rc<Guest>>>,
+    guests: RefCell<Vec<Rc<Connection>>>,
 }
 
 /// One connection.
-pub(super) struct Guest {
+pub(super) struct Connection {
     /// When it was made, or last asked for something.
     heard: Cell<Instant>,
     /// Whether it listens, which has a bound of its own.
@@ -23,7 +23,7 @@ pub(super) struct Guest {
     pub(super) leave: Rc<Notify>,
 }
 
-impl Guest {
+impl Connection {
     /// Notes that it asks for something.
     pub(super) fn asks(&self) {
         self.heard.set(Instant::now());
@@ -36,7 +36,7 @@ impl Guest {
     }
 }
 
-impl Crowd {
+impl ConnectionLimiter {
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,
@@ -46,7 +46,7 @@ impl Crowd {
 
     /// Registers one more connection. Returns whether another had to make room, the one that has
     /// been silent for longest. Returns `None` if all are subscribers.
-    pub(super) fn enter(&self) -> Option<(Rc<Guest>, bool)> {
+    pub(super) fn enter(&self) -> Option<(Rc<Connection>, bool)> {
         let mut guests = self.guests.borrow_mut();
         let is_full = guests.len() >= self.most;
         if is_full {
@@ -55,7 +55,7 @@ impl Crowd {
             let (at, _) = silent.min_by_key(|(_, guest)| guest.heard.get())?;
             guests.swap_remove(at).leave.notify_one();
         }
-        let guest = Rc::new(Guest {
+        let guest = Rc::new(Connection {
             heard: Cell::new(Instant::now()),
             is_listening: Cell::new(false),
             leave: Rc::default(),
@@ -65,7 +65,7 @@ impl Crowd {
     }
 
     /// Gives a place back.
-    pub(super) fn leave(&self, guest: &Rc<Guest>) {
+    pub(super) fn leave(&self, guest: &Rc<Connection>) {
         let mut guests = self.guests.borrow_mut();
         guests.retain(|other| !Rc::ptr_eq(other, guest));
     }
@@ -78,14 +78,14 @@ mod tests {
     /// CALC-SEC-1: who says nothing makes room, the longest first; who listens does not.
     #[test]
     fn the_longest_silent_connection_makes_room() {
-        let crowd = Crowd::new(2);
+        let crowd = ConnectionLimiter::new(2);
         let (first, _) = crowd.enter().unwrap();
         let (second, is_full) = crowd.enter().unwrap();
         assert!(!is_full);
         first.asks();
         let (third, is_full) = crowd.enter().unwrap();
         assert!(is_full);
-        let is_there = |guest: &Rc<Guest>| {
+        let is_there = |guest: &Rc<Connection>| {
             let guests = crowd.guests.borrow();
             guests.iter().any(|other| Rc::ptr_eq(other, guest))
         };

@@ -7,12 +7,12 @@ use hyper::{HeaderMap, Response, StatusCode, Uri, body::Bytes};
 use tokio::sync::mpsc;
 
 use super::{
-    House,
-    feed::Feed,
-    frame::STREAM_END,
-    reading::{self, Wanted},
-    reply::{self, Reply},
-    seat::Item,
+    ServerState,
+    encoded_event::STREAM_END,
+    get_events::{self, Wanted},
+    response::{self, Reply},
+    send_queue::Item,
+    subscription::Subscription,
 };
 
 /// Interval of keep-alive comments to a subscriber without events.
@@ -25,10 +25,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const LONG: usize = 8 * 1024;
 
 /// The answer to a request that listens. `Last-Event-ID` comes before `since`: a client sends it that comes back.
-pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Response<Reply> {
+pub(super) fn answer(house: &Rc<ServerState>, uri: &Uri, headers: &HeaderMap) -> Response<Reply> {
     let mut wanted = match Wanted::read(uri) {
         Ok(wanted) => wanted,
-        Err(words) => return reply::error(StatusCode::BAD_REQUEST, &words),
+        Err(words) => return response::error(StatusCode::BAD_REQUEST, &words),
     };
     if let Some(last) = headers.get("last-event-id") {
         let cursor = last
@@ -36,16 +36,16 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
             .ok()
             .and_then(|last| last.parse::<Cursor>().ok());
         let Some(cursor) = cursor else {
-            return reply::error(StatusCode::BAD_REQUEST, "`Last-Event-ID` is not a cursor");
+            return response::error(StatusCode::BAD_REQUEST, "`Last-Event-ID` is not a cursor");
         };
         wanted.since = Some(cursor);
     }
     let Some(place) = house.listen(|listeners| &listeners.streams) else {
         house.hub.counts.refused("full");
         let words = "too many subscribers";
-        return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
+        return response::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
     };
-    let feed = Feed::begin(&house.hub, wanted.patterns, wanted.since.as_ref());
+    let feed = Subscription::begin(&house.hub, wanted.patterns, wanted.since.as_ref());
     let (sender, receiver) = mpsc::channel(1);
     let mut stop = house.stop.clone();
     house.begin(async move {
@@ -56,11 +56,11 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
             _ = stop.wait_for(|is_over| *is_over) => {}
         }
     });
-    reply::of("text/event-stream", Reply::Stream(receiver))
+    response::of("text/event-stream", Reply::Stream(receiver))
 }
 
 /// Tells what there is to tell, until the other side is gone or takes nothing.
-async fn send_events(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
+async fn send_events(mut feed: Subscription, sender: &mpsc::Sender<Bytes>) {
     // Time after which a client reconnects, in milliseconds, and its position.
     let mut chunks = vec![Bytes::from(format!(
         "retry: 1000\nid: {}\n\n",
@@ -108,7 +108,7 @@ fn joined(items: &[Item]) -> Vec<Bytes> {
                     Notice::Dropped { .. } => "dropped",
                     Notice::Damaged { .. } => "damaged",
                 };
-                let data = reading::notice(notice);
+                let data = get_events::notice(notice);
                 let _ = write!(chunk, "event: {kind}\ndata: {data}\n\n");
             }
         }

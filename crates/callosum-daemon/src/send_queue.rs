@@ -1,4 +1,4 @@
-//! [`Seat`]: send queue of one subscriber, which delays no other.
+//! [`SendQueue`]: send queue of one subscriber, which delays no other.
 
 use std::{
     cell::{Cell, RefCell},
@@ -9,7 +9,7 @@ use std::{
 use callosum_mesh::{journal::Notice, topic::Pattern};
 use tokio::sync::Notify;
 
-use super::frame::Frame;
+use super::encoded_event::EncodedEvent;
 
 /// Most bytes that wait for one subscriber. Who is further behind reads on from the log.
 pub(super) const LONGEST_QUEUE: usize = 128 * 1024;
@@ -17,13 +17,13 @@ pub(super) const LONGEST_QUEUE: usize = 128 * 1024;
 /// Item for a subscriber.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    Event(Rc<Frame>),
+    Event(Rc<EncodedEvent>),
     Notice(Notice),
 }
 
 /// A subscriber, as the hub sees it.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct SendQueue {
     pub(super) patterns: RefCell<Vec<Pattern>>,
     queue: RefCell<VecDeque<Item>>,
     bytes: Cell<usize>,
@@ -36,7 +36,7 @@ pub(super) struct Seat {
     pub(super) wake: Notify,
 }
 
-impl Seat {
+impl SendQueue {
     pub(super) fn new(patterns: Vec<Pattern>, passed: u64) -> Self {
         Self {
             patterns: RefCell::new(patterns),
@@ -50,7 +50,7 @@ impl Seat {
     }
 
     /// Whether it asked for this topic.
-    pub(super) fn wants(&self, frame: &Frame) -> bool {
+    pub(super) fn wants(&self, frame: &EncodedEvent) -> bool {
         let patterns = self.patterns.borrow();
         patterns
             .iter()
@@ -61,7 +61,7 @@ impl Seat {
     ///
     /// If there is no room for a stored event, the whole queue is dropped and will be read from the
     /// log, in order. An event that is not stored is counted.
-    pub(super) fn offer(&self, frame: &Rc<Frame>) -> bool {
+    pub(super) fn offer(&self, frame: &Rc<EncodedEvent>) -> bool {
         let seq = frame.event.seq;
         let is_kept = seq > 0;
         if is_kept && (!self.is_live.get() || seq <= self.passed.get()) {
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    fn frame(seq: u64, topic: &str, bytes: usize) -> Rc<Frame> {
+    fn frame(seq: u64, topic: &str, bytes: usize) -> Rc<EncodedEvent> {
         let value = json!({
             "seq": seq, "origin": "o", "id": "i", "type": topic, "event": topic, "source": "codex",
             "machine": "m", "timestamp": "2026-01-02T03:04:05Z", "ts": 1.0, "session_id": null,
@@ -155,11 +155,11 @@ mod tests {
         });
         let event: Event = serde_json::from_value(value).unwrap();
         assert!(Draft::read(&json!({"type": topic, "source": "codex"})).is_ok());
-        Rc::new(Frame::new(event))
+        Rc::new(EncodedEvent::new(event))
     }
 
-    fn live(pattern: &str) -> Seat {
-        let seat = Seat::new(vec![pattern.parse().unwrap()], 0);
+    fn live(pattern: &str) -> SendQueue {
+        let seat = SendQueue::new(vec![pattern.parse().unwrap()], 0);
         seat.is_live.set(true);
         seat
     }

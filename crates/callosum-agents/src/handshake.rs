@@ -22,12 +22,12 @@ use crate::{
 /// Longest time that an executor may take to answer each question (seed CAL §6.2).
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
-/// How a handshake went.
+/// Result of a handshake.
 #[derive(Debug)]
 pub struct Handshake {
     /// The four steps, in their order.
     pub steps: [Step; 4],
-    /// What the executor says it can do; nothing where it was not understood.
+    /// Capabilities that the executor reports; empty if its report was not understood.
     pub capabilities: Capabilities,
     /// Its version, where it says one.
     pub version: Option<String>,
@@ -38,11 +38,11 @@ pub struct Handshake {
 /// One step of a handshake.
 #[derive(Debug)]
 pub struct Step {
-    /// Which one.
+    /// Name of the step.
     pub name: StepName,
-    /// How it went.
+    /// Outcome of the step.
     pub outcome: Outcome,
-    /// How long the executor took to answer, where it was asked and did.
+    /// Time that the executor took to answer, if it was asked and did.
     pub elapsed: Option<Duration>,
 }
 
@@ -53,7 +53,7 @@ pub enum StepName {
     Ping,
     /// It says what it can do.
     Capabilities,
-    /// What it said fits together and suffices.
+    /// Its report is consistent and sufficient.
     Validation,
     /// It may be active.
     Registration,
@@ -70,7 +70,7 @@ impl fmt::Display for StepName {
     }
 }
 
-/// How a step went.
+/// Outcome of a step.
 #[derive(Debug)]
 pub enum Outcome {
     /// As it should.
@@ -81,7 +81,7 @@ pub enum Outcome {
     Skipped,
 }
 
-/// Why a step failed.
+/// Reason why a step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeFault {
     /// It did not answer at all.
@@ -96,7 +96,7 @@ pub enum HandshakeFault {
     /// It says itself that it cannot do what every executor must.
     #[error("it reports no `{capability}`, which every executor needs")]
     Lacks {
-        /// What it lacks.
+        /// The missing capability.
         capability: &'static str,
     },
     /// It promises checksums, but its answer to `ping` had none.
@@ -118,7 +118,7 @@ pub enum HandshakeFault {
     NotOffered {
         /// The model or tool.
         named: String,
-        /// What it has.
+        /// The models or tools that it has.
         offered: Vec<String>,
     },
     /// A client has no such option.
@@ -150,7 +150,7 @@ impl HandshakeFault {
         }
     }
 
-    /// All that the executor said on standard error, as far as it is kept; masked.
+    /// Returns the executor's standard error, as far as it is kept; masked.
     pub fn complaint(&self) -> Option<&str> {
         match self {
             Self::Run(error) => error.complaint(),
@@ -188,7 +188,7 @@ impl Handshake {
 
     /// Writes the outcome into an entry.
     ///
-    /// The embedded executor stays active whatever happened: it is this program itself.
+    /// The embedded executor stays active after any outcome: it is this program itself.
     pub fn apply(&self, executor: &mut Executor, now: Timestamp) {
         if let Some(version) = &self.version {
             executor.version.clone_from(version);
@@ -253,9 +253,9 @@ fn ask(
     exchange(executor, &request, surroundings, patience, &mut |_| {})
 }
 
-/// Decides over what was heard. Pure.
+/// Evaluates the replies. Pure.
 ///
-/// `capabilities` is `None` where nobody asked because `ping` had failed.
+/// `capabilities` is `None` if they were not requested because `ping` had failed.
 pub fn judge(
     ping: Result<Reply, RunError>,
     capabilities: Option<Result<Reply, RunError>>,
@@ -294,7 +294,7 @@ pub fn judge(
     }
 }
 
-/// What `read` makes of a reply, and how long the reply took.
+/// Applies `read` to a reply, and returns the time that the reply took.
 fn heard<T>(
     reply: Result<Reply, RunError>,
     read: impl FnOnce(&[u8]) -> Result<T, HandshakeFault>,
@@ -305,8 +305,8 @@ fn heard<T>(
     }
 }
 
-/// The four steps, from how the first three went; `None` where one was not tried. Whoever passes the
-/// third may be active.
+/// Builds the four steps from the results of the first three; `None` if one was not tried. An
+/// executor that passes the third may be active.
 pub(crate) fn steps(
     (greeted, greeted_in): (Result<(), HandshakeFault>, Option<Duration>),
     (described, described_in): (Option<Result<(), HandshakeFault>>, Option<Duration>),
@@ -406,7 +406,7 @@ mod tests {
         assert!(executor.capabilities.json_output);
     }
 
-    /// REQ-COM-005, REQ-EXE-003: whatever fails makes it inactive, and is named.
+    /// REQ-COM-005, REQ-EXE-003: any failure makes it inactive, and is named.
     #[test]
     fn whatever_fails_makes_the_executor_inactive() {
         let cancelled = || {

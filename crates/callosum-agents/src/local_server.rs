@@ -1,8 +1,9 @@
-//! [`LocalServer`]: servers of models on this machine, looked for where they listen unless told otherwise.
+//! [`LocalServer`]: servers of models on this machine, at their usual addresses unless a list names others.
 //!
-//! A table, and [`look_around`], which asks all of them at once what they offer: a question that reads, costs
-//! nothing, and is put by a process of ours like any other. Deliberately not here: programs in `PATH`
-//! ([`discover`](crate::discover)), and which of several models is run: a person says that.
+//! A table, and [`look_around`], which requests the models of all of them at once: a request that
+//! reads, costs nothing, and is made by a process of ours like any other. Deliberately not here:
+//! programs in `PATH` ([`discover`](crate::discover)), and the choice among several models: a
+//! person makes it.
 
 use std::{thread, time::Duration};
 
@@ -19,7 +20,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Most servers that a list may name; each is asked by a process of its own, all at once.
 const MOST: usize = 16;
 
-/// Where servers listen whose makers name a port: their id with us, what they speak, the port.
+/// Servers whose makers document a port: our id, the protocol, the port.
 const USUAL: [(&str, Transport, u16); 4] = [
     ("ollama-server", Transport::Ollama, 11_434),
     ("lm-studio", Transport::OpenAi, 1_234),
@@ -32,7 +33,7 @@ const USUAL: [(&str, Transport, u16); 4] = [
 pub struct LocalServer {
     /// Its id in the registry.
     pub id: String,
-    /// What it speaks: OpenAI's interface or Ollama's.
+    /// Its protocol: OpenAI's interface or Ollama's.
     pub transport: Transport,
     /// Its address.
     pub endpoint: String,
@@ -41,13 +42,13 @@ pub struct LocalServer {
 /// A server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answering {
-    /// Where.
+    /// The server.
     pub server: LocalServer,
     /// Its models; there may be none yet.
     pub models: Vec<String>,
 }
 
-/// Why a list names no servers.
+/// Reason why a list of servers is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitList {
     /// A word of it is no server.
@@ -59,7 +60,7 @@ pub enum UnfitList {
     /// An address is none.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// A server is on another machine, or on no port that is said.
+    /// A server is on another machine, or has no port.
     #[error("`{}` is not a port of this machine, as in http://127.0.0.1:8080", endpoint.escape_debug())]
     NotHere {
         /// Its address.
@@ -68,7 +69,7 @@ pub enum UnfitList {
     /// It is too long.
     #[error("it names {count} servers; at most {MOST} are asked")]
     TooMany {
-        /// How many it names.
+        /// The number of servers that it names.
         count: usize,
     },
 }
@@ -128,7 +129,7 @@ impl LocalServer {
         executor
     }
 
-    /// Whether an entry asks this very server, under whatever id.
+    /// Whether an entry with any id asks this very server.
     pub fn is_asked_by(&self, executor: &Executor) -> bool {
         let place = |endpoint: &str| {
             let parsed = Endpoint::parse(endpoint, false).ok()?;
@@ -139,9 +140,10 @@ impl LocalServer {
     }
 }
 
-/// Asks all of them what they offer, at once, and gives those that answered, in their order.
+/// Requests the models of all servers at once, and returns those that answered, in their order.
 ///
-/// Waits 2 s at most. Whoever listens there and lists no models as such a server does has not answered.
+/// Waits 2 s at most. A program that listens there and lists no models as such a server does has
+/// not answered.
 pub fn look_around(
     servers: Vec<LocalServer>,
     surroundings: &ExecutionEnvironment,
@@ -169,7 +171,7 @@ pub fn look_around(
     .collect()
 }
 
-/// Why an entry with the first of a server's several models waits for a person.
+/// Returns why an entry with the first of a server's several models waits for a person.
 pub fn several_models(executor: &Executor) -> Option<String> {
     let (endpoint, model) = (executor.endpoint.as_deref()?, executor.model.as_deref()?);
     let words = [endpoint, model].map(|word| shlex::try_quote(word).map(String::from).ok());
@@ -213,7 +215,8 @@ mod tests {
         assert_eq!(refused, UnfitList::TooMany { count: MOST + 1 });
     }
 
-    /// CAL-EXE-1: each entry is well formed, inactive, and known to ask its server by whatever name.
+    /// CAL-EXE-1: each entry is well formed, inactive, and recognized as asking its server under
+    /// any name.
     #[test]
     fn entries_of_servers_are_well_formed() {
         for server in LocalServer::usual() {

@@ -1,12 +1,12 @@
-//! [`telling`]: the line of what a program wrote to standard error that says why it failed.
+//! [`telling`]: finds the line of a program's standard error that explains its failure.
 //!
-//! What stands last there is often no cause: a banner, a warning that every healthy run prints too, or the calls below
-//! an error. Pure. What a client's own words mean is [`dialect`](crate::dialect)'s; the whole text stays with whoever
-//! asks.
+//! The last line is often no cause: a banner, a warning that every healthy run prints too, or the
+//! calls below an error. Pure. The meaning of a client's own words is the business of
+//! [`output_format`](crate::output_format); the caller keeps the whole text.
 
 use crate::sanitize::without_usage;
 
-/// What every healthy run of a client, or of what it runs on, may print.
+/// Texts that every healthy run of a client, or of what it runs on, may print.
 const EVERYDAY: [&str; 17] = [
     "metricreader",
     "safe mode",
@@ -32,7 +32,7 @@ const MILD: [&str; 8] = [
     "debug", "info", "note", "notice", "tip", "trace", "warn", "warning",
 ];
 
-/// What lines have that speak of a failure, whatever they begin with.
+/// Texts in lines about a failure, with any start.
 const FAILURES: [&str; 31] = [
     "aborted",
     "can't ",
@@ -70,9 +70,10 @@ const FAILURES: [&str; 31] = [
 /// Words of a line among which its kind of error is looked for.
 const FIRST_WORDS: usize = 6;
 
-/// The line that says why a program failed: the last that names an error, else the last that speaks of a failure.
+/// Returns the line that explains why a program failed: the last that names an error, else the last
+/// about a failure.
 ///
-/// A line that ends with a colon is told with the next.
+/// A line that ends with a colon includes the next.
 pub(crate) fn telling(said: &str) -> Option<String> {
     let said = without_usage(said);
     let lines: Vec<&str> = said
@@ -88,7 +89,7 @@ pub(crate) fn telling(said: &str) -> Option<String> {
     })
 }
 
-/// The last line that says anything, of a program that nobody knows.
+/// Returns the last line with any content, for an unknown program.
 pub(crate) fn last_said(said: &str) -> Option<&str> {
     said.lines().map(str::trim).rfind(|line| says(line))
 }
@@ -147,7 +148,7 @@ fn is_mild(lower: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// CAL-ERR-1: what is told as the cause is the error, and not what stands around it.
+    /// CAL-ERR-1: the reported cause is the error, and not the text around it.
     #[test]
     fn the_line_that_names_the_error_is_told() {
         for (said, cause) in [
@@ -206,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Of a program that nobody knows, what it said last is told, which is no banner.
+    /// For an unknown program, the last line is reported, unless it is a banner.
     #[test]
     fn what_was_said_last_is_no_call_and_no_banner() {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! [`Session`]: what is known of an answer while an agent works on it.
+//! [`Session`]: state of an answer while an agent works on it.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{
 /// So many messages in a row that begin where the one before broke off end the turn.
 const OFTEN: u32 = 3;
 
-/// What an agent does between two messages of one turn.
+/// Kinds of updates that show that an agent works between two messages of one turn.
 const WORK: [&str; 4] = [
     "agent_thought_chunk",
     "plan",
@@ -30,7 +30,7 @@ const READING: [&str; 4] = ["read", "search", "fetch", "think"];
 pub(super) struct Session {
     /// Its name, once the agent gave it one.
     pub(super) id: Option<String>,
-    /// How much there is of the last message, in bytes.
+    /// Size of the last message, in bytes.
     bytes: usize,
     /// The message that the text belongs to, where the agent numbers them.
     message: Option<String>,
@@ -40,29 +40,30 @@ pub(super) struct Session {
     interrupted: bool,
     /// Whether the agent did anything but say something since the text came.
     did_else: bool,
-    /// How many messages in a row began right behind another one that had said something: an agent whose stream
-    /// was cut lets its model go on from there, in a message that has the rest alone.
+    /// Number of messages in a row that began right after another one with text. An agent whose
+    /// stream was cut lets its model continue from there, in a message that has the rest alone.
     went_on: u32,
     /// Whether the agent is Codex, which asks for a whole answer again where one was cut, and may tell nothing of a tool in
     /// between.
     asks_whole: bool,
-    /// What Codex says of why its turn failed, where it did: as a message, and of a turn that ended.
+    /// Codex's message about why its turn failed. `Some`, maybe empty, as soon as it reports the
+    /// failure.
     failed: Option<String>,
-    /// What the agent was refused last, in its own words.
+    /// The last thing that the agent was refused, in its own words.
     refused: Option<String>,
-    /// What each call of its model took, where the agent says it with the call.
+    /// Tokens of each call of its model, if the agent reports them with the call.
     used: Option<Tokens>,
     cost_usd: Option<f64>,
     /// The uses of tools that only read.
     reading: BTreeSet<String>,
-    /// What came of all that, until it was told.
+    /// Events that were not sent yet.
     pub(super) events: Vec<Event>,
 }
 
 impl Session {
-    /// Takes in what is told of a session; `false` where that makes the answer too long.
+    /// Processes a session update; returns `false` if it makes the answer too long.
     ///
-    /// What is told of another session, such as that of an agent below this one, is no part of it.
+    /// Updates of another session, such as that of a subagent, are ignored.
     pub(super) fn take(&mut self, told: &Value) -> bool {
         let session = told["sessionId"].as_str();
         if session.is_some() && session != self.id.as_deref() {
@@ -133,7 +134,7 @@ impl Session {
         }
     }
 
-    /// Takes in what is told of the use of a tool, whose result counts once it is whole.
+    /// Processes an update about a tool call, whose result counts once it is complete.
     fn tool(&mut self, update: &Value) {
         let id = update["toolCallId"].as_str().unwrap_or_default();
         let kind = update["kind"].as_str().unwrap_or_default();
@@ -171,7 +172,7 @@ impl Session {
         self.refused = Some(what.to_owned());
     }
 
-    /// What was said until now is not the answer.
+    /// Discards the text so far: it is not the answer.
     fn begin_anew(&mut self) {
         self.bytes = 0;
         self.says_something = false;
@@ -186,7 +187,8 @@ impl Session {
         self.events.push(Event::Doing { what });
     }
 
-    /// What the result of the prompt makes of it: the events that tell it, or why there is none.
+    /// Turns the result of the prompt into the final events, or into the reason why there is no
+    /// answer.
     pub(super) fn end(&mut self, result: &Value) -> Result<Vec<Event>, ErrorText> {
         if self.interrupted {
             self.begin_anew();
@@ -232,7 +234,7 @@ impl Session {
         events
     }
 
-    /// What the result of the prompt says that it took, whatever became of the answer.
+    /// Returns the usage that the result of the prompt reports, with or without an answer.
     pub(super) fn counted(&self, result: &Value) -> Vec<Event> {
         let mut events = Vec::new();
         let quota = result.pointer("/_meta/quota/token_count");

@@ -1,8 +1,8 @@
-//! [`wire`]: what stands between an agent's pipes and the library that speaks its protocol.
+//! [`wire`]: filter between an agent's pipes and the library that speaks its protocol.
 //!
-//! The library takes JSON-RPC to the letter: it answers a line that is no message with an error, and
-//! never hands on an answer whose envelope is not quite one. Agents write both. So it is given what is
-//! a message, in the form that the letter asks for, and nothing else.
+//! The library takes JSON-RPC to the letter: it answers a line that is no message with an error,
+//! and drops an answer whose envelope is not quite one. Agents write both. So the library gets only
+//! messages, in the strict form.
 
 use std::{
     borrow::Cow,
@@ -26,7 +26,7 @@ use crate::transport::{Event, ReadOutput};
 /// The code of an error that has none.
 const INTERNAL_ERROR: i64 = -32603;
 
-/// Whether an agent ever said a word of its protocol.
+/// Whether an agent ever wrote a message of its protocol.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spoke(Arc<Words>);
 
@@ -94,7 +94,7 @@ fn message(line: &[u8]) -> Option<String> {
     let is_null = |said: &Map<String, Value>, key| said.get(key).is_some_and(Value::is_null);
     said.entry("jsonrpc").or_insert("2.0".into());
     if said.contains_key("method") {
-        // Nobody can be answered who has no number.
+        // A message with the id `null` cannot be answered.
         if is_null(&said, "id") {
             said.shift_remove("id");
         }

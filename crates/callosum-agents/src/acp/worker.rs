@@ -43,22 +43,22 @@ use crate::{
     transport::{Event, Job, LEAVE_WITHIN, Tell, Want, WorkerContext, cancel, relay, say},
 };
 
-/// How long an agent may take to end whose input or output ended.
+/// Longest time that an agent may take to end after its input or output ended.
 const ENDS_WITHIN: Duration = Duration::from_millis(300);
 
 /// The same of one that tells only as it ends why its answer ended: on a busy machine that takes seconds.
 const TELLS_WITHIN: Duration = Duration::from_mins(1);
 
-/// How often it is looked whether it has.
+/// Interval between two checks whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Does one job, and tells what happens; `tell` says whether anybody still listens.
+/// Does one job and reports its events; `tell` returns whether the receiver still listens.
 pub(crate) fn answer(
     job: &Job,
     means: &WorkerContext<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<(), ErrorText> {
-    // An agent that has told its answer may still write down why that ended.
+    // An agent that has sent its answer may still record why that ended.
     let is_last = |event: &Event| matches!(event, Event::TooMuch);
     relay(tell, is_last, async |tell| {
         let (program, arguments) = job
@@ -93,7 +93,8 @@ pub(crate) fn answer(
     })
 }
 
-/// How long an agent that has answered is waited for; never so long that the silence ends it.
+/// Returns the time to wait for an agent that has answered; at most half of the silence limit, so
+/// that this does not end it.
 fn time_to_end(job: &Job) -> Duration {
     if job.tells_as_it_ends {
         TELLS_WITHIN.min(job.limits.quiet() / 2).max(ENDS_WITHIN)
@@ -102,7 +103,8 @@ fn time_to_end(job: &Job) -> Duration {
     }
 }
 
-/// How an agent ended whose input or output did, where it has within that time.
+/// Waits until an agent whose input or output ended has ended; `None` if that takes longer than
+/// `within`.
 async fn ending(agent: &mut InteractiveChild, within: Duration) -> Option<Ending> {
     let ended = async {
         loop {
@@ -115,20 +117,20 @@ async fn ending(agent: &mut InteractiveChild, within: Duration) -> Option<Ending
     timeout(within, ended).await.ok()
 }
 
-/// Why a conversation came to nothing.
+/// Reason why a conversation had no result.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Somebody said why.
+    /// A reported error.
     Told(ErrorText),
     /// The agent's output ended.
     Gone {
-        /// Whether it had said a word of its protocol.
+        /// Whether it had written a message of its protocol.
         spoke: bool,
     },
 }
 
 impl Failure {
-    /// What is told of it, with how the agent ended, where that is known.
+    /// Converts it to an error, with how the agent ended if that is known.
     pub(super) fn complaint(self, ending: Option<Ending>) -> ErrorText {
         let how = match ending {
             Some(Ending::Exited(code)) => format!(" with exit code {code}"),
@@ -207,7 +209,8 @@ where
                 done = &mut work => done.map(|last| last.into_iter().for_each(|event| talk.say(event))),
                 () = leave => {
                     if let Some(session) = asked.get() {
-                        // An agent that has ended is not told; either way it is gone in the end.
+                        // An agent that has ended does not receive this; either way it is gone in
+                        // the end.
                         drop(agent.send_notification(CancelNotification::new(SessionId::clone(session))));
                         drop(timeout(LEAVE_WITHIN, work).await);
                     }
@@ -220,7 +223,7 @@ where
     ended.unwrap_or_else(|_| Err(talk.gone()))
 }
 
-/// What is at hand while it is spoken with an agent.
+/// State of a conversation with an agent.
 struct Talking<'t> {
     job: &'t Job,
     spoke: Spoke,
@@ -230,7 +233,7 @@ struct Talking<'t> {
 }
 
 impl Talking<'_> {
-    /// Shakes hands, and asks what the job asks. Hands out what is to be told last.
+    /// Completes the handshake and does what the job asks. Returns the last events.
     async fn ask(
         &self,
         agent: &ConnectionTo<Agent>,
@@ -350,8 +353,8 @@ impl Talking<'_> {
         say(&self.tell, event);
     }
 
-    /// Why there was no handshake: an agent, or the library for it, says whether it is because of
-    /// the version.
+    /// Returns the failure of a handshake; the agent, or the library for it, reports whether the
+    /// version is the reason.
     fn not_begun(&self, error: &Error) -> Failure {
         match self.failed(error) {
             Failure::Told(complaint) if error.code == ErrorCode::INVALID_REQUEST => {
@@ -361,7 +364,7 @@ impl Talking<'_> {
         }
     }
 
-    /// What an agent says that went wrong.
+    /// Converts an error of the agent, or of the connection to it.
     fn failed(&self, error: &Error) -> Failure {
         if is_incoming_transport_closed(error) {
             return self.gone();
@@ -376,10 +379,10 @@ impl Talking<'_> {
     }
 }
 
-/// What an agent complains about in an error.
+/// Converts an agent's error.
 ///
-/// Its code is that of JSON-RPC, or the status of a server that the agent asked; others have the status
-/// beside it.
+/// Its code is that of JSON-RPC, or the status of a server that the agent asked; other agents put
+/// the status next to it.
 fn said(error: &Error) -> ErrorText {
     let message = match error.message.as_str() {
         "" => "an error without a message",
@@ -399,7 +402,7 @@ fn said(error: &Error) -> ErrorText {
     // Gemini CLI says 500 where it knows of no status.
     let code = Value::from(i32::from(error.code));
     let told = status(&code).filter(|status| *status != 500);
-    // The name of a kind stands where others have a status.
+    // Some agents put the name of a kind where others have a status.
     let named = |way: &&str| at(way)?.as_str().filter(|name| !name.trim().is_empty());
     let named = places.iter().find_map(named);
     let is_login =

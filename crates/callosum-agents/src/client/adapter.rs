@@ -1,6 +1,6 @@
-//! [`Client::behind`]: which client an executor is, also where it speaks the Agent Client Protocol.
+//! [`Client::behind`]: finds the client of an executor, including one that speaks the Agent Client Protocol.
 //!
-//! Some clients speak it themselves, others by way of a program that drives them. Either way what
+//! Some clients speak it themselves, others through a program that drives them. Either way what
 //! runs is the client: it has the same folders, hosts, variables and login.
 
 use super::Client;
@@ -51,7 +51,7 @@ impl Client {
     }
 }
 
-/// Who speaks the protocol in an executor.
+/// Finds the program that speaks the protocol in an executor.
 fn speaker(executor: &Executor) -> Option<Speaker> {
     if Transport::of(executor) != Some(Transport::Acp) {
         return None;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::client::Acp;
 
-    /// CAL-SEC-1: an agent is known by the program of its command, and not by what else stands there.
+    /// CAL-SEC-1: an agent is recognized by the program of its command, and not by its arguments.
     #[test]
     fn an_agent_is_known_by_its_program() {
         for (protocol, template, client) in [

@@ -1,8 +1,9 @@
-//! [`Key`]: how a client comes by a key for its models where its own settings say so.
+//! [`Key`]: source of a client's key for its models, if its own settings configure one.
 //!
-//! Start with [`Client::keys`]. That a key is there, or the name of the variable that holds it, is all that
-//! leaves this file: nothing of a key itself is kept or told. Deliberately not here: logins
-//! ([`LoginStatus`](super::Standing)), and whether a variable is set and passed on, which the program knows.
+//! Start with [`Client::keys`]. Only two facts leave this file: that a key exists, or the name of
+//! the variable that holds it. No part of a key is kept or reported. Deliberately not here: logins
+//! ([`LoginStatus`](super::LoginStatus)), and whether a variable is set and passed on, which the
+//! program knows.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use super::Client;
 
-/// How a client comes by a key beside a login.
+/// Source of a client's key, as an alternative to a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// Its settings have one, or the server that they name wants none.
@@ -21,24 +22,25 @@ pub enum Key {
     Variable(String),
 }
 
-/// Where a client's settings speak of keys.
+/// Place in a client's settings that configures keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeysIn {
     /// A helper that prints one, or variables that are set for the client.
     Helper,
     /// The provider that is chosen, in TOML.
     ChosenProvider,
-    /// A `.env` beside the settings, and what was typed when the kind of login was chosen.
+    /// A `.env` next to the settings, and the key that the user typed when choosing the kind of
+    /// login.
     DotEnv,
     /// The options of any provider, in JSON.
     Providers,
 }
 
 impl Client {
-    /// What the settings in its own `folder`, and elsewhere below `home`, say of keys; `words` are those of
-    /// its command, which may overrule them.
+    /// Returns the keys that the client's settings configure, in its own `folder` and elsewhere
+    /// below `home`. `words` are the words of its command, which may override them.
     ///
-    /// Settings that cannot be understood say nothing. A file that cannot be read is an error.
+    /// Settings that cannot be parsed configure nothing. A file that cannot be read is an error.
     pub fn keys(
         &self,
         disk: &Disk,
@@ -108,7 +110,7 @@ fn in_settings(text: &str, variables: &[&str]) -> Vec<Key> {
         .collect()
 }
 
-/// What the provider is asked with that the settings choose, or the command.
+/// Finds the key of the provider that the settings choose, or the command.
 fn of_chosen_provider(text: &str, words: &[String]) -> Vec<Key> {
     let Ok(mut settings) = text.parse::<toml::Table>() else {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! [`Client::mending`]: what has a client answer again whose handshake failed, by what was said of that.
+//! [`Client::mending`]: finds the command that repairs a client whose handshake failed, from the text of the failure.
 //!
-//! Pure. The words are those of the handshake's fault, or the reason that the registry keeps of it. Deliberately not
-//! here: what an executor may see, which is another cause of the same words.
+//! Pure. The text is that of the handshake's fault, or the reason that the registry keeps.
+//! Deliberately not here: the executor's permissions, which can cause the same text.
 
 use super::Client;
 use crate::{registry::Executor, runner::HELPS, template::Template};
 
-/// How the words are recognised by which a program says that its Node is not the one it wants.
+/// Texts by which a program reports that its Node is not the one it wants.
 const OTHER_NODE: [&str; 6] = [
     "syntaxerror",
     "err_require_esm",
@@ -25,7 +25,8 @@ const INCOMPLETE: [&str; 4] = [
 ];
 
 impl Client {
-    /// What a person does about it, ending with the line that asks again; `None` where the words name no cause.
+    /// Returns the remedy, ending with the command that repeats the check; `None` if the text names
+    /// no cause.
     pub fn mending(&self, executor: &Executor, said: &str) -> Option<String> {
         let lower = said.to_lowercase();
         let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
@@ -98,7 +99,7 @@ impl Client {
         )
     }
 
-    /// What helps where the words name no cause.
+    /// Returns the remedy if the text names no cause.
     pub fn looking(&self, executor: &Executor) -> String {
         format!(
             "check whether `{} --version` works in a terminal; if not: {} && callosum executor \
@@ -109,12 +110,13 @@ impl Client {
         )
     }
 
-    /// What a person types to have it anew, whatever became of it; of a program that speaks for it, that one.
+    /// Returns the command that reinstalls it, in any state; for a client behind an adapter, it
+    /// reinstalls the adapter.
     fn installing(&self, executor: &Executor) -> String {
         Self::adapter_of(executor).map_or_else(|| self.install.to_owned(), install_of)
     }
 
-    /// What a person types to have its newest version.
+    /// Returns the command that installs its newest version.
     fn updating(&self, executor: &Executor) -> String {
         Self::adapter_of(executor).map_or_else(|| self.update.to_owned(), install_of)
     }
@@ -124,7 +126,7 @@ fn install_of(package: &str) -> String {
     format!("npm install -g {package}@latest")
 }
 
-/// The program of a command, as somebody would call it in a terminal.
+/// Returns the program of a command, as a person would call it in a terminal.
 fn program(executor: &Executor) -> String {
     let template = Template::parse_for_client(&executor.command_template).ok();
     template.map_or_else(

@@ -1,7 +1,7 @@
-//! The servers that a person's own settings of a client name, in place of its makers'.
+//! Servers that a person's own settings of a client name, in place of its makers'.
 //!
-//! What variables name is [`Client::servers`]' data and needs no reading. Deliberately not here: whether an
-//! executor may reach them, which is confinement's.
+//! Servers in variables are [`Client::servers`]' data and need no reading. Deliberately not here:
+//! whether an executor may reach them, which is the business of confinement.
 
 use std::path::Path;
 

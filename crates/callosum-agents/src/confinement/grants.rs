@@ -1,8 +1,9 @@
-//! [`resolve`]: where a place that an entry names leads, and that the project does not lead it elsewhere.
+//! [`resolve`]: resolves a path that an entry names, and checks that the project does not redirect it.
 //!
-//! An entry that was registered here names its places for good, while the repository may replace a folder
-//! by a link with any pull. So a place of the project is resolved beneath its root. Only an entry that
-//! begins a place with `~/` or `/` names something outside, and no link of the project extends that either.
+//! A registered entry names its paths for good, while any pull may make the repository replace a
+//! folder by a link. So a path of the project is resolved beneath its root. Only an entry that
+//! begins a path with `~/` or `/` names something outside, and no link of the project extends that
+//! either.
 
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -1,4 +1,4 @@
-//! [`Confiner`]: starts an executor's program by way of this one, which gives its rights away.
+//! [`Confiner`]: starts an executor's program through this one, which gives up its privileges.
 
 use std::{
     borrow::Cow,
@@ -38,16 +38,16 @@ use crate::{
     transport::Transport,
 };
 
-/// Largest file of which an executor gets a copy, in bytes.
+/// Largest file that an executor gets a copy of, in bytes.
 const LARGEST_COPY: u64 = 32 * 1024 * 1024;
 
 /// For so long the locks are known that were found in a folder: of many short tasks not each looks for them.
 const LOCKS_KNOWN: Duration = Duration::from_secs(1);
 
-/// What it takes to confine executors on this machine.
+/// State for confining executors on this machine.
 #[derive(Debug)]
 pub struct Confiner {
-    /// Who starts them.
+    /// Server that starts them.
     server: ForkServer,
     system: System,
     protected: Protected,
@@ -55,16 +55,16 @@ pub struct Confiner {
     upstream: Option<Upstream>,
     /// An empty folder, which becomes the root of everybody's own file system.
     room: OnceLock<Scratch>,
-    /// What was found for a `PATH` and a home folder, which seldom differ.
+    /// Folders that were found for a `PATH` and a home folder, which seldom differ.
     folders: Mutex<Vec<(Around, SystemFolders)>>,
     /// The folders of locks that were found in a folder, and when.
     locks: Mutex<HashMap<PathBuf, (Instant, Vec<PathBuf>)>>,
 }
 
-/// What the folders of the system depend on: the value of `PATH`, and the home folder.
+/// Key of the system folders: the value of `PATH`, and the home folder.
 type Around = (Option<OsString>, Option<PathBuf>);
 
-/// What an executor is shown, and links that make other names lead there.
+/// Paths that an executor sees, and links from other names to them.
 type Shown = (Vec<MountPoint>, Vec<(PathBuf, PathBuf)>);
 
 impl Confiner {
@@ -91,12 +91,12 @@ impl Confiner {
         Self { upstream, ..self }
     }
 
-    /// What this machine can do.
+    /// Returns the sandbox features of this machine.
     pub fn system(&self) -> &System {
         &self.system
     }
 
-    /// How far an executor is confined here that is given this environment, or why it may not run.
+    /// Returns how far an executor with this environment is confined here, or why it may not run.
     pub fn reach(
         &self,
         executor: &Executor,
@@ -116,7 +116,7 @@ impl Confiner {
             }
             return Ok(reached);
         }
-        // What runs is this program, which talks to that server and to nobody else.
+        // The process is this program, which talks to that server and to no other.
         let mut reached = decide(policy, &[], &self.system)?;
         reached.layers.network = false;
         reached.layers.sockets = false;
@@ -124,7 +124,7 @@ impl Confiner {
         Ok(reached)
     }
 
-    /// Runs `launch` as the executor's entry allows, to its end, whatever that end is.
+    /// Runs `launch` as the executor's entry allows, until it ends in any way.
     ///
     /// `temporary` is the folder that it may write to.
     pub(crate) fn run(
@@ -317,7 +317,7 @@ impl Confiner {
             .server
             .run(&order, input, launch.limits, cancel, pulse, heard)
             .map_err(not_started);
-        // What is still open is told of before anybody asks.
+        // Reports connections that are still open before the caller takes the list.
         drop(proxy);
         drop(copies);
         if let Some(own_folder) = own_folder {
@@ -353,7 +353,7 @@ impl Confiner {
 }
 
 impl Confiner {
-    /// What has an executor run that requires more than this machine gives.
+    /// Returns a remedy for an executor that requires more than this machine offers.
     fn allowing(&self, executor: &Executor) -> String {
         let less = format!(
             "with a weaker sandbox: callosum executor register {} --sandbox best-effort",
@@ -497,8 +497,8 @@ fn server(
     find(&launch, surroundings).ok()
 }
 
-/// What tells an adapter to leave the files to us, where we hold them: its client's own sandbox cannot start within ours, each
-/// command in it would fail, and nothing of that is told.
+/// Returns the variable that makes an adapter leave the files to us, if we confine them. Its
+/// client's own sandbox cannot start within ours: each command in it would fail, without a report.
 fn sandbox_left_to_us(executor: &Executor, layers: Layers) -> Option<(&'static str, &'static str)> {
     let are_held = layers.namespaces || layers.landlock;
     let is_adapter = Transport::of(executor) == Some(Transport::Acp);
@@ -561,7 +561,8 @@ fn unstarted(program: PathBuf, error: i32) -> SpawnError {
 mod tests {
     use super::*;
 
-    /// CAL-EXE-2: an adapter is told to leave its client's sandbox off where we hold the files, and no other executor is.
+    /// CAL-EXE-2: an adapter's client runs without its own sandbox if we confine the files, and no
+    /// other executor does.
     #[test]
     fn an_adapter_leaves_the_sandbox_to_us_where_files_are_held() {
         let mut adapter = Executor::cli("c", "codex-acp");

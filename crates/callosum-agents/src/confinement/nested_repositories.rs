@@ -77,17 +77,17 @@ const LOCKS: [&str; 2] = [".cal_lock", "loa-grimoire/.session"];
 /// Most folders that are looked into for one that is shown; the nearest come first.
 pub(super) const MOST_FOLDERS: usize = 4096;
 
-/// Whether what has this name is obeyed by whoever works in the folder that it is in: agents, or git.
+/// Whether agents or git obey a file or folder of this name in the folder that they work in.
 pub(super) fn is_obeyed(name: &OsStr) -> bool {
     name == ".git" || ORDERS.iter().any(|order| name == *order)
 }
 
-/// What is found below a folder.
+/// Search result for a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Nested {
-    /// What is obeyed.
+    /// Files and folders that programs obey.
     pub(super) obeyed: Vec<PathBuf>,
-    /// Folders of locks, of whatever project.
+    /// Folders of locks, of any project.
     pub(super) locks: Vec<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! [`decide`]: how far an executor is confined on this system, or that it may not run.
+//! [`decide`]: determines how far an executor is confined on this system, or that it may not run.
 
 use callosum_host::confine::Layers;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::{
     probe::{Missing, System},
 };
 
-/// How far an executor is confined.
+/// Degree of confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Everything that there is.
@@ -19,28 +19,28 @@ pub enum Level {
     None,
 }
 
-/// How far an executor is confined, by which layers, and why not further.
+/// Confinement of an executor: its degree, its layers, and what it lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// What its entry asks for.
+    /// The policy of its entry.
     pub policy: Policy,
-    /// How far.
+    /// The degree.
     pub level: Level,
-    /// What is given away.
+    /// The layers in use.
     pub layers: Layers,
     /// The version of Landlock, where that is among it.
     pub landlock: Option<u32>,
     /// The hosts that it may connect to; where there is no network layer, they are but promises.
     pub hosts: Vec<String>,
-    /// What is missing, in words.
+    /// Missing features, in words.
     pub missing: Vec<String>,
 }
 
-/// An executor needs more confinement than there is, or nobody knows how much there is.
+/// An executor needs more confinement than there is, or it is unknown how much there is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}", if *is_untried { UNTRIED } else { LACKING }, missing.join("; "))]
 pub struct Refused {
-    /// What is missing, in words.
+    /// Missing features, in words.
     pub missing: Vec<String>,
     /// Whether something of it may be there: the machine had too much to do to say so.
     pub is_untried: bool,
@@ -83,7 +83,8 @@ pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reach
     if system.namespaces.is_err() && !hosts.is_empty() {
         missing.push("a network limited to the hosts of the entry".to_owned());
     }
-    // Whoever keeps the machine busy would otherwise have the next executor run unheld.
+    // Otherwise a program that keeps the machine busy would make the next executor run without a
+    // sandbox.
     let is_untried = faults
         .iter()
         .any(|(_, fault)| matches!(fault, Some(Missing::Untried)));
@@ -179,7 +180,8 @@ mod tests {
         }
     }
 
-    /// CAL-SEC-1: a machine that is too busy to say what it can do runs nobody unheld, whom its entry does not say so of.
+    /// CAL-SEC-1: a machine that is too busy to report its features runs no executor without a
+    /// sandbox, unless its entry allows that.
     #[test]
     fn what_could_not_be_tried_is_not_taken_for_missing() {
         let busy = System {
@@ -243,7 +245,8 @@ mod tests {
         );
     }
 
-    /// What is promised is kept where it can be held to, and where it cannot, nobody is told otherwise.
+    /// Promised hosts are enforced if they can be, and otherwise the report does not claim that
+    /// they are.
     #[test]
     fn hosts_that_were_promised_are_not_cut_off() {
         let hosts = ["a.example:443".to_owned()];

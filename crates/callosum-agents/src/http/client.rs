@@ -16,16 +16,16 @@ use crate::{
     transport::Job,
 };
 
-/// Longest time until a connection stands.
+/// Longest time to establish a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(30);
 
-/// How much of an error's body is looked at, in bytes.
+/// Bytes of an error's body that are read.
 const LONGEST_ERROR: u64 = 64 * 1024;
 
 /// Longest words of an error that are passed on, in bytes.
 const LONGEST_WORDS: usize = 2_000;
 
-/// Longest header that is told, in bytes.
+/// Longest header that is reported, in bytes.
 const LONGEST_HEADER: usize = 60;
 
 /// Largest list of models, in bytes.
@@ -116,7 +116,7 @@ impl Caller {
         self.judged(&address, response)
     }
 
-    /// Sends a request to the endpoint itself, and gives back the answer, whatever its status.
+    /// Sends a request to the endpoint itself, and returns the response with any status.
     pub(crate) fn send(
         &self,
         method: &Method,
@@ -144,7 +144,7 @@ impl Caller {
         self.endpoint.address("", "")
     }
 
-    /// A complaint in which the key, should the server have said it, does not stand.
+    /// Removes the key from a complaint, if the server repeated it.
     pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         hidden(self.key.as_deref(), complaint)
     }
@@ -206,7 +206,7 @@ pub(super) fn hidden(key: Option<&str>, mut complaint: ErrorText) -> ErrorText {
     complaint
 }
 
-/// What a service says that went wrong, wherever it says so.
+/// Finds a service's error message in each place where services put one.
 pub(super) fn complaint_in(value: &Value) -> Option<ErrorText> {
     // Gemini's compatible interface wraps the object in a list.
     let value = value.get(0).unwrap_or(value);

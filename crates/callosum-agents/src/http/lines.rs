@@ -7,13 +7,13 @@ use crate::output_format::{CUT_OFF, ErrorText, LARGEST_STREAM};
 /// Longest line in bytes; a whole answer may stand on one.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-/// How much is read at once, in bytes.
+/// Bytes that are read at once.
 const PIECE: usize = 16 * 1024;
 
 /// Whether to read on.
 pub(crate) type Flow = Result<ControlFlow<()>, Broken>;
 
-/// Why reading ended before its end.
+/// Reason why reading stopped early.
 #[derive(Debug)]
 pub(crate) enum Broken {
     /// There was more than an answer may have.

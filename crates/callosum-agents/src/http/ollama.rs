@@ -101,7 +101,7 @@ fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -
     let count = |key: &str| value.get(key).and_then(Value::as_u64);
     if let Some(output) = count("eval_count") {
         let _counted = answering.tell(Event::Usage {
-            // What stands in its cache from an earlier request is not counted by older ones.
+            // Older versions do not count tokens that are cached from an earlier request.
             input: count("prompt_eval_count").unwrap_or(0),
             cached: 0,
             output,

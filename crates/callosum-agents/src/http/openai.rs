@@ -17,13 +17,13 @@ use crate::{
     transport::Event,
 };
 
-/// Where the interface is on a server whose endpoint does not say.
+/// Path of the interface on a server whose endpoint has none.
 const USUAL: &str = "/v1";
 
 /// Time between two looks at a server that loads its model.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// How much is kept of what a model says in place of an answer, in bytes.
+/// Bytes that are kept of a model's refusal.
 const LONGEST_REFUSAL: usize = 1024;
 
 /// Asks which models there are.
@@ -142,18 +142,18 @@ fn refuses_streams(complaint: &ErrorText) -> bool {
     matches!(complaint.status, Some(400 | 422)) && complaint.words.contains("stream")
 }
 
-/// What was understood of an answer so far.
+/// State of an answer that is being read.
 #[derive(Default)]
 struct Stream {
     /// A body that is one document, until it is whole.
     document: String,
-    /// Why the model stopped.
+    /// The model's reason for stopping.
     finish: Option<String>,
-    /// Whether it called a tool, whatever it stopped for.
+    /// Whether it called a tool, regardless of its reason for stopping.
     called: bool,
-    /// What it says in place of an answer.
+    /// Its refusal in place of an answer.
     refusal: String,
-    /// Whether the server said that nothing more comes.
+    /// Whether the server announced the end.
     done: bool,
 }
 
@@ -181,7 +181,7 @@ impl Stream {
         Ok(answering.alive())
     }
 
-    /// What all of it comes to.
+    /// Concludes the answer, or returns why there is none.
     fn end(mut self, answering: &mut Answering<'_>) -> Result<(), Broken> {
         if !self.document.is_empty() {
             let value: Value = serde_json::from_str(&self.document).map_err(|_| {
@@ -300,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    /// What is told of a body, an event a word; or the complaint.
+    /// Returns the events of a body, one word each, or the complaint.
     fn told(body: &str) -> Result<String, String> {
         let mut texts = String::new();
         let mut tell = |event: Event| {
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(told(whole).unwrap(), "ab<done>");
     }
 
-    /// CAL-COM-1: a count that nobody can have counted is not reported, and then estimated.
+    /// CAL-COM-1: an impossible count is not reported, and then estimated.
     #[test]
     fn counts_that_cannot_be_are_not_believed() {
         for usage in [
@@ -362,7 +362,7 @@ mod tests {
         }
     }
 
-    /// CAL-ERR-1, CAL-ERR-2: what is no answer is told as what it is.
+    /// CAL-ERR-1, CAL-ERR-2: each kind of body without an answer is reported as what it is.
     #[test]
     fn what_is_no_answer_is_told() {
         for (body, expected) in [

@@ -21,7 +21,7 @@ use crate::{
 /// Shortest wait, for servers that name none at all.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How often it is told that we wait, at least.
+/// Longest interval between two reports of a wait.
 const EACH: Duration = Duration::from_secs(1);
 
 /// When a server wants to be asked again, as the headers of its refusal say.
@@ -105,7 +105,8 @@ impl Waits {
         }
     }
 
-    /// How long to wait before a server that refused is asked again, if that makes sense.
+    /// Returns the time to wait before a server that refused is asked again, if a retry makes
+    /// sense.
     pub(super) fn before_again(&mut self, complaint: &ErrorText) -> Option<Duration> {
         let refuses_for_now = matches!(complaint.status, Some(429 | 503 | 529));
         let after = complaint.resets.as_ref()?.after?.max(SHORTEST);
@@ -119,7 +120,7 @@ impl Waits {
         (refuses_for_now && may_wait && is_worth(after, left)).then_some(after)
     }
 
-    /// Waits, and tells so all the while; breaks where nobody listens any more.
+    /// Waits, and reports it at intervals; breaks once no one listens any more.
     pub(super) fn wait(
         &self,
         refusal: &ErrorText,
@@ -187,7 +188,7 @@ mod tests {
                 &[("retry-after", "Wed, 21 Oct 2026 07:27:00 GMT"), date],
                 said("at Wed, 21 Oct 2026 07:27:00 GMT", Some(0)),
             ),
-            // Without the server's own time of day nobody knows how long that is.
+            // Without the server's own time of day the length is unknown.
             (
                 &[("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT")],
                 said("at Wed, 21 Oct 2026 07:28:30 GMT", None),
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(impatient.before_again(&refused(429, 1)), None);
     }
 
-    /// CAL-COM-2: whoever waits says so sooner than the silence that is allowed.
+    /// CAL-COM-2: a wait is reported at shorter intervals than the allowed silence.
     #[test]
     fn waiting_is_told_and_ends_when_nobody_listens() {
         let waits = Waits::new(limits(None));

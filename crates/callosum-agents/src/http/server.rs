@@ -1,4 +1,4 @@
-//! [`Server`]: one server of models, whatever interface it has.
+//! [`Server`]: a server of models with any of the interfaces.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use super::hosted::Provider;
 use super::{callosum, client::Caller, lines::Broken, ollama, openai, worker::Answering};
 use crate::{output_format::ErrorText, protocol::AnswerForm, transport::Job};
 
-/// What a server understands.
+/// Interface of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interface {
     /// OpenAI's chat completions.
@@ -16,11 +16,11 @@ pub(crate) enum Interface {
     Ollama,
     /// Another Callosum's daemon.
     Callosum,
-    /// What the provider has that the model's name begins with.
+    /// The interface of the provider that the model's name begins with.
     Hosted,
 }
 
-/// What a server offers.
+/// Offer of a server.
 pub(super) struct Look {
     pub(super) version: Option<String>,
     pub(super) offers: Vec<String>,
@@ -94,7 +94,7 @@ impl Server {
         }
     }
 
-    /// A complaint in which the key, should the server have said it, does not stand.
+    /// Removes the key from a complaint, if the server repeated it.
     pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         match self {
             Self::OpenAi(caller) | Self::Ollama(caller) | Self::Callosum(caller) => {

@@ -14,27 +14,27 @@ use super::{
 };
 use crate::sanitize::with_causes;
 
-/// How long a post may take from beginning to end.
+/// Longest time for a post from beginning to end.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// How much of an answer is looked at, in bytes.
+/// Bytes of a response that are read.
 const LONGEST_ANSWER: u64 = 64 * 1024;
 
-/// An address to which JSON documents are posted.
+/// An address that receives JSON documents by POST.
 ///
-/// The address is a secret, since whoever knows it may post: no error of this says it.
+/// The address is a secret, since it is all that posting takes: no error of this type contains it.
 pub struct Webhook {
     agent: Agent,
     address: String,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posted {
     /// The status of HTTP.
     pub status: u16,
-    /// How long to wait before the next, where the answer says so: after a refusal, or because this was the last that
-    /// is allowed for now.
+    /// The time to wait before the next post, if the response gives one: after a refusal, or
+    /// because this was the last that is allowed for now.
     pub after: Option<Duration>,
     /// The beginning of what it says.
     pub words: String,
@@ -49,7 +49,7 @@ pub struct NoWebhook;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub struct Unposted {
-    /// Why.
+    /// The reason.
     pub words: String,
 }
 
@@ -73,7 +73,7 @@ impl Webhook {
         })
     }
 
-    /// Posts a document, and waits for the answer, up to 20 s. Whatever its status, an answer is one.
+    /// Posts a document, and waits for the response, up to 20 s. A response with any status counts.
     pub fn post(&self, document: &Value) -> Result<Posted, Unposted> {
         let posted = self
             .agent

@@ -11,7 +11,7 @@ use crate::server_tool::ServerTool;
 /// Names of an argument that takes a prompt, the likeliest first.
 const USUAL: [&str; 6] = ["prompt", "question", "query", "task", "message", "input"];
 
-/// Why no prompt can go to a tool.
+/// Reason why no prompt can go to a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ArgumentError {
     /// The entry names one that is not there.
@@ -19,7 +19,7 @@ pub(super) enum ArgumentError {
     Missing {
         /// The tool.
         tool: String,
-        /// What the entry names.
+        /// The argument that the entry names.
         argument: String,
     },
     /// None of its arguments is surely the one.
@@ -35,7 +35,7 @@ pub(super) enum ArgumentError {
     More {
         /// The tool.
         tool: String,
-        /// What else.
+        /// The other argument.
         other: String,
     },
 }
@@ -96,7 +96,7 @@ fn takes_text(schema: &Value) -> bool {
     }
 }
 
-/// What a result says: its `summary` where it is an object with one, or else its texts.
+/// Returns the text of a result: its `summary` if it is an object with one, or else its texts.
 pub(super) fn said(result: &CallToolResult) -> String {
     let structured = result.structured_content.as_ref();
     if let Some(summary) = structured.and_then(|value| value.get("summary")?.as_str()) {
@@ -120,7 +120,7 @@ pub(super) fn texts(result: &CallToolResult) -> String {
     texts.join("\n\n")
 }
 
-/// What a server tells of a tool.
+/// Converts a server's description of a tool.
 fn told(tool: &Tool) -> ServerTool {
     let annotations = tool.annotations.as_ref();
     ServerTool {
@@ -135,7 +135,7 @@ fn told(tool: &Tool) -> ServerTool {
 
 /// A tool as a server lists it.
 pub(super) struct Listed {
-    /// What the server tells of it.
+    /// The server's description of it.
     pub(super) told: ServerTool,
     /// The tool, where that is one.
     pub(super) tool: Option<Tool>,
@@ -155,7 +155,8 @@ impl Listed {
         self.told.unfit.get_or_insert_with(|| why.to_owned());
     }
 
-    /// One by itself: others of the list are tools whatever this is. `number`, from 1, names one without a name.
+    /// Reads one entry by itself, so that a bad one does not affect the others. `number`, from 1,
+    /// names one without a name.
     pub(super) fn of_json(entry: Value, number: usize) -> Self {
         let name = match entry.get("name").and_then(Value::as_str) {
             Some(name) if !name.is_empty() => name.to_owned(),
@@ -185,8 +186,8 @@ impl Listed {
     }
 }
 
-/// Refuses those that nobody can name for certain: of several that have one name and are not the same, all; and what has a
-/// secret for a name, which would stand wherever the tool is told of.
+/// Refuses tools without a reliable name: all of several different ones with the same name, and
+/// those with a secret for a name, which would appear in each mention of the tool.
 pub(super) fn without_unnameable(listed: Vec<Listed>) -> Vec<Listed> {
     let mut kept: Vec<Listed> = Vec::with_capacity(listed.len());
     let mut by_name: HashMap<String, usize> = HashMap::new();
@@ -258,7 +259,7 @@ mod tests {
         }
     }
 
-    /// CCOS-CAP-1: of two tools of one name nobody can say which is called, and a secret is nobody's name.
+    /// CCOS-CAP-1: a name that two tools share does not identify one, and a secret is no name.
     #[test]
     fn what_cannot_be_named_is_refused() {
         let entry = |name: &str, title: &str| json!({"name": name, "description": title, "inputSchema": {"type": "object"}});

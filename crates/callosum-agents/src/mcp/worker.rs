@@ -43,7 +43,7 @@ use crate::{
     },
 };
 
-/// Does one job, and tells what happens; `tell` says whether anybody still listens.
+/// Does one job and reports its events; `tell` returns whether the receiver still listens.
 pub(crate) fn answer(
     job: &Job,
     means: &WorkerContext<'_>,
@@ -64,7 +64,7 @@ async fn converse(
         let remote = Remote::new(caller, tell.clone());
         let transport = StreamableHttpClientTransport::with_client(remote.clone(), config);
         let done = speak(job, transport, None, tell).await;
-        // What the server said with a status says more than that nothing came.
+        // A server's error with a status says more than that no message came.
         return done.map_err(|complaint| remote.refusal().unwrap_or(complaint));
     }
     let (program, arguments) = job
@@ -220,7 +220,7 @@ async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, ErrorText> {
     }
 }
 
-/// Calls a tool, once; nothing where nobody waits for its answer any more.
+/// Calls a tool, once; `None` if no one waits for its answer any more.
 async fn called(
     service: RunningService<RoleClient, Listener>,
     call: CallToolRequestParams,
@@ -249,7 +249,7 @@ async fn called(
     }
 }
 
-/// What a tool answered, unless it is more than any answer may be.
+/// Converts a tool's answer to an event, unless it exceeds the limit of an answer.
 fn answered(result: CallToolResult) -> Event {
     let text = tool::texts(&result);
     let structured = result.structured_content.filter(|value| !value.is_null());
@@ -266,7 +266,7 @@ fn answered(result: CallToolResult) -> Event {
     }
 }
 
-/// Tells the server that nobody waits for its answer, closes its input, and waits a moment for it to
+/// Notifies the server that the request is canceled, closes its input, and waits a moment for it to
 /// end by itself.
 async fn take_leave(
     mut service: RunningService<RoleClient, Listener>,
@@ -276,7 +276,7 @@ async fn take_leave(
     let leave = async {
         let reason = "the request was canceled".to_owned();
         let cancelled = CancelledNotificationParam::new(Some(request), Some(reason));
-        // A server that has ended is not told; either way it is gone in the end.
+        // A server that has ended does not receive this; either way it is gone in the end.
         drop(service.peer().notify_cancelled(cancelled).await);
         drop(service.close().await);
         if let Some(mut rest) = rest {
@@ -310,7 +310,7 @@ fn not_done(error: &ServiceError) -> ErrorText {
     }
 }
 
-/// What the controller is to the server: somebody who listens, and grants nothing.
+/// The controller's side of the connection: it listens, and grants nothing.
 struct Listener(UnboundedSender<Event>);
 
 impl ClientHandler for Listener {

@@ -1,6 +1,6 @@
-//! [`ClientError`]: why a client gave no answer, in one vocabulary for all of them.
+//! [`ClientError`]: reason why a client gave no answer, in one vocabulary for all of them.
 //!
-//! How one is told from what a client says is in [`complaint`](super::complaint).
+//! The rules that derive one from a client's words are in `error_text`.
 
 use std::ffi::OsString;
 
@@ -13,10 +13,10 @@ use crate::{
     runner::{NOTHING_TELLING, is_secret, passes},
 };
 
-/// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
+/// Reason why a client gave no answer. All words are masked, cut short and harmless to a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody is logged in, or the login is not accepted.
+    /// No one is logged in, or the login is not accepted.
     #[error("is not logged in: {words}")]
     NotLoggedIn {
         /// Its words.
@@ -62,13 +62,13 @@ pub enum ClientError {
         /// Its words.
         words: String,
     },
-    /// It said something that has not the form which was asked for, and may be a part or a refusal.
+    /// Its text has not the requested form, and may be a part or a refusal.
     #[error("did not answer in the requested form: {words}")]
     NotInForm {
         /// Its words.
         words: String,
     },
-    /// It ended well and said nothing.
+    /// It ended well without an answer.
     #[error("exited successfully without an answer{}", after_colon(words))]
     NoAnswer {
         /// The line of its output that explains it, if any.
@@ -83,18 +83,18 @@ pub enum ClientError {
     /// It ended badly, for none of the reasons above.
     #[error("{}{}", ended(*ending), explained(words.as_deref()))]
     Ended {
-        /// How.
+        /// The way in which it ended.
         ending: Ending,
-        /// What it said that explains it, if anything.
+        /// Its words that explain it, if there are any.
         words: Option<String>,
     },
-    /// Nobody is there where its server should be.
+    /// Its server is not there.
     #[error("cannot reach its server: {words}")]
     Unreachable {
-        /// Why.
+        /// The reason.
         words: String,
     },
-    /// What was started does not speak its protocol.
+    /// The program does not speak its protocol.
     #[error("does not speak its protocol: {words}")]
     NotSpoken {
         /// What it did instead.
@@ -118,7 +118,7 @@ pub enum ClientError {
     /// Its server answered something that is no answer.
     #[error("received an invalid answer from its server: {words}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The problem.
         words: String,
     },
     /// It says that it failed, for none of the reasons above.
@@ -205,7 +205,8 @@ impl ClientError {
         }
     }
 
-    /// What a person can do about it, where there is one thing; `environment` is what may be passed on.
+    /// Returns what a person can do about it, if there is one thing; `environment` holds the
+    /// variables that may be passed on.
     pub(crate) fn advice(
         &self,
         executor: &Executor,
@@ -256,8 +257,8 @@ impl ClientError {
     }
 }
 
-/// How somebody logs in to a client: with another key where the one that it has is refused, by a key that is set and only
-/// has to be passed on, else as it wants it.
+/// Returns the way to log in to a client: with another key if the one that it has is refused, by a
+/// key that is set and only has to be passed on, or else in the client's own way.
 fn logging_in(
     executor: &Executor,
     client: &Client,
@@ -269,7 +270,7 @@ fn logging_in(
         all.any(|(it, value)| it == name && !value.is_empty())
     };
     let is_passed = |name: &str| passes(name, &executor.pass_environment);
-    // What the entry says beside stays as it is.
+    // The rest of the entry stays as it is.
     let how = |name: &str| {
         let id = &executor.id;
         format!("callosum executor register {id} --pass-env {name}")
@@ -303,7 +304,7 @@ fn logging_in(
     format!("{name} is set here, but not passed to it: {}", how(name))
 }
 
-/// The variable that a client says it wants and has not, where it names one beside these words.
+/// Finds the variable that a client reports as missing, if it names one next to these words.
 fn missing_variable(words: &str) -> Option<&str> {
     const SAYS: &str = "environment variable";
     const ANY: &str = "missing environment variable";

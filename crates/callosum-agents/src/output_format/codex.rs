@@ -1,8 +1,8 @@
-//! What Codex writes: `exec --json`.
+//! Codex's output: `exec --json`.
 //!
 //! An item of type `error` is a warning in a run that may still be good. Input tokens count with
-//! what came from the cache. What it says before it uses a tool is no answer: it writes no item for a last message
-//! that is empty.
+//! those from the cache. Text before it uses a tool is no answer: it writes no item for a last
+//! message that is empty.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     match text(event, &["type"]) {
         Some("thread.started") => hearing.session = said(&["thread_id"]),
         Some("item.started") => {
-            // It went on after whatever it had warned of.
+            // It continued despite its warning.
             hearing.warning = None;
             hearing.in_vain = 0;
             if uses_a_tool(event) {
@@ -47,7 +47,7 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
                 hearing.text = said(&["item", "text"]).unwrap_or_default();
             }
             Some("error") => hearing.warning = said(&["item", "message"]),
-            // Some tools are told of only once they are done.
+            // Some tools are reported only once they are done.
             _ if uses_a_tool(event) => {
                 hearing.text.clear();
                 let output = at(event, &["item", "aggregated_output"]);
@@ -85,8 +85,8 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// Whether the last that a transcript has of the model is the use of a tool, so that it said nothing afterwards. Of a
-/// command that could not be started no event is written.
+/// Whether the last record of the model in a transcript is a tool call, so that no text followed. A
+/// command that could not be started has no event.
 pub(super) fn ends_in_a_tool(transcript: &[u8]) -> bool {
     let lines = transcript.rsplit(|byte| *byte == b'\n');
     let lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// What is left as the answer after a message and what came then.
+    /// Returns the answer that is left after a message and these events.
     fn answer(then: &[Value]) -> String {
         let mut hearing = StreamState::default();
         let said =
@@ -160,7 +160,7 @@ mod tests {
         assert!(!ends(&["", "{}"]));
     }
 
-    /// CAL-ERR-1: what is said before a tool is used is no answer, though nothing is said after it.
+    /// CAL-ERR-1: text before a tool call is no answer, even if no text follows.
     #[test]
     fn what_is_said_before_a_tool_is_no_answer() {
         let item = |when: &str, kind: &str| json!({"type": format!("item.{when}"), "item": {"type": kind, "command": "ls"}});

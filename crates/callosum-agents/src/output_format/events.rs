@@ -1,7 +1,7 @@
-//! [`Events`]: the JSON values in a stream of bytes, whatever else is in it.
+//! [`Events`]: the JSON values in a stream of bytes, among other text.
 //!
 //! A client writes one value a line, or one document over many lines; a library that it loads
-//! writes a warning between. What is JSON is handed on, what is not is passed over.
+//! writes a warning between. JSON is passed on, the rest is skipped.
 
 use serde_json::Value;
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     proptest! {
-        /// How the bytes are torn does not matter, and none of them is feared.
+        /// The result does not depend on the pieces, and no bytes cause a panic.
         #[test]
         fn the_pieces_do_not_matter(
             lines in prop::collection::vec("(\\{\"a\":[0-9]{1,3}\\}|[\\[\\]{}\"a1,: ]{0,12}|\\PC{0,8})", 0..12),

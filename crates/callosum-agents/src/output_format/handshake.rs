@@ -1,8 +1,8 @@
-//! The handshake of a client: what can be found out without asking a model.
+//! The handshake of a client: checks that need no model.
 //!
 //! The steps are the protocol's four: it answers `--version`, its own description of its options
 //! has those that the template uses, its version is one whose output we read, and so it may be
-//! active. Whether somebody is logged in shows with the first task, or by `doctor`.
+//! active. Whether someone is logged in shows with the first task, or by `doctor`.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::{
 /// Longest time for each question: a client loads a whole runtime before it says a word.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
-/// Shakes hands with a client: two short runs, none of which reaches a model.
+/// Performs the handshake with a client: two short runs without a model.
 pub(crate) fn handshake(
     dialect: Dialect,
     executor: &Executor,

@@ -1,7 +1,8 @@
-//! [`LimitWait`]: how long a client has waited for a rate limit, and announces that it will.
+//! [`LimitWait`]: time that a client has waited for a rate limit, and the wait that it announces.
 //!
-//! Qwen Code 0.24.4 asks a server that always answers 429 for 385 s, in 84 requests, although it says early on
-//! `Retrying in 240s (attempt 3/10)`. Each line is a sign of life, so no quiet time ends it. Pure: times are arguments.
+//! Qwen Code 0.24.4 asks a server that always answers 429 for 385 s, in 84 requests, although it
+//! prints early on `Retrying in 240s (attempt 3/10)`. Each line is a sign of life, so no quiet time
+//! ends it. Pure: times are arguments.
 
 use std::time::{Duration, Instant};
 

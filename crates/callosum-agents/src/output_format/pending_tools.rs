@@ -11,12 +11,12 @@ use callosum_host::process::Heartbeat;
 #[derive(Debug, Default)]
 pub(crate) struct OpenTools {
     heard: BTreeMap<String, Instant>,
-    /// Where it is told, where anybody wants to know.
+    /// The heartbeat that receives it, if there is one.
     pulse: Option<Heartbeat>,
 }
 
 impl OpenTools {
-    /// One that tells it to whoever ends the client for its silence.
+    /// Creates one that reports to the heartbeat that decides about the client's silence.
     pub(crate) fn told_to(pulse: &Heartbeat) -> Self {
         Self {
             pulse: Some(pulse.clone()),

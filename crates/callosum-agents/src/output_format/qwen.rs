@@ -1,6 +1,7 @@
-//! What Qwen Code writes: `--output-format stream-json`, or `json`, which is the same in one array.
+//! Qwen Code's output: `--output-format stream-json`, or `json`, which is the same in one array.
 //!
-//! The events are Claude Code's; input tokens count with what came from the cache. Its telemetry is Gemini CLI's.
+//! The events are Claude Code's; input tokens count with those from the cache. Its telemetry is
+//! Gemini CLI's.
 
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
             let mut blocks = content.into_iter().flatten();
             let is_own = text(event, &["parent_tool_use_id"]).is_none();
             if is_own && blocks.any(|block| text(block, &["type"]) == Some("tool_use")) {
-                // What was said before a tool was used is not the answer.
+                // Text before a tool call is not the answer.
                 hearing.text.clear();
             }
         }
@@ -41,10 +42,10 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// Holds an answer that is not handed over apart against the records of Qwen Code.
+/// Checks an answer without the structured form against the records of Qwen Code.
 ///
-/// It fails where its model answers in plain text rather than in the form that was asked for, and the text may be a
-/// part or a refusal. Where its telemetry shows that it is neither, it is the answer.
+/// The run fails if its model answers in plain text rather than in the requested form, and the text
+/// may be a part or a refusal. If its telemetry shows that it is neither, it is the answer.
 pub(super) fn hold_against(hearing: &mut StreamState, records: &[u8]) {
     let is_plain = hearing
         .failure
@@ -66,9 +67,9 @@ fn broke_off(records: &[u8]) -> Option<ErrorText> {
     gemini::ended_early(records).or_else(|| several_attempts(records))
 }
 
-/// Why a transcript of Qwen Code shows that the answer is none: where its model reaches its limit of length,
-/// it has the model begin anew or go on from there, and by way of ACP tells the text of each attempt, one
-/// behind the other, as one answer.
+/// Returns the error if a transcript of Qwen Code has several attempts. When its model reaches its
+/// limit of length, the client has the model start again or continue from there. Over ACP it sends
+/// the texts of all attempts, one after the other, as one answer.
 fn several_attempts(transcript: &[u8]) -> Option<ErrorText> {
     let lines = transcript.split(|byte| *byte == b'\n');
     let mut attempts = 0;

@@ -1,7 +1,8 @@
-//! [`without_answer`]: why a client ended well without an answer, from what it wrote besides.
+//! [`without_answer`]: reason why a client ended well without an answer, from its other output.
 //!
-//! Gemini CLI ends with 0 and an empty response after five requests that a rate limit refused, and says so on standard
-//! error alone, behind a banner (pal-mcp-server#273). The reason decides the code, and so whether another try can help.
+//! Gemini CLI ends with 0 and an empty response after five requests that a rate limit refused, and
+//! reports it on standard error alone, after a banner (pal-mcp-server#273). The reason decides the
+//! code, and so whether another try can help.
 
 use callosum_evidence::citation;
 

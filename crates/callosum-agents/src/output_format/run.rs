@@ -1,4 +1,4 @@
-//! [`ask`]: runs a client once and makes an answer of what it wrote.
+//! [`ask`]: runs a client once and converts its output to an answer.
 
 use std::{
     ffi::OsString,
@@ -48,7 +48,7 @@ pub const LARGEST_STREAM: usize = 64 * 1024 * 1024;
 /// Longest text of an answer that is looked at, in bytes.
 const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 
-/// Lines of what a client said last that are looked at for why it kept silent.
+/// Number of a client's last lines that are searched for the reason of its silence.
 const LAST_LINES: usize = 8;
 
 /// Longest line that says what a client is doing, in bytes.
@@ -138,7 +138,7 @@ pub(crate) fn ask(
     })
 }
 
-/// Whether what a client had said when it failed like this may be of an answer.
+/// Whether a client's text before such a failure may be part of an answer.
 fn is_of_an_answer(fault: &ClientError) -> bool {
     matches!(
         fault,
@@ -154,8 +154,8 @@ fn is_unread(fault: &ClientError) -> bool {
     )
 }
 
-/// The end of a client that took too long, or went on in vain, by what it had said itself: that it waits for a server
-/// which refuses it is no question of time.
+/// Replaces the error of a client that took too long, or made no progress, by the cause that it had
+/// reported: a refusal by its server, which it waits for, is no timeout.
 fn with_cause(
     dialect: Dialect,
     executor: &Executor,
@@ -217,8 +217,8 @@ fn with_cause(
     }
 }
 
-/// How long a client may take. The common quiet time holds where it is the longer one: it is made
-/// for programs that answer at once.
+/// Returns the time limits of a client. The common quiet time applies if it is the longer one: it
+/// is made for programs that answer at once.
 fn patience(executor: &Executor, common: Timeouts) -> Timeouts {
     Timeouts {
         quiet: executor.quiet().unwrap_or(common.quiet.max(DIALECT_QUIET)),
@@ -291,11 +291,11 @@ pub(super) struct OutputListener {
     dialect: Dialect,
     events: Events,
     hearing: StreamState,
-    /// How many bytes of an answer were told last.
+    /// Bytes of an answer at the last report.
     told: usize,
-    /// What was written, where it is the answer itself.
+    /// Output that is the answer itself.
     plain: Vec<u8>,
-    /// What ends a client that goes on in vain.
+    /// Ends a client that makes no progress.
     end: Option<Cancel>,
     open_tools: OpenTools,
     limit_wait: LimitWait,
@@ -315,7 +315,7 @@ impl OutputListener {
         }
     }
 
-    /// How many bytes of an answer have come; what else a client writes is none.
+    /// Returns the bytes of the answer so far; other output of a client does not count.
     fn answered(&self) -> usize {
         match self.dialect {
             Dialect::Text => self.plain.len(),
@@ -336,7 +336,7 @@ impl OutputListener {
         }
     }
 
-    /// What was heard in all; some clients write their last word to standard error.
+    /// Concludes the output; some clients write their last message to standard error.
     pub(super) fn finish(mut self, error: &[u8]) -> StreamState {
         let (dialect, hearing) = (self.dialect, &mut self.hearing);
         if dialect == Dialect::Text {
@@ -408,8 +408,8 @@ impl Listener for OutputListener {
     }
 }
 
-/// The answer in the seed's form, as it is judged and kept. `asked` is how many tokens the prompt
-/// has by estimate, for where nobody counted.
+/// Returns the answer in the seed's form, as it is checked and stored. `asked` is the estimated
+/// number of tokens of the prompt, in case the client did not count.
 pub(crate) fn as_answer(
     client: &str,
     asked: u64,
@@ -453,7 +453,7 @@ pub(crate) fn as_answer(
 mod tests {
     use super::*;
 
-    /// What is told as an answer is one, and not what a client writes around it.
+    /// Only the answer is reported as one, and not the output around it.
     #[test]
     fn only_an_answer_is_counted_as_one() {
         let mut ear = OutputListener::new(Dialect::Claude);
@@ -493,11 +493,12 @@ mod tests {
             });
         }
         assert_eq!(told, [3, 8, 10]);
-        // Parts are told again as a whole, and are no answer by themselves.
+        // Parts come again as a whole, and are no answer by themselves.
         assert_eq!(ear.partial(), None);
     }
 
-    /// CAL-ERR-2: a client that waits for a server which refuses it is told as refused, not as slow.
+    /// CAL-ERR-2: a client that waits for a server which refuses it is reported as refused, not as
+    /// slow.
     #[test]
     fn a_silence_has_the_cause_that_was_told_before_it() {
         let executor = Executor::cli("codex", "codex exec");

@@ -1,4 +1,4 @@
-//! [`StreamState`]: what is known of a client's answer while it is being written, and what it amounts to.
+//! [`StreamState`]: state of a client's answer while it is being written, and its conclusion.
 
 use std::time::Duration;
 
@@ -23,42 +23,43 @@ use crate::{
     stderr_summary::{self, without_everyday},
 };
 
-/// What was heard so far.
+/// State of the output so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StreamState {
     /// The text of the last message.
     pub(crate) text: String,
     /// The longest text of a whole message before it that no tool was used after, where a client may ask once more by itself.
     pub(super) earlier: String,
-    /// The message that the text is of, where its parts are told one by one and no tool was used since.
+    /// The message that the text belongs to, if its parts come one by one and no tool was used
+    /// since.
     pub(super) message: Option<String>,
     /// An answer in the form that was asked for, where the client hands that over apart.
     pub(crate) structured: Option<Value>,
-    /// Whether the client said that it is done, and done well.
+    /// Whether the client reported that it is done, and done well.
     pub(crate) finished: bool,
-    /// Why it failed, where it said so.
+    /// The reported reason for its failure.
     pub(crate) failure: Option<ErrorText>,
     /// Whether its exit code says no more than that an answer has not the form that was asked for.
     pub(super) excused: bool,
-    /// What it complained about last without failing.
+    /// Its last complaint without a failure.
     pub(crate) warning: Option<String>,
-    /// How often in a row it said that it does not get through to its server.
+    /// Number of reports in a row that it does not get through to its server.
     pub(super) in_vain: u32,
-    /// Why it stopped in the middle, unless it goes on after all.
+    /// The reason why it stopped in the middle, unless it continues after all.
     pub(super) stopped: Option<ErrorText>,
     /// Tokens, where it counted.
     pub(crate) tokens: Option<Tokens>,
     /// The model that answered.
     pub(crate) model: Option<String>,
-    /// What it cost in US dollars.
+    /// Cost in US dollars.
     pub(crate) cost_usd: Option<f64>,
     /// Its own name for this run.
     pub(crate) session: Option<String>,
-    /// What it is doing, on one line.
+    /// Its current activity, on one line.
     pub(crate) doing: Option<String>,
-    /// What its tools gave back.
+    /// Results of its tools.
     pub(crate) tools: ToolResults,
-    /// Bytes of a message that is being written, where its parts are told.
+    /// Bytes of a message that is being written, if its parts are reported.
     pub(super) streamed: usize,
     /// The number of events received from the client.
     pub(super) events: usize,
@@ -70,7 +71,7 @@ pub(crate) struct StreamState {
     pub(super) in_form: bool,
 }
 
-/// Most tokens that anybody can have used; beyond that not every whole number has a JSON of its own.
+/// Most tokens that can be real; beyond that not every whole number has a JSON of its own.
 pub(crate) const MOST_TOKENS: u64 = 1 << 53;
 
 /// Tokens as a client counts them, brought to one meaning.
@@ -78,7 +79,7 @@ pub(crate) const MOST_TOKENS: u64 = 1 << 53;
 pub(crate) struct Tokens {
     /// All that the model read, what came from its cache included.
     pub(crate) input: u64,
-    /// How much of that came from its cache.
+    /// Tokens of that which came from its cache.
     pub(crate) cached: u64,
     /// All that the model wrote, its thinking included.
     pub(crate) output: u64,
@@ -87,19 +88,19 @@ pub(crate) struct Tokens {
 /// A client's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ParsedOutput {
-    /// What it found out.
+    /// The text of the answer.
     pub(crate) summary: String,
     /// The rest of what was heard.
     pub(crate) hearing: StreamState,
 }
 
 impl Tokens {
-    /// What counts as used.
+    /// Returns the tokens that count as used.
     pub(crate) fn used(self) -> u64 {
         self.input.saturating_add(self.output)
     }
 
-    /// Whether somebody can have used so many.
+    /// Whether such a number can be real.
     fn can_be(self) -> bool {
         self.used().max(self.cached) <= MOST_TOKENS
     }
@@ -115,7 +116,7 @@ impl Tokens {
 }
 
 impl StreamState {
-    /// What was counted so far.
+    /// Returns the usage so far.
     pub(crate) fn spent(&self) -> Spent {
         let tokens = self.tokens.filter(|tokens| tokens.can_be());
         Spent {
@@ -265,7 +266,7 @@ impl StreamState {
     }
 }
 
-/// What an object is that may have the form that was asked for.
+/// Result of matching an object with the requested form.
 enum Form {
     /// It has, and says something.
     Summary(String),

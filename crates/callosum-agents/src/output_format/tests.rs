@@ -1,4 +1,4 @@
-//! What clients wrote, recorded, and what is made of it.
+//! Recorded output of clients, and the result of reading it.
 
 use callosum_evidence::tokens;
 use callosum_host::{Disk, process::Ending};
@@ -221,7 +221,7 @@ fn an_error_on_standard_error_is_read() {
     );
 }
 
-/// CAL-ERR-3: whatever an answer is cut to, it is not taken for one.
+/// CAL-ERR-3: no beginning of an answer is taken for one.
 #[test]
 fn no_beginning_of_an_answer_is_an_answer() {
     for (dialect, name) in [
@@ -248,14 +248,14 @@ fn no_beginning_of_an_answer_is_an_answer() {
     }
 }
 
-/// What comes of these events, one a line, and a good end.
+/// Returns the result of these events, one a line, and a good end.
 fn told(dialect: Dialect, events: &[Value]) -> Result<String, ClientError> {
     let lines: Vec<String> = events.iter().map(Value::to_string).collect();
     let heard = read(dialect, lines.join("\n").as_bytes(), b"", 0)?;
     Ok(heard.summary)
 }
 
-/// CAL-ERR-3: a form in which nothing stands is no answer, and is not told as a text either.
+/// CAL-ERR-3: a form without text is no answer, and is not reported as a text either.
 #[test]
 fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
     for text in [
@@ -306,7 +306,8 @@ fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
     assert!(matches!(none, Err(ClientError::NoAnswer { .. })));
 }
 
-/// CAL-ERR-1, CAL-ERR-2: a failure that stands where answers stand, and a good end, is told as what it is.
+/// CAL-ERR-1, CAL-ERR-2: a failure in the place of an answer, with a good end, is reported as what
+/// it is.
 #[test]
 fn a_line_that_says_what_went_wrong_is_no_answer() {
     let claude = |text: &str| {
@@ -363,8 +364,8 @@ fn an_answer_that_gemini_stopped_is_none() {
     assert!(matches!(fault, ClientError::CutStream { .. }), "{fault}");
 }
 
-/// CAL-COM-1: what was said before the client asked for its form by itself is the answer, where nothing but a word came then;
-/// what was said before a tool was used is none.
+/// CAL-COM-1: text before the client asked for its form by itself is the answer, if only a word
+/// came after that; text before a tool call is none.
 #[test]
 fn an_answer_in_plain_text_outlives_the_demand_for_a_form() {
     let said = |id: &str, text: &str| json!({"type": "assistant", "message": {"id": id, "content": [{"type": "text", "text": text}]}});
@@ -389,8 +390,8 @@ fn an_answer_in_plain_text_outlives_the_demand_for_a_form() {
     assert_eq!(claude(&shortened), answer);
 }
 
-/// CAL-ERR-3: a run that Claude Code ended before its answer was is told by its kind, also where that is not
-/// called an error.
+/// CAL-ERR-3: a run that Claude Code ended before its answer was complete is reported by its kind,
+/// even if that is not called an error.
 #[test]
 fn an_answer_that_claude_ended_early_is_none() {
     let said =
@@ -411,7 +412,7 @@ fn an_answer_that_claude_ended_early_is_none() {
     }
 }
 
-/// CAL-ERR-1: what ends badly without a word of its own is told by its last words.
+/// CAL-ERR-1: a bad end without a message of its own is reported by the last output.
 #[test]
 fn a_crash_is_told_with_its_last_words() {
     let fault = read(Dialect::Codex, b"", b"thread panicked\n", 101).unwrap_err();

@@ -1,8 +1,8 @@
-//! [`ToolResults`]: what a client's tools gave back, for whoever looks for what the system denied them, and which of them
-//! it still waits for.
+//! [`ToolResults`]: results of a client's tools, and the tools that it still waits for. The results are searched for accesses that the system denied.
 //!
-//! A client hands its model what a tool complained of, and says nothing of it itself. What only reads is left out:
-//! files may tell of anything. Deliberately not here: what a result means, and masking it.
+//! A client passes a tool's complaint on to its model, and does not report it itself. Results of
+//! tools that only read are left out: files may contain any text. Deliberately not here: the
+//! meaning of a result, and masking it.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub(crate) struct ToolResults {
     reading: BTreeSet<String>,
     /// The uses that were begun and have not ended.
     open: BTreeSet<String>,
-    /// How many uses may have begun of which no beginning was told.
+    /// Number of uses that may have begun without a report.
     untold: u64,
     texts: Vec<String>,
 }
@@ -95,7 +95,7 @@ impl ToolResults {
         }
     }
 
-    /// Takes in what a tool gave back that is told of with its result.
+    /// Processes the result of a tool that is reported together with its use.
     pub(super) fn of_tool(&mut self, tool: Option<&str>, result: Option<&Value>) {
         if !tool.is_some_and(|tool| READING.contains(&tool)) {
             self.end(None, result);

@@ -1,4 +1,4 @@
-//! [`Answer`]: what an executor said, judged.
+//! [`Answer`]: an executor's output, checked.
 
 use callosum_ledger::{
     Checksum, ErrorCode,
@@ -21,19 +21,19 @@ const COST_KEY: &str = "cost_usd";
 /// A valid answer (seed CAL §6.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What was found out.
+    /// The result in words.
     pub summary: String,
-    /// How many tokens it cost, as the executor counts.
+    /// Tokens that it cost, as the executor counts.
     pub tokens_used: u64,
     /// Over the answer without its `checksum`, in canonical form.
     pub checksum: Checksum,
-    /// Who computed it.
+    /// The side that computed it.
     pub checksum_by: ChecksumBy,
-    /// What else the executor says about its answer; ours says `token_method`.
+    /// More data from the executor about its answer; ours has `token_method`.
     pub metadata: Map<String, Value>,
 }
 
-/// What an executor says that a run of it took.
+/// Usage of a run, as the executor reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     /// Tokens.
@@ -43,7 +43,7 @@ pub struct Spent {
 }
 
 impl Answer {
-    /// What the executor says that it took.
+    /// Returns the usage that the executor reports.
     pub fn spent(&self) -> Spent {
         let cost = self.metadata.get(COST_KEY).and_then(Value::as_f64);
         Spent {
@@ -53,7 +53,7 @@ impl Answer {
     }
 }
 
-/// Who computed an answer's checksum.
+/// The side that computed an answer's checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChecksumBy {
     /// The executor: the answer came as it was sent.
@@ -62,7 +62,7 @@ pub enum ChecksumBy {
     Us,
 }
 
-/// Why an answer is not accepted.
+/// Reason why an answer is not accepted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AnswerError {
     /// It is not an object with the fields that are asked for.
@@ -71,7 +71,7 @@ pub enum AnswerError {
     /// `status` is neither of the two that there are.
     #[error("`status` is `{found}` (allowed: `success`, `error`)")]
     UnknownStatus {
-        /// What it is.
+        /// The actual value.
         found: String,
     },
     /// The executor says that it failed (seed CAL §6.4). Its words are masked and cut short.
@@ -96,15 +96,15 @@ pub enum AnswerError {
     /// `checksum` is not 64 hexadecimal digits.
     #[error("`checksum` is `{found}`, not 64 hexadecimal digits")]
     MalformedChecksum {
-        /// What it is.
+        /// The actual value.
         found: String,
     },
     /// `checksum` is not that of the answer.
     #[error("`checksum` is {stated}, but the answer's checksum is {computed}")]
     Mismatch {
-        /// What the answer says.
+        /// The checksum in the answer.
         stated: Checksum,
-        /// What it is.
+        /// The actual checksum.
         computed: Checksum,
     },
 }
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(format!("{}: {error}", error.code()), expected);
     }
 
-    /// CAL-COM-1: the seed's own answer is accepted, whatever blanks stand around it.
+    /// CAL-COM-1: the seed's own answer is accepted, with any blanks around it.
     #[test]
     fn a_valid_answer_is_taken_with_blanks_around_it() {
         let mut bytes = b" \n".to_vec();
@@ -350,7 +350,7 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("line 2"));
     }
 
-    /// CAL-COM-1, §6.4: an error answer is told in the executor's own words.
+    /// CAL-COM-1, §6.4: an error answer is reported in the executor's own words.
     #[test]
     fn an_error_answer_keeps_the_executors_words() {
         check(

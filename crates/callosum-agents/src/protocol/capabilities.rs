@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::parse::{Unreadable, field, read_object};
 use crate::{registry::Capabilities, sanitize::fit_shortly};
 
-/// What an executor says about itself.
+/// An executor's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Capabilities,
     /// Its version, if it says one; fit to be shown.
     pub version: Option<String>,

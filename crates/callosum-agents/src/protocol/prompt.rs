@@ -1,8 +1,8 @@
-//! [`Request::spoken`]: a request as one text, for an executor that hears nothing but its prompt.
+//! [`Request::spoken`]: a request as one text, for an executor that gets nothing but its prompt.
 //!
 //! A template with `{prompt}` is for programs that take a question as an argument and know nothing
-//! of our JSON (seed CAL §11). What the JSON would have told them is said in words after the
-//! question: the kind, the paths, what earlier tasks found, and the form of the answer.
+//! of our JSON (seed CAL §11). The content of the JSON follows the question in words: the kind, the
+//! paths, the results of earlier tasks, and the form of the answer.
 
 use std::fmt::Write;
 
@@ -14,8 +14,8 @@ use super::{answer::LONGEST_SUMMARY, request::Request};
 /// Seed CAL §9.2: a useful summary has at least 2 KB.
 const SHORTEST_SUMMARY: usize = 2_048;
 
-/// What a text begins with that some client takes for a command of its own, and asks no model: `/help`,
-/// `!ls`, `#note`, `@file`, `?`. A prompt never is one.
+/// First characters of a text that some client takes for a command of its own, without asking a
+/// model: `/help`, `!ls`, `#note`, `@file`, `?`. A prompt never begins so.
 const COMMANDS: [char; 5] = ['/', '!', '#', '@', '?'];
 
 impl Request {
@@ -108,7 +108,8 @@ impl Request {
     }
 }
 
-/// How much is to be written: by a kind, what the seed asks of a summary; to a question, no more than answers it.
+/// Returns the requested length: for a kind, the seed's length of a summary; for a question, no
+/// more than answers it.
 fn wanted(context: &Map<String, Value>) -> String {
     if text_of(context, "kind").is_some() {
         format!("Write a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes")
@@ -119,7 +120,7 @@ fn wanted(context: &Map<String, Value>) -> String {
     }
 }
 
-/// What is asked by a kind (seed CAL §9.4).
+/// Returns the task of a kind (seed CAL §9.4).
 fn task_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "scan" => {

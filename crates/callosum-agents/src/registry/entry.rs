@@ -6,7 +6,7 @@ use crate::confinement::{Policy, Whitelisted};
 
 use super::executor::{Capabilities, Executor, InvalidId, Kind, Status};
 
-/// What is wrong with an entry.
+/// Problem of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryFault {
     /// It is not an object.
@@ -23,7 +23,7 @@ pub enum EntryFault {
     Invalid {
         /// The key.
         key: &'static str,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// The id does not fit.

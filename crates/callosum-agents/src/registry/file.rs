@@ -1,8 +1,8 @@
 //! [`Registry`]: the file `registry.json`, read tolerantly and rewritten with care.
 //!
-//! The file is kept as it was read: entries are edited in place, so that the order of keys and
-//! whatever others put there survives. An entry that makes no sense to us is reported and left
-//! alone; a file that is no JSON is an error, and is never overwritten.
+//! The file is kept as it was read: entries are edited in place, so that the order of keys and the
+//! data of other programs survive. An invalid entry is reported and left alone; a file that is no
+//! JSON is an error, and is never overwritten.
 
 use std::{
     collections::HashSet,
@@ -32,11 +32,11 @@ pub struct Registry {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("entry {} of the registry{}: {fault}", index + 1, named(id.as_deref()))]
 pub struct Problem {
-    /// Which entry, from 0.
+    /// Index of the entry, from 0.
     pub index: usize,
     /// Its id, if it has one that is fit to be shown.
     pub id: Option<String>,
-    /// What is wrong with it.
+    /// The problem.
     pub fault: EntryFault,
 }
 
@@ -44,7 +44,7 @@ fn named(id: Option<&str>) -> String {
     id.map(|id| format!(" (`{id}`)")).unwrap_or_default()
 }
 
-/// Why a registry could not be read.
+/// Reason why a registry could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The disk failed.
@@ -61,7 +61,7 @@ pub enum LoadError {
     NotJson {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The fault, with its place.
         fault: CanonicalError,
     },
     /// The file is JSON, but not a registry.
@@ -72,7 +72,7 @@ pub enum LoadError {
     },
 }
 
-/// Why a registry could not be written; the file stands as it stood.
+/// Reason why a registry could not be written; the file is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot save the registry")]
 pub struct SaveError {
@@ -82,7 +82,7 @@ pub struct SaveError {
 }
 
 impl Registry {
-    /// A registry with the embedded executor and nobody else.
+    /// Creates a registry with the embedded executor and no other.
     pub fn initial() -> Self {
         let mut registry = Self {
             document: Map::from_iter([("executors".to_owned(), json!([]))]),

@@ -1,6 +1,6 @@
-//! What of an executor decides which program runs and what it is given, as one hash.
+//! Hash of everything in an executor's entry that decides which program runs, and with what input.
 //!
-//! The machine's trust store keeps these. A fingerprint says nothing about who may run: the caller
+//! The machine's trust store keeps these. A fingerprint does not decide who may run: the caller
 //! compares it with what was allowed.
 
 use std::{
@@ -22,13 +22,13 @@ use sha2::{Digest, Sha256};
 use super::{executor::Executor, implied_files::implied_files};
 use crate::confinement::{Policy, led_elsewhere};
 
-/// How much of a file is held at once while it is hashed, in bytes.
+/// Bytes of a file that are in memory at once while it is hashed.
 const PIECE: usize = 256 * 1024;
 
 /// Keys of an entry that say how far plans may rely on it.
 const GOVERNED: [&str; 2] = ["trust_tier", "sensitive_fields"];
 
-/// What may stand around the name of a file in a word: `--tool=ask.py`, `exec ./ask "$1";`.
+/// Characters that may surround the name of a file in a word: `--tool=ask.py`, `exec ./ask "$1";`.
 const AROUND_NAMES: &[char] = &[
     ' ', '\t', '\n', '"', '\'', '`', '=', ';', '|', '&', '(', ')', '<', '>', ',', ':',
 ];
@@ -81,7 +81,7 @@ impl Executor {
             "protocol": self.protocol,
             "pass_environment": self.pass_environment,
         });
-        // Whom the tree is told to, with which key. Only where said: what was trusted stays so.
+        // The recipient of the tree, and the key. Only if set, so that old fingerprints stay valid.
         let whom = [
             ("endpoint", &self.endpoint),
             ("model", &self.model),
@@ -494,7 +494,7 @@ mod tests {
         assert!(missing.unwrap_err().is_absent());
     }
 
-    /// The file's own SHA-256, whatever its size, is what is trusted.
+    /// The file's own SHA-256, for a file of any size, is what is trusted.
     #[test]
     fn a_file_is_hashed_whole() {
         let project = Project::new();

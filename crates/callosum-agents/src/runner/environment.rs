@@ -1,9 +1,9 @@
-//! What an executor sees of the environment: a short list, never everything.
+//! Environment of an executor: a short list, never everything.
 
 use std::{ffi::OsString, path::Path};
 
-/// What every executor gets, besides `PWD` and `TMPDIR` (seed CAL §8.3). `CAL_BUDGET` names the
-/// budget that its own delegations count against; it is no secret.
+/// Variables that every executor gets, besides `PWD` and `TMPDIR` (seed CAL §8.3). `CAL_BUDGET`
+/// names the budget that its own delegations count against; it is no secret.
 const COMMON: [&str; 3] = ["PATH", "HOME", "CAL_BUDGET"];
 
 /// A name that holds one of these passes only where it is listed itself (seed CAL §8.3).
@@ -78,7 +78,7 @@ mod tests {
             .collect()
     }
 
-    /// REQ-SEC-004: a child gets a short list, whatever the parent has.
+    /// REQ-SEC-004: a child gets a short list, for any environment of the parent.
     #[test]
     fn only_the_common_names_pass_by_themselves() {
         assert_eq!(

@@ -19,24 +19,24 @@ use crate::{
     sanitize::{fit, fit_end},
 };
 
-/// How much of what an executor complained about is kept, in bytes.
+/// Bytes of an executor's complaint that are kept.
 const KEPT_COMPLAINT: usize = 4 * 1024;
 
 /// Longest line that is passed on as one sign, in bytes.
 const LONGEST_LINE: usize = 8 * 1024;
 
-/// Whoever takes in what a program writes on standard output.
+/// Receiver of a program's standard output.
 pub(crate) trait Listener {
     /// Takes in the next bytes, and passes on what they are a sign of.
     fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>));
 
-    /// What has come of an answer until now, where that is worth keeping when no more comes.
+    /// Returns the part of an answer so far, if it is worth keeping when no more comes.
     fn partial(&self) -> Option<String>;
 
     /// Takes in a line of standard error, masked.
     fn hear_error(&mut self, _line: &str) {}
 
-    /// What it noticed that may explain why there is no answer.
+    /// Returns an observation that may explain why there is no answer.
     fn remark(&self) -> Option<String> {
         None
     }
@@ -60,7 +60,7 @@ impl Listener for Counting {
 /// A program that ended by itself.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// How: with an exit code, or by a signal that was not ours.
+    /// An exit code, or a signal that was not ours.
     pub(crate) ending: Ending,
     /// All that it wrote to standard output.
     pub(crate) output: Vec<u8>,
@@ -125,8 +125,8 @@ pub(crate) fn listen(
     )
 }
 
-/// How a program ended by itself; an error where it was we who ended it, or nobody knows, with what had come of its
-/// answer by then.
+/// Returns how a program ended by itself. It is an error if we ended it or if its end is unknown;
+/// the error holds the part of its answer so far.
 pub(crate) fn judge_ending(
     executor: &Executor,
     run: Run,
@@ -196,7 +196,7 @@ pub(crate) fn last_words(heard: &[u8]) -> String {
 /// Makes signs of life out of what comes on standard error: a line is passed on when it is whole.
 #[derive(Default)]
 struct Complaints {
-    /// What came and was not told yet: the beginning of a line, but while it is told.
+    /// Bytes that were not reported yet: the beginning of a line, except while it is reported.
     line: Vec<u8>,
 }
 
@@ -229,7 +229,7 @@ impl Complaints {
 mod tests {
     use super::*;
 
-    /// The lines that are told of what comes in these pieces.
+    /// Returns the lines that are reported for these pieces.
     fn told(pieces: &[&str]) -> Vec<String> {
         let mut lines = Vec::new();
         let mut complaints = Complaints::default();
@@ -243,7 +243,7 @@ mod tests {
         lines
     }
 
-    /// LOA-SEC-1: a line is told when it is whole, whatever it comes in, its secrets masked.
+    /// LOA-SEC-1: a line is reported when it is whole, in any pieces, with its secrets masked.
     #[test]
     fn lines_are_told_whole_and_masked_however_they_come() {
         assert_eq!(told(&["a\nb\nbegun"]), ["a", "b"]);

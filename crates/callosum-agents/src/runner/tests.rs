@@ -134,8 +134,8 @@ fn a_crash_is_told_with_its_last_words() {
     ));
 }
 
-/// LOA-SEC-1: what an executor says on standard error is masked before anybody sees it, and told behind
-/// what is wrong.
+/// LOA-SEC-1: an executor's standard error is masked before anyone sees it, and follows the
+/// description of the problem.
 #[test]
 fn secrets_in_last_words_are_masked() {
     let key = "AKIAQWERTYUIOPASDFGH";
@@ -240,7 +240,7 @@ fn silence_and_endless_talk_are_timeouts() {
     assert_eq!(error.code(), Some(ErrorCode::Timeout));
 }
 
-/// CAL-ERR-2: what had come by the deadline is handed over with the error, and is no answer.
+/// CAL-ERR-2: the text before the deadline comes with the error, and is no answer.
 #[test]
 fn text_that_came_before_the_deadline_is_not_lost() {
     let scene = scene();
@@ -380,7 +380,7 @@ fn what_an_executor_leaves_in_its_folder_is_removed() {
     assert!(!Path::new(&answer.summary).exists());
 }
 
-/// CAL-ERR-2: a grandchild that keeps standard output open holds up nobody.
+/// CAL-ERR-2: a grandchild that keeps standard output open delays no one.
 #[test]
 fn a_grandchild_does_not_delay_the_answer() {
     let scene = scene();

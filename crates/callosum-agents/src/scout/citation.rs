@@ -85,7 +85,7 @@ fn telling_part(text: &str, longest: usize) -> Option<&str> {
     let whole = shorten(harmless, longest);
     let stretches = harmless.split('`').map(without_target);
     let plain = longest_of(stretches).map(|part| shorten(part, longest))?;
-    // A name that is linked stands between marks that only its target explains.
+    // A name with a link is between marks that only its target explains.
     let is_linked = harmless.contains("`]") && plain.contains(' ');
     let says_nearly_as_much = is_linked || plain.chars().count() * 4 >= whole.chars().count() * 3;
     let part = if whole.contains('`') && says_nearly_as_much {
@@ -98,8 +98,8 @@ fn telling_part(text: &str, longest: usize) -> Option<&str> {
     (letters >= SHORTEST_QUOTE && part.contains(char::is_alphanumeric)).then_some(part)
 }
 
-/// What stands between the target of a link whose words ended before this and a link that begins:
-/// `opens` of `][crate::Disk] opens [`.
+/// Returns the text between the target of a link whose words ended before this and a link that
+/// begins: `opens` of `][crate::Disk] opens [`.
 fn without_target(part: &str) -> &str {
     let part = part.trim_end_matches(['[', ' ']);
     let Some(rest) = part.strip_prefix(']') else {

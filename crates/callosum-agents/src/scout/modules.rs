@@ -58,7 +58,7 @@ pub(super) fn modules(survey: &Survey, most: usize) -> Vec<Module> {
     modules
 }
 
-/// Which module each file of the survey belongs to.
+/// Returns the module of each file of the survey.
 pub(super) fn module_of_file(modules: &[Module], files: usize) -> Vec<Option<usize>> {
     let mut of_file = vec![None; files];
     for (at, module) in modules.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn module_of_file(modules: &[Module], files: usize) -> Vec<Option<usi
 
 /// A part on the way to becoming a module.
 struct Part {
-    /// What the keys of all its files begin with.
+    /// Common start of the keys of all its files.
     prefix: String,
     files: Vec<usize>,
     /// Whether it is not to be split further.
@@ -176,8 +176,8 @@ fn joined(prefix: &str, name: &str) -> String {
     }
 }
 
-/// What a file belongs to: its path without its ending, and without a name that stands for its
-/// folder.
+/// Returns the key by which a file is grouped: its path without its ending, and without a name that
+/// means its folder.
 fn key(file: &SurveyedFile) -> String {
     let path = &file.path;
     let stem = path

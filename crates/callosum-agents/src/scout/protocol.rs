@@ -63,7 +63,7 @@ fn capabilities() -> Value {
     })
 }
 
-/// Why a request gets no digest.
+/// Reason why a request gets no digest.
 #[derive(Debug, thiserror::Error)]
 enum ProtocolError {
     #[error("the request has no `prompt`")]
@@ -90,7 +90,7 @@ impl ProtocolError {
     }
 }
 
-/// What a request asks for.
+/// Parameters of a request.
 struct Wanted {
     kind: Kind,
     root: PathBuf,

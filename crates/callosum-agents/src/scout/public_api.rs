@@ -22,15 +22,15 @@ use super::{
 /// A module as others see it.
 #[derive(Clone, Debug)]
 pub(super) struct Facade<'s> {
-    /// How others name it: `serde::de`, `flask.views`, a folder, a header.
+    /// Its name for other code: `serde::de`, `flask.views`, a folder, a header.
     pub(super) name: String,
-    /// The file that stands for it.
+    /// The file that represents it.
     pub(super) file: usize,
     /// Whether others meet it first: a crate's root, a package's entry.
     pub(super) is_root: bool,
-    /// What declares it, where it is only a part of its file: `pub mod inner { … }`.
+    /// Its declaration, if it is only a part of its file: `pub mod inner { … }`.
     pub(super) module: Option<&'s Symbol>,
-    /// What it offers, and the file that declares each.
+    /// Its public symbols, and the file that declares each.
     pub(super) symbols: Vec<(usize, &'s Symbol)>,
     /// The names that it re-exports and the outline of no file declares.
     pub(super) passed: Vec<ReExport<'s>>,
@@ -179,8 +179,8 @@ impl<'s> Collected<'s> {
         }
     }
 
-    /// Visits a module and those below it that are public; iterative, since modules may nest as
-    /// deep as somebody likes.
+    /// Visits a module and those below it that are public; iterative, since modules may nest to any
+    /// depth.
     fn rust_module(&mut self, root: usize, name: String, is_root: bool) {
         let mut to_visit = vec![(root, name, is_root)];
         while let Some((at, name, is_root)) = to_visit.pop() {
@@ -221,7 +221,7 @@ impl<'s> Collected<'s> {
         }
     }
 
-    /// What the modules with a body in a file declare, each under its own path.
+    /// Lists the declarations of the modules with a body in a file, each under its own path.
     fn modules_within(&mut self, name: &str, at: usize) -> Vec<Part<'s>> {
         let symbols = &self.survey.files[at].outline.symbols;
         let paths: BTreeSet<&str> = symbols

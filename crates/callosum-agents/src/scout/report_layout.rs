@@ -1,8 +1,8 @@
-//! [`Page`]: sections of statements, and the choice of which of them fit a number of bytes.
+//! [`Page`]: sections of statements, and the choice of those that fit a number of bytes.
 //!
-//! Statements are admitted in the order in which they are offered. Each is written whole or not at all, its place first. A
-//! place is quoted and described once in a page: further statements about it name the place alone. If
-//! something is left out, the page says how much and how to see it.
+//! Statements are admitted in the order in which they are offered. Each is written whole or not at
+//! all, its place first. A place is quoted and described once in a page: further statements about
+//! it name the place alone. If something is left out, the page shows how much and how to see it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,12 +30,12 @@ pub(super) struct Section {
     pub(super) id: &'static str,
     /// Its heading.
     pub(super) title: String,
-    /// How much of the page it may take before others have had theirs, in hundredths.
+    /// Its share of the page before other sections have had theirs, in hundredths.
     pub(super) share: usize,
-    /// What its groups are called when some are left out: "folders", "packages".
+    /// The name of its groups when some are left out: "folders", "packages".
     pub(super) unit: &'static str,
-    /// How many lines of each group are admitted together with its head; the others follow once
-    /// every group has had these.
+    /// Number of lines of each group that are admitted together with its head; the others follow
+    /// once every group has had these.
     pub(super) lines_at_first: usize,
     /// Its statements, what matters most first.
     pub(super) groups: Vec<Group>,
@@ -105,8 +105,8 @@ impl Statement {
         self
     }
 
-    /// Writes it on one line; `None` if nothing is left that the page has not said. Places in `quoted`
-    /// are not quoted again.
+    /// Writes it on one line; `None` if it has nothing that the page has not shown. Places in
+    /// `quoted` are not quoted again.
     fn write(&self, quoted: &BTreeSet<String>) -> Option<String> {
         let mut line = String::new();
         let mut is_new = false;
@@ -164,7 +164,7 @@ impl Statement {
 pub(super) struct Group {
     /// The statement that opens it.
     pub(super) head: Statement,
-    /// What belongs under it, what matters most first.
+    /// The statements under it, most important first.
     pub(super) lines: Vec<Statement>,
 }
 
@@ -234,7 +234,7 @@ impl Section {
 pub(super) struct Rendered {
     /// The page.
     pub(super) text: String,
-    /// How many statements were left out.
+    /// Number of statements that were left out.
     pub(super) left_out: usize,
 }
 
@@ -342,7 +342,7 @@ fn fitting_head(lines: &[String], limit: usize) -> String {
     head
 }
 
-/// How much of one section is admitted so far.
+/// Admitted part of one section so far.
 struct Admission<'a> {
     section: &'a Section,
     order: Vec<(usize, Option<usize>)>,
@@ -463,7 +463,7 @@ impl<'a> Admission<'a> {
                     }
                 }
             }
-            // A head that nothing was to follow at once stands for its group alone.
+            // The head alone represents a group if no line was to follow it at once.
             if more > 0 && (shown > 0 || self.section.lines_at_first > 0) {
                 let _ = writeln!(text, "  - +{more} more");
             }

@@ -138,12 +138,12 @@ fn is_among(name: &str, anywhere: &[&str], as_program: &[&str], is_program: bool
     anywhere.contains(&name) || (is_program && as_program.contains(&name))
 }
 
-/// What became of the words after a program.
+/// Result of reading the words after a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
     /// One with the placeholder would be run.
     Runs,
-    /// What is run stands at this place, and all that comes after are its arguments.
+    /// The program to run is at this place, and all words after it are its arguments.
     Settled(usize),
     /// None of them says.
     Open,
@@ -194,7 +194,8 @@ fn takes_code(name: &str, option: &str) -> bool {
     }
 }
 
-/// Whether the word after an option is its value. Of a launcher's long options nobody knows.
+/// Whether the word after an option is its value. For a launcher's long options this is unknown, so
+/// it is assumed unless the option has a `=`.
 fn takes_value(name: &str, option: &str, is_launcher: bool) -> bool {
     if !is_short(option) {
         return is_launcher && option != "--" && !option.contains('=');

@@ -32,7 +32,7 @@ const START_WITHIN: Duration = Duration::from_secs(30);
 /// Most names that an error lists.
 const MOST_LISTED: usize = 8;
 
-/// What was found.
+/// Result of a look at the server.
 struct HandshakeResult {
     version: Option<String>,
     offers: Vec<String>,
@@ -81,7 +81,8 @@ pub(crate) fn ping(
     look(transport, executor, surroundings).map(|found| found.elapsed)
 }
 
-/// What its server offers, whatever the entry names; `within` is the longest that it may take.
+/// Returns what its server offers, regardless of what the entry names; `within` is the longest time
+/// for that.
 pub(crate) fn offers(
     transport: Transport,
     executor: &Executor,
@@ -170,7 +171,8 @@ fn found(
         None => Err(RunError::Crashed {
             executor: executor.id.clone(),
             ending: match told.ending {
-                // What ended well and told nothing is not what the entry should start.
+                // A program that ended well without a report is not the one that the entry should
+                // start.
                 Ending::Exited(0) => Ending::Exited(-1),
                 ending => ending,
             },
@@ -191,7 +193,7 @@ fn validate(
         Transport::OpenAi | Transport::Ollama | Transport::Callosum | Transport::Hosted => {
             executor.model.as_deref()
         }
-        // Its tools are called by what each is; nobody hands it a task.
+        // Its tools are called one by one; it takes no tasks.
         Transport::Mcp if executor.tool.is_none() => return Ok(()),
         Transport::Mcp => executor.tool.as_deref(),
         // An agent is what it is.
@@ -223,7 +225,7 @@ fn validate(
 mod tests {
     use super::*;
 
-    /// CAL-EXE-1: a server of which no tool is named offers what it offers.
+    /// CAL-EXE-1: a server without a named tool passes with any tools.
     #[test]
     fn a_server_of_tools_need_not_have_one_that_takes_tasks() {
         let executor = Executor::remote_tools("w", "http://127.0.0.1:1/mcp");

@@ -30,13 +30,13 @@ use crate::{
     template::{Command, Template},
 };
 
-/// How much is told of what an agent said last, in bytes.
+/// Bytes of an agent's last output that are reported.
 const LONGEST_SAID: usize = 300;
 
-/// How much is told of why a server has to be waited for, in bytes.
+/// Bytes that are reported of the reason for a wait for a server.
 const LONGEST_WAITING: usize = 240;
 
-/// How much of a line that is no message is told, in bytes.
+/// Bytes that are reported of a line that is no message.
 const LONGEST_ODD_LINE: usize = 120;
 
 /// Variables that say which certificates a machine believes.
@@ -103,7 +103,7 @@ pub(crate) fn ask(
     })
 }
 
-/// What was found where nobody was asked for an answer.
+/// Result of a look at the server, without a request for an answer.
 #[derive(Debug)]
 pub(super) struct ServerOffer {
     /// The server's version, where it says one.
@@ -114,29 +114,29 @@ pub(super) struct ServerOffer {
     pub(super) tools: Vec<ServerTool>,
 }
 
-/// What was told of one job.
+/// Reports of one job.
 pub(super) struct JobResult {
-    /// What is known of the answer.
+    /// State of the answer.
     pub(super) hearing: StreamState,
-    /// What has come of an answer, whole or not.
+    /// Text of an answer so far, whole or not.
     partial: Option<String>,
-    /// What was found where nobody was asked for an answer.
+    /// The result of a look at the server.
     pub(super) found: Option<ServerOffer>,
     /// Whether a tool was being called.
     pub(super) begun: bool,
-    /// What a tool that was called answered.
+    /// The answer of a tool that was called.
     pub(super) called: Option<ToolAnswer>,
-    /// How many tokens the prompt has, by estimate.
+    /// Tokens of the prompt, by estimate.
     prompt_tokens: u64,
-    /// What of the tree the model was shown.
+    /// Parts of the tree that the model was shown.
     shown: Map<String, Value>,
     /// Whether the agent went on after its input had ended.
     unended: bool,
-    /// How the process ended.
+    /// The way in which the process ended.
     pub(super) ending: Ending,
-    /// What was said last on standard error.
+    /// The end of its standard error.
     pub(super) complaint: String,
-    /// How long it took.
+    /// The time that it took.
     pub(super) elapsed: std::time::Duration,
 }
 
@@ -279,7 +279,7 @@ pub(super) fn failed(
     }
 }
 
-/// The fault of an agent that ended, with what it said last on standard error.
+/// Returns the fault of an agent that ended, with its last output on standard error.
 fn explained(fault: ClientError, executor: &Executor, complaint: &str) -> ClientError {
     match fault {
         ClientError::NotSpoken { words } if !complaint.trim().is_empty() => {
@@ -485,7 +485,7 @@ mod tests {
         ear
     }
 
-    /// CAL-ERR-1: an answer is whole only where somebody said so.
+    /// CAL-ERR-1: an answer is whole only once its end was reported.
     #[test]
     fn pieces_make_an_answer_once_its_end_was_told() {
         let mut lines = vec![

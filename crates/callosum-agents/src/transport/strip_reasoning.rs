@@ -1,12 +1,12 @@
-//! [`answer_in`]: what a model wrote, without the thoughts that some write before their answer.
+//! [`answer_in`]: text of a model without the thoughts that some write before their answer.
 
-/// What stands before thoughts.
+/// Mark before thoughts.
 pub(super) const OPEN: &str = "<think>";
 
-/// What stands after them.
+/// Mark after them.
 const CLOSE: &str = "</think>";
 
-/// What stands before and after lines that are quoted.
+/// Mark before and after quoted lines.
 const FENCE: &str = "```";
 
 /// The answer without the thoughts before it; nothing where these never end.

@@ -16,7 +16,7 @@ use crate::{
     sanitize::{fit, with_causes},
 };
 
-/// What a tool answered.
+/// A tool's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolAnswer {
     /// Its texts.
@@ -27,11 +27,11 @@ pub struct ToolAnswer {
     pub is_error: bool,
 }
 
-/// Why a call of a tool has no answer.
+/// Reason why a call of a tool has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub struct CallError {
-    /// What happened, in words; masked.
+    /// The error, in words; masked.
     pub words: String,
     /// Whether the tool may have been at work all the same.
     pub may_have_happened: bool,

@@ -1,9 +1,9 @@
-//! How an answer ends: whole, cut, refused, failed, too long.
+//! Endings of an answer: whole, cut, refused, failed, too long.
 
 use super::*;
 
-/// CAL-COM-1, CAL-ERR-1: what was said before a tool is no answer where nothing comes after it either; where
-/// the tool was refused by us, it is told which, and asking again would not help.
+/// CAL-COM-1, CAL-ERR-1: text before a tool call is no answer if no text follows. If we refused the
+/// tool, the error names it, and asking again would not help.
 #[test]
 fn words_before_a_tool_are_no_answer_where_it_ends_there() {
     let call = update(&json!({"sessionUpdate": "tool_call", "title": "ls"}));
@@ -199,7 +199,7 @@ fn an_answer_that_is_cut_or_refused_is_paid_for() {
     }
 }
 
-/// CAL-ERR-1: each way of ending without an answer is told as what it is.
+/// CAL-ERR-1: each way of ending without an answer is reported as what it is.
 #[test]
 fn an_agent_without_an_answer_says_why() {
     let told = |lines: &[&str]| {

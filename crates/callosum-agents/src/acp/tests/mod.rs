@@ -1,4 +1,4 @@
-//! Agents that are played: what they are told, what is told of them, and what an ending means.
+//! Simulated agents: what they receive, which events follow, and how endings are read.
 
 mod endings;
 mod recorded;
@@ -30,9 +30,9 @@ fn job(want: Want, root: &Path) -> Job {
     )
 }
 
-/// Plays an agent: says these lines, each answer among them once the request was heard that it is
-/// numbered for, and under that one's id; what follows the name of a session, once it was asked something
-/// there. Hands out what it heard.
+/// Plays an agent that writes these lines. It writes an answer once it has received the request
+/// with that number, under the id of that request. It writes what follows the name of a session
+/// once it was asked something there. Returns what it received.
 async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
     let (from, mut to) = split(agent);
     let (heard, mut hears) = watch::channel(Vec::<Value>::new());
@@ -77,7 +77,7 @@ async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
     tokio::join!(listens, says).0
 }
 
-/// What an agent that says these lines is told, and what is told of it.
+/// Returns what an agent that writes these lines receives, and which events follow.
 fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Result<(), ErrorText>) {
     let disk = Disk::real();
     let policy = Policy { disk: &disk, root };
@@ -97,7 +97,7 @@ fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Resu
     (said, events.collect(), ended)
 }
 
-/// The text that stands once all of it was told.
+/// Returns the text that remains after all of these events.
 fn text_of(events: &[Event]) -> String {
     let mut text = String::new();
     for event in events {
@@ -203,8 +203,9 @@ fn chunk(text: &str) -> String {
     )
 }
 
-/// CAL-COM-1: methods, updates and lines that the protocol does not know are no failure: who asks is
-/// told that there is no such method, and nothing else is said to the agent.
+/// CAL-COM-1: methods, updates and lines that the protocol does not know are no failure. An agent
+/// that sends an unknown request gets the error that there is no such method, and nothing else is
+/// sent.
 #[test]
 fn what_the_protocol_does_not_know_is_passed_over() {
     let lines = [
@@ -326,8 +327,8 @@ fn a_number_of_tokens_that_cannot_be_is_not_reported() {
     }
 }
 
-/// CAL-ERR-1: an error is named by its status, where it has one, as its code or beside it, and by its words
-/// else; of a stack nobody hears.
+/// CAL-ERR-1: an error is named by its status, if it has one, as its code or next to it, and by its
+/// words otherwise. Stack traces are not reported.
 #[test]
 fn an_error_is_named_by_its_status() {
     let stack = "401 Incorrect API key provided: none\n    at APIError.generate (file:///a.js:1:2)\n    at b";

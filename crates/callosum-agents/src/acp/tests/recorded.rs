@@ -74,7 +74,7 @@ fn is_understood<T: DeserializeOwned + Serialize>(said: &Value) {
     assert!(has(&written, said), "{said} is read as {written}");
 }
 
-/// CAL-COM-1: what is said to an agent is what the protocol's own types say, field by field.
+/// CAL-COM-1: messages to an agent match the protocol's own types, field by field.
 #[test]
 fn what_is_said_is_the_protocols() {
     for agent in ["gemini", "claude", "codex"] {

@@ -1,4 +1,4 @@
-//! The proxy over loopback: what is asked inside, what reaches a server outside, and what is told.
+//! The proxy over loopback: requests inside, what reaches a server outside, and reports.
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +29,7 @@ fn server() -> (SocketAddr, thread::JoinHandle<String>) {
     (address, heard)
 }
 
-/// Asks for something; what was answered, and what is told of it.
+/// Sends a request; returns the answer and the report.
 fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Connection) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -53,7 +53,7 @@ fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Co
     let serving = thread::spawn(move || {
         shared.serve(&live, None);
         shared.end(number);
-        // Told once, whoever ends it again.
+        // A connection that is ended twice is reported once.
         shared.end(number);
     });
     client.write_all(asked.as_bytes()).unwrap();
@@ -105,7 +105,7 @@ fn a_request_without_encryption_is_rewritten_for_its_server() {
     assert_eq!((told.sent, told.received), (heard.len() as u64, 5));
 }
 
-/// CAL-SEC-1: what is not named is refused before anybody looks it up.
+/// CAL-SEC-1: a host that the entry does not name is refused before any lookup.
 #[test]
 fn a_host_that_is_not_named_is_refused_and_told() {
     let (answer, told) = ask(

@@ -15,12 +15,12 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use super::request::LONGEST;
 
-/// Where the variables say that a proxy is.
+/// Address of the proxy that the variables name.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Upstream {
-    /// Its host and port; nothing where the value makes no sense, which is told when it is needed.
+    /// Its host and port; `None` if the value is invalid, which is reported on first use.
     place: Option<(String, u16)>,
-    /// What it is told of who asks.
+    /// Value of its authorization header.
     authorization: Option<String>,
     /// Hosts that are reached without it, as `NO_PROXY` lists them, in lower case.
     direct: Vec<String>,

@@ -41,7 +41,7 @@ fn package(root: &DeTable<'_>, lines: &Lines, text: &str) -> Option<Package> {
     })
 }
 
-/// The description with the line that its first word stands on: TOML drops the line break after an
+/// Returns the description with the line of its first word: TOML drops the line break after an
 /// opening `"""`.
 fn description(package: &DeTable<'_>, lines: &Lines, text: &str) -> Option<Placed> {
     let (_, value) = package

@@ -1,11 +1,11 @@
-//! What a project says of itself in the files its build tools read.
+//! Facts about a project from the files that its build tools read.
 //!
-//! Start with [`read`], which knows a manifest by its name. One file an ecosystem; each reads only
-//! what it can read without running anything, and gives the line that every fact stands on.
+//! Start with [`read`], which recognizes a manifest by its name. One file an ecosystem; each reads
+//! only what it can without running anything, and gives the line of every fact.
 //!
-//! What is deliberately not here: lock files (they say what was resolved, not what is asked for),
-//! and evaluating anything: a `setup.py`, a Gradle script or a `CMakeLists.txt` is read for the
-//! literals in it.
+//! Deliberately not here: lock files (they hold the resolved packages, not the requested ones), and
+//! evaluating anything: a `setup.py`, a Gradle script or a `CMakeLists.txt` is read for its
+//! literals.
 
 mod aliases;
 mod c_cpp;

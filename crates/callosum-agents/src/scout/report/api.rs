@@ -1,4 +1,4 @@
-//! `api`: what the tree offers to code outside of it, to HTTP clients, and on the command line.
+//! `api`: interface of the tree for code outside of it, for HTTP clients, and on the command line.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -25,7 +25,7 @@ use crate::scout::{
 pub(super) fn page(survey: &Survey, names: Names) -> Page {
     let mentions = Mentions::of(survey);
     let mut surface = surface(survey);
-    // What answers a request is told with its route.
+    // Request handlers are listed with their routes.
     for facade in &mut surface.facades {
         facade
             .symbols
@@ -184,7 +184,7 @@ fn internal(survey: &Survey, mentions: &Mentions<'_>, surface: &Surface<'_>) -> 
     section
 }
 
-/// What the methods of the types are for, as far as the page has room left.
+/// Lists the purposes of types' methods, as far as the page has room left.
 fn methods(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
     let mut section = Section::new("methods", "Methods", 1, "types");
     section.lines_at_first = 0;
@@ -278,7 +278,7 @@ fn declarations(
         .collect()
 }
 
-/// A declaration's name, in Rust behind the modules with a body that it stands in.
+/// Returns a declaration's name; in Rust after the names of the modules with a body around it.
 fn full_name<'s>(file: &SurveyedFile, symbol: &'s Symbol) -> Cow<'s, str> {
     match &symbol.module {
         Some(module) if file.language == Some(Language::Rust) => {
@@ -365,8 +365,8 @@ fn own_files(survey: &Survey) -> impl Iterator<Item = &SurveyedFile> {
         .filter(|file| matches!(file.role, Role::Source | Role::Tool))
 }
 
-/// Where nothing is offered to other code, as in a program, what its own parts offer each other;
-/// where only parts were read, what those make public, whoever may reach it.
+/// Lists the internal interface: in a program, the declarations that its parts use from each other;
+/// if only parts were read, what those make public, for any user.
 fn inside(
     survey: &Survey,
     mentions: &Mentions<'_>,

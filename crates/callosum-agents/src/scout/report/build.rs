@@ -1,4 +1,4 @@
-//! How a tree is built, tested and run, as its manifests and its build server say.
+//! Commands to build, test and run a tree, from its manifests and its build server.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,8 @@ pub(super) fn own_manifests(survey: &Survey) -> Vec<&Manifest> {
     manifests
 }
 
-/// How a manifest's tool builds and tests, each with the line that it follows from.
+/// Returns the commands with which a manifest's tool builds and tests, each with the line that it
+/// follows from.
 pub(super) fn ways(manifest: &Manifest) -> Vec<(String, u32)> {
     let name_line = manifest.package.as_ref().map(|package| package.name.line);
     let line = manifest.workspace.or(name_line);

@@ -15,7 +15,7 @@ use crate::scout::{
 
 /// A package from outside, with who asks for it and who uses it.
 struct Package<'s> {
-    /// Where it is asked for.
+    /// The manifests that ask for it.
     asked: Vec<(&'s Manifest, &'s Dependency)>,
     /// The files that use it, with the line that says so.
     users: BTreeMap<usize, (Purpose, u32)>,
@@ -26,7 +26,7 @@ pub(super) struct Outside<'s> {
     packages: BTreeMap<(Family, String), Package<'s>>,
 }
 
-/// Whose registry a name belongs to; several build tools may share one.
+/// Registry of a name; several build tools may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Family {
     Rust,
@@ -119,7 +119,7 @@ impl<'s> Outside<'s> {
         Self { packages }
     }
 
-    /// What the product itself uses, most used first.
+    /// Lists the packages that the product itself uses, most used first.
     pub(super) fn packages(&self, survey: &Survey) -> Section {
         let mut section = Section::new("packages", "Packages from outside", 26, "packages");
         let mut ranked: Vec<(usize, Family, &str, &Package<'_>)> = self
@@ -157,7 +157,7 @@ impl<'s> Outside<'s> {
         section
     }
 
-    /// What only builds, tests and tools need.
+    /// Lists the packages that only builds, tests and tools need.
     pub(super) fn tools(&self, survey: &Survey) -> Section {
         let mut section = Section::new(
             "dev-packages",
@@ -177,7 +177,7 @@ impl<'s> Outside<'s> {
         section
     }
 
-    /// What is asked for without a trace in the code.
+    /// Lists requested packages without a trace in the code.
     pub(super) fn unseen(&self, survey: &Survey) -> Section {
         let title =
             "Asked for, but no code was seen to name them (plug-ins and type packages look so too)";
@@ -195,7 +195,7 @@ impl<'s> Outside<'s> {
         section
     }
 
-    /// What the code imports without a manifest that asks for it.
+    /// Lists packages that the code imports and no manifest asks for.
     pub(super) fn undeclared(&self, survey: &Survey) -> Section {
         let mut section = Section::new(
             "undeclared",
@@ -291,8 +291,8 @@ impl Package<'_> {
         aliases.chain([key]).collect()
     }
 
-    /// Name, version and place of the manifest that counts most: the product's own before those of its
-    /// tests and examples, one that stands higher before one below it.
+    /// Returns name, version and place of the manifest that counts most: the product's own before
+    /// those of its tests and examples, one in a higher folder before one below it.
     fn statement(&self, survey: &Survey) -> Option<Statement> {
         let strongest = |(manifest, dependency): &&(&Manifest, &Dependency)| {
             let folder = manifest.folder();

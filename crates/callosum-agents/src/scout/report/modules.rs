@@ -1,4 +1,5 @@
-//! Where things are: the parts of a tree, with what each says it is and what others use of it.
+//! Layout: the parts of a tree, with each one's description and the declarations that other parts
+//! use.
 
 use callosum_search::{
     language::Language,
@@ -37,8 +38,8 @@ pub(super) fn where_things_are(survey: &Survey, mentions: &Mentions<'_>) -> Sect
     section
 }
 
-/// The files of a part that others lean on most, with what they say they are. A part of few files
-/// is told well enough by its head; in a small tree, what they declare is told too.
+/// Lists the files of a part that other files use most, with their descriptions. The head of a part
+/// is enough if it has few files; in a small tree, it also lists their declarations.
 fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<Statement> {
     if part.files.len() < 3 {
         let sources = survey.files.iter().filter(|file| file.is_source()).count();

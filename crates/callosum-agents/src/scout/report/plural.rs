@@ -19,7 +19,7 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     }
 }
 
-/// How large a part is.
+/// Returns the size of a part.
 pub(super) fn size(part: &Module) -> String {
     let lines = count(part.lines as usize, "line");
     match part.files.len() {
@@ -91,8 +91,8 @@ pub(super) fn said(file: &SurveyedFile, note: &Note) -> Option<Statement> {
     Some(Statement::at(short).described(words))
 }
 
-/// A line of documentation without the comment mark it begins with. What is left still stands on
-/// the line word for word.
+/// Removes the comment mark at the start of a line of documentation. The rest is still a literal
+/// part of the line.
 fn unmarked(line: &str) -> &str {
     let marks =
         |c: char| c.is_whitespace() || matches!(c, '/' | '!' | '*' | '#' | '"' | '\'' | ';');

@@ -1,4 +1,4 @@
-//! `scan`: what is where, where it starts, and what matters most.
+//! `scan`: the layout, the entry points, and the most important parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

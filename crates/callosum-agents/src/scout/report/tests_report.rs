@@ -1,4 +1,4 @@
-//! `tests`: what the tests are, what they mention, and what they never mention.
+//! `tests`: the tests, the code that they mention, and the code that they never mention.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::scout::{
 /// As many areas as a reader keeps apart.
 const MOST_AREAS: usize = 20;
 
-/// So many tests of a whole tree are told one by one.
+/// Most tests of a whole tree that are listed one by one.
 const FEW_TESTS: usize = 60;
 
 /// The page of tests.

@@ -1,9 +1,9 @@
-//! [`digest`]: from a survey to a text of bounded size.
+//! [`digest`]: converts a survey to a text of bounded size.
 
 use super::{api, deps, identity, plural::Names, scan, tests_report};
 use crate::scout::{kind::Kind, report_layout::Page, survey::Survey};
 
-/// How large a digest may be.
+/// Size limits of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// In bytes.
@@ -23,7 +23,7 @@ impl Limits {
 pub struct Digest {
     /// The answer: lines of Markdown.
     pub text: String,
-    /// How many statements did not fit.
+    /// Number of statements that did not fit.
     pub left_out: usize,
 }
 
@@ -39,8 +39,8 @@ pub struct UnknownSection {
 
 /// Writes the answer of one kind.
 ///
-/// Pure: the same survey gives the same bytes, at most `limits` many. No statement is cut; what
-/// matters most is said first, and each list says how much of it is left out.
+/// Pure: the same survey gives the same bytes, at most `limits` many. No statement is cut; the most
+/// important come first, and each list shows how much of it is left out.
 pub fn digest(kind: Kind, survey: &Survey, limits: Limits) -> Digest {
     write(kind, survey, limits, |_| true)
 }

@@ -1,4 +1,4 @@
-//! [`Links`]: which file of a tree leans on which, and on what from outside.
+//! [`Links`]: dependencies among the files of a tree, and on packages from outside.
 //!
 //! An import is followed through re-exports to the file that declares what it names, so that a
 //! crate's root or a package's `__init__` is not taken for the thing itself. Files of one Go or
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::scout::file_role::Role;
 
-/// How many re-exports are followed for one import.
+/// Most re-exports that are followed for one import.
 const LONGEST_CHASE: usize = 6;
 
 /// One file leaning on another.
@@ -51,7 +51,7 @@ pub(in crate::scout) struct Outside {
     pub(in crate::scout) purpose: Purpose,
 }
 
-/// Who leans on whom.
+/// Dependencies among files and packages.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scout) struct Links {
     /// Within the tree: each pair of files once, with the first line that says so.
@@ -67,8 +67,8 @@ pub(in crate::scout) struct Links {
 impl Links {
     /// Resolves every import of the files.
     ///
-    /// `tree` lists the whole tree, also where `files` are only a part of it: what an import means
-    /// depends on what is above and beside that part. Files that only tests declare become tests.
+    /// `tree` lists the whole tree, even if `files` are only a part of it: the meaning of an import
+    /// depends on folders outside of that part. Files that only tests declare become tests.
     pub(super) fn of(tree: &SourceTree, packages: &Packages, files: &mut [SurveyedFile]) -> Self {
         let resolver = Resolver::new(tree, packages);
         let places: Vec<Option<usize>> = tree
@@ -122,7 +122,8 @@ impl Links {
                 match target {
                     Target::File(to) => {
                         let declares = import.kind == ImportKind::DeclareModule;
-                        // `mod sum;` alone builds the tree; `sum::total(..)` beside it leans.
+                        // `mod sum;` alone only builds the tree; with a use such as
+                        // `sum::total(..)` it is a dependency.
                         if declares && let Some(line) = file.path_heads.get(&*import.target) {
                             edges.add(from, *to, false, (Purpose::Run, *line));
                         }
@@ -134,7 +135,7 @@ impl Links {
                             let purpose = purpose_in(&files[to], import.purpose);
                             edges.add(from, to, declares, (purpose, import.line));
                         }
-                        // TypeScript reads the declaration file, and the script beside it runs.
+                        // TypeScript reads the declaration file, and the script next to it runs.
                         let script = script_of(files, *to);
                         if let Some(script) = script.filter(|_| import.purpose == Purpose::Run) {
                             edges.add(from, script, false, needed);
@@ -175,20 +176,20 @@ impl Links {
         }
     }
 
-    /// The edges of running code that say more than that a module is there. What only a type
-    /// checker or tests beside the code need is left out.
+    /// Lists the edges of running code that are more than a declaration of a module. Needs of a
+    /// type checker, or of tests in the same file, are left out.
     pub(in crate::scout) fn uses(&self) -> impl Iterator<Item = &Edge> {
         let leaning = self.leaning();
         leaning.filter(|edge| edge.purpose == Purpose::Run)
     }
 
-    /// The same with what only a type checker or tests beside the code need.
+    /// Lists the same with the needs of a type checker, and of tests in the same file.
     pub(in crate::scout) fn leaning(&self) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(|edge| !edge.declares)
     }
 }
 
-/// The script that a declaration file describes, if it is beside it.
+/// Finds the script that a declaration file describes, if it is in the same folder.
 fn script_of(files: &[SurveyedFile], declaration: usize) -> Option<usize> {
     let path = &files[declaration].path;
     let endings = [(".d.ts", ".js"), (".d.mts", ".mjs"), (".d.cts", ".cjs")];

@@ -24,7 +24,7 @@ use crate::scout::{
     progress::{Phase, Progress},
 };
 
-/// After how many files progress is told again.
+/// Number of files between two reports of progress.
 const FILES_PER_PROGRESS: usize = 16;
 
 /// Everything that a digest may speak of.
@@ -35,11 +35,11 @@ pub struct Survey {
     /// The manifests in the folders above the scope, which is not what was asked about: quoted,
     /// and never counted.
     above: Vec<SurveyedFile>,
-    /// What could not be read, and why; sorted by path.
+    /// The files that could not be read, with reasons; sorted by path.
     pub(in crate::scout) skipped: Vec<Skipped>,
-    /// What the manifests say, sorted by path.
+    /// The manifests, sorted by path.
     pub(in crate::scout) manifests: Vec<Manifest>,
-    /// Who leans on whom.
+    /// The dependencies.
     pub(in crate::scout) links: Links,
     /// The parts of the tree that were asked for; empty for all of it.
     pub(in crate::scout) scope: Vec<String>,
@@ -103,18 +103,18 @@ impl Survey {
         })
     }
 
-    /// How many files were read.
+    /// Returns the number of files that were read.
     pub fn files_read(&self) -> usize {
         self.files.iter().filter(|file| file.read).count()
     }
 
-    /// How many files could not be read.
+    /// Returns the number of files that could not be read.
     pub fn files_skipped(&self) -> usize {
         self.skipped.len()
     }
 
-    /// How many tokens all that was read would have cost somebody who read it all; an estimate
-    /// by [`tokens::METHOD`].
+    /// Returns the tokens that reading all of these files would have cost a model; an estimate by
+    /// [`tokens::METHOD`].
     pub fn tokens_read(&self) -> u64 {
         let bytes_of = |kind: TextKind| -> u64 {
             let read = self.files.iter().filter(|file| file.read);
@@ -140,7 +140,7 @@ impl Survey {
     }
 }
 
-/// What people call the folder at `root`.
+/// Returns the name of the folder at `root`.
 fn folder_name(root: &Path) -> String {
     let name = root.file_name().and_then(|name| name.to_str());
     name.unwrap_or_default().to_owned()
@@ -222,8 +222,8 @@ fn read_files(
         .collect()
 }
 
-/// What a TypeScript compiler left beside its source: a script with a declaration file of the same
-/// stem, where a source of that name stands elsewhere in the tree. A published package holds both.
+/// Finds the output of a TypeScript compiler: a script with a declaration file of the same stem, if
+/// a source of that name is elsewhere in the tree. A published package holds both.
 fn built_from_typescript(tree: &SourceTree) -> BTreeSet<&str> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let paths: BTreeSet<&str> = tree.files.iter().map(|file| file.path.as_str()).collect();
@@ -306,7 +306,7 @@ fn read_manifests<'a>(files: impl Iterator<Item = &'a SurveyedFile>) -> Vec<Mani
     manifests
 }
 
-/// What imports need to know of the manifests.
+/// Returns the facts of the manifests that the resolution of imports needs.
 fn packages(manifests: &[Manifest], files: &[SurveyedFile], above: &[SurveyedFile]) -> Packages {
     let packages = manifests.iter().filter_map(|manifest| {
         let ecosystem = match manifest.ecosystem {

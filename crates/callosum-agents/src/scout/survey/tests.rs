@@ -1,4 +1,4 @@
-//! What a survey keeps of a tree, and who it says leans on whom.
+//! Content of a survey, and its dependencies.
 
 use callosum_host::Disk;
 use callosum_search::walk::{RelativePath, Scope, Why};

@@ -316,7 +316,7 @@ fn a_packages_own_entry_comes_first_and_examples_last() {
     assert!(!entries.contains("lib/server.js"), "{text}");
 }
 
-/// `--kind tests --path src` found no test: they are beside it.
+/// `--kind tests --path src` found no test: they are in a folder next to it.
 #[test]
 fn the_tests_of_a_part_are_found_wherever_they_are() {
     let files = [

@@ -1,9 +1,9 @@
-//! What a tree offers to other code, told by language.
+//! Interfaces of trees for other code, by language.
 
 use super::*;
 
-/// Modules and functions that a macro of conditional compilation stands around are offered like
-/// others, on their own lines.
+/// Modules and functions inside of a macro for conditional compilation are offered like others, on
+/// their own lines.
 #[test]
 fn what_stands_in_the_braces_of_a_macro_is_offered() {
     let text = of_kind(
@@ -120,7 +120,7 @@ fn what_a_c_file_declares_for_itself_is_named_by_nobody() {
     assert!(!text.contains("named in 2 other files"), "{text}");
 }
 
-/// Each part of a Go package stands in the graph, however it is that it leans on the others.
+/// Each part of a Go package is in the graph, with any kind of dependency on the others.
 #[test]
 fn every_part_of_a_go_package_is_told() {
     let text = of_kind(
@@ -176,8 +176,8 @@ fn methods_of_a_script_s_object_are_offered() {
     assert!(!text.contains("use strict"), "{text}");
 }
 
-/// CAL-EXE-3: what the README shows is what is called, and is told before what the library's own files
-/// name most.
+/// CAL-EXE-3: the names in the README are the ones that users call, and come before those that the
+/// library's own files name most.
 #[test]
 fn what_the_readme_shows_is_told_first() {
     let api = of_kind(
@@ -205,8 +205,8 @@ fn what_the_readme_shows_is_told_first() {
     assert!(at("function lend") < at("interface Issue"), "{api}");
 }
 
-/// CAL-EXE-3: who asks for a part is told its declarations, methods and tests, and nothing of
-/// what the unread rest decides.
+/// CAL-EXE-3: a request for a part lists its declarations, methods and tests, and no conclusion
+/// that depends on the unread rest.
 #[test]
 fn a_part_is_told_in_full_and_not_called_closed() {
     let folder = tree(&RUST);

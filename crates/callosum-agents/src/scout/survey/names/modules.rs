@@ -67,7 +67,7 @@ impl<'a> Names<'a> {
         self.through_globs(file, path, steps)
     }
 
-    /// The module of this name beside a package's `__init__`.
+    /// Finds the module of this name in the folder of a package's `__init__`.
     fn submodule(&self, package: usize, name: &str) -> Option<usize> {
         let file = &self.files[package];
         if !matches!(file.name(), "__init__.py" | "__init__.pyi") {

@@ -22,7 +22,7 @@ type Declared<'a> = HashMap<&'a str, Vec<(usize, &'a Symbol)>>;
 
 /// Declarations that files share without an import.
 pub(super) struct Shared<'a> {
-    /// By folder and the name in the `package` clause: `x_test` may lie beside `x`.
+    /// By folder and the name in the `package` clause: `x_test` may be in the same folder as `x`.
     go: HashMap<(&'a str, &'a str), Declared<'a>>,
     /// By package.
     java: HashMap<&'a str, Declared<'a>>,

@@ -160,8 +160,8 @@ impl HandshakeFault {
 }
 
 fn of_version(version: Option<Version>) -> String {
-    let said = version.map(|version| format!("; its version is {version}"));
-    said.unwrap_or_default()
+    let suffix = version.map(|version| format!("; its version is {version}"));
+    suffix.unwrap_or_default()
 }
 
 fn instead(offered: &[String]) -> String {
@@ -378,7 +378,7 @@ mod tests {
         )
     }
 
-    fn told(handshake: &Handshake) -> String {
+    fn describe(handshake: &Handshake) -> String {
         let steps = handshake.steps.iter().map(|step| match &step.outcome {
             Outcome::Passed => format!("{} passed", step.name),
             Outcome::Failed(fault) => format!("{} failed ({fault})", step.name),
@@ -392,7 +392,7 @@ mod tests {
     fn an_executor_that_answers_as_it_should_becomes_active() {
         let handshake = judge(Ok(reply(PONG)), Some(Ok(reply(&able(true, false)))));
         assert_eq!(
-            told(&handshake),
+            describe(&handshake),
             "ping passed, capabilities passed, validation passed, registration passed"
         );
         let mut executor = Executor::cli("a", "a");
@@ -408,7 +408,7 @@ mod tests {
 
     /// REQ-COM-005, REQ-EXE-003: any failure makes it inactive, and is named.
     #[test]
-    fn whatever_fails_makes_the_executor_inactive() {
+    fn any_failure_makes_the_executor_inactive() {
         let cancelled = || {
             Err(RunError::Cancelled {
                 executor: "a".to_owned(),
@@ -440,7 +440,7 @@ mod tests {
                  skipped",
             ),
         ] {
-            assert_eq!(told(&handshake), expected);
+            assert_eq!(describe(&handshake), expected);
             let mut executor = Executor::cli("a", "a");
             executor.status = Status::Active;
             handshake.apply(&mut executor, Timestamp::UNIX_EPOCH);

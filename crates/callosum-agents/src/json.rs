@@ -69,7 +69,7 @@ mod tests {
 
     /// LOA-SEC-1: what is foreign in an error is fit to be shown.
     #[test]
-    fn a_key_said_twice_is_named_without_harm() {
+    fn a_duplicate_key_is_named_without_harm() {
         let key = "AKIAQWERTYUIOPASDFGH \\u001b]0;x\\r\\u202e";
         let error = read_value(format!("{{\"{key}\": 1, \"{key}\": 1}}").as_bytes()).unwrap_err();
         assert!(error.to_string().contains("[secret: aws access key]"));

@@ -235,13 +235,13 @@ mod tests {
     #[test]
     fn what_waits_for_a_person_is_a_line_to_paste() {
         let entry = LocalServer::usual()[0].entry("a model");
-        let said = several_models(&entry).unwrap();
+        let reason = several_models(&entry).unwrap();
         assert!(
-            said.ends_with(
+            reason.ends_with(
                 "callosum executor register ollama-server --protocol ollama \
                  --endpoint 'http://127.0.0.1:11434' --model 'a model'"
-            ) || said.contains("--endpoint http://127.0.0.1:11434 --model 'a model'"),
-            "{said}"
+            ) || reason.contains("--endpoint http://127.0.0.1:11434 --model 'a model'"),
+            "{reason}"
         );
     }
 }

@@ -109,9 +109,9 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let said = cause.to_string();
-        if !words.contains(&said) {
-            words = format!("{words}: {said}");
+        let message = cause.to_string();
+        if !words.contains(&message) {
+            words = format!("{words}: {message}");
         }
         source = cause.source();
     }

@@ -53,7 +53,7 @@ mod tests {
 
     /// CAL-EXE-1: a program that only leads to a client is distinguished from the client.
     #[test]
-    fn a_shim_is_known_by_where_it_stands_and_leads_to() {
+    fn a_shim_is_known_by_its_folder_and_target() {
         for (program, real, manager) in [
             (
                 "/home/u/.asdf/shims/codex",

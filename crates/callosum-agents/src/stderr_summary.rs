@@ -74,9 +74,9 @@ const FIRST_WORDS: usize = 6;
 /// about a failure.
 ///
 /// A line that ends with a colon includes the next.
-pub(crate) fn telling(said: &str) -> Option<String> {
-    let said = without_usage(said);
-    let lines: Vec<&str> = said
+pub(crate) fn telling(output: &str) -> Option<String> {
+    let output = without_usage(output);
+    let lines: Vec<&str> = output
         .lines()
         .map(str::trim)
         .filter(|line| says(line))
@@ -90,13 +90,13 @@ pub(crate) fn telling(said: &str) -> Option<String> {
 }
 
 /// Returns the last line with any content, for an unknown program.
-pub(crate) fn last_said(said: &str) -> Option<&str> {
-    said.lines().map(str::trim).rfind(|line| says(line))
+pub(crate) fn last_line(output: &str) -> Option<&str> {
+    output.lines().map(str::trim).rfind(|line| says(line))
 }
 
 /// The words without what every healthy run prints.
-pub(crate) fn without_everyday(said: &str) -> String {
-    let kept: Vec<&str> = said.lines().filter(|line| !is_everyday(line)).collect();
+pub(crate) fn without_everyday(output: &str) -> String {
+    let kept: Vec<&str> = output.lines().filter(|line| !is_everyday(line)).collect();
     kept.join("\n")
 }
 
@@ -150,8 +150,8 @@ mod tests {
 
     /// CAL-ERR-1: the reported cause is the error, and not the text around it.
     #[test]
-    fn the_line_that_names_the_error_is_told() {
-        for (said, cause) in [
+    fn the_line_that_names_the_error_is_reported() {
+        for (output, cause) in [
             (
                 "node:internal/modules/cjs/loader:1228\n  throw err;\n  ^\n\nError: Cannot find module '@google/core'\n\
                  Require stack:\n- /usr/lib/x.js\n    at Module._load (node:internal:1:2) {\n  code: 'MODULE_NOT_FOUND',\n\
@@ -203,18 +203,18 @@ mod tests {
             ("Welcome!\nThinking about it", None),
             ("", None),
         ] {
-            assert_eq!(telling(said).as_deref(), cause, "{said}");
+            assert_eq!(telling(output).as_deref(), cause, "{output}");
         }
     }
 
     /// For an unknown program, the last line is reported, unless it is a banner.
     #[test]
-    fn what_was_said_last_is_no_call_and_no_banner() {
+    fn the_last_line_is_no_call_and_no_banner() {
         assert_eq!(
-            last_said("one\nI give up\n\n    at x (y:1)\n"),
+            last_line("one\nI give up\n\n    at x (y:1)\n"),
             Some("I give up")
         );
-        assert_eq!(last_said("SAFE MODE\n"), None);
+        assert_eq!(last_line("SAFE MODE\n"), None);
         assert_eq!(without_everyday("a\nSAFE MODE: on\nb"), "a\nb");
     }
 }

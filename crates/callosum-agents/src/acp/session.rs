@@ -64,18 +64,18 @@ impl Session {
     /// Processes a session update; returns `false` if it makes the answer too long.
     ///
     /// Updates of another session, such as that of a subagent, are ignored.
-    pub(super) fn take(&mut self, told: &Value) -> bool {
-        let session = told["sessionId"].as_str();
+    pub(super) fn take(&mut self, notification: &Value) -> bool {
+        let session = notification["sessionId"].as_str();
         if session.is_some() && session != self.id.as_deref() {
             return true;
         }
-        let update = &told["update"];
+        let update = &notification["update"];
         let kind = update["sessionUpdate"].as_str().unwrap_or_default();
         self.did_else |= WORK.contains(&kind);
         match kind {
             "session_info_update" => self.codex(&update["_meta"]["codex"]),
             // Notices of the adapter, such as `We're changing auto mode` of claude-agent-acp 0.101.0.
-            "agent_message_chunk" if is_informational(told) => {}
+            "agent_message_chunk" if is_informational(notification) => {}
             "agent_message_chunk" => {
                 let message = update["messageId"].as_str();
                 if let (Some(words), None) = (&mut self.failed, message) {
@@ -89,7 +89,7 @@ impl Session {
                     self.went_on = self.went_on.saturating_add(1);
                 }
                 if self.interrupted || is_another {
-                    self.begin_anew();
+                    self.discard_text();
                 }
                 self.did_else = false;
                 self.message = message.map(str::to_owned);
@@ -125,9 +125,9 @@ impl Session {
     }
 
     /// Takes in what Codex tells of its own state.
-    fn codex(&mut self, told: &Value) {
-        self.asks_whole |= told.is_object();
-        match told.pointer("/threadStatus/type").and_then(Value::as_str) {
+    fn codex(&mut self, state: &Value) {
+        self.asks_whole |= state.is_object();
+        match state.pointer("/threadStatus/type").and_then(Value::as_str) {
             Some("systemError") => self.failed = Some(String::new()),
             Some("active") => self.failed = None,
             _ => {}
@@ -157,7 +157,7 @@ impl Session {
     }
 
     /// Whether its model's answers break off one after the other, so that it would ask for ever, each time at full price.
-    pub(super) fn goes_on_in_vain(&self) -> bool {
+    pub(super) fn is_stalled(&self) -> bool {
         self.went_on >= OFTEN
     }
 
@@ -173,7 +173,7 @@ impl Session {
     }
 
     /// Discards the text so far: it is not the answer.
-    fn begin_anew(&mut self) {
+    fn discard_text(&mut self) {
         self.bytes = 0;
         self.says_something = false;
         if self.interrupted {
@@ -191,7 +191,7 @@ impl Session {
     /// answer.
     pub(super) fn end(&mut self, result: &Value) -> Result<Vec<Event>, ErrorText> {
         if self.interrupted {
-            self.begin_anew();
+            self.discard_text();
         }
         let stopped = result["stopReason"].as_str().unwrap_or_default();
         if let Some(words) = &self.failed {
@@ -285,9 +285,9 @@ fn counts_nothing(result: &Value) -> bool {
 }
 
 /// Tokens, however an agent names them; nothing where a number is none that can be.
-fn usage(said: &Value) -> Option<Tokens> {
+fn usage(report: &Value) -> Option<Tokens> {
     let count = |names: &[&str]| {
-        let mut found = names.iter().map(|name| &said[*name]);
+        let mut found = names.iter().map(|name| &report[*name]);
         match found.find(|count| !count.is_null()) {
             None => Some(0),
             Some(count) => count.as_u64().filter(|count| *count <= MOST_TOKENS),

@@ -90,34 +90,35 @@ fn is_garbled(line: &[u8]) -> bool {
 
 /// The message that a line is, to the letter of JSON-RPC; nothing where it is none.
 fn message(line: &[u8]) -> Option<String> {
-    let mut said: Map<String, Value> = serde_json::from_slice(line).ok()?;
-    let is_null = |said: &Map<String, Value>, key| said.get(key).is_some_and(Value::is_null);
-    said.entry("jsonrpc").or_insert("2.0".into());
-    if said.contains_key("method") {
+    let mut envelope: Map<String, Value> = serde_json::from_slice(line).ok()?;
+    let is_null =
+        |envelope: &Map<String, Value>, key| envelope.get(key).is_some_and(Value::is_null);
+    envelope.entry("jsonrpc").or_insert("2.0".into());
+    if envelope.contains_key("method") {
         // A message with the id `null` cannot be answered.
-        if is_null(&said, "id") {
-            said.shift_remove("id");
+        if is_null(&envelope, "id") {
+            envelope.shift_remove("id");
         }
-        return Some(Value::Object(said).to_string());
+        return Some(Value::Object(envelope).to_string());
     }
-    said.get("id")?;
-    if is_null(&said, "error") {
-        said.shift_remove("error");
+    envelope.get("id")?;
+    if is_null(&envelope, "error") {
+        envelope.shift_remove("error");
     }
-    match said.get_mut("error") {
+    match envelope.get_mut("error") {
         Some(error) => {
             if !(error["code"].is_i64() && error["message"].is_string()) {
                 let words = error["message"].as_str().or(error.as_str());
                 let code = error["code"].as_i64().unwrap_or(INTERNAL_ERROR);
                 *error = json!({"code": code, "message": words.unwrap_or_default()});
             }
-            said.shift_remove("result");
+            envelope.shift_remove("result");
         }
         None => {
-            said.entry("result").or_insert(Value::Null);
+            envelope.entry("result").or_insert(Value::Null);
         }
     }
-    Some(Value::Object(said).to_string())
+    Some(Value::Object(envelope).to_string())
 }
 
 #[cfg(test)]

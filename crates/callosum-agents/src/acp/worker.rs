@@ -85,7 +85,7 @@ pub(crate) fn answer(
                 }
                 Ok(())
             }
-            Err(Failure::Told(complaint)) => Err(complaint),
+            Err(Failure::Reported(complaint)) => Err(complaint),
             Err(gone @ Failure::Gone { .. }) => {
                 Err(gone.complaint(ending(&mut agent, ENDS_WITHIN).await))
             }
@@ -121,7 +121,7 @@ async fn ending(agent: &mut InteractiveChild, within: Duration) -> Option<Ending
 #[derive(Debug)]
 pub(super) enum Failure {
     /// A reported error.
-    Told(ErrorText),
+    Reported(ErrorText),
     /// The agent's output ended.
     Gone {
         /// Whether it had written a message of its protocol.
@@ -138,7 +138,7 @@ impl Failure {
             _ => String::new(),
         };
         match self {
-            Self::Told(complaint) => complaint,
+            Self::Reported(complaint) => complaint,
             Self::Gone { spoke: true } => {
                 ErrorText::of_kind(CUT_OFF, &format!("the agent ended{how}"))
             }
@@ -152,7 +152,7 @@ impl Failure {
 
 impl From<ErrorText> for Failure {
     fn from(complaint: ErrorText) -> Self {
-        Self::Told(complaint)
+        Self::Reported(complaint)
     }
 }
 
@@ -174,15 +174,15 @@ where
         job,
         spoke: spoke.clone(),
         session: Mutex::new(Session::default()),
-        in_vain: Notify::new(),
+        stalled: Notify::new(),
         tell: tell.clone(),
     };
     let ended = Client
         .v1()
         .on_receive_notification(
-            async |told: UntypedMessage, _| {
-                if told.method() == "session/update" {
-                    talk.take(told.params());
+            async |notification: UntypedMessage, _| {
+                if notification.method() == "session/update" {
+                    talk.take(notification.params());
                 }
                 Ok(())
             },
@@ -228,7 +228,7 @@ struct Talking<'t> {
     job: &'t Job,
     spoke: Spoke,
     session: Mutex<Session>,
-    in_vain: Notify,
+    stalled: Notify,
     tell: UnboundedSender<Event>,
 }
 
@@ -275,7 +275,7 @@ impl Talking<'_> {
         let prompt = prompt.map_err(|error| self.failed(&error))?;
         let result = select! {
             result = agent.send_request(prompt).block_task() => result,
-            () = self.in_vain.notified() => {
+            () = self.stalled.notified() => {
                 // What it counted until now was paid for.
                 for event in self.session().counted(&Value::Null) {
                     self.say(event);
@@ -326,22 +326,22 @@ impl Talking<'_> {
             if is_incoming_transport_closed(&error) {
                 return self.gone();
             }
-            let why = said(&error).words;
+            let why = to_complaint(&error).words;
             let words = format!("the agent did not accept the mode `{mode}`: {why}");
             ErrorText::of_kind(WRITES_UNASKED, &words).into()
         })
     }
 
     /// Takes in what an agent tells while it works.
-    fn take(&self, told: &Value) {
+    fn take(&self, notification: &Value) {
         let mut session = self.session();
-        let is_within = session.take(told);
+        let is_within = session.take(notification);
         session.events.drain(..).for_each(|event| self.say(event));
         if !is_within {
             self.say(Event::TooMuch);
         }
-        if session.goes_on_in_vain() {
-            self.in_vain.notify_one();
+        if session.is_stalled() {
+            self.stalled.notify_one();
         }
     }
 
@@ -357,7 +357,7 @@ impl Talking<'_> {
     /// version is the reason.
     fn not_begun(&self, error: &Error) -> Failure {
         match self.failed(error) {
-            Failure::Told(complaint) if error.code == ErrorCode::INVALID_REQUEST => {
+            Failure::Reported(complaint) if error.code == ErrorCode::INVALID_REQUEST => {
                 ErrorText::of_kind(UNREADABLE, &complaint.words).into()
             }
             failure => failure,
@@ -369,7 +369,7 @@ impl Talking<'_> {
         if is_incoming_transport_closed(error) {
             return self.gone();
         }
-        said(error).into()
+        to_complaint(error).into()
     }
 
     fn gone(&self) -> Failure {
@@ -383,7 +383,7 @@ impl Talking<'_> {
 ///
 /// Its code is that of JSON-RPC, or the status of a server that the agent asked; other agents put
 /// the status next to it.
-fn said(error: &Error) -> ErrorText {
+fn to_complaint(error: &Error) -> ErrorText {
     let message = match error.message.as_str() {
         "" => "an error without a message",
         message => message,
@@ -401,7 +401,7 @@ fn said(error: &Error) -> ErrorText {
     let beside = places.iter().find_map(|way| status(at(way)?));
     // Gemini CLI says 500 where it knows of no status.
     let code = Value::from(i32::from(error.code));
-    let told = status(&code).filter(|status| *status != 500);
+    let own = status(&code).filter(|status| *status != 500);
     // Some agents put the name of a kind where others have a status.
     let named = |way: &&str| at(way)?.as_str().filter(|name| !name.trim().is_empty());
     let named = places.iter().find_map(named);
@@ -409,7 +409,7 @@ fn said(error: &Error) -> ErrorText {
         error.code == ErrorCode::AUTH_REQUIRED && message.to_lowercase().contains("auth");
     ErrorText {
         words: without_stack(&words),
-        status: told.or(beside),
+        status: own.or(beside),
         kind: is_login
             .then_some("authentication_error")
             .or(named)

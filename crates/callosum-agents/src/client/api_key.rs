@@ -115,9 +115,9 @@ fn of_chosen_provider(text: &str, words: &[String]) -> Vec<Key> {
     let Ok(mut settings) = text.parse::<toml::Table>() else {
         return Vec::new();
     };
-    for (option, said) in words.iter().zip(words.iter().skip(1)) {
+    for (option, setting) in words.iter().zip(words.iter().skip(1)) {
         if ["-c", "--config"].contains(&option.as_str()) {
-            overrule(&mut settings, said);
+            overrule(&mut settings, setting);
         }
     }
     if words.iter().any(|word| word == "--oss") {
@@ -149,8 +149,8 @@ fn of_chosen_provider(text: &str, words: &[String]) -> Vec<Key> {
 }
 
 /// Writes `a.b=value` into settings; a value that is no TOML is a text.
-pub(super) fn overrule(settings: &mut toml::Table, said: &str) {
-    let Some((key, value)) = said.split_once('=') else {
+pub(super) fn overrule(settings: &mut toml::Table, setting: &str) {
+    let Some((key, value)) = setting.split_once('=') else {
         return;
     };
     let value = format!("value = {value}")
@@ -182,9 +182,11 @@ fn of_any_provider(text: &str) -> Vec<Key> {
     let providers = providers.and_then(Value::as_object).into_iter().flatten();
     let key = |(_, provider): (_, &Value)| {
         let options = provider.get("options");
-        let said = options.and_then(|options| options.get("apiKey"));
-        let said = said.and_then(Value::as_str).filter(|key| !key.is_empty());
-        match said.map(|said| said.strip_prefix("{env:").ok_or(said)) {
+        let setting = options.and_then(|options| options.get("apiKey"));
+        let setting = setting
+            .and_then(Value::as_str)
+            .filter(|key| !key.is_empty());
+        match setting.map(|setting| setting.strip_prefix("{env:").ok_or(setting)) {
             Some(Ok(variable)) => Some(Key::Variable(variable.trim_end_matches('}').to_owned())),
             Some(Err(_)) => Some(Key::Settled),
             // A server of one's own that is given no key wants none.

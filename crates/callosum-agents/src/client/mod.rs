@@ -185,7 +185,7 @@ mod tests {
 
     /// CAL-SEC-1: what is written into an entry is what an entry may say.
     #[test]
-    fn what_clients_need_can_be_said_in_an_entry() {
+    fn requirements_of_clients_are_valid_in_an_entry() {
         for client in Dialect::ALL.into_iter().filter_map(Client::of) {
             for host in client.hosts {
                 assert!(Whitelisted::parse(host).is_ok(), "{host}");

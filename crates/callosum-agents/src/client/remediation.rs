@@ -27,8 +27,8 @@ const INCOMPLETE: [&str; 4] = [
 impl Client {
     /// Returns the remedy, ending with the command that repeats the check; `None` if the text names
     /// no cause.
-    pub fn mending(&self, executor: &Executor, said: &str) -> Option<String> {
-        let lower = said.to_lowercase();
+    pub fn mending(&self, executor: &Executor, text: &str) -> Option<String> {
+        let lower = text.to_lowercase();
         let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
         let check = format!("callosum executor check {}", executor.id);
         let install = format!("{} && {check}", self.installing(executor));
@@ -83,9 +83,9 @@ impl Client {
                 format!("free some disk space, then: {check}")
             } else if says(&["is not logged in"]) {
                 // The failure itself may name a key that is there and was not handed on.
-                let told = said.split_once(HELPS).map(|(_, told)| told);
-                match told.filter(|told| told.contains("callosum executor register")) {
-                    Some(told) => told.to_owned(),
+                let remedy = text.split_once(HELPS).map(|(_, remedy)| remedy);
+                match remedy.filter(|remedy| remedy.contains("callosum executor register")) {
+                    Some(remedy) => remedy.to_owned(),
                     None => format!("{}, then: {check}", self.login.command),
                 }
             } else if says(&["took longer than", "was silent for"]) {
@@ -140,15 +140,15 @@ mod tests {
     use super::*;
     use crate::discover::Known;
 
-    fn told(id: &str, said: &str) -> Option<String> {
+    fn remedy(id: &str, text: &str) -> Option<String> {
         let executor = Known::named(id).unwrap().entry();
-        Client::behind(&executor).unwrap().mending(&executor, said)
+        Client::behind(&executor).unwrap().mending(&executor, text)
     }
 
     /// CAL-EXE-2, CAL-EXE-1: each cause has what mends it, and ends with the line that asks again.
     #[test]
     fn each_cause_has_what_mends_it() {
-        for (id, said, part) in [
+        for (id, text, part) in [
             (
                 "gemini",
                 "`gemini` ended with exit code 1: Error: Cannot find module 'x'",
@@ -197,11 +197,11 @@ mod tests {
                 "gemini, in a terminal",
             ),
         ] {
-            let told = told(id, said).unwrap();
-            assert!(told.contains(part), "{told}");
+            let remedy = remedy(id, text).unwrap();
+            assert!(remedy.contains(part), "{remedy}");
             assert!(
-                told.ends_with(&format!("callosum executor check {id}")),
-                "{told}"
+                remedy.ends_with(&format!("callosum executor check {id}")),
+                "{remedy}"
             );
         }
     }
@@ -211,13 +211,13 @@ mod tests {
     fn a_key_that_the_failure_names_is_what_mends_it() {
         let line = "GEMINI_API_KEY is set here, but not passed to it: callosum executor register gemini-acp \
                     --pass-env GEMINI_API_KEY";
-        let said = format!("`gemini-acp` is not logged in: x{HELPS}{line}");
-        assert_eq!(told("gemini-acp", &said).as_deref(), Some(line));
+        let text = format!("`gemini-acp` is not logged in: x{HELPS}{line}");
+        assert_eq!(remedy("gemini-acp", &text).as_deref(), Some(line));
     }
 
     #[test]
     fn where_nothing_names_a_cause_a_person_is_to_look() {
-        assert_eq!(told("codex", "`codex` ended with exit code 3"), None);
+        assert_eq!(remedy("codex", "`codex` ended with exit code 3"), None);
         let executor = Known::named("codex").unwrap().entry();
         let looking = Client::behind(&executor).unwrap().looking(&executor);
         assert!(

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_anything() {
         assert!(fits("session-1.json", "session-*.json*"));
         assert!(fits("a.jsonl", "*.json*"));
         assert!(!fits("a.json.txt", "*.jsonl"));

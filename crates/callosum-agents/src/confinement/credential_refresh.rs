@@ -144,16 +144,16 @@ fn is_recent(login: &Map<String, Value>, now: Timestamp) -> bool {
 
 /// Returns the expiry of a login, if it has one.
 fn ends(login: &Map<String, Value>) -> Option<Timestamp> {
-    let said = ENDS.iter().find_map(|key| login.get(*key)?.as_f64());
+    let expiry = ENDS.iter().find_map(|key| login.get(*key)?.as_f64());
     let of_token = || {
         let token = ACCESS.iter().find_map(|key| login.get(*key)?.as_str())?;
         claims(token)?.get("exp")?.as_f64()
     };
-    let said = said.or_else(of_token)?;
-    let seconds = if said >= LEAST_MILLISECONDS {
-        said / 1e3
+    let expiry = expiry.or_else(of_token)?;
+    let seconds = if expiry >= LEAST_MILLISECONDS {
+        expiry / 1e3
     } else {
-        said
+        expiry
     };
     Timestamp::from_second(seconds as i64).ok()
 }

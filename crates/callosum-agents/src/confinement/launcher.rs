@@ -322,10 +322,10 @@ impl Confiner {
         drop(copies);
         if let Some(own_folder) = own_folder {
             if let Some(client) = Client::behind(executor) {
-                let told = surroundings
+                let stored = surroundings
                     .transcript
                     .read(client, disk, own_folder.source());
-                told.map_err(not_stored)?;
+                stored.map_err(not_stored)?;
             }
             own_folder
                 .take_back(disk, surroundings.clock.now())

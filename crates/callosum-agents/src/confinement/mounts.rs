@@ -436,7 +436,7 @@ mod tests {
 
     /// LOA-SEC-1: the home folder is not there, but for the program, the project and the wishes.
     #[test]
-    fn nothing_of_a_home_is_shown_that_nobody_named() {
+    fn only_named_paths_of_a_home_are_shown() {
         let scene = scene();
         let none = RequestedPaths::default();
         assert_eq!(
@@ -614,7 +614,7 @@ mod tests {
     /// CAL-SEC-1: a program that may read a lock's file may hold the lock, so no such file is
     /// visible, even if an entry names it or it is in a writable folder.
     #[test]
-    fn locks_of_ours_are_not_shown_whatever_an_entry_names() {
+    fn locks_of_ours_are_never_shown() {
         let scene = scene();
         for path in ["p/.cal_lock", "p/sub/.cal_lock", "state/deep"] {
             Disk::real().create_dir_all(&scene.home.join(path)).unwrap();

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_of_whatever_checkout_are_found() {
+    fn locks_of_any_checkout_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let at = |path: &str| folder.path().join(path);

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_without_anything_holds_nobody() {
+    fn a_system_without_features_confines_nothing() {
         let reached = decide(Policy::BestEffort, &[], &System::without()).unwrap();
         assert_eq!(reached.level, Level::None);
         assert_eq!(reached.missing.len(), 3);

@@ -292,38 +292,38 @@ mod tests {
     use super::*;
 
     fn named(body: &Value) -> Option<(String, Option<u64>, Option<String>)> {
-        complaint_in(body).map(|said| (said.words, said.status, said.kind))
+        complaint_in(body).map(|complaint| (complaint.words, complaint.status, complaint.kind))
     }
 
     /// CAL-ERR-1: errors are found where servers put them.
     #[test]
     fn an_error_is_found_wherever_a_server_says_it() {
-        let said = |words: &str, status, kind: Option<&str>| {
+        let complaint = |words: &str, status, kind: Option<&str>| {
             Some((words.to_owned(), status, kind.map(str::to_owned)))
         };
         for (body, expected) in [
             (
                 json!({"error": {"message": "no", "type": "invalid_request_error",
                     "code": "context_length_exceeded"}}),
-                said("no", None, Some("context_length_exceeded")),
+                complaint("no", None, Some("context_length_exceeded")),
             ),
             (
                 json!({"error": "model 'x' not found"}),
-                said("model 'x' not found", None, None),
+                complaint("model 'x' not found", None, None),
             ),
             (
                 json!({"error": {"message": "slow", "code": 429}}),
-                said("slow", Some(429), None),
+                complaint("slow", Some(429), None),
             ),
             (
                 json!([{"error": {"code": 503, "message": "away", "status": "UNAVAILABLE"}}]),
-                said("away", Some(503), Some("unavailable")),
+                complaint("away", Some(503), Some("unavailable")),
             ),
             (
                 json!({"detail": "Not Found"}),
-                said("Not Found", None, None),
+                complaint("Not Found", None, None),
             ),
-            (json!({"message": "no"}), said("no", None, None)),
+            (json!({"message": "no"}), complaint("no", None, None)),
             (json!({"choices": []}), None),
             (json!(null), None),
             (json!([]), None),
@@ -343,9 +343,9 @@ mod tests {
         };
         assert_eq!(with(" abc\n").unwrap(), "abc");
         for wrong in ["", "  ", "a b", "a\r\nx-header: 1", "schlüssel"] {
-            let said = with(wrong).unwrap_err();
-            assert!(!said.words.contains("x-header"), "{}", said.words);
-            assert!(said.words.contains('K'));
+            let complaint = with(wrong).unwrap_err();
+            assert!(!complaint.words.contains("x-header"), "{}", complaint.words);
+            assert!(complaint.words.contains('K'));
         }
         assert!(key("L", &[]).is_err());
     }

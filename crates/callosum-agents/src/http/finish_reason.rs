@@ -71,8 +71,8 @@ mod tests {
             ("abort", "ended it for `abort`"),
             ("load", "ended it for `load`"),
         ] {
-            let told = judge(reason).unwrap_err().fault().to_string();
-            assert!(told.contains(says), "{reason}: {told}");
+            let message = judge(reason).unwrap_err().fault().to_string();
+            assert!(message.contains(says), "{reason}: {message}");
         }
     }
 }

@@ -226,7 +226,7 @@ fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
         return ErrorText::of_kind(kind, &words);
     }
     if let genai::Error::ChatResponse { body, .. } = error {
-        return said(&body.to_string(), body);
+        return provider_error(&body.to_string(), body);
     }
     let body = match error {
         genai::Error::HttpError { body, .. }
@@ -240,7 +240,7 @@ fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
         return ErrorText::words(&error.to_string());
     };
     let value = serde_json::from_str(body).unwrap_or(Value::Null);
-    let mut complaint = said(body, &value);
+    let mut complaint = provider_error(body, &value);
     let status = error.status().map(|status| status.as_u16());
     if let Some(status) = status {
         complaint.words = format!("status {status}: {}", complaint.words);
@@ -250,7 +250,7 @@ fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
     complaint
 }
 
-fn said(text: &str, value: &Value) -> ErrorText {
+fn provider_error(text: &str, value: &Value) -> ErrorText {
     complaint_in(value).unwrap_or_else(|| ErrorText::words(start_of(text)))
 }
 

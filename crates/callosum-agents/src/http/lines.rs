@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_after_the_end_was_said() {
+    fn nothing_is_read_after_the_end() {
         let mut seen = 0;
         read_lines(&b"a\nb\nc\n"[..], &mut |_| {
             seen += 1;

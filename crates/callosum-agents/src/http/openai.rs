@@ -237,25 +237,26 @@ impl Stream {
         if let Some(finish) = finish.filter(|finish| !finish.is_empty()) {
             self.finish = Some(finish.to_owned());
         }
-        let said = choice.get("delta").or_else(|| choice.get("message"));
-        match said {
-            Some(said) => {
+        let message = choice.get("delta").or_else(|| choice.get("message"));
+        match message {
+            Some(message) => {
                 let thinks = ["reasoning_content", "reasoning"].iter().any(|key| {
-                    said.get(key)
+                    message
+                        .get(key)
                         .and_then(Value::as_str)
                         .is_some_and(|t| !t.is_empty())
                 });
                 if thinks {
                     answering.thinking();
                 }
-                let calls = said.get("tool_calls").and_then(Value::as_array);
+                let calls = message.get("tool_calls").and_then(Value::as_array);
                 self.called |= calls.is_some_and(|calls| !calls.is_empty());
                 let room = LONGEST_REFUSAL.saturating_sub(self.refusal.len());
-                if let Some(refusal) = said.get("refusal").and_then(Value::as_str) {
+                if let Some(refusal) = message.get("refusal").and_then(Value::as_str) {
                     self.refusal
                         .push_str(&refusal[..refusal.floor_char_boundary(room)]);
                 }
-                answering.text(&text_of(said.get("content")))
+                answering.text(&text_of(message.get("content")))
             }
             None => Ok(answering.alive()),
         }
@@ -301,7 +302,7 @@ mod tests {
     use super::*;
 
     /// Returns the events of a body, one word each, or the complaint.
-    fn told(body: &str) -> Result<String, String> {
+    fn read_body(body: &str) -> Result<String, String> {
         let mut texts = String::new();
         let mut tell = |event: Event| {
             match event {
@@ -342,10 +343,10 @@ mod tests {
             data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"b\"}]},\"finish_reason\":\"stop\"}]}\n\n\
             data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\n\
             data: [DONE]\n\nnever read\n";
-        assert_eq!(told(streamed).unwrap(), "ab<7 3 2><done>");
+        assert_eq!(read_body(streamed).unwrap(), "ab<7 3 2><done>");
         let whole =
             "{\n \"choices\": [{\"message\": {\"content\": \"ab\"},\n \"finish_reason\": null}]\n}";
-        assert_eq!(told(whole).unwrap(), "ab<done>");
+        assert_eq!(read_body(whole).unwrap(), "ab<done>");
     }
 
     /// CAL-COM-1: an impossible count is not reported, and then estimated.
@@ -358,13 +359,13 @@ mod tests {
         ] {
             let choice = r#"{"message":{"content":"ab"},"finish_reason":"stop"}"#;
             let body = format!("{{\"choices\":[{choice}],\"usage\":{usage}}}\n");
-            assert_eq!(told(&body).unwrap(), "ab<done>", "{usage}");
+            assert_eq!(read_body(&body).unwrap(), "ab<done>", "{usage}");
         }
     }
 
     /// CAL-ERR-1, CAL-ERR-2: each kind of body without an answer is reported as what it is.
     #[test]
-    fn what_is_no_answer_is_told() {
+    fn a_body_without_an_answer_is_reported() {
         for (body, expected) in [
             (
                 "",
@@ -428,7 +429,7 @@ mod tests {
                 "was cut off in the middle of its answer: the stream ended early",
             ),
         ] {
-            assert_eq!(told(body).unwrap_err(), expected, "{body}");
+            assert_eq!(read_body(body).unwrap_err(), expected, "{body}");
         }
     }
 }

@@ -50,12 +50,12 @@ pub(super) fn gather(
 ) -> Result<Material, String> {
     let asked = serde_json::to_value(request).expect("strings and JSON values are JSON");
     let answer = scout::answer(disk, root, &asked, &mut |_| alive());
-    let said = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
-    if said("status") != "success" {
-        return Err(said("error").to_owned());
+    let field = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
+    if field("status") != "success" {
+        return Err(field("error").to_owned());
     }
     let mut material = Material::default();
-    let digest = said("summary");
+    let digest = field("summary");
     let heading = "## What a survey of the tree found\n\n";
     if tokens::estimate(heading) + tokens::estimate(digest) <= room {
         let _ = writeln!(
@@ -258,16 +258,16 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_not_there_is_told() {
+    fn a_missing_path_is_reported() {
         let tree = tree(&[("a.py", "x = 1\n")]);
-        let said = gather(
+        let result = gather(
             &Disk::real(),
             tree.path(),
             &request("map", &["missing"]),
             9_000,
             &mut || {},
         );
-        assert!(said.unwrap_err().contains("does not exist"));
+        assert!(result.unwrap_err().contains("does not exist"));
     }
 
     proptest! {

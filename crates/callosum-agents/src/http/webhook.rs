@@ -91,17 +91,17 @@ impl Webhook {
         };
         let is_last = number("x-ratelimit-remaining").is_some_and(|left| left < 1.0);
         let lifted = number("x-ratelimit-reset-after").filter(|_| is_last);
-        let told = number("retry-after").or(lifted).and_then(seconds);
-        let told = told.or_else(|| rate_limit::reset(headers)?.after);
+        let wait = number("retry-after").or(lifted).and_then(seconds);
+        let wait = wait.or_else(|| rate_limit::reset(headers)?.after);
         let mut bytes = Vec::new();
         let body = response.into_body().into_reader();
         // What can be read of it is what there is to tell.
         drop(body.take(LONGEST_ANSWER).read_to_end(&mut bytes));
-        let said: Option<Value> = serde_json::from_slice(&bytes).ok();
-        let said = said.and_then(|said| seconds(said.get("retry_after")?.as_f64()?));
+        let reply: Option<Value> = serde_json::from_slice(&bytes).ok();
+        let reply = reply.and_then(|reply| seconds(reply.get("retry_after")?.as_f64()?));
         Ok(Posted {
             status,
-            after: told.or(said),
+            after: wait.or(reply),
             words: self.hidden(start_of(&String::from_utf8_lossy(&bytes))),
         })
     }

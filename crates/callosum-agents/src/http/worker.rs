@@ -175,7 +175,7 @@ impl<'t> Answering<'t> {
     /// Reports the name of the model that answers, once.
     pub(super) fn model(&mut self, name: &str) {
         if !std::mem::replace(&mut self.named, true) {
-            let _told = self.tell(Event::Model {
+            let _reported = self.tell(Event::Model {
                 name: name.to_owned(),
             });
         }
@@ -184,7 +184,7 @@ impl<'t> Answering<'t> {
     /// Reports once that the model writes thoughts, which are no part of the answer.
     pub(super) fn thinking(&mut self) {
         if !std::mem::replace(&mut self.thinking, true) {
-            let _told = self.tell(Event::Doing {
+            let _reported = self.tell(Event::Doing {
                 what: "thinks".to_owned(),
             });
         }
@@ -192,6 +192,6 @@ impl<'t> Answering<'t> {
 
     /// The answer is whole.
     pub(super) fn done(&mut self) {
-        let _told = self.tell(Event::Done);
+        let _reported = self.tell(Event::Done);
     }
 }

@@ -162,11 +162,11 @@ impl Shared {
         };
         let (begun, kind) = (header(SESSION), header("content-type"));
         if !(200..300).contains(&status) {
-            let said = self.caller.judged(&self.caller.own_address(), response);
-            let said = said.err().unwrap_or_default();
-            return match legacy(message, session, status, &said.words) {
+            let complaint = self.caller.judged(&self.caller.own_address(), response);
+            let complaint = complaint.err().unwrap_or_default();
+            return match legacy(message, session, status, &complaint.words) {
                 Some(response) => Ok(response),
-                None => Err(self.refused(said)),
+                None => Err(self.refused(complaint)),
             };
         }
         let body = response.into_body().into_reader();

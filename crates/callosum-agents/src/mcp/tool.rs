@@ -97,7 +97,7 @@ fn takes_text(schema: &Value) -> bool {
 }
 
 /// Returns the text of a result: its `summary` if it is an object with one, or else its texts.
-pub(super) fn said(result: &CallToolResult) -> String {
+pub(super) fn text_of(result: &CallToolResult) -> String {
     let structured = result.structured_content.as_ref();
     if let Some(summary) = structured.and_then(|value| value.get("summary")?.as_str()) {
         return summary.to_owned();
@@ -121,7 +121,7 @@ pub(super) fn texts(result: &CallToolResult) -> String {
 }
 
 /// Converts a server's description of a tool.
-fn told(tool: &Tool) -> ServerTool {
+fn describe(tool: &Tool) -> ServerTool {
     let annotations = tool.annotations.as_ref();
     ServerTool {
         name: tool.name.to_string(),
@@ -136,7 +136,7 @@ fn told(tool: &Tool) -> ServerTool {
 /// A tool as a server lists it.
 pub(super) struct Listed {
     /// The server's description of it.
-    pub(super) told: ServerTool,
+    pub(super) info: ServerTool,
     /// The tool, where that is one.
     pub(super) tool: Option<Tool>,
 }
@@ -144,7 +144,7 @@ pub(super) struct Listed {
 impl Listed {
     pub(super) fn of(tool: Tool) -> Self {
         Self {
-            told: told(&tool),
+            info: describe(&tool),
             tool: Some(tool),
         }
     }
@@ -152,7 +152,7 @@ impl Listed {
     /// Has it count as no tool. Of one that is none the first reason stays.
     fn refuse(&mut self, why: &str) {
         self.tool = None;
-        self.told.unfit.get_or_insert_with(|| why.to_owned());
+        self.info.unfit.get_or_insert_with(|| why.to_owned());
     }
 
     /// Reads one entry by itself, so that a bad one does not affect the others. `number`, from 1,
@@ -176,7 +176,7 @@ impl Listed {
             (Some(why), _) => why,
         };
         Self {
-            told: ServerTool {
+            info: ServerTool {
                 name,
                 unfit: Some(fault),
                 ..ServerTool::default()
@@ -192,19 +192,19 @@ pub(super) fn without_unnameable(listed: Vec<Listed>) -> Vec<Listed> {
     let mut kept: Vec<Listed> = Vec::with_capacity(listed.len());
     let mut by_name: HashMap<String, usize> = HashMap::new();
     for mut one in listed {
-        let masked = secrets::mask(&one.told.name);
+        let masked = secrets::mask(&one.info.name);
         if !masked.found.is_empty() {
-            one.told.name = masked.text;
+            one.info.name = masked.text;
             one.refuse("its name contains what looks like a secret");
             kept.push(one);
             continue;
         }
-        match by_name.entry(one.told.name.clone()) {
+        match by_name.entry(one.info.name.clone()) {
             Entry::Vacant(place) => {
                 place.insert(kept.len());
                 kept.push(one);
             }
-            Entry::Occupied(first) if kept[*first.get()].told == one.told => {}
+            Entry::Occupied(first) if kept[*first.get()].info == one.info => {}
             Entry::Occupied(first) => {
                 kept[*first.get()].refuse("its server lists several tools with this name");
             }
@@ -253,8 +253,8 @@ mod tests {
             ),
         ] {
             let listed = Listed::of_json(entry.clone(), 3);
-            assert_eq!(listed.told.name, name, "{entry}");
-            assert_eq!(listed.told.unfit.as_deref(), why, "{entry}");
+            assert_eq!(listed.info.name, name, "{entry}");
+            assert_eq!(listed.info.unfit.as_deref(), why, "{entry}");
             assert_eq!(listed.tool.is_none(), why.is_some(), "{entry}");
         }
     }
@@ -273,21 +273,21 @@ mod tests {
         ];
         let listed = listed.map(|entry| Listed::of_json(entry, 1));
         let kept = without_unnameable(listed.into());
-        let told = kept
+        let info = kept
             .iter()
-            .map(|one| (one.told.name.as_str(), one.told.unfit.as_deref()));
-        let told: Vec<_> = told.collect();
+            .map(|one| (one.info.name.as_str(), one.info.unfit.as_deref()));
+        let info: Vec<_> = info.collect();
         assert_eq!(
-            told[0],
+            info[0],
             ("a", Some("its server lists several tools with this name"))
         );
-        assert_eq!(told[1], ("b", None));
+        assert_eq!(info[1], ("b", None));
         assert_eq!(
-            told[2].1,
+            info[2].1,
             Some("its name contains what looks like a secret")
         );
-        assert!(!told[2].0.contains("a1B2a1B2"), "{}", told[2].0);
-        assert_eq!(told.len(), 3);
+        assert!(!info[2].0.contains("a1B2a1B2"), "{}", info[2].0);
+        assert_eq!(info.len(), 3);
         assert!(kept[0].tool.is_none() && kept[1].tool.is_some());
     }
 
@@ -364,7 +364,7 @@ mod tests {
             (json!({"content": []}), ""),
         ] {
             let result: CallToolResult = serde_json::from_value(result).unwrap();
-            assert_eq!(said(&result), expected);
+            assert_eq!(text_of(&result), expected);
         }
     }
 }

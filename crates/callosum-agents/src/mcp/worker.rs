@@ -106,8 +106,8 @@ where
     let peer: &Peer<RoleClient> = &service;
     let tools = listed(peer).await?;
     let wanted = job.tool.as_deref().unwrap_or_default();
-    let chosen = tools.iter().find(|one| one.told.name == wanted);
-    let unfit = chosen.and_then(|one| one.told.unfit.as_deref());
+    let chosen = tools.iter().find(|one| one.info.name == wanted);
+    let unfit = chosen.and_then(|one| one.info.unfit.as_deref());
     match (&job.want, chosen.and_then(|one| one.tool.as_ref())) {
         _ if unfit.is_some() && !wanted.is_empty() => Err(ErrorText::of_ours(&format!(
             "its server's tool `{wanted}` cannot be called: {}",
@@ -129,9 +129,9 @@ where
                     offers: tools
                         .iter()
                         .filter(|one| one.tool.is_some())
-                        .map(|one| one.told.name.clone())
+                        .map(|one| one.info.name.clone())
                         .collect(),
-                    tools: bounded(tools.into_iter().map(|one| one.told)),
+                    tools: bounded(tools.into_iter().map(|one| one.info)),
                 },
             );
             Ok(())
@@ -159,11 +159,11 @@ where
             let Some(result) = called(service, call, leave, rest).await? else {
                 return Ok(());
             };
-            let said = tool::said(&result);
+            let text = tool::text_of(&result);
             if result.is_error == Some(true) {
-                return Err(ErrorText::words(&said));
+                return Err(ErrorText::words(&text));
             }
-            say(&tell, Event::Text { text: said });
+            say(&tell, Event::Text { text });
             say(&tell, Event::Done);
             Ok(())
         }
@@ -302,7 +302,7 @@ fn not_begun(error: &ClientInitializeError) -> ErrorText {
 
 fn not_done(error: &ServiceError) -> ErrorText {
     match error {
-        ServiceError::McpError(said) => ErrorText::words(&said.message),
+        ServiceError::McpError(error) => ErrorText::words(&error.message),
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
             ErrorText::of_kind(CUT_OFF, "its server ended")
         }

@@ -312,12 +312,12 @@ fn missing_variable(words: &str) -> Option<&str> {
     let around = |c: char| c == ' ' || c == ':' || c == '`' || c == '\'' || c == '"';
     // Lowering ASCII alone leaves every offset where it was.
     let lower = words.to_ascii_lowercase();
-    lower.match_indices(SAYS).find_map(|(at, said)| {
-        let behind = words[at + said.len()..].trim_start_matches(around);
+    lower.match_indices(SAYS).find_map(|(at, phrase)| {
+        let behind = words[at + phrase.len()..].trim_start_matches(around);
         let behind = behind.split(|c| !is_of_a_name(c)).next()?;
         let before = words[..at].trim_end_matches(around);
         let before = before.rsplit(|c| !is_of_a_name(c)).next()?;
-        let may_be_any = lower[..at + said.len()].ends_with(ANY) && !behind.is_empty();
+        let may_be_any = lower[..at + phrase.len()].ends_with(ANY) && !behind.is_empty();
         let mut named = [before, behind].into_iter();
         named
             .find(|name| is_variable(name))
@@ -395,7 +395,7 @@ mod tests {
 
     /// CAL-EXE-2: a variable that is missing is found by its name, on whichever side of it the words stand.
     #[test]
-    fn a_missing_variable_is_found_beside_the_words() {
+    fn a_missing_variable_is_found_next_to_the_words() {
         for (words, name) in [
             ("Missing environment variable: `own_key`.", Some("own_key")),
             (
@@ -431,28 +431,28 @@ mod tests {
         let client = Client::of(Dialect::Gemini);
         let environment = [("GEMINI_API_KEY".into(), "secret".into())];
         let usual = Known::named("gemini").unwrap().entry();
-        let told = |executor: &Executor, environment: &[(OsString, OsString)]| {
+        let advice = |executor: &Executor, environment: &[(OsString, OsString)]| {
             fault.advice(executor, client, environment).unwrap()
         };
         let line = "GEMINI_API_KEY is set here, but not passed to it: callosum executor register gemini \
                     --pass-env GEMINI_API_KEY";
-        assert_eq!(told(&usual, &environment), line);
-        assert!(told(&usual, &[]).starts_with("gemini, in a terminal"));
+        assert_eq!(advice(&usual, &environment), line);
+        assert!(advice(&usual, &[]).starts_with("gemini, in a terminal"));
         let mut own = usual.clone();
         own.readable.push("~/x/".to_owned());
-        assert_eq!(told(&own, &environment), line);
+        assert_eq!(advice(&own, &environment), line);
         own.pass_environment.push("GEMINI_API_KEY".to_owned());
-        let told_of_it = told(&own, &environment);
+        let advice_for_own = advice(&own, &environment);
         assert!(
-            told_of_it.contains("the key in GEMINI_API_KEY"),
-            "{told_of_it}"
+            advice_for_own.contains("the key in GEMINI_API_KEY"),
+            "{advice_for_own}"
         );
         // A provider of one's own is given no other key than the one that its settings name.
         let codex = Known::named("codex-acp").unwrap().entry();
         let missing = ClientError::NotLoggedIn {
             words: "Missing environment variable: `OWN_KEY`.".to_owned(),
         };
-        let told = |of_own: &[(OsString, OsString)]| {
+        let advice = |of_own: &[(OsString, OsString)]| {
             let client = Client::of(Dialect::Codex);
             missing.advice(&codex, client, of_own).unwrap()
         };
@@ -460,11 +460,11 @@ mod tests {
         let own = ("OWN_KEY".into(), "secret".into());
         let pass = "callosum executor register codex-acp --pass-env OWN_KEY";
         assert_eq!(
-            told(&[other.clone(), own]),
+            advice(&[other.clone(), own]),
             format!("OWN_KEY is set here, but not passed to it: {pass}")
         );
         assert_eq!(
-            told(&[other]),
+            advice(&[other]),
             format!("OWN_KEY is neither set here nor passed to it: {pass}")
         );
         let refused = ClientError::NotLoggedIn {

@@ -445,20 +445,20 @@ fn phrase_tail(phrase: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn told(words: &str) -> String {
+    fn shown(words: &str) -> String {
         ErrorText::words(words).fault().to_string()
     }
 
     /// LOA-SEC-1: a client's message is masked before anyone sees it.
     #[test]
     fn a_key_in_a_complaint_is_masked() {
-        let told = told("Incorrect API key provided: AKIAQWERTYUIOPASDFGH\u{1b}[0m\u{7}");
-        assert!(told.contains("[secret: aws access key]"), "{told}");
+        let shown = shown("Incorrect API key provided: AKIAQWERTYUIOPASDFGH\u{1b}[0m\u{7}");
+        assert!(shown.contains("[secret: aws access key]"), "{shown}");
     }
 
     /// CAL-ERR-2: the time at which a limit ends is reported, in each way that clients write it.
     #[test]
-    fn a_limit_is_told_with_its_reset() {
+    fn a_limit_is_reported_with_its_reset() {
         for (words, reset) in [
             (
                 "Claude AI usage limit reached|1735689600",
@@ -636,16 +636,16 @@ mod tests {
             ("it is what it is", "failed: it is what it is"),
         ] {
             assert!(
-                told(words).starts_with(expected),
+                shown(words).starts_with(expected),
                 "{words}: {}",
-                told(words)
+                shown(words)
             );
         }
     }
 
     /// CAL-ERR-1: one line that says what went wrong is no answer, and what speaks of errors is one.
     #[test]
-    fn a_line_that_only_says_what_went_wrong_is_told_from_an_answer() {
+    fn a_line_with_only_an_error_is_distinguished_from_an_answer() {
         for error in [
             "Error: model requires more system memory (5.6 GiB) than is available",
             "[API Error: Connection error.]",

@@ -220,8 +220,8 @@ fn ended_otherwise(records: &[u8]) -> Option<ErrorText> {
 
 fn uncounted(records: &[u8]) -> Option<ErrorText> {
     let lines = records.rsplit(|byte| *byte == b'\n');
-    let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let last = said.find(|said| text(said, &["type"]) == Some("gemini"))?;
+    let mut entries = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let last = entries.find(|entry| text(entry, &["type"]) == Some("gemini"))?;
     let words = "its transcript has no token count for the end of its answer";
     let is_uncounted = last.get("tokens").is_some_and(Value::is_null);
     is_uncounted.then(|| ErrorText::of_kind(CUT_OFF, words))
@@ -244,7 +244,7 @@ mod tests {
     /// CAL-ERR-3: the reasons stand in telemetry by their name, and in what is quoted there escaped.
     #[test]
     fn the_reason_for_an_end_is_found_in_telemetry() {
-        let told = |reason: &str| {
+        let fault = |reason: &str| {
             let log = format!(
                 "{{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\",\n      \"{reason}\"\n    ],\n}}\n\
                  {{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\"\n    ],\n}}\n"
@@ -252,14 +252,14 @@ mod tests {
             broke_off(log.as_bytes()).map(|it| it.fault())
         };
         assert!(matches!(
-            told("length"),
+            fault("length"),
             Some(ClientError::CutStream { .. })
         ));
         assert!(matches!(
-            told("content_filter"),
+            fault("content_filter"),
             Some(ClientError::Refused { .. })
         ));
-        assert_eq!(told("stop"), None);
+        assert_eq!(fault("stop"), None);
         let quoted = br#"{"text": "\"gen_ai.response.finish_reasons\": [\"length\"]"}"#;
         assert_eq!(broke_off(quoted), None);
     }
@@ -279,19 +279,23 @@ mod tests {
         let ended = |reason: &str| {
             format!(r#"[{words},{{"candidates":[{{"content":{{}},"finishReason":"{reason}"}}]}}]"#)
         };
-        let told = |log: &str| broke_off(log.as_bytes()).map(|it| it.fault().to_string());
+        let fault = |log: &str| broke_off(log.as_bytes()).map(|it| it.fault().to_string());
         let whole = call("main", &ended("STOP"));
-        assert_eq!(told(&whole), None);
-        assert_eq!(told(""), None);
+        assert_eq!(fault(&whole), None);
+        assert_eq!(fault(""), None);
         for reason in ["OTHER", "FINISH_REASON_UNSPECIFIED", "NOT_KNOWN_YET"] {
             let other = call("main", &ended(reason));
-            let said = told(&other).unwrap_or_default();
-            assert!(said.contains(&format!("`{reason}`")), "{said}");
-            assert_eq!(told(&format!("{other}{whole}")), None, "it was asked again");
+            let message = fault(&other).unwrap_or_default();
+            assert!(message.contains(&format!("`{reason}`")), "{message}");
+            assert_eq!(
+                fault(&format!("{other}{whole}")),
+                None,
+                "it was asked again"
+            );
             let beside = call("utility_router", &ended(reason));
-            assert_eq!(told(&format!("{whole}{beside}")), None, "not the answer's");
+            assert_eq!(fault(&format!("{whole}{beside}")), None, "not the answer's");
         }
         let cut = call("main", &format!("[{words}]"));
-        assert!(told(&cut).unwrap_or_default().contains("no reason"));
+        assert!(fault(&cut).unwrap_or_default().contains("no reason"));
     }
 }

@@ -76,8 +76,8 @@ fn greet(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
 ) -> Result<(Option<Version>, Duration), HandshakeFault> {
-    let (said, elapsed) = say(executor, surroundings, &["--version"])?;
-    Ok((Version::find(&said), elapsed))
+    let (output, elapsed) = say(executor, surroundings, &["--version"])?;
+    Ok((Version::find(&output), elapsed))
 }
 
 /// Whether the client's description of its options has all that the template uses.
@@ -153,10 +153,10 @@ fn say(
     )?;
     match ended.ending {
         Ending::Exited(0) => {
-            let mut said = String::from_utf8_lossy(&ended.output).into_owned();
-            said.push('\n');
-            said.push_str(&String::from_utf8_lossy(&ended.error));
-            Ok((said, ended.elapsed))
+            let mut output = String::from_utf8_lossy(&ended.output).into_owned();
+            output.push('\n');
+            output.push_str(&String::from_utf8_lossy(&ended.error));
+            Ok((output, ended.elapsed))
         }
         ending => {
             let complaint = match ended.complaint.trim() {

@@ -68,13 +68,13 @@ mod tests {
         let held = decide(Policy::BestEffort, &[], &system).unwrap();
         let off = decide(Policy::Off, &[], &system).unwrap();
         let written = "exec --json --sandbox read-only -";
-        let told = |reached| left(Dialect::Codex, written, reached);
+        let result = |reached| left(Dialect::Codex, written, reached);
         assert_eq!(
-            told(Some(&held)),
+            result(Some(&held)),
             "exec --json --sandbox danger-full-access -"
         );
-        assert_eq!(told(Some(&off)), written);
-        assert_eq!(told(None), written);
+        assert_eq!(result(Some(&off)), written);
+        assert_eq!(result(None), written);
         let short = left(Dialect::Codex, "exec -s workspace-write", Some(&held));
         assert_eq!(short, "exec -s danger-full-access");
         let joined = left(Dialect::Codex, "exec --sandbox=read-only", Some(&held));

@@ -95,7 +95,7 @@ fn step_finish(hearing: &mut StreamState, event: &Value) {
         let words = format!("a step ended with the reason `{reason}`");
         hearing.failure = Some(ErrorText::of_kind(kind, &words));
         // Any further text is no answer, and each further step is paid for.
-        hearing.in_vain = OFTEN;
+        hearing.stalls = OFTEN;
     }
     if let Some(counts) = at(event, &["part", "tokens"]) {
         let cached = count(counts, &["cache", "read"]);
@@ -123,12 +123,12 @@ mod tests {
     #[test]
     fn the_reason_for_an_end_is_found_in_a_database() {
         let database = |text: &str| [&[0, 255, 13][..], text.as_bytes(), &[0; 40]].concat();
-        let told = |text: &str| broke_off(&database(text)).map(|it| it.fault().code());
+        let code = |text: &str| broke_off(&database(text)).map(|it| it.fault().code());
         let cut = callosum_ledger::ErrorCode::MalformedAnswer;
-        assert_eq!(told(r#"{"role":"assistant","finish":"length"}"#), Some(cut));
-        assert_eq!(told(r#"{"finish":"content-filter"}"#), Some(cut));
-        assert_eq!(told(r#"{"role":"assistant","finish":"stop"}"#), None);
-        assert_eq!(told(r#"{"text":"\"finish\":\"length\""}"#), None);
+        assert_eq!(code(r#"{"role":"assistant","finish":"length"}"#), Some(cut));
+        assert_eq!(code(r#"{"finish":"content-filter"}"#), Some(cut));
+        assert_eq!(code(r#"{"role":"assistant","finish":"stop"}"#), None);
+        assert_eq!(code(r#"{"text":"\"finish\":\"length\""}"#), None);
         let refused = |text: &str| overflowed(&database(text)).map(|it| it.fault());
         let part = r#"{"type":"compaction","auto":true,"overflow":true}"#;
         assert!(matches!(

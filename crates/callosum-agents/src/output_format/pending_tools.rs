@@ -17,7 +17,7 @@ pub(crate) struct OpenTools {
 
 impl OpenTools {
     /// Creates one that reports to the heartbeat that decides about the client's silence.
-    pub(crate) fn told_to(pulse: &Heartbeat) -> Self {
+    pub(crate) fn reporting_to(pulse: &Heartbeat) -> Self {
         Self {
             pulse: Some(pulse.clone()),
             ..Self::default()

@@ -73,11 +73,11 @@ fn broke_off(records: &[u8]) -> Option<ErrorText> {
 fn several_attempts(transcript: &[u8]) -> Option<ErrorText> {
     let lines = transcript.split(|byte| *byte == b'\n');
     let mut attempts = 0;
-    for said in lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()) {
-        match text(&said, &["type"]) {
+    for entry in lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()) {
+        match text(&entry, &["type"]) {
             // A line of telemetry may be JSON by itself.
             Some("system") | None => {}
-            Some("assistant") => attempts = if uses_a_tool(&said) { 0 } else { attempts + 1 },
+            Some("assistant") => attempts = if uses_a_tool(&entry) { 0 } else { attempts + 1 },
             _ => attempts = 0,
         }
     }
@@ -85,8 +85,8 @@ fn several_attempts(transcript: &[u8]) -> Option<ErrorText> {
     (attempts > 1).then(|| ErrorText::of_kind(CUT_OFF, words))
 }
 
-fn uses_a_tool(said: &Value) -> bool {
-    let parts = at(said, &["message", "parts"]).and_then(Value::as_array);
+fn uses_a_tool(entry: &Value) -> bool {
+    let parts = at(entry, &["message", "parts"]).and_then(Value::as_array);
     let mut parts = parts.into_iter().flatten();
     parts.any(|part| part.get("functionCall").is_some())
 }
@@ -116,13 +116,13 @@ mod tests {
             ] {
                 hear(&mut hearing, &event);
             }
-            let said = "{\"type\": \"assistant\", \"message\": {}}\n".to_owned();
-            let told = reasons.iter().map(|reason| {
+            let entry = "{\"type\": \"assistant\", \"message\": {}}\n".to_owned();
+            let telemetry = reasons.iter().map(|reason| {
                 format!(
                     "{{\n  \"gen_ai.response.finish_reasons\": [\n    \"{reason}\"\n  ],\n  0\n}}\n"
                 )
             });
-            let records: Vec<String> = std::iter::once(said).chain(told).collect();
+            let records: Vec<String> = std::iter::once(entry).chain(telemetry).collect();
             let records = records.concat();
             hold_against(&mut hearing, records.as_bytes());
             hearing.conclude(ending, "").map(|heard| heard.summary)
@@ -144,19 +144,21 @@ mod tests {
     fn attempts_one_behind_the_other_are_seen() {
         let asked = json!({"type": "user", "message": {"parts": [{"text": "x"}]}});
         let noted = json!({"type": "system", "subtype": "ui_telemetry"});
-        let said = json!({"type": "assistant", "message": {"parts": [{"text": "It is"}]}});
+        let entry = json!({"type": "assistant", "message": {"parts": [{"text": "It is"}]}});
         let called = json!({"type": "assistant", "message": {"parts": [{"text": "I look."}, {"functionCall": {}}]}});
         let found = json!({"type": "tool_result", "message": {"parts": []}});
-        let told = |lines: &[&Value]| {
+        let breaks_off = |lines: &[&Value]| {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
             broke_off(lines.join("\n").as_bytes()).is_some()
         };
-        assert!(told(&[&asked, &noted, &said, &noted, &said, &noted]));
-        assert!(told(&[&asked, &called, &found, &said, &said]));
-        assert!(!told(&[
-            &asked, &noted, &called, &found, &noted, &said, &noted
+        assert!(breaks_off(&[
+            &asked, &noted, &entry, &noted, &entry, &noted
         ]));
-        assert!(!told(&[&asked, &said, &called, &found, &said]));
-        assert!(!told(&[&asked]));
+        assert!(breaks_off(&[&asked, &called, &found, &entry, &entry]));
+        assert!(!breaks_off(&[
+            &asked, &noted, &called, &found, &noted, &entry, &noted
+        ]));
+        assert!(!breaks_off(&[&asked, &entry, &called, &found, &entry]));
+        assert!(!breaks_off(&[&asked]));
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &s
     if let Some(fault) = streams.iter().find_map(|words| named_in(words)) {
         return fault;
     }
-    let own_words = || stderr_summary::last_said(warning?).map(str::to_owned);
+    let own_words = || stderr_summary::last_line(warning?).map(str::to_owned);
     let line = own_words()
         .or_else(|| stderr_summary::telling(last_words))
         .or_else(|| stderr_summary::telling(unread));

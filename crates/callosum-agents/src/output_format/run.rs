@@ -20,7 +20,7 @@ use super::{
     limit_wait::{LONGEST_CLIENT_WAIT, LimitWait},
     name::Dialect,
     pending_tools::OpenTools,
-    stall_detection::{OFTEN, until_in_vain},
+    stall_detection::{OFTEN, until_stalled},
     stream_state::{ParsedOutput, StreamState},
 };
 use crate::{
@@ -68,12 +68,12 @@ pub(crate) fn ask(
     let patience = patience(executor, surroundings.patience);
     let mut ear = OutputListener::new(dialect);
     ear.limit_wait = LimitWait::new(surroundings.client_wait);
-    ear.open_tools = OpenTools::told_to(surroundings.connections.pulse());
+    ear.open_tools = OpenTools::reporting_to(surroundings.connections.pulse());
     let no_thread = |source| RunError::Thread {
         executor: executor.id.clone(),
         source,
     };
-    let ended = until_in_vain(surroundings, no_thread, |surroundings, end| {
+    let ended = until_stalled(surroundings, no_thread, |surroundings, end| {
         ear.end = Some(end);
         hear_out(
             executor,
@@ -121,13 +121,13 @@ pub(crate) fn ask(
         spent: Box::new(spent),
         fault: Box::new(fault),
     };
-    let told = hearing
+    let reported = hearing
         .conclude(ended.ending, &complaint)
         .map_err(client_failed)?;
     let bytes = as_answer(
         dialect.as_str(),
         tokens::estimate(&prompt),
-        told,
+        reported,
         Map::new(),
     );
     parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
@@ -170,13 +170,13 @@ fn with_cause(
         | RunError::Deadline {
             complaint, partial, ..
         } => (complaint.as_str(), partial.clone()),
-        RunError::Cancelled { .. } if ear.hearing.in_vain >= OFTEN => ("", ear.partial()),
+        RunError::Cancelled { .. } if ear.hearing.stalls >= OFTEN => ("", ear.partial()),
         _ => return error,
     };
-    let is_in_vain = matches!(error, RunError::Cancelled { .. });
+    let is_stalled = matches!(error, RunError::Cancelled { .. });
     let hearing = ear.finish(&[]);
     let spent = hearing.spent();
-    if let Some(complaint) = hearing.failure.as_ref().filter(|_| is_in_vain) {
+    if let Some(complaint) = hearing.failure.as_ref().filter(|_| is_stalled) {
         let fault = complaint.fault();
         return RunError::Client {
             executor: executor.id.clone(),
@@ -189,8 +189,8 @@ fn with_cause(
     }
     // Some say it on standard error alone, line by line.
     let kept = without_everyday(complaint);
-    let said = hearing.warning.iter().map(String::as_str);
-    let faults = said
+    let messages = hearing.warning.iter().map(String::as_str);
+    let faults = messages
         .chain(kept.lines().rev())
         .map(|words| ErrorText::words(words).fault());
     let named = |fault: &ClientError| !matches!(fault, ClientError::Other { .. });
@@ -292,7 +292,7 @@ pub(super) struct OutputListener {
     events: Events,
     hearing: StreamState,
     /// Bytes of an answer at the last report.
-    told: usize,
+    reported: usize,
     /// Output that is the answer itself.
     plain: Vec<u8>,
     /// Ends a client that makes no progress.
@@ -307,7 +307,7 @@ impl OutputListener {
             dialect,
             events: Events::default(),
             hearing: StreamState::default(),
-            told: 0,
+            reported: 0,
             plain: Vec::new(),
             end: None,
             open_tools: OpenTools::default(),
@@ -327,9 +327,9 @@ impl OutputListener {
     fn give_up(&mut self, complaint: Option<ErrorText>) {
         if let Some(complaint) = complaint {
             self.hearing.failure = Some(complaint);
-            self.hearing.in_vain = OFTEN;
+            self.hearing.stalls = OFTEN;
         }
-        if self.hearing.in_vain >= OFTEN
+        if self.hearing.stalls >= OFTEN
             && let Some(end) = self.end.take()
         {
             end.cancel();
@@ -370,7 +370,7 @@ impl Listener for OutputListener {
         let refusal = self.hearing.limit.take();
         let complaint = match &refusal {
             Some((words, wait)) => self.limit_wait.refuse(words, *wait, Instant::now()),
-            None if self.hearing.doing.is_some() || self.answered() > self.told => {
+            None if self.hearing.doing.is_some() || self.answered() > self.reported => {
                 self.limit_wait.goes_on(Instant::now());
                 None
             }
@@ -387,10 +387,10 @@ impl Listener for OutputListener {
             return;
         }
         let bytes = self.answered();
-        if bytes > 0 && bytes != self.told {
+        if bytes > 0 && bytes != self.reported {
             heard(Sign::Answering { bytes });
         }
-        self.told = bytes;
+        self.reported = bytes;
     }
 
     fn hear_error(&mut self, line: &str) {
@@ -457,7 +457,7 @@ mod tests {
     #[test]
     fn only_an_answer_is_counted_as_one() {
         let mut ear = OutputListener::new(Dialect::Claude);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let part = |event: Value| json!({"type": "stream_event", "event": event, "parent_tool_use_id": null});
         let words = |words: &str| {
             part(
@@ -488,11 +488,11 @@ mod tests {
             ),
         ] {
             ear.hear(format!("{event}\n").as_bytes(), &mut |sign| match sign {
-                Sign::Answering { bytes } => told.push(bytes),
+                Sign::Answering { bytes } => reported.push(bytes),
                 other => panic!("{other:?}"),
             });
         }
-        assert_eq!(told, [3, 8, 10]);
+        assert_eq!(reported, [3, 8, 10]);
         // Parts come again as a whole, and are no answer by themselves.
         assert_eq!(ear.partial(), None);
     }
@@ -500,7 +500,7 @@ mod tests {
     /// CAL-ERR-2: a client that waits for a server which refuses it is reported as refused, not as
     /// slow.
     #[test]
-    fn a_silence_has_the_cause_that_was_told_before_it() {
+    fn a_silence_has_the_cause_that_was_reported_before_it() {
         let executor = Executor::cli("codex", "codex exec");
         let after = |message: &str| {
             let mut ear = OutputListener::new(Dialect::Codex);
@@ -527,14 +527,14 @@ mod tests {
                     .to_owned(),
             partial: None,
         };
-        let told = with_cause(
+        let reported = with_cause(
             Dialect::Qwen,
             &executor,
             &[],
             OutputListener::new(Dialect::Qwen),
             silence,
         );
-        assert!(told.to_string().contains("overloaded"), "{told}");
+        assert!(reported.to_string().contains("overloaded"), "{reported}");
         let mut ear = OutputListener::new(Dialect::Codex);
         for event in [
             json!({"type": "error", "message": "Reconnecting... 1/5 (429 Too Many Requests)"}),
@@ -559,8 +559,8 @@ mod tests {
         let cancelled = RunError::Cancelled {
             executor: executor_id,
         };
-        let told = with_cause(Dialect::Codex, &executor, &[], ear, cancelled).to_string();
-        assert!(told.contains("cannot reach its server"), "{told}");
+        let reported = with_cause(Dialect::Codex, &executor, &[], ear, cancelled).to_string();
+        assert!(reported.contains("cannot reach its server"), "{reported}");
         let mut ear = OutputListener::new(Dialect::Opencode);
         let end = Cancel::new().unwrap();
         ear.end = Some(end.clone());
@@ -576,15 +576,15 @@ mod tests {
         let cancelled = RunError::Cancelled {
             executor: executor.id.clone(),
         };
-        let told = with_cause(Dialect::Opencode, &executor, &[], ear, cancelled);
-        let RunError::Client { partial, spent, .. } = &told else {
-            panic!("{told}");
+        let reported = with_cause(Dialect::Opencode, &executor, &[], ear, cancelled);
+        let RunError::Client { partial, spent, .. } = &reported else {
+            panic!("{reported}");
         };
         assert_eq!(partial.as_deref(), Some("Half of it"));
         assert_eq!(spent.tokens, 3);
         assert!(
-            told.to_string().contains("with the reason `unknown`"),
-            "{told}"
+            reported.to_string().contains("with the reason `unknown`"),
+            "{reported}"
         );
         let other = after("Under-development features are on");
         assert!(other.contains("was silent"), "{other}");

@@ -1,4 +1,4 @@
-//! [`until_in_vain`]: runs a client until it ends, or until it makes no progress.
+//! [`until_stalled`]: runs a client until it ends, or until it makes no progress.
 //!
 //! Codex waits for a network as long as there is none, and retries a server that refuses its login.
 //! Each time it prints a message, which is a sign of life, so no quiet time would end it. opencode
@@ -18,7 +18,7 @@ pub(super) const OFTEN: u32 = 4;
 /// passed on.
 ///
 /// Fails if the system gives no thread for it: a client that no one can end must not be started.
-pub(super) fn until_in_vain<T>(
+pub(super) fn until_stalled<T>(
     surroundings: &ExecutionEnvironment,
     no_thread: impl FnOnce(io::Error) -> RunError,
     run: impl FnOnce(&ExecutionEnvironment, Cancel) -> Result<T, RunError>,

@@ -44,7 +44,7 @@ pub(crate) struct StreamState {
     /// Its last complaint without a failure.
     pub(crate) warning: Option<String>,
     /// Number of reports in a row that it does not get through to its server.
-    pub(super) in_vain: u32,
+    pub(super) stalls: u32,
     /// The reason why it stopped in the middle, unless it continues after all.
     pub(super) stopped: Option<ErrorText>,
     /// Tokens, where it counted.
@@ -199,7 +199,7 @@ impl StreamState {
                 None => without_everyday(last_words),
             };
             let explains = || match &self.warning {
-                Some(warning) => stderr_summary::last_said(warning).map(str::to_owned),
+                Some(warning) => stderr_summary::last_line(warning).map(str::to_owned),
                 None => stderr_summary::telling(&words),
             };
             // Of a client whose warning names nothing, the reason may be on its other streams.

@@ -43,7 +43,7 @@ pub(crate) struct ToolResults {
     /// The uses that were begun and have not ended.
     open: BTreeSet<String>,
     /// Number of uses that may have begun without a report.
-    untold: u64,
+    unreported: u64,
     texts: Vec<String>,
 }
 
@@ -63,8 +63,8 @@ impl ToolResults {
     /// when it is over.
     pub(crate) fn may_begin(&mut self) {
         self.none_is_used();
-        self.untold += 1;
-        self.open.insert(format!("untold {}", self.untold));
+        self.unreported += 1;
+        self.open.insert(format!("untold {}", self.unreported));
     }
 
     /// Takes note that no tool is used.

@@ -328,7 +328,7 @@ mod tests {
 
     /// CAL-COM-1: many programs write `null` for what they have not.
     #[test]
-    fn null_stands_for_a_field_that_is_not_there() {
+    fn null_means_a_missing_field() {
         let bytes = br#"{"summary":"a","tokens_used":0,"status":"success","metadata":null,
             "checksum":null,"error":null}"#;
         let answer = parse_answer(bytes, NONE).unwrap();

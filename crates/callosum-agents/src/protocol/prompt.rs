@@ -89,16 +89,16 @@ impl Request {
             let _ = writeln!(text, "Look only below these paths: {}.", paths.join(", "));
         }
         for linked in list_of(context, "linked_tasks") {
-            let said = |key: &str| linked.get(key).and_then(Value::as_str).unwrap_or_default();
-            let by = match said("executor") {
+            let field = |key: &str| linked.get(key).and_then(Value::as_str).unwrap_or_default();
+            let by = match field("executor") {
                 "" => String::new(),
                 executor => format!(" by {executor}"),
             };
             let source = format!(
                 "This task builds on task {}{by}; its answer",
-                said("task_id")
+                field("task_id")
             );
-            let _ = write!(text, "\n{}", quote::attributed(&source, said("summary")));
+            let _ = write!(text, "\n{}", quote::attributed(&source, field("summary")));
         }
         text
     }
@@ -187,7 +187,7 @@ mod tests {
 
     /// CAL-COM-1: an executor that only takes a prompt hears what the JSON says to others.
     #[test]
-    fn kind_paths_and_linked_summaries_are_said_in_words() {
+    fn kind_paths_and_linked_summaries_are_put_in_words() {
         let text = request(&json!({
             "kind": "deps",
             "root": "/home/me/project",

@@ -108,8 +108,8 @@ impl Executor {
         }
         // What plans may do with it, as text: nothing here knows what it means.
         for key in GOVERNED {
-            if let Some(said) = self.extra.get(key) {
-                decisive[key] = said.to_string().into();
+            if let Some(setting) = self.extra.get(key) {
+                decisive[key] = setting.to_string().into();
             }
         }
         decisive

@@ -259,7 +259,7 @@ pub enum RunError {
     /// Its output is not a valid answer.
     #[error(
         "`{executor}` gave an invalid answer: {source}{}",
-        said_last(complaint)
+        last_output(complaint)
     )]
     Answer {
         /// The executor.
@@ -384,8 +384,8 @@ fn helped(advice: Option<&str>) -> String {
         .unwrap_or_default()
 }
 
-fn said_last(complaint: &str) -> String {
-    let quoted = quoted(stderr_summary::last_said(complaint).unwrap_or_default());
+fn last_output(complaint: &str) -> String {
+    let quoted = quoted(stderr_summary::last_line(complaint).unwrap_or_default());
     if quoted.is_empty() {
         quoted
     } else {
@@ -406,7 +406,7 @@ fn because(cause: Option<&str>, complaint: &str) -> String {
 /// so it is used only for an unknown program.
 pub(crate) fn cause_of(executor: &Executor, complaint: &str) -> Option<String> {
     let last =
-        || stderr_summary::last_said(complaint).filter(|_| Client::behind(executor).is_none());
+        || stderr_summary::last_line(complaint).filter(|_| Client::behind(executor).is_none());
     stderr_summary::telling(complaint).or_else(|| last().map(str::to_owned))
 }
 
@@ -509,19 +509,21 @@ fn judge_exit(
             elapsed: ended.elapsed,
         }),
         ending => {
-            let said = match parse_answer(&ended.output, executor.capabilities) {
+            let complaint = match parse_answer(&ended.output, executor.capabilities) {
                 Err(AnswerError::Failed { words, .. }) => words,
                 _ => ended.complaint,
             };
             // A limit lasts longer than the pauses between tries.
-            if let Some(limit @ ClientError::RateLimited { .. }) = output_format::named_in(&said) {
-                return Err(refused(executor, environment, limit, &said));
+            if let Some(limit @ ClientError::RateLimited { .. }) =
+                output_format::named_in(&complaint)
+            {
+                return Err(refused(executor, environment, limit, &complaint));
             }
             Err(RunError::Crashed {
                 executor: executor.id.clone(),
                 ending,
-                cause: cause_of(executor, &said),
-                complaint: said,
+                cause: cause_of(executor, &complaint),
+                complaint,
             })
         }
     }

@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     /// Returns the lines that are reported for these pieces.
-    fn told(pieces: &[&str]) -> Vec<String> {
+    fn reported_lines(pieces: &[&str]) -> Vec<String> {
         let mut lines = Vec::new();
         let mut complaints = Complaints::default();
         for piece in pieces {
@@ -245,15 +245,18 @@ mod tests {
 
     /// LOA-SEC-1: a line is reported when it is whole, in any pieces, with its secrets masked.
     #[test]
-    fn lines_are_told_whole_and_masked_however_they_come() {
-        assert_eq!(told(&["a\nb\nbegun"]), ["a", "b"]);
-        assert_eq!(told(&["be", "gun\nand", " on\n"]), ["begun", "and on"]);
-        assert_eq!(told(&["\u{1b}[31mred\u{1b}[0m\n"]), ["red"]);
-        let masked = told(&["one\npassword=hunter2hun", "ter2\ntwo\n"]);
+    fn lines_are_reported_whole_and_masked_in_any_pieces() {
+        assert_eq!(reported_lines(&["a\nb\nbegun"]), ["a", "b"]);
+        assert_eq!(
+            reported_lines(&["be", "gun\nand", " on\n"]),
+            ["begun", "and on"]
+        );
+        assert_eq!(reported_lines(&["\u{1b}[31mred\u{1b}[0m\n"]), ["red"]);
+        let masked = reported_lines(&["one\npassword=hunter2hun", "ter2\ntwo\n"]);
         assert_eq!(masked.len(), 3, "{masked:?}");
         assert!(!masked.concat().contains("hunter2"), "{masked:?}");
         let long = "x".repeat(3 * LONGEST_LINE);
-        let lines = told(&[&long]);
+        let lines = reported_lines(&[&long]);
         assert!(lines.len() >= 2, "a line without an end is life, too");
         assert!(lines.iter().all(|line| line.len() <= 2 * LONGEST_LINE));
     }

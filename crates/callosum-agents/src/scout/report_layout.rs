@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_said_where_all_fits() {
+    fn everything_is_shown_if_it_fits() {
         let rendered = page(&[2, 1]).render(10_000);
         insta::assert_snapshot!(rendered.text, @r"
         # page

@@ -260,7 +260,7 @@ mod tests {
 
     /// CAL-COM-1: nor does it choose the program that another one starts.
     #[test]
-    fn what_is_started_stands_in_the_template() {
+    fn the_started_program_is_in_the_template() {
         for template in [
             "env A=1 timeout 5 sh {prompt}",
             "env python3 {prompt}",

@@ -139,7 +139,7 @@ fn found(
         quiet: within,
         total: Some(within),
     };
-    let told = have_asked(
+    let result = have_asked(
         transport,
         want,
         executor,
@@ -147,17 +147,17 @@ fn found(
         patience,
         &mut |_| {},
     )?;
-    if let Some(complaint) = &told.hearing.failure {
+    if let Some(complaint) = &result.hearing.failure {
         return Err(failed(
             executor,
             surroundings,
             complaint.fault(),
-            &told.complaint,
+            &result.complaint,
             (None, Spent::default()),
         )
         .into());
     }
-    match told.found {
+    match result.found {
         Some(run_worker::ServerOffer {
             version,
             offers,
@@ -166,18 +166,18 @@ fn found(
             version,
             offers,
             tools,
-            elapsed: told.elapsed,
+            elapsed: result.elapsed,
         }),
         None => Err(RunError::Crashed {
             executor: executor.id.clone(),
-            ending: match told.ending {
+            ending: match result.ending {
                 // A program that ended well without a report is not the one that the entry should
                 // start.
                 Ending::Exited(0) => Ending::Exited(-1),
                 ending => ending,
             },
-            cause: cause_of(executor, &told.complaint),
-            complaint: told.complaint,
+            cause: cause_of(executor, &result.complaint),
+            complaint: result.complaint,
         }
         .into()),
     }
@@ -237,16 +237,16 @@ mod tests {
 
     /// CAL-EXE-1: a model that its server does not have is named, with those that it has.
     #[test]
-    fn a_model_that_is_not_there_is_told_with_those_that_are() {
+    fn a_missing_model_is_reported_with_the_existing_ones() {
         let executor = Executor::http("m", "http://127.0.0.1:1", "qwen3");
         let offers = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         let latest = offers(&["qwen3:latest"]);
         assert!(validate(Transport::Ollama, &executor, &latest).is_ok());
         assert!(validate(Transport::OpenAi, &executor, &latest).is_err());
         assert!(validate(Transport::OpenAi, &executor, &offers(&["a", "qwen3"])).is_ok());
-        let said = validate(Transport::OpenAi, &executor, &offers(&["a", "b"])).unwrap_err();
+        let fault = validate(Transport::OpenAi, &executor, &offers(&["a", "b"])).unwrap_err();
         assert_eq!(
-            said.to_string(),
+            fault.to_string(),
             "its server does not offer `qwen3`, but `a`, `b`"
         );
         let none = validate(Transport::OpenAi, &executor, &[]).unwrap_err();

@@ -131,7 +131,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0"}"#.to_owned(), false),
             (long(r#"{"jsonrpc":""#), false),
         ] {
-            let (tell, _told) = tokio::sync::mpsc::unbounded_channel();
+            let (tell, _reported) = tokio::sync::mpsc::unbounded_channel();
             let mut heard = ReadOutput::new(tokio::io::empty(), tell);
             let odd = heard.odd(format!("{line}\n").as_bytes());
             let begun = &line[..line.len().min(LONGEST_ODD)];

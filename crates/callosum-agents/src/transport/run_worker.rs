@@ -60,18 +60,18 @@ pub(crate) fn ask(
             .or(Some(DIALECT_TOTAL)),
     };
     let want = Want::Answer(request.clone());
-    let told = have_asked(transport, want, executor, surroundings, patience, heard)?;
-    let complaint = told.complaint;
-    let mut hearing = told.hearing;
+    let result = have_asked(transport, want, executor, surroundings, patience, heard)?;
+    let complaint = result.complaint;
+    let mut hearing = result.hearing;
     let transcript = surroundings.transcript.take();
-    if transcript.is_some() && told.unended {
+    if transcript.is_some() && result.unended {
         let words = "it continued after its answer and never reported why it had stopped";
         hearing
             .failure
             .get_or_insert_with(|| ErrorText::of_kind(CUT_OFF, words));
     }
     hearing.hold_against(Client::behind(executor), transcript);
-    let partial = told.partial;
+    let partial = result.partial;
     let spent = hearing.spent();
     match answer_in(&hearing.text) {
         Some(answer) => {
@@ -85,16 +85,19 @@ pub(crate) fn ask(
         }
         None => hearing.text.clear(),
     }
-    let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
-        let cut = matches!(fault, ClientError::CutStream { .. });
-        let partial = partial.filter(|_| cut);
-        failed(executor, surroundings, fault, &complaint, (partial, spent))
-    })?;
+    let answer = hearing
+        .conclude(result.ending, &complaint)
+        .map_err(|fault| {
+            let cut = matches!(fault, ClientError::CutStream { .. });
+            let partial = partial.filter(|_| cut);
+            failed(executor, surroundings, fault, &complaint, (partial, spent))
+        })?;
     let mut metadata = Map::new();
-    if !told.shown.is_empty() {
-        metadata.insert("shown".to_owned(), Value::Object(told.shown));
+    if !result.shown.is_empty() {
+        metadata.insert("shown".to_owned(), Value::Object(result.shown));
     }
-    let bytes = output_format::as_answer(transport.as_str(), told.prompt_tokens, answer, metadata);
+    let bytes =
+        output_format::as_answer(transport.as_str(), result.prompt_tokens, answer, metadata);
     parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
         executor: executor.id.clone(),
         source: Box::new(source),
@@ -192,7 +195,7 @@ pub(super) fn have_asked(
         .pass_environment
         .extend(passed.map(ToString::to_string));
     let mut ear = WorkerListener {
-        open_tools: OpenTools::told_to(surroundings.connections.pulse()),
+        open_tools: OpenTools::reporting_to(surroundings.connections.pulse()),
         ..WorkerListener::default()
     };
     let Some(farewell) = farewell else {
@@ -205,7 +208,7 @@ pub(super) fn have_asked(
             &mut ear,
             heard,
         )?;
-        return told(executor, ended, ear);
+        return conclude_job(executor, ended, ear);
     };
     let run = |held: &ExecutionEnvironment, patience, heard: &mut dyn FnMut(Sign<'_>)| {
         listen(&given, errand, held, &temporary, patience, &mut ear, heard)
@@ -220,10 +223,14 @@ pub(super) fn have_asked(
         run.ending = why;
     }
     let ended = judge_ending(executor, run, patience, &ear)?;
-    told(executor, ended, ear)
+    conclude_job(executor, ended, ear)
 }
 
-fn told(executor: &Executor, ended: Ended, mut ear: WorkerListener) -> Result<JobResult, RunError> {
+fn conclude_job(
+    executor: &Executor,
+    ended: Ended,
+    mut ear: WorkerListener,
+) -> Result<JobResult, RunError> {
     ear.finish();
     if ear.too_much {
         return Err(RunError::TooMuchOutput {
@@ -487,7 +494,7 @@ mod tests {
 
     /// CAL-ERR-1: an answer is whole only once its end was reported.
     #[test]
-    fn pieces_make_an_answer_once_its_end_was_told() {
+    fn pieces_make_an_answer_once_its_end_was_reported() {
         let mut lines = vec![
             json!({"event": "life"}),
             json!({"event": "text", "text": "a"}),

@@ -62,8 +62,8 @@ mod tests {
 
     /// CAL-ERR-3: an event after an answer is received if the answer is not the last awaited event.
     #[test]
-    fn what_comes_behind_an_answer_is_told_where_it_is_waited_for() {
-        let told = |is_last: fn(&Event) -> bool| {
+    fn events_after_an_answer_are_received_if_awaited() {
+        let events = |is_last: fn(&Event) -> bool| {
             let mut all = Vec::new();
             let mut tell = |event: Event| {
                 all.push(event);
@@ -78,8 +78,8 @@ mod tests {
             relay(&mut tell, is_last, work).unwrap();
             all
         };
-        assert_eq!(told(|_| false), [Event::Done, Event::Unended]);
+        assert_eq!(events(|_| false), [Event::Done, Event::Unended]);
         let is_done = |event: &Event| matches!(event, Event::Done);
-        assert_eq!(told(is_done), [Event::Done]);
+        assert_eq!(events(is_done), [Event::Done]);
     }
 }

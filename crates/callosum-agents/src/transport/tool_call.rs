@@ -61,7 +61,7 @@ pub fn call_tool(
         ..executor.clone()
     };
     let want = Want::Call(arguments);
-    let told = have_asked(
+    let result = have_asked(
         Transport::Mcp,
         want,
         &called,
@@ -70,21 +70,21 @@ pub fn call_tool(
         &mut |_| {},
     )
     .map_err(|error| of_run(&error))?;
-    if let Some(answer) = told.called {
+    if let Some(answer) = result.called {
         return Ok(answer);
     }
-    let failure = told.hearing.failure.as_ref();
-    let words = match (failure, told.ending) {
+    let failure = result.hearing.failure.as_ref();
+    let words = match (failure, result.ending) {
         (Some(complaint), _) => fit(&complaint.words),
         (None, Ending::Exited(0)) => "its server did not answer".to_owned(),
-        (None, _) => format!("its server ended: {}", told.complaint),
+        (None, _) => format!("its server ended: {}", result.complaint),
     };
     // A refusal is an answer: the server says itself what became of the call.
     let refused = failure
         .is_some_and(|complaint| !matches!(complaint.kind.as_deref(), Some(CUT_OFF | UNREADABLE)));
     Err(CallError {
         words,
-        may_have_happened: told.begun && !refused,
+        may_have_happened: result.begun && !refused,
         took_too_long: false,
     })
 }

@@ -42,7 +42,7 @@ pub struct Connections(Arc<Shared>);
 /// State that clones share.
 #[derive(Debug, Default)]
 struct Shared {
-    told: Mutex<ConnectionQueue>,
+    queue: Mutex<ConnectionQueue>,
     changed: Condvar,
     pulse: Heartbeat,
 }
@@ -57,7 +57,7 @@ struct ConnectionQueue {
 impl Connections {
     /// Tells one.
     pub fn tell(&self, connection: Connection) {
-        self.told().all.push(connection);
+        self.queue().all.push(connection);
         self.0.changed.notify_all();
     }
 
@@ -65,20 +65,20 @@ impl Connections {
     /// of its own; no other thread may take any in that time.
     pub fn watch(&self, mut seen: impl FnMut(&Connection)) {
         let mut next = 0;
-        let mut told = self.told();
+        let mut queue = self.queue();
         loop {
-            let new: Vec<Connection> = told.all.iter().skip(next).cloned().collect();
+            let new: Vec<Connection> = queue.all.iter().skip(next).cloned().collect();
             next += new.len();
-            let is_over = told.is_over;
-            drop(told);
+            let is_over = queue.is_over;
+            drop(queue);
             new.iter().for_each(&mut seen);
             if is_over {
                 return;
             }
-            told = self.told();
-            while told.all.len() <= next && !told.is_over {
-                let changed = self.0.changed.wait(told);
-                told = changed.unwrap_or_else(PoisonError::into_inner);
+            queue = self.queue();
+            while queue.all.len() <= next && !queue.is_over {
+                let changed = self.0.changed.wait(queue);
+                queue = changed.unwrap_or_else(PoisonError::into_inner);
             }
         }
     }
@@ -90,18 +90,18 @@ impl Connections {
 
     /// Says that no more are to be watched for.
     pub fn end(&self) {
-        self.told().is_over = true;
+        self.queue().is_over = true;
         self.0.changed.notify_all();
     }
 
     /// Returns the connections reported since the last call, in the order of their ends.
     pub fn take(&self) -> Vec<Connection> {
-        std::mem::take(&mut self.told().all)
+        std::mem::take(&mut self.queue().all)
     }
 
-    fn told(&self) -> MutexGuard<'_, ConnectionQueue> {
+    fn queue(&self) -> MutexGuard<'_, ConnectionQueue> {
         // The list is consistent even if another thread panicked.
-        self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,7 +9,7 @@ use callosum_search::{
 
 use super::{
     identity,
-    plural::{Names, about_symbol, count, declared, said},
+    plural::{Names, about_symbol, count, declared, note_statement},
 };
 use crate::scout::{
     citation::{plain, sentence},
@@ -91,7 +91,10 @@ fn offered(
         let file = &survey.files[facade.file];
         let about = match facade.module {
             Some(module) => declared(file, module),
-            None => file.about.as_ref().and_then(|note| said(file, note)),
+            None => file
+                .about
+                .as_ref()
+                .and_then(|note| note_statement(file, note)),
         };
         let mut lines = declarations(survey, mentions, &facade.symbols, names);
         let size = count(lines.len(), "declaration");
@@ -331,12 +334,12 @@ fn commands(survey: &Survey) -> Section {
         )
     });
     for file in files {
-        let mut told: BTreeSet<(&str, u32)> = BTreeSet::new();
+        let mut seen: BTreeSet<(&str, u32)> = BTreeSet::new();
         let lines: Vec<Statement> = file
             .outline
             .commands
             .iter()
-            .filter(|command| told.insert((&command.name, command.line)))
+            .filter(|command| seen.insert((&command.name, command.line)))
             .filter_map(|command| {
                 let about = command.about.as_deref().map(sentence);
                 let cited = file.cite_briefly(command.line, 40)?;
@@ -391,7 +394,10 @@ fn inside(
         .collect();
     files.sort_by_key(|(users, at, ..)| (std::cmp::Reverse(*users), *at));
     for (_, _, file, symbols) in files {
-        let about = file.about.as_ref().and_then(|note| said(file, note));
+        let about = file
+            .about
+            .as_ref()
+            .and_then(|note| note_statement(file, note));
         let size = count(symbols.len(), "declaration");
         let lines = declarations(survey, mentions, &symbols, names);
         section

@@ -14,9 +14,9 @@ use crate::scout::{
 /// Lists the ways to build and test that manifests, the test setup and the build server define.
 pub(super) fn build_and_run(survey: &Survey) -> Section {
     let mut section = Section::new("build", "Build, test, run", 10, "ways");
-    let mut told: BTreeSet<Ecosystem> = BTreeSet::new();
+    let mut seen: BTreeSet<Ecosystem> = BTreeSet::new();
     for manifest in own_manifests(survey) {
-        if !told.insert(manifest.ecosystem) {
+        if !seen.insert(manifest.ecosystem) {
             continue;
         }
         for (words, line) in ways(manifest) {

@@ -85,7 +85,7 @@ impl<'s> Outside<'s> {
             for dependency in manifest.dependencies.iter().filter(|d| !d.local) {
                 packages
                     .entry((family, family.key(&dependency.name)))
-                    .or_insert_with(Package::nobody)
+                    .or_insert_with(Package::unused)
                     .asked
                     .push((manifest, dependency));
             }
@@ -97,7 +97,7 @@ impl<'s> Outside<'s> {
             let family = Family::of_language(language);
             packages
                 .entry((family, family.key(&outside.package)))
-                .or_insert_with(Package::nobody)
+                .or_insert_with(Package::unused)
                 .uses(outside.from, (outside.purpose, outside.line));
         }
         for (at, file) in survey.files.iter().enumerate() {
@@ -230,7 +230,7 @@ impl<'s> Outside<'s> {
 }
 
 impl Package<'_> {
-    fn nobody() -> Self {
+    fn unused() -> Self {
         Self {
             asked: Vec::new(),
             users: BTreeMap::new(),

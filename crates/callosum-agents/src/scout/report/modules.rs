@@ -8,7 +8,7 @@ use callosum_search::{
 
 use super::{
     identity,
-    plural::{declared, list, said, size},
+    plural::{declared, list, note_statement, size},
 };
 use crate::scout::{
     citation::plain,
@@ -188,7 +188,10 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
         .filter(|f| f.about.is_some());
     let own_words = own.min_by_key(|file| file.path.split('/').count());
     if let Some(file) = own_words {
-        let words = file.about.as_ref().and_then(|note| said(file, note));
+        let words = file
+            .about
+            .as_ref()
+            .and_then(|note| note_statement(file, note));
         if let Some(words) = words {
             return Some((words, String::new()));
         }
@@ -197,7 +200,7 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
         survey.files.iter().filter(in_folder).find(|file| {
             file.name().to_ascii_lowercase().starts_with("readme") && !folder.is_empty()
         });
-    if let Some(words) = readme.and_then(|file| said(file, file.about.as_ref()?)) {
+    if let Some(words) = readme.and_then(|file| note_statement(file, file.about.as_ref()?)) {
         return Some((words, String::new()));
     }
     if let Some((at, symbol)) = main_declaration(survey, mentions, &part.files) {
@@ -225,7 +228,10 @@ fn is_restricted(symbol: &Symbol) -> bool {
 /// re-export, or the start of a program; if it has nothing public, its private declarations.
 pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<Statement> {
     let file = &survey.files[at];
-    let words = file.about.as_ref().and_then(|note| said(file, note));
+    let words = file
+        .about
+        .as_ref()
+        .and_then(|note| note_statement(file, note));
     let main = main_declaration(survey, mentions, &[at]).map(|(_, symbol)| symbol);
     let offered = |restricted: bool| {
         let symbol = main.filter(|symbol| is_restricted(symbol) == restricted)?;

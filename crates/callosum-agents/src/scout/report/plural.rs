@@ -70,7 +70,7 @@ pub(super) fn list<T: AsRef<str>>(names: &[T], most: usize) -> String {
 }
 
 /// States what a file says of itself: the line that its first sentence begins on, and the rest of that sentence.
-pub(super) fn said(file: &SurveyedFile, note: &Note) -> Option<Statement> {
+pub(super) fn note_statement(file: &SurveyedFile, note: &Note) -> Option<Statement> {
     let line = unmarked(file.line(note.line)?);
     let words = citation::sentence(&note.text);
     let whole = Cited::of_line_at_most(&file.path, note.line, line, 120)?;

@@ -110,13 +110,13 @@ fn all_kinds(files: &[(&str, &str)]) -> String {
 
 /// CAL-EXE-3, REQ-PERF-001: the four answers of §9.4 about a Rust package, whole.
 #[test]
-fn a_rust_package_is_told_in_four_ways() {
+fn a_rust_package_is_described_in_four_ways() {
     insta::assert_snapshot!("rust_package", all_kinds(&RUST));
 }
 
 /// CAL-EXE-3: the four answers about a Python service, whole.
 #[test]
-fn a_python_service_is_told_in_four_ways() {
+fn a_python_service_is_described_in_four_ways() {
     insta::assert_snapshot!("python_service", all_kinds(&PYTHON));
 }
 
@@ -300,7 +300,7 @@ fn assert_cited(root: &std::path::Path, text: &str) {
 }
 
 #[test]
-fn every_citation_of_the_small_trees_stands() {
+fn every_citation_of_the_small_trees_is_valid() {
     for files in [&RUST[..], &PYTHON[..]] {
         let folder = tree(files);
         let survey = survey(folder.path());
@@ -315,7 +315,7 @@ proptest! {
 
     /// LOA-GRD-1: a quote counts only if it is word for word at the cited place.
     #[test]
-    fn every_citation_of_any_tree_stands_and_no_limit_is_exceeded(
+    fn every_citation_of_any_tree_is_valid_and_no_limit_is_exceeded(
         texts in proptest::collection::vec("(pub fn [a-z`]{1,9}\\([^\\n]{0,40}\\) \\{\\}\n|/// [^\\n]{0,120}\n|use crate::[a-d];\n|#\\[test\\]\nfn t_[a-z]{3}\\(\\) \\{\n f\\(\\);\n\\}\n){0,8}", 1..5),
         limit in 200_usize..3_000,
     ) {

@@ -22,12 +22,12 @@ use tokio_stream::StreamExt as _;
 
 use super::{
     client::{complaint_in, hidden, key, start_of},
-    ending,
     endpoint::Endpoint,
-    job::Answering,
+    finish_reason,
     lines::Broken,
+    rate_limit,
     server::Look,
-    wait,
+    worker::Answering,
 };
 use crate::{
     output_format::{CUT_OFF, ErrorText, UNREACHABLE},

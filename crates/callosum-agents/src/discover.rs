@@ -15,7 +15,7 @@ use crate::{
     shim::manager_of, transport::Transport,
 };
 
-/// An executor that we have heard of.
+/// A known executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
     /// Its id in the registry.
@@ -31,7 +31,7 @@ pub struct Known {
 /// Protocol of a known executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaks {
-    /// The seed's protocol, as far as its makers say; the handshake finds out.
+    /// The seed's protocol, as its makers claim; the handshake verifies it.
     Seed,
     /// JSON of its own, or plain text.
     Dialect(Dialect),
@@ -115,14 +115,14 @@ pub fn undecided(executor: &Executor) -> Option<String> {
     (executor.inactive_reason() == waiting.inactive_reason()).then_some(reason)
 }
 
-/// A known executor and where it was found.
+/// A known executor and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovered {
     /// The known executor.
     pub known: Known,
     /// Its program, as `PATH` has it.
     pub program: PathBuf,
-    /// The file that this leads to; the same where it is no link.
+    /// The target of this file; the same if it is no link.
     pub real: PathBuf,
     /// The version manager whose shim it is, if it is one.
     pub shim_of: Option<&'static str>,
@@ -145,7 +145,7 @@ impl Known {
         })
     }
 
-    /// Its entry, inactive; with the reason in `inactive_reason` where no handshake can help.
+    /// Returns its entry, inactive; with the reason in `inactive_reason` if no handshake can help.
     pub fn entry(&self) -> Executor {
         let mut executor = Executor::cli(self.id, self.command_template);
         let protocol = match self.speaks {

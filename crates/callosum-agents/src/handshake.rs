@@ -29,9 +29,9 @@ pub struct Handshake {
     pub steps: [Step; 4],
     /// Capabilities that the executor reports; empty if its report was not understood.
     pub capabilities: Capabilities,
-    /// Its version, where it says one.
+    /// Its version, if it reports one.
     pub version: Option<String>,
-    /// Of a server of tools, what it tells of each; none of any other.
+    /// The tools of a tool server; empty for any other executor.
     pub tools: Vec<ServerTool>,
 }
 
@@ -51,7 +51,7 @@ pub struct Step {
 pub enum StepName {
     /// It answers `ping` at all, in time.
     Ping,
-    /// It says what it can do.
+    /// It reports its capabilities.
     Capabilities,
     /// Its report is consistent and sufficient.
     Validation,
@@ -93,7 +93,7 @@ pub enum HandshakeFault {
     /// Its description of itself is none.
     #[error(transparent)]
     Description(#[from] Unreadable),
-    /// It says itself that it cannot do what every executor must.
+    /// It reports that it cannot do what every executor must.
     #[error("it reports no `{capability}`, which every executor needs")]
     Lacks {
         /// The missing capability.
@@ -102,10 +102,10 @@ pub enum HandshakeFault {
     /// It promises checksums, but its answer to `ping` had none.
     #[error("it reports `checksum_support`, but its answer to `ping` had no checksum")]
     NoChecksum,
-    /// A client does not say which version it is.
+    /// A client does not report its version.
     #[error("it does not report its version")]
     NoVersion,
-    /// A client is older than what is understood.
+    /// A client is older than the oldest supported version.
     #[error("its version is {found}, but the oldest supported version is {oldest}")]
     TooOld {
         /// Its version.
@@ -129,13 +129,13 @@ pub enum HandshakeFault {
     NoOption {
         /// The option.
         option: String,
-        /// Its version, as far as it says one.
+        /// Its version, if it reports one.
         version: Option<Version>,
     },
 }
 
 impl HandshakeFault {
-    /// The seed's code, where it has one.
+    /// Returns the seed's code, if it has one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Run(error) => error.code(),
@@ -223,7 +223,7 @@ pub fn handshake(executor: &Executor, surroundings: &ExecutionEnvironment) -> Ha
     judge(ping, capabilities)
 }
 
-/// Pings an executor: the health check (seed CAL §11.3). Says how long it took.
+/// Pings an executor: the health check (seed CAL §11.3). Returns the time that it took.
 pub fn ping(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,

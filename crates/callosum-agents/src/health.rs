@@ -38,8 +38,8 @@ impl Health {
     /// Pings an executor, unless it has answered before (seed CAL §11.3).
     ///
     /// A failure is not remembered: an executor that failed may be asked again, and the caller
-    /// decides about retries. Two threads that ask about one executor wait for one ping; others are
-    /// not held up.
+    /// decides about retries. Two threads that ask about one executor wait for one ping; others do
+    /// not wait.
     pub fn check(
         &self,
         executor: &Executor,

@@ -13,7 +13,7 @@ use crate::sanitize::fit_shortly;
 /// Reads one JSON value that has a canonical form; a duplicate key is rejected, since two readers
 /// may believe different ones.
 ///
-/// Integers outside of 64 bits are held as floats, to 17 digits. One that no float can hold is
+/// Integers outside of 64 bits become floats, to 17 digits. One that no float can represent is
 /// rejected as [`CanonicalFault::TooLarge`]: it has a canonical form, but no value in memory. A key
 /// that an error names is masked, and cut if it is long.
 pub fn read_value(bytes: &[u8]) -> Result<Value, CanonicalError> {

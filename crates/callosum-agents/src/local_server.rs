@@ -14,7 +14,7 @@ use crate::{
     transport::{self, Transport},
 };
 
-/// The longest that a server may take. It is on this machine, and has only to list what it has.
+/// Longest time for an answer. The server is on this machine, and only lists its models.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 /// Most servers that a list may name; each is asked by a process of its own, all at once.
@@ -28,7 +28,7 @@ const USUAL: [(&str, Transport, u16); 4] = [
     ("vllm", Transport::OpenAi, 8_000),
 ];
 
-/// A place where a server of models may listen.
+/// A possible address of a model server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalServer {
     /// Its id in the registry.
@@ -51,7 +51,7 @@ pub struct Answering {
 /// Reason why a list of servers is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitList {
-    /// A word of it is no server.
+    /// An item of it is no server.
     #[error("`{}` is not a server: write ollama=http://127.0.0.1:11434 or openai=http://127.0.0.1:8080", word.escape_debug())]
     Word {
         /// The word.
@@ -75,7 +75,7 @@ pub enum UnfitList {
 }
 
 impl LocalServer {
-    /// Those that listen where their makers say.
+    /// Returns the servers at the ports that their makers document.
     pub fn usual() -> Vec<Self> {
         let all = USUAL.into_iter();
         all.map(|(id, transport, port)| Self {
@@ -86,9 +86,10 @@ impl LocalServer {
         .collect()
     }
 
-    /// Reads a list such as `ollama=http://127.0.0.1:4000 openai=http://127.0.0.1:9000`; `off` is none.
+    /// Reads a list such as `ollama=http://127.0.0.1:4000 openai=http://127.0.0.1:9000`; `off` is
+    /// none.
     ///
-    /// Each is known by what it speaks and its port. None may be on another machine.
+    /// Each id consists of the protocol and the port. None may be on another machine.
     pub fn listed(text: &str) -> Result<Vec<Self>, UnfitList> {
         let words: Vec<&str> = text.split_whitespace().collect();
         if words == ["off"] {

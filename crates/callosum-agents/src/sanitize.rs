@@ -118,9 +118,10 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     words
 }
 
-/// The end of some words, at most `longest` bytes, from the beginning of a line where there is one.
+/// Returns the end of a text, at most `longest` bytes, from the beginning of a line if there is
+/// one.
 ///
-/// Masked before they are cut, so that no key loses the part that it is recognised by.
+/// Masked before it is cut, so that no key loses the part by which it is recognized.
 pub(crate) fn fit_end(words: &str, longest: usize) -> String {
     let mut fit = fit(words);
     if fit.len() > longest {

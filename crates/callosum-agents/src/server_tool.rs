@@ -33,12 +33,13 @@ pub struct ServerTool {
     pub name: String,
     /// The server's description of it, on one line.
     pub description: String,
-    /// The JSON Schema of its arguments; empty where there is none that can be kept.
+    /// The JSON Schema of its arguments; empty if there is none that can be kept.
     pub input_schema: Map<String, Value>,
-    /// The JSON Schema of its structured content; empty where the server has none, or none that can be kept.
+    /// The JSON Schema of its structured content; empty if the server has none, or none that can be
+    /// kept.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub output_schema: Map<String, Value>,
-    /// Whether the server says that it changes nothing.
+    /// Whether the server claims that it changes nothing.
     pub only_reads: bool,
     /// The reason why it can't be called, if the server's description is no tool of the protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]

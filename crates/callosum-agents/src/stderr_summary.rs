@@ -27,7 +27,7 @@ const EVERYDAY: [&str; 17] = [
     "reading prompt from stdin",
 ];
 
-/// Beginnings of lines that say of themselves that they are no error.
+/// Beginnings of lines that mark themselves as no error.
 const MILD: [&str; 8] = [
     "debug", "info", "note", "notice", "tip", "trace", "warn", "warning",
 ];

@@ -27,7 +27,7 @@ pub(super) struct Policy<'p> {
 }
 
 impl Policy<'_> {
-    /// The result of what an agent asks for, or an error's code and words.
+    /// Returns the result of a request of the agent, or an error's code and words.
     pub(super) fn answer(&self, method: &str, params: &Value) -> Result<Value, (i32, String)> {
         match method {
             "session/request_permission" => Ok(self.permission(params)),
@@ -68,7 +68,7 @@ impl Policy<'_> {
         reads && locations.is_some_and(is_within)
     }
 
-    /// Lets an agent do once what may be done; refuses once what may not.
+    /// Grants an allowed request once; refuses any other once.
     fn permission(&self, params: &Value) -> Value {
         let kinds: &[&str] = if self.grants(params) {
             &["allow_once"]

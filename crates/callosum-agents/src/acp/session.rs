@@ -10,7 +10,7 @@ use crate::{
     transport::Event,
 };
 
-/// So many messages in a row that begin where the one before broke off end the turn.
+/// Number of messages in a row, each starting where the one before broke off, that ends the turn.
 const OFTEN: u32 = 3;
 
 /// Kinds of updates that show that an agent works between two messages of one turn.
@@ -24,27 +24,26 @@ const WORK: [&str; 4] = [
 /// Kinds of tools that only read, as the protocol names them.
 const READING: [&str; 4] = ["read", "search", "fetch", "think"];
 
-/// An answer that is coming. The last message is the answer: what an agent says before it calls a
-/// tool is not.
+/// An answer in progress. The last message is the answer: text before a tool call is not.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// Its name, once the agent gave it one.
     pub(super) id: Option<String>,
     /// Size of the last message, in bytes.
     bytes: usize,
-    /// The message that the text belongs to, where the agent numbers them.
+    /// The message that the text belongs to, if the agent numbers them.
     message: Option<String>,
     /// Whether the last message has more than blanks.
     says_something: bool,
     /// Whether a tool was called, or was to be, since the text came.
     interrupted: bool,
-    /// Whether the agent did anything but say something since the text came.
+    /// Whether the agent did anything but write text since the text came.
     did_else: bool,
-    /// Number of messages in a row that began right after another one with text. An agent whose
-    /// stream was cut lets its model continue from there, in a message that has the rest alone.
+    /// Number of messages in a row that began right after another one with text. After a cut
+    /// stream, an agent makes its model continue from there, in a message that has the rest alone.
     went_on: u32,
-    /// Whether the agent is Codex, which asks for a whole answer again where one was cut, and may tell nothing of a tool in
-    /// between.
+    /// Whether the agent is Codex, which asks for a whole answer again after a cut one, and may not
+    /// report a tool in between.
     asks_whole: bool,
     /// Codex's message about why its turn failed. `Some`, maybe empty, as soon as it reports the
     /// failure.
@@ -124,7 +123,7 @@ impl Session {
         self.bytes <= LARGEST_ANSWER
     }
 
-    /// Takes in what Codex tells of its own state.
+    /// Processes Codex's report about its own state.
     fn codex(&mut self, state: &Value) {
         self.asks_whole |= state.is_object();
         match state.pointer("/threadStatus/type").and_then(Value::as_str) {
@@ -161,13 +160,14 @@ impl Session {
         self.went_on >= OFTEN
     }
 
-    /// Takes note that the agent wants to use a tool: some tell of the call only where it is granted.
+    /// Records that the agent wants to use a tool: some agents report the call only if it is
+    /// granted.
     pub(super) fn interrupt(&mut self) {
         self.interrupted = true;
         self.did_else = true;
     }
 
-    /// Takes note of what the agent may not do, in its own words.
+    /// Records what the agent may not do, in its own words.
     pub(super) fn refuse(&mut self, what: &str) {
         self.refused = Some(what.to_owned());
     }
@@ -273,8 +273,8 @@ fn is_informational(notification: &Value) -> bool {
     marks.any(|kind| kind == "informational")
 }
 
-/// Whether an agent that counts what its models did says that none did anything: Gemini CLI counts at the
-/// end of a model's stream, and ends its turn as usual where the stream broke off before.
+/// Whether an agent that counts its models' work reports none: Gemini CLI counts at the end of a
+/// model's stream, and ends its turn as usual even if the stream broke off before.
 fn counts_nothing(result: &Value) -> bool {
     let Some(quota) = result.pointer("/_meta/quota") else {
         return false;
@@ -284,7 +284,7 @@ fn counts_nothing(result: &Value) -> bool {
     no_model && counts.is_some_and(|counts| counts.values().all(|count| *count == 0))
 }
 
-/// Tokens, however an agent names them; nothing where a number is none that can be.
+/// Returns the tokens, under any agent's names for them; `None` if a number is impossible.
 fn usage(report: &Value) -> Option<Tokens> {
     let count = |names: &[&str]| {
         let mut found = names.iter().map(|name| &report[*name]);

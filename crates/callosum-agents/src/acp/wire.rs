@@ -80,7 +80,7 @@ where
     Lines::new(outgoing, incoming)
 }
 
-/// Whether a line would be a message, were all of it UTF-8.
+/// Whether a line would be a message if all of it were UTF-8.
 fn is_garbled(line: &[u8]) -> bool {
     match String::from_utf8_lossy(line) {
         Cow::Owned(mended) => message(mended.as_bytes()).is_some(),
@@ -88,7 +88,7 @@ fn is_garbled(line: &[u8]) -> bool {
     }
 }
 
-/// The message that a line is, to the letter of JSON-RPC; nothing where it is none.
+/// Returns the message in a line, in strict JSON-RPC; `None` if it is none.
 fn message(line: &[u8]) -> Option<String> {
     let mut envelope: Map<String, Value> = serde_json::from_slice(line).ok()?;
     let is_null =

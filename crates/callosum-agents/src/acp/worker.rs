@@ -46,7 +46,8 @@ use crate::{
 /// Longest time that an agent may take to end after its input or output ended.
 const ENDS_WITHIN: Duration = Duration::from_millis(300);
 
-/// The same of one that tells only as it ends why its answer ended: on a busy machine that takes seconds.
+/// The same for an agent that reports only as it ends why its answer ended: on a busy machine that
+/// takes seconds.
 const TELLS_WITHIN: Duration = Duration::from_mins(1);
 
 /// Interval between two checks whether it has ended.
@@ -332,7 +333,7 @@ impl Talking<'_> {
         })
     }
 
-    /// Takes in what an agent tells while it works.
+    /// Processes an agent's notification.
     fn take(&self, notification: &Value) {
         let mut session = self.session();
         let is_within = session.take(notification);

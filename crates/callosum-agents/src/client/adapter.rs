@@ -35,7 +35,7 @@ const ADAPTERS: [Speaker; 6] = [
 const RUNNERS: [&str; 4] = ["bunx", "node", "npx", "pnpx"];
 
 impl Client {
-    /// The client behind an executor, as far as its entry shows.
+    /// Returns the client behind an executor, as far as its entry shows.
     pub fn behind(executor: &Executor) -> Option<&'static Self> {
         if let Some(dialect) = Dialect::of(executor) {
             return Self::of(dialect);
@@ -44,7 +44,7 @@ impl Client {
         Self::of(dialect)
     }
 
-    /// The package of the program that speaks for a client, where it comes apart from that.
+    /// Returns the package of the program that speaks for a client, if that is a separate one.
     pub(super) fn adapter_of(executor: &Executor) -> Option<&'static str> {
         let (_, _, package) = speaker(executor)?;
         package

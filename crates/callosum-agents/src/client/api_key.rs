@@ -68,7 +68,8 @@ impl Client {
         Ok(keys)
     }
 
-    /// A path of its table, which begins with `~/`, where its own folder may be another than usual.
+    /// Returns a path of its table, which begins with `~/`; its own folder may be another than
+    /// usual.
     fn below(&self, path: &str, home: &Path, folder: &Path) -> PathBuf {
         let path = path.trim_start_matches("~/");
         match Path::new(path).strip_prefix(self.home.folder) {
@@ -211,7 +212,7 @@ mod tests {
         vec![Key::Variable(name.to_owned())]
     }
 
-    /// A client's keys where one file below its home says this.
+    /// Returns a client's keys if one file below its home has this text.
     fn keys(dialect: Dialect, file: &str, text: &str, command: &str) -> Vec<Key> {
         let home = tempfile::tempdir().unwrap();
         let disk = Disk::real();

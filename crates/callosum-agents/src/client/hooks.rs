@@ -28,8 +28,8 @@ pub struct Hooks {
     pub session: &'static [(&'static str, &'static str)],
     /// The first version that was seen to ask a plugin before it clears a context, and to obey it.
     pub gate: Option<Version>,
-    /// Its word for a command of a file's that is about to be sent to the model, and ours: where a file
-    /// may take the place of its own `/clear`.
+    /// Its event for a file's command that is about to be sent to the model, and our name for it,
+    /// if a file may replace its own `/clear`.
     pub typed: Option<(&'static str, &'static str)>,
     /// Whether its hooks have names.
     pub names: bool,
@@ -78,7 +78,7 @@ pub enum Asking {
 /// The way in which a hook denies a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denying {
-    /// By what an answer says of the permission.
+    /// By the permission in an answer.
     ByPermission,
     /// By the decision of an answer. Exit code 2 stops the tool as well, and is shown as a hook that
     /// has failed.
@@ -90,7 +90,7 @@ pub enum Denying {
 /// When an answer that allows a tool spares the person the client's own prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowing {
-    /// Before the tool runs, by what the answer says of the permission.
+    /// Before the tool runs, by the permission in the answer.
     BeforeTool,
     /// Only as the client is about to prompt, at this event of its own.
     AtPrompt(&'static str),
@@ -122,7 +122,7 @@ pub struct MessageTargets {
 const BEFORE_TOOL: &str = "pre-tool-use";
 
 impl Hooks {
-    /// Every event that it is to tell of: its own name, and our word for it.
+    /// Lists every event that it has to report: its own name, and our name for it.
     pub fn events(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         let deciding = std::iter::once((self.before_tool, BEFORE_TOOL));
         deciding

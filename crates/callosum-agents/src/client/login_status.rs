@@ -23,9 +23,9 @@ pub struct LoginStatus {
 }
 
 impl Client {
-    /// The folder in which it keeps its own files.
+    /// Returns the folder in which it keeps its own files.
     ///
-    /// `variable` is the value of [`Home::variable`](super::Home::variable), where that is set.
+    /// `variable` is the value of [`Home::variable`](super::Home::variable), if that is set.
     pub fn folder(&self, home: &Path, variable: Option<&Path>) -> PathBuf {
         variable.map_or_else(|| home.join(self.home.folder), Path::to_owned)
     }

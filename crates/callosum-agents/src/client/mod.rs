@@ -41,17 +41,17 @@ pub struct Client {
     pub acp: Acp,
     /// Arguments that make it print its options, without asking a model.
     pub help: &'static [&'static str],
-    /// The first version whose output has the form that we read, as far as that is known; whether
-    /// the options that we use are there is asked of the program itself.
+    /// The first version whose output has the form that we read, as far as known. The handshake
+    /// asks the program itself whether it has the options that we use.
     pub oldest: Version,
     /// The command with which a person gets the newest version.
     pub update: &'static str,
     /// The command with which a person reinstalls it if it does not even start.
     pub install: &'static str,
-    /// The oldest Node that it runs on; `None` where it brings what it needs.
+    /// The oldest Node that it runs on; `None` if it comes with all it needs.
     pub node: Option<u32>,
-    /// Variables that are passed on to it. None of them is a secret: those pass only where the
-    /// entry lists them.
+    /// Variables that are passed on to it. None of them is a secret: a secret passes only if the
+    /// entry lists it.
     pub passed: &'static [&'static str],
     /// Variables that it is given: no update, no browser, few retries of its own.
     pub set: &'static [(&'static str, &'static str)],
@@ -88,11 +88,10 @@ pub struct Client {
     /// Session records that show, more than its answer does, whether the answer is whole. Paths in
     /// its own folder, with `*` for what varies; the newest of each counts.
     pub records: &'static [&'static str],
-    /// Variables that have it write such records, where it has a folder of its own made for it; what begins with
-    /// `OWN` is in that.
+    /// Variables that make it write such records, if it gets a folder of its own; values that begin
+    /// with `OWN` are in that folder.
     pub recording: &'static [(&'static str, &'static str)],
-    /// Its hooks, in its own folder, where it passes over them in silence until a person has
-    /// trusted them.
+    /// Its hooks, in its own folder, if it silently ignores them until a person has trusted them.
     pub hooks_to_trust: Option<&'static str>,
     /// Whether commands of its model may write only to the project by default.
     pub has_sandbox: bool,
@@ -110,7 +109,7 @@ pub(crate) const OWN: &str = "{own}/";
 /// A sandbox in which a client runs what its model wants run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InnerSandbox {
-    /// The options that say which.
+    /// The options that choose the sandbox.
     pub options: &'static [&'static str],
     /// The argument after them that means no sandbox.
     pub off: &'static str,
@@ -131,9 +130,9 @@ pub enum Acp {
 /// Location of a client's own files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The variable that names the folder, where there is one.
+    /// The variable that names the folder, if there is one.
     pub variable: Option<&'static str>,
-    /// The folder below `HOME` where that is not set.
+    /// The folder below `HOME` if that variable is not set.
     pub folder: &'static str,
 }
 

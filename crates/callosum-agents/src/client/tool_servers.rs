@@ -13,13 +13,13 @@ pub struct ToolServers {
     pub beside: bool,
     /// Path of the settings of one project, in the project's root.
     pub project: &'static str,
-    /// Whether an entry says by which transport it is reached.
+    /// Whether an entry names the transport of its server.
     pub typed: bool,
 }
 
 impl ToolServers {
-    /// The file of those that hold everywhere; `own` is the client's folder, and `moved` says that a
-    /// variable names it.
+    /// Returns the file for servers that apply everywhere; `own` is the client's folder, and
+    /// `moved` is whether a variable names it.
     pub fn everywhere(&self, own: &Path, moved: bool) -> PathBuf {
         if self.beside && !moved {
             own.with_file_name(self.user)

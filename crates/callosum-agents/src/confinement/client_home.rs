@@ -74,7 +74,7 @@ impl OwnFolder {
         })
     }
 
-    /// Puts a copy of a file into it, where that can be read.
+    /// Puts a copy of a file into it, if the file can be read.
     pub(super) fn copy(&self, disk: &Disk, file: &Path, bytes: &[u8]) -> Result<(), DiskError> {
         if let Some(name) = file.file_name() {
             disk.create(&self.scratch.path().join(name), bytes, 0o600)?;
@@ -118,7 +118,7 @@ impl OwnFolder {
     }
 }
 
-/// A file of a login; nothing where it is none, or cannot be read.
+/// Reads a file of a login; `None` if it is none, or cannot be read.
 fn read(disk: &Disk, path: &Path) -> Option<Vec<u8>> {
     let real = disk.canonicalize(path).ok()?;
     // A link that the client left in place of its login leads wherever it likes.
@@ -150,7 +150,7 @@ fn shown_of(whole: &[u8]) -> (Vec<u8>, Map<String, Value>) {
     (Value::Object(fields).to_string().into_bytes(), withheld)
 }
 
-/// A renewed login with what was withheld of it.
+/// Returns a renewed login with the withheld part of the old one.
 fn with_withheld(renewed: Vec<u8>, withheld: &Map<String, Value>) -> Vec<u8> {
     if withheld.is_empty() {
         return renewed;

@@ -32,8 +32,8 @@ const PROJECTS: (&str, &str) = ("projects", "history");
 /// Key of hooks, and the kind of hook that has headers of its own.
 const HOOKS: (&str, &str) = ("hooks", "http");
 
-/// A file of settings without servers of tools, and of a `.env` those variables alone that are `named`;
-/// nothing where it cannot be read for what its name says it is.
+/// Returns a settings file without tool servers, or a `.env` with only the variables in `named`;
+/// `None` if it cannot be read in the format that its name implies.
 pub(super) fn for_an_analysis(path: &Path, bytes: &[u8], named: &[&str]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     if path.file_name()? == ".env" {

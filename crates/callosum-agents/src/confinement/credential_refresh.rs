@@ -18,7 +18,7 @@ const ACCESS: [&str; 3] = ["access", "access_token", "accessToken"];
 /// Keys of tokens by which others are got.
 const REFRESH: [&str; 3] = ["refresh", "refresh_token", "refreshToken"];
 
-/// Keys of what else is new in a login that was renewed.
+/// Keys of other fields that are new in a renewed login.
 const RENEWED: [&str; 14] = [
     "id_token",
     "idToken",
@@ -124,7 +124,7 @@ fn has(login: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|key| login.contains_key(*key))
 }
 
-/// Whether a token that is asked with is another, here or in what is within.
+/// Whether an access token differs, here or at a deeper level.
 fn gets_another_token(was: &Map<String, Value>, renewed: &Map<String, Value>) -> bool {
     ACCESS.iter().any(|key| was.get(*key) != renewed.get(*key))
         || was.iter().any(|(key, before)| {
@@ -135,7 +135,7 @@ fn gets_another_token(was: &Map<String, Value>, renewed: &Map<String, Value>) ->
         })
 }
 
-/// Whether a login says that it was renewed just now, so that it is not old at once.
+/// Whether a login claims that it was renewed just now, so that it is not old at once.
 fn is_recent(login: &Map<String, Value>, now: Timestamp) -> bool {
     let last = login.get(LAST).and_then(Value::as_str);
     let last = last.and_then(|last| last.parse::<Timestamp>().ok());
@@ -158,7 +158,7 @@ fn ends(login: &Map<String, Value>) -> Option<Timestamp> {
     Timestamp::from_second(seconds as i64).ok()
 }
 
-/// Whether a token is of the same account as another, as far as they can be read.
+/// Whether two tokens belong to the same account, as far as they can be read.
 fn is_of_same(before: &str, token: &str) -> bool {
     let Some(before) = claims(before) else {
         return true;

@@ -38,7 +38,7 @@ struct Walked {
     by_the_project: bool,
 }
 
-/// Returns where a place leads, links followed; what is missing at the end of the path stays as it is.
+/// Returns the target of a path, with links followed; a missing end of the path stays as it is.
 ///
 /// `None` if it begins in the home folder and there is none, or if its links lead in a circle.
 pub(super) fn resolve(
@@ -78,9 +78,10 @@ pub fn leads_outside(
         .find_map(Result::err)
 }
 
-/// For each place that links of the project lead elsewhere: where it leads, seen from the root if it is there.
+/// Returns the target of each path that links of the project redirect, relative to the root if it
+/// is there.
 ///
-/// A place that is not there yet, or is what its name says, is not among them.
+/// A path that does not exist yet, or is not redirected, is not in the list.
 pub(crate) fn led_elsewhere(
     wishes: &RequestedPaths,
     root: &Path,

@@ -68,10 +68,10 @@ type Around = (Option<OsString>, Option<PathBuf>);
 type Shown = (Vec<MountPoint>, Vec<(PathBuf, PathBuf)>);
 
 impl Confiner {
-    /// One that has executors started by `server`.
+    /// Creates one that starts executors through `server`.
     ///
-    /// `system` is what this machine can do; `protected` no executor may write; `names` says what
-    /// addresses the hosts have that an entry names.
+    /// `system` is the detected features of this machine. No executor may write `protected`.
+    /// `names` resolves the hosts of entries.
     pub fn new(server: ForkServer, system: System, protected: Protected, names: Names) -> Self {
         Self {
             server,
@@ -429,9 +429,9 @@ impl Confiner {
     }
 }
 
-/// Copies files into a folder, and has the copies stand where the files do; those that stand in the
-/// client's own folder are put there. What is not there, cannot be read for what it is, or is larger than
-/// [`LARGEST_COPY`] is left out; so is what is not the client's own in it.
+/// Copies files into a folder, and mounts the copies in place of the files; those of the client's
+/// own folder are put there. A file that is missing, has another format, or is larger than
+/// [`LARGEST_COPY`] is left out; so are the parts that are not the client's own.
 fn copied_into(
     disk: &Disk,
     folder: &Path,
@@ -469,7 +469,7 @@ fn copied_into(
     Ok(places)
 }
 
-/// A path below what its folder really is; its name stays its own where it is a link.
+/// Returns a path below the real folder; its name stays its own even if it is a link.
 fn under_real_folder(disk: &Disk, path: PathBuf) -> PathBuf {
     let folder = path
         .parent()
@@ -480,7 +480,7 @@ fn under_real_folder(disk: &Disk, path: PathBuf) -> PathBuf {
     }
 }
 
-/// The program of a server that the started one starts in its turn, where it is found.
+/// Finds the program of a server that the started program starts in its turn.
 fn server(
     executor: &Executor,
     launch: &Launch,
@@ -546,7 +546,7 @@ fn find(launch: &Launch, surroundings: &ExecutionEnvironment) -> Result<PathBuf,
     })
 }
 
-/// Says why a program that is there did not start.
+/// Returns the error of an existing program that did not start.
 fn unstarted(program: PathBuf, error: i32) -> SpawnError {
     let source = io::Error::from_raw_os_error(error);
     match source.kind() {

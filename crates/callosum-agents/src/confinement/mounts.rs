@@ -64,7 +64,7 @@ pub struct SystemFolders {
 }
 
 impl SystemFolders {
-    /// Looks at the disk to follow links; what is not there is left out.
+    /// Resolves links on the disk; missing paths are left out.
     pub fn shown(path: &[PathBuf], home: Option<&Path>, disk: &Disk) -> Self {
         let none = Protected::default();
         let mut shown = Shown {
@@ -96,10 +96,10 @@ fn is_personal(path: &Path, home: Option<&Path>) -> bool {
     home.is_some_and(|home| home.starts_with(path))
 }
 
-/// All that an executor is shown, and links that make other names lead there.
+/// Returns all paths that an executor sees, and links that make other names lead there.
 ///
-/// Looks at the disk to follow links and to list folders that are writable but for some of their
-/// entries. What is not there is left out.
+/// Reads the disk to follow links and to list folders that are writable except for some of their
+/// entries. Missing paths are left out.
 pub fn places(
     wishes: &RequestedPaths,
     surface: Surface<'_>,
@@ -162,7 +162,7 @@ pub fn places(
     (without_repeated(shown.places), shown.links)
 }
 
-/// Leaves out what is shown with the folder that it is in, and in the same way.
+/// Drops paths that their folder shows already, with the same access.
 fn without_repeated(places: Vec<MountPoint>) -> Vec<MountPoint> {
     let nearest = |place: &MountPoint| {
         let above = places
@@ -243,8 +243,9 @@ impl Shown<'_> {
         }
     }
 
-    /// Shows what is obeyed in other projects below a grant read-only. The folders on the way become mounts of their
-    /// own, which cannot be renamed to make room for others of their name.
+    /// Makes files that programs obey in other projects below a grant read-only. The folders on the
+    /// way become mounts of their own, which cannot be renamed to make room for others of their
+    /// name.
     fn cover_obeyed(&mut self, grant: &Path) {
         for path in nested(grant, self.disk).obeyed {
             let stat = self.disk.stat(&path).ok().flatten();
@@ -283,7 +284,7 @@ impl Shown<'_> {
         Some(real)
     }
 
-    /// Makes the name by which a path was called a link to what it really is.
+    /// Makes the name by which a path was called a link to the real path.
     fn call(&mut self, name: &Path, real: &Path) {
         if real != name && !self.links.iter().any(|(known, _)| known == name) {
             self.links.push((name.to_owned(), real.to_owned()));
@@ -325,8 +326,8 @@ impl Shown<'_> {
         }
     }
 
-    /// A folder that has something protected in it is shown to be read, and its other entries to
-    /// be written: a right once given for a folder cannot be taken back for what is in it.
+    /// Makes a folder with protected content readable, and its other entries writable: a right once
+    /// given for a folder cannot be revoked for its content.
     fn write_but_protected(&mut self, path: PathBuf) {
         if self.protected.covers(&path) || self.nested.contains(&path) {
             self.put(path, Access::Read);

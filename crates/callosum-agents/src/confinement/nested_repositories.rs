@@ -100,8 +100,8 @@ pub(super) fn obeyed_by_link(folder: &Path, disk: &Disk) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Looks through a folder and those below it, as far as [`MOST_FOLDERS`] show, the nearest first; links are not
-/// followed, and what cannot be listed has nothing in it that could be written.
+/// Searches a folder and those below it, up to [`MOST_FOLDERS`], the nearest first. Links are not
+/// followed; a folder that cannot be listed has nothing in it that could be written.
 pub(super) fn nested(folder: &Path, disk: &Disk) -> Nested {
     let mut found = Nested::default();
     let mut waiting = VecDeque::from([folder.to_owned()]);

@@ -120,7 +120,8 @@ const OBEYED: [&str; 101] = [
     "bin",
 ];
 
-/// Returns what programs of a person obey in a home folder; for a link, also what it leads to now.
+/// Returns the files in a home folder that a person's programs obey; for a link, also its current
+/// target.
 pub fn personal(home: &Path, disk: &Disk) -> Vec<PathBuf> {
     let home = disk.canonicalize(home).unwrap_or_else(|_| home.to_owned());
     let mut all = Vec::new();

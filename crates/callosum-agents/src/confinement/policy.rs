@@ -97,8 +97,8 @@ impl Whitelisted {
     }
 }
 
-/// The host that a text names, without the brackets of an address and the final dot of a name;
-/// `None` where it is neither.
+/// Returns the host in a text, without the brackets of an address and the final dot of a name;
+/// `None` if it is neither.
 pub(super) fn fit_host(text: &str) -> Option<&str> {
     let bare = text
         .strip_prefix('[')

@@ -19,7 +19,7 @@ pub enum Level {
     None,
 }
 
-/// Confinement of an executor: its degree, its layers, and what it lacks.
+/// Confinement of an executor: its degree, its layers, and the missing features.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
     /// The policy of its entry.
@@ -28,9 +28,9 @@ pub struct Reached {
     pub level: Level,
     /// The layers in use.
     pub layers: Layers,
-    /// The version of Landlock, where that is among it.
+    /// The version of Landlock, if that is a layer.
     pub landlock: Option<u32>,
-    /// The hosts that it may connect to; where there is no network layer, they are but promises.
+    /// The hosts that it may connect to; without a network layer, they are but promises.
     pub hosts: Vec<String>,
     /// Missing features, in words.
     pub missing: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Reached {
 pub struct Refused {
     /// Missing features, in words.
     pub missing: Vec<String>,
-    /// Whether something of it may be there: the machine had too much to do to say so.
+    /// Whether some of them may exist: the machine was too busy to report them.
     pub is_untried: bool,
 }
 
@@ -51,7 +51,7 @@ const LACKING: &str = "its entry requires a sandbox, but this system lacks ";
 const UNTRIED: &str = "this machine did not report in time whether it can sandbox an executor; \
     try again when it is less busy: ";
 
-/// Decides what is given away, where these hosts are to be reached all the same.
+/// Decides about the layers, if these hosts must stay reachable.
 pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reached, Refused> {
     if policy == Policy::Off {
         return Ok(Reached {
@@ -120,7 +120,7 @@ impl Level {
 }
 
 impl Reached {
-    /// Nothing is given away, because the caller has nothing to do it with.
+    /// Returns no confinement, because the caller has no confiner.
     pub fn without_means(policy: Policy) -> Self {
         Self {
             policy,
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Best effort goes on without namespaces and says why; `required` does not.
+    /// Best effort goes on without namespaces and reports why; `required` does not.
     #[test]
     fn a_container_that_refuses_namespaces_is_named() {
         let reached = decide(Policy::BestEffort, &[], &in_container()).unwrap();

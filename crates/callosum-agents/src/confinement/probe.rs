@@ -36,7 +36,7 @@ pub enum Missing {
         /// The system's error number.
         error: i32,
     },
-    /// The trial could not be made, or did not say how it ended.
+    /// The trial could not run, or did not report its end.
     #[error("it could not be tested")]
     Untried,
     /// No such thing exists on this system.
@@ -84,8 +84,8 @@ impl System {
         self.namespaces.is_ok() || self.landlock.is_ok()
     }
 
-    /// Has the server's program, which is this one, give away each layer by itself and do nothing
-    /// then.
+    /// Makes the server's program, which is this one, give up each privilege by itself and do
+    /// nothing after that.
     ///
     /// Costs one to four starts of it. `program` is the server's, `temporary` a private folder.
     pub fn try_out(server: &ForkServer, program: &Path, temporary: &Path, disk: &Disk) -> Self {

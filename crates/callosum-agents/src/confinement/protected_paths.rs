@@ -32,7 +32,7 @@ pub enum DeniedPath {
 }
 
 impl Protected {
-    /// Whether a path is protected, or part of what is.
+    /// Whether a path is protected, or part of a protected one.
     pub(super) fn covers(&self, path: &Path) -> bool {
         let named = |root: &PathBuf| {
             let Ok(rest) = path.strip_prefix(root) else {
@@ -100,7 +100,7 @@ impl Protected {
     }
 }
 
-/// A path without what leads nowhere or back, as far as its words tell.
+/// Returns a path without `.` and `..`, by its text alone.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -17,7 +17,7 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 pub struct LastTranscript(Arc<Mutex<Option<Vec<u8>>>>);
 
 impl LastTranscript {
-    /// They, once; nothing where no client was held that keeps any.
+    /// Takes the records, once; `None` if no sandboxed client keeps any.
     pub fn take(&self) -> Option<Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -156,7 +156,7 @@ impl Caller {
         ))
     }
 
-    /// The body of a good answer, or what a bad one says.
+    /// Returns the body of a good response, or the error of a bad one.
     pub(crate) fn judged(
         &self,
         address: &str,

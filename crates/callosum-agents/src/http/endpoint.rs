@@ -36,7 +36,7 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// Reads an endpoint; `with_key` says whether a key is to be sent there.
+    /// Reads an endpoint; `with_key` is whether a key is to be sent there.
     pub fn parse(text: &str, with_key: bool) -> Result<Self, EndpointError> {
         let no_url = || EndpointError::NoUrl {
             text: text.to_owned(),
@@ -69,7 +69,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// Whether what is sent there is encrypted.
+    /// Whether the connection is encrypted.
     pub fn is_secure(&self) -> bool {
         self.secure
     }

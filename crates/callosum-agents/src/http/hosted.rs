@@ -95,7 +95,8 @@ impl Provider {
         })
     }
 
-    /// Says what is offered: that there is a key for a provider that is known is all that is free.
+    /// Returns its offer: only the existence of a key for a known provider can be checked without
+    /// cost.
     pub(super) fn look(&self) -> Look {
         Look {
             version: None,

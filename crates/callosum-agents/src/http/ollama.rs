@@ -36,8 +36,8 @@ pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
 
 /// Asks a model.
 ///
-/// Says how large the window is to be: a prompt that does not fit Ollama's default one is cut at
-/// its beginning, without a word.
+/// Sets the size of the window: Ollama silently cuts a prompt that does not fit its default window
+/// at the beginning.
 pub(super) fn ask(
     caller: &Caller,
     model: &str,

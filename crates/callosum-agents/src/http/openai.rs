@@ -40,7 +40,8 @@ pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
     })
 }
 
-/// Waits until `/health` of a llama.cpp server is well: until then it refuses connections, or says that it loads.
+/// Waits until `/health` of a llama.cpp server is well: until then it refuses connections, or
+/// reports that it loads.
 pub(super) fn wait_until_ready(
     caller: &Caller,
     alive: &mut dyn FnMut() -> bool,
@@ -60,8 +61,8 @@ pub(super) fn wait_until_ready(
 
 /// Asks a model.
 ///
-/// Streams where the server does, with counts where it takes that option: one that refuses either
-/// is asked once more for the whole answer.
+/// Streams if the server does, with counts if it supports that option: one that refuses either is
+/// asked once more for the whole answer.
 pub(super) fn ask(
     caller: &Caller,
     model: &str,
@@ -263,7 +264,8 @@ impl Stream {
     }
 }
 
-/// Tokens as a server counts them; nothing where one of the numbers is none that can be, or nothing was counted.
+/// Returns the tokens as a server counts them; `None` if a number is impossible, or nothing was
+/// counted.
 fn counted(usage: &Value) -> Option<Event> {
     let count = |way: &str| match usage.pointer(way) {
         None | Some(Value::Null) => Some(0),

@@ -28,7 +28,7 @@ const FEWEST: u64 = 128;
 /// Text that a model is shown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Material {
-    /// All of it, to stand at the end of a prompt.
+    /// The whole text, for the end of a prompt.
     pub(super) text: String,
     /// Bytes of it that are the digest.
     pub(super) digest_bytes: usize,
@@ -116,7 +116,8 @@ fn named(request: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A file of the tree as text, without secrets, escapes and tags of clients; `None` for what is no such file.
+/// Reads a file of the tree as text, without secrets, escapes and tags of clients; `None` if it is
+/// no such file.
 fn read(disk: &Disk, root: &Path, path: &str) -> Option<String> {
     let relative = Path::new(path);
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_));

@@ -24,7 +24,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// Longest interval between two reports of a wait.
 const EACH: Duration = Duration::from_secs(1);
 
-/// When a server wants to be asked again, as the headers of its refusal say.
+/// Returns the time of the next try that a server asks for in the headers of its refusal.
 pub(super) fn reset(headers: &HeaderMap) -> Option<Reset> {
     if let Some(wait) = header(headers, "retry-after") {
         if let Ok(seconds) = wait.parse() {
@@ -56,7 +56,7 @@ fn spoken(seconds: u64) -> String {
     }
 }
 
-/// From one time of day to another, as HTTP writes them; nothing where it has passed.
+/// Returns the time from one HTTP date to another, zero if it has passed; `None` if one is invalid.
 fn between(now: &str, then: &str) -> Option<Duration> {
     let at = |text| rfc2822::parse(text).ok().map(|time| time.timestamp());
     let after = at(then)?.duration_since(at(now)?);

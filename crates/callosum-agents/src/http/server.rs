@@ -53,7 +53,7 @@ impl Server {
         })
     }
 
-    /// Asks what it offers.
+    /// Requests its offer.
     pub(super) fn look(&self) -> Result<Look, ErrorText> {
         match self {
             Self::OpenAi(caller) => openai::look(caller),
@@ -64,7 +64,8 @@ impl Server {
         }
     }
 
-    /// Waits until a server with OpenAI's interface has loaded its model, for as long as `alive` says so.
+    /// Waits until a server with OpenAI's interface has loaded its model, as long as `alive`
+    /// returns true.
     pub(super) fn wait_until_ready(
         &self,
         alive: &mut dyn FnMut() -> bool,

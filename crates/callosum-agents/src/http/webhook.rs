@@ -36,7 +36,7 @@ pub struct Posted {
     /// The time to wait before the next post, if the response gives one: after a refusal, or
     /// because this was the last that is allowed for now.
     pub after: Option<Duration>,
-    /// The beginning of what it says.
+    /// The beginning of its body.
     pub words: String,
 }
 
@@ -54,7 +54,7 @@ pub struct Unposted {
 }
 
 impl Webhook {
-    /// Prepares to post to an address. Reads the certificates that this machine believes, where it is one of https.
+    /// Prepares to post to an address. For https, reads the certificates that this machine trusts.
     pub fn new(address: &str) -> Result<Self, NoWebhook> {
         let endpoint = Endpoint::parse(address.trim(), true).map_err(|_| NoWebhook)?;
         let mut config = Agent::config_builder()
@@ -119,7 +119,7 @@ fn seconds(seconds: f64) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// CALC-SEC-1: the address goes nowhere in the clear, and no error says it.
+    /// CALC-SEC-1: the address is never sent in the clear, and no error contains it.
     #[test]
     fn an_address_is_of_https_or_of_this_machine() {
         for address in [

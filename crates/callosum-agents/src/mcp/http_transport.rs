@@ -251,7 +251,7 @@ fn legacy(
     Some(StreamableHttpPostResponse::Json(error, None))
 }
 
-/// Takes in a field of an event.
+/// Processes a field of an event.
 fn take(event: &mut Sse, line: &str) {
     let (field, value) = line.split_once(':').unwrap_or((line, ""));
     let value = value.strip_prefix(' ').unwrap_or(value);

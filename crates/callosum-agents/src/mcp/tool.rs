@@ -137,7 +137,7 @@ fn describe(tool: &Tool) -> ServerTool {
 pub(super) struct Listed {
     /// The server's description of it.
     pub(super) info: ServerTool,
-    /// The tool, where that is one.
+    /// The tool, if it is a valid one.
     pub(super) tool: Option<Tool>,
 }
 

@@ -181,8 +181,8 @@ where
     }
 }
 
-/// All that a server lists as its tools. A list that is not as the protocol says is taken entry by entry, so that
-/// one that is no tool costs none of the others.
+/// Lists all tools of a server. An invalid list is read entry by entry, so that one bad entry does
+/// not cost the others.
 async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, ErrorText> {
     let mut listed: Vec<Listed> = Vec::new();
     let mut cursor = None;

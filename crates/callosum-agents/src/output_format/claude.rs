@@ -55,7 +55,7 @@ pub(super) fn system(hearing: &mut StreamState, event: &Value) {
 /// The tool by which a model gives its answer in the requested form.
 const FORM: &str = "StructuredOutput";
 
-/// A part of a message that is being written, which counts and is heard again as a whole.
+/// Processes a part of a message that is being written; the whole message follows later.
 fn part(hearing: &mut StreamState, event: &Value) {
     if text(event, &["parent_tool_use_id"]).is_some() {
         return;
@@ -220,8 +220,8 @@ pub(super) fn end(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// Whether a run ended before its answer did: at a limit of turns, at the model's own, or, as older versions
-/// say without calling it an error, while it worked.
+/// Whether a run ended before its answer did: at a limit of turns, at the model's own, or while it
+/// worked, which older versions report without calling it an error.
 fn is_cut(event: &Value, is_error: bool) -> bool {
     let stop = text(event, &["stop_reason"]);
     let subtype = text(event, &["subtype"]).unwrap_or_default();

@@ -44,7 +44,7 @@ pub enum ClientError {
         /// Its words.
         words: String,
     },
-    /// The answer broke off; what came of it is no answer.
+    /// The answer broke off; the part before that is no answer.
     #[error("was cut off in the middle of its answer{}", after_colon(words))]
     CutStream {
         /// Its words, if any.
@@ -56,7 +56,7 @@ pub enum ClientError {
         /// Its words.
         words: String,
     },
-    /// The model says, in the form that was asked for, that it cannot answer.
+    /// The model reports, in the requested form, that it cannot answer.
     #[error("reports that it cannot answer: {words}")]
     Declined {
         /// Its words.
@@ -97,7 +97,7 @@ pub enum ClientError {
     /// The program does not speak its protocol.
     #[error("does not speak its protocol: {words}")]
     NotSpoken {
-        /// What it did instead.
+        /// Its actual behavior.
         words: String,
     },
     /// It ended without an answer, having been refused a tool by us.
@@ -121,7 +121,7 @@ pub enum ClientError {
         /// The problem.
         words: String,
     },
-    /// It says that it failed, for none of the reasons above.
+    /// It reports a failure, for none of the reasons above.
     #[error("failed: {words}")]
     Other {
         /// Its words.
@@ -331,7 +331,7 @@ fn is_variable(word: &str) -> bool {
     word.contains('_') && word.starts_with(|c: char| c != '_') && word.chars().all(is_shouted)
 }
 
-/// Whether a server that was given a key says that it is none.
+/// Whether a server rejects a key as invalid.
 fn refuses_a_key(words: &str) -> bool {
     let lower = words.to_lowercase();
     [

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::client_error::ClientError;
 use crate::sanitize::fit_shortly;
 
-/// Longest phrase that tells when a limit is lifted, in bytes.
+/// Longest phrase about the end of a limit, in bytes.
 const LONGEST_RESET: usize = 60;
 
 /// A client's complaint, before it is classified.
@@ -19,18 +19,18 @@ const LONGEST_RESET: usize = 60;
 pub(crate) struct ErrorText {
     /// Its words, as they came.
     pub(crate) words: String,
-    /// The status of the HTTP answer, where it says one.
+    /// The status of the HTTP answer, if there is one.
     pub(crate) status: Option<u64>,
     /// Its own or its provider's name for the kind of error.
     pub(crate) kind: Option<String>,
-    /// When it may be asked again, where it says so apart from its words.
+    /// The time of the next try, if it is reported apart from the words.
     pub(crate) resets: Option<Reset>,
 }
 
 /// When a service that refused takes questions again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reset {
-    /// In words that go after a verb: `in 20 s`.
+    /// The time, in words that go after a verb: `in 20 s`.
     pub(crate) words: String,
     /// The time after the refusal, if known.
     pub(crate) after: Option<Duration>,
@@ -282,7 +282,7 @@ fn hits_a_limit(lower: &str) -> bool {
 /// Most words between a person and their limit, including the last, which is the limit.
 const MOST_BEFORE_LIMIT: usize = 4;
 
-/// Beginnings of a line by which programs say that they failed.
+/// Beginnings of a line with which programs report a failure.
 const ERRORS: [&str; 5] = [
     "api error:",
     "claude ai usage limit reached",
@@ -291,11 +291,11 @@ const ERRORS: [&str; 5] = [
     "you've hit your ",
 ];
 
-/// Longest line that says no more than that something failed, in bytes.
+/// Longest line with nothing but a failure, in bytes.
 const LONGEST_ERROR: usize = 500;
 
-/// Whether a text that ought to be an answer is only one line that says what went wrong, as some programs write
-/// it where their answers stand, and end well. What cites a place of the tree says something of the tree.
+/// Whether a text in place of an answer is only one line about an error, as some programs write it
+/// before they end well. A text that cites a place of the tree is about the tree.
 pub(super) fn is_only_an_error(text: &str) -> bool {
     let text = text.trim();
     let line = text.trim_start_matches('[').to_lowercase();
@@ -305,7 +305,7 @@ pub(super) fn is_only_an_error(text: &str) -> bool {
         && citation::find(text).is_empty()
 }
 
-/// A status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
+/// Finds a status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
 fn status_in(lower: &str) -> Option<u64> {
     let places = [
         "status code ",

@@ -11,7 +11,7 @@ use super::wrapping::{behind_wrapping, without_marks};
 /// its tools read may write long ones.
 pub(super) const LONGEST_EVENT: usize = 8 * 1024 * 1024;
 
-/// Most bytes that are kept of what is no event.
+/// Most bytes that are kept of output without events.
 const MOST_UNREAD: usize = 1024 * 1024;
 
 /// Finds JSON values in pieces of bytes, in time linear to their length.
@@ -38,7 +38,7 @@ impl Events {
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Takes in the next bytes and hands on each value that is complete.
+    /// Adds the next bytes and passes each complete value on.
     pub(crate) fn push(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Value)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.line.len() + piece.len() > LONGEST_EVENT {
@@ -92,9 +92,10 @@ impl Events {
     }
 }
 
-/// Hands on the values that some bytes consist of; `false` where they begin with none.
+/// Passes the values on that some bytes consist of; `false` if they begin with none.
 ///
-/// Between two values may be terminal sequences and separators of lines that are none of JSON's (U+2028).
+/// Between two values there may be terminal sequences and separators of lines that are none of
+/// JSON's (U+2028).
 fn hand_on(bytes: &[u8], each: &mut dyn FnMut(&Value)) -> bool {
     let mut any = false;
     let mut rest = bytes;

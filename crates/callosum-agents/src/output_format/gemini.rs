@@ -116,7 +116,7 @@ fn document(hearing: &mut StreamState, event: &Value) {
     hearing.model = busiest(models, &["tokens", "candidates"]);
 }
 
-/// Says that each request to a model failed, where the statistics of the document count them so.
+/// Returns an error if each request to a model failed, by the statistics of the document.
 fn failed_requests(event: &Value) -> Option<String> {
     let models = at(event, &["stats", "models"])?.as_object()?;
     let counted = |name: &str| -> u64 {
@@ -155,7 +155,7 @@ pub(super) fn broke_off(records: &[u8]) -> Option<ErrorText> {
 /// Start of the reasons for which answers ended, in telemetry.
 const REASONS: &str = "\"gen_ai.response.finish_reasons\": [";
 
-/// Whether the records have telemetry that tells why answers ended.
+/// Whether the records have telemetry with the reasons for which answers ended.
 pub(super) fn tells_reasons(records: &[u8]) -> bool {
     String::from_utf8_lossy(records).contains(REASONS)
 }

@@ -20,7 +20,7 @@ use crate::{
     template::Template,
 };
 
-/// Longest time for each question: a client loads a whole runtime before it says a word.
+/// Longest time for each question: a client loads a whole runtime before its first output.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// Performs the handshake with a client: two short runs without a model.
@@ -64,7 +64,8 @@ pub(crate) fn handshake(
     }
 }
 
-/// Asks a client for its version: the health check, which costs nothing. Says how long it took.
+/// Asks a client for its version: the health check, which costs nothing. Returns the time that it
+/// took.
 pub(crate) fn ping(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
@@ -120,8 +121,8 @@ fn recent_enough(client: Option<&Client>, version: Option<Version>) -> Result<()
     }
 }
 
-/// Runs the program of the template with other arguments, and says what it wrote: help may come on
-/// either output.
+/// Runs the program of the template with other arguments, and returns its output: help may come on
+/// either stream.
 fn say(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,

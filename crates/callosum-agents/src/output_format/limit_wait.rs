@@ -46,7 +46,7 @@ impl LimitWait {
         }
     }
 
-    /// Takes in a line of standard error. Returns the complaint once its waits exceed the bound.
+    /// Processes a line of standard error. Returns the complaint once its waits exceed the bound.
     pub(super) fn hear(&mut self, line: &str, now: Instant) -> Option<ErrorText> {
         let line = line.trim();
         let announced = announced(line);
@@ -57,7 +57,7 @@ impl LimitWait {
         self.refuse(line, announced.unwrap_or_default(), now)
     }
 
-    /// Takes in that the server refused because of a limit and that the client announces to wait.
+    /// Records that the server refused because of a limit, and the wait that the client announces.
     pub(super) fn refuse(
         &mut self,
         words: &str,
@@ -75,7 +75,7 @@ impl LimitWait {
         })
     }
 
-    /// Takes in that the client goes on with its work.
+    /// Records that the client continues its work.
     pub(super) fn goes_on(&mut self, now: Instant) {
         self.is_refused = false;
         if let Some(since) = self.since.take() {

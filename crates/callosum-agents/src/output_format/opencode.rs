@@ -70,8 +70,9 @@ pub(super) fn broke_off(database: &[u8]) -> Option<ErrorText> {
     Some(ErrorText::of_kind(kind, &words))
 }
 
-/// That a prompt did not fit the model, where the database of opencode shows it: by way of ACP it sums the prompt up by
-/// itself then and goes on with that, in messages one right behind the other, and says nothing of it.
+/// Returns the evidence in opencode's database that a prompt did not fit the model. Over ACP it
+/// silently summarizes the prompt by itself then and continues with that, in messages one right
+/// after the other.
 pub(super) fn overflowed(database: &[u8]) -> Option<ErrorText> {
     let words = "its database shows that the model's server rejected a prompt as too long, and \
                  that it continued with a summary of it";

@@ -7,7 +7,7 @@ use std::{
 
 use callosum_host::process::Heartbeat;
 
-/// When the uses that are open were first heard of.
+/// Times at which the open uses were first reported.
 #[derive(Debug, Default)]
 pub(crate) struct OpenTools {
     heard: BTreeMap<String, Instant>,
@@ -24,7 +24,7 @@ impl OpenTools {
         }
     }
 
-    /// Takes in which uses are open, now.
+    /// Records the uses that are open now.
     pub(crate) fn hear(&mut self, open: &BTreeSet<String>) {
         self.note(open, Instant::now());
         if let Some(pulse) = &self.pulse {

@@ -35,11 +35,11 @@ use crate::{
     template::{Filling, Template},
 };
 
-/// Longest silence of a client whose entry says nothing else: a model may think for a minute
-/// before its first word.
+/// Longest silence of a client whose entry sets none: a model may think for a minute before its
+/// first word.
 pub const DIALECT_QUIET: Duration = Duration::from_mins(2);
 
-/// Longest time in all of a client whose entry says nothing else.
+/// Longest time in all of a client whose entry sets none.
 pub const DIALECT_TOTAL: Duration = Duration::from_mins(15);
 
 /// Most bytes on a client's standard output: what its tools read is in it, too.
@@ -51,7 +51,7 @@ const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 /// Number of a client's last lines that are searched for the reason of its silence.
 const LAST_LINES: usize = 8;
 
-/// Longest line that says what a client is doing, in bytes.
+/// Longest line about a client's activity, in bytes.
 pub(crate) const LONGEST_DOING: usize = 100;
 
 /// Runs a client once and judges its answer.
@@ -398,7 +398,7 @@ impl Listener for OutputListener {
         self.give_up(complaint);
     }
 
-    /// The text of the last message; of plain text, all of it.
+    /// Returns the text of the last message; of plain text, all of it.
     fn partial(&self) -> Option<String> {
         let text = match self.dialect {
             Dialect::Text => String::from_utf8_lossy(&self.plain),

@@ -28,18 +28,19 @@ use crate::{
 pub(crate) struct StreamState {
     /// The text of the last message.
     pub(crate) text: String,
-    /// The longest text of a whole message before it that no tool was used after, where a client may ask once more by itself.
+    /// The longest text of a whole earlier message after which no tool was used, for a client that
+    /// may ask once more by itself.
     pub(super) earlier: String,
     /// The message that the text belongs to, if its parts come one by one and no tool was used
     /// since.
     pub(super) message: Option<String>,
-    /// An answer in the form that was asked for, where the client hands that over apart.
+    /// An answer in the requested form, if the client sends it separately.
     pub(crate) structured: Option<Value>,
     /// Whether the client reported that it is done, and done well.
     pub(crate) finished: bool,
     /// The reported reason for its failure.
     pub(crate) failure: Option<ErrorText>,
-    /// Whether its exit code says no more than that an answer has not the form that was asked for.
+    /// Whether its exit code means no more than that an answer has not the requested form.
     pub(super) excused: bool,
     /// Its last complaint without a failure.
     pub(crate) warning: Option<String>,
@@ -47,7 +48,7 @@ pub(crate) struct StreamState {
     pub(super) stalls: u32,
     /// The reason why it stopped in the middle, unless it continues after all.
     pub(super) stopped: Option<ErrorText>,
-    /// Tokens, where it counted.
+    /// Tokens, if it counted.
     pub(crate) tokens: Option<Tokens>,
     /// The model that answered.
     pub(crate) model: Option<String>,
@@ -67,7 +68,7 @@ pub(crate) struct StreamState {
     pub(super) unread: String,
     /// The wait for a limit that it announced in an event, and in which words, until that is taken.
     pub(super) limit: Option<(String, Duration)>,
-    /// Whether the part of it that is being written is the answer in the form that was asked for.
+    /// Whether the part that is being written is the answer in the requested form.
     pub(super) in_form: bool,
 }
 
@@ -90,7 +91,7 @@ pub(crate) struct Tokens {
 pub(crate) struct ParsedOutput {
     /// The text of the answer.
     pub(crate) summary: String,
-    /// The rest of what was heard.
+    /// The rest of the state.
     pub(crate) hearing: StreamState,
 }
 
@@ -125,7 +126,7 @@ impl StreamState {
         }
     }
 
-    /// Holds what was heard against what the client wrote into its transcript, where that was kept.
+    /// Checks the answer against the client's transcript, if there is one.
     pub(crate) fn hold_against(&mut self, client: Option<&Client>, transcript: Option<Vec<u8>>) {
         let (Some(client), Some(transcript)) = (client, transcript) else {
             return;
@@ -169,9 +170,11 @@ impl StreamState {
         }
     }
 
-    /// Takes plain text for the answer of a client that wrote no event at all, although events were asked for.
+    /// Takes plain text for the answer of a client that wrote no event at all, although events were
+    /// requested.
     ///
-    /// Gemini CLI does so now and then (pal-mcp-server#290). What only says what went wrong is no answer.
+    /// Gemini CLI does so now and then (pal-mcp-server#290). Text that only reports an error is no
+    /// answer.
     pub(super) fn take_plain_answer(&mut self) {
         if self.events > 0 || self.finished || self.failure.is_some() {
             return;
@@ -182,7 +185,7 @@ impl StreamState {
         }
     }
 
-    /// Says what all of it amounts to, the program having ended like this.
+    /// Returns the result of the whole output, for a program that ended like this.
     pub(crate) fn conclude(
         mut self,
         ending: Ending,
@@ -268,9 +271,9 @@ impl StreamState {
 
 /// Result of matching an object with the requested form.
 enum Form {
-    /// It has, and says something.
+    /// It has the form, and a text.
     Summary(String),
-    /// It has, and says nothing.
+    /// It has the form, and no text.
     Empty,
     /// It has not.
     Other,
@@ -291,7 +294,7 @@ pub(super) fn text<'v>(value: &'v Value, way: &[&str]) -> Option<&'v str> {
     at(value, way)?.as_str()
 }
 
-/// A whole number in an event, 0 where there is none; one that counts nothing is more than
+/// Returns a whole number in an event, 0 if there is none; an impossible count becomes more than
 /// [`MOST_TOKENS`].
 pub(super) fn count(value: &Value, way: &[&str]) -> u64 {
     match at(value, way) {

@@ -48,7 +48,7 @@ pub(crate) struct ToolResults {
 }
 
 impl ToolResults {
-    /// Takes note that a tool is used, by the client's own name for that use.
+    /// Records that a tool is used, by the client's own name for that use.
     pub(super) fn begin(&mut self, id: Option<&str>, tool: Option<&str>) {
         let (Some(id), Some(tool)) = (id, tool) else {
             return;
@@ -59,15 +59,15 @@ impl ToolResults {
         }
     }
 
-    /// Takes note that a tool may be used from now on and none is that may have been before, of a client that tells of a use
-    /// when it is over.
+    /// Records that a tool may be used from now on, and that earlier possible uses are over. For a
+    /// client that reports a use when it is over.
     pub(crate) fn may_begin(&mut self) {
         self.none_is_used();
         self.unreported += 1;
         self.open.insert(format!("untold {}", self.unreported));
     }
 
-    /// Takes note that no tool is used.
+    /// Records that no tool is used.
     pub(crate) fn none_is_used(&mut self) {
         self.open.clear();
     }
@@ -77,7 +77,7 @@ impl ToolResults {
         &self.open
     }
 
-    /// Takes in what a use gave back: a text, or a list of parts that have one.
+    /// Processes the result of a use: a text, or a list of parts that have one.
     pub(crate) fn end(&mut self, id: Option<&str>, result: Option<&Value>) {
         if let Some(id) = id {
             self.open.remove(id);

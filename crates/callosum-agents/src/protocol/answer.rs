@@ -15,7 +15,7 @@ use crate::{
 /// Longest summary, in bytes of UTF-8 (seed CAL §3.2: 10 KB).
 pub const LONGEST_SUMMARY: usize = 10 * 1024;
 
-/// The key of an answer's metadata that says what it cost, in US dollars.
+/// The key of an answer's metadata for its cost, in US dollars.
 const COST_KEY: &str = "cost_usd";
 
 /// A valid answer (seed CAL §6.1).
@@ -74,7 +74,7 @@ pub enum AnswerError {
         /// The actual value.
         found: String,
     },
-    /// The executor says that it failed (seed CAL §6.4). Its words are masked and cut short.
+    /// The executor reports a failure (seed CAL §6.4). Its words are masked and cut short.
     #[error("the executor reports: {words}")]
     Failed {
         /// Its words.
@@ -90,7 +90,7 @@ pub enum AnswerError {
     TooLong {
         /// Its length.
         bytes: usize,
-        /// The answer, valid but for its length, so that nothing of it is lost.
+        /// The answer, valid except for its length, so that nothing of it is lost.
         answer: Box<Answer>,
     },
     /// `checksum` is not 64 hexadecimal digits.
@@ -119,10 +119,10 @@ impl AnswerError {
     }
 }
 
-/// Judges the bytes that an executor answered with.
+/// Checks the bytes of an executor's answer.
 ///
-/// A checksum may be absent only where the executor has no `checksum_support`; one that is there
-/// must match in any case.
+/// A checksum may be absent only if the executor has no `checksum_support`; one that is there must
+/// match in any case.
 pub fn parse_answer(bytes: &[u8], capabilities: Capabilities) -> Result<Answer, AnswerError> {
     let object = read_object(bytes)?;
     match field(&object, "status", "a string", Value::as_str)? {

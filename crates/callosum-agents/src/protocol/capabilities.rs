@@ -14,7 +14,7 @@ pub struct Described {
     pub version: Option<String>,
 }
 
-/// Reads the answer to `capabilities`. What it does not mention, it cannot do.
+/// Reads the answer to `capabilities`. A capability that it does not mention is absent.
 pub fn parse_capabilities(bytes: &[u8]) -> Result<Described, Unreadable> {
     let object = read_object(bytes)?;
     let reported = field(&object, "capabilities", "an object", Value::as_object)?;

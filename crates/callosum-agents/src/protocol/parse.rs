@@ -19,7 +19,7 @@ pub enum Unreadable {
         /// The first byte that does not belong.
         at: usize,
     },
-    /// The text is not JSON, says a key twice, or holds a number that nothing can.
+    /// The text is not JSON, has a duplicate key, or holds an impossible number.
     #[error("the answer is not JSON: {fault}")]
     NotJson {
         /// The fault, with its place.

@@ -19,11 +19,11 @@ const SHORTEST_SUMMARY: usize = 2_048;
 const COMMANDS: [char; 5] = ['/', '!', '#', '@', '?'];
 
 impl Request {
-    /// The question and all that belongs to it, in words.
+    /// Returns the question and all that belongs to it, in words.
     ///
-    /// The question comes first, as it was asked; behind a line of ours where a client would take it for
-    /// a command of its own. A request without a context, as in the handshake,
-    /// is its question alone.
+    /// The question comes first, as it was asked; after a line of ours if a client would take it
+    /// for a command of its own. A request without a context, as in the handshake, is its question
+    /// alone.
     pub fn spoken(&self) -> String {
         let mut text = self.spoken_plainly();
         if self.context().is_some() {
@@ -53,7 +53,7 @@ impl Request {
         text
     }
 
-    /// The same for a model that can open no file: what it may lean on comes with the question.
+    /// Returns the same for a model that can open no file: its sources come with the question.
     pub fn spoken_with(&self, material: &str) -> String {
         let Some(context) = self.context() else {
             return self.prompt.clone();

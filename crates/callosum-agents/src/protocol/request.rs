@@ -73,10 +73,10 @@ impl Request {
         }
     }
 
-    /// The same question once more, after an answer whose summary had `bytes` bytes.
+    /// Returns the same question once more, after an answer whose summary had `bytes` bytes.
     ///
-    /// The prompt says how long a summary may be, and `metadata.context.max_summary_bytes` says
-    /// it to a program.
+    /// The prompt gives the longest length of a summary, and `metadata.context.max_summary_bytes`
+    /// gives it to a program.
     #[must_use]
     pub fn shorter(&self, bytes: usize) -> Self {
         let mut again = self.clone();

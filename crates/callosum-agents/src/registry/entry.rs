@@ -18,7 +18,7 @@ pub enum EntryFault {
         /// The key.
         key: &'static str,
     },
-    /// A value is not what it may be.
+    /// A value is not an allowed one.
     #[error("`{key}` must be {allowed}")]
     Invalid {
         /// The key.
@@ -117,7 +117,7 @@ impl Executor {
     }
 }
 
-/// Writes an executor over an entry: keys keep their places, and what is unset goes away.
+/// Writes an executor over an entry: keys keep their places, and unset values are removed.
 pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
     if !entry.is_object() {
         *entry = Value::Object(Map::new());

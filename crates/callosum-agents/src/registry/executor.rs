@@ -22,7 +22,7 @@ const MCP_TEMPLATE: &str = "{self} executor run mcp";
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
 
-/// The key of an entry that says why it is inactive.
+/// The key of an entry for the reason why it is inactive.
 const INACTIVE_REASON: &str = "inactive_reason";
 
 /// Longest reason that an entry keeps, in bytes.
@@ -35,7 +35,7 @@ pub struct Executor {
     pub id: String,
     /// The way to reach it.
     pub kind: Kind,
-    /// Its own version, as it says itself.
+    /// Its own version, as it reports it.
     pub version: String,
     /// Whether its handshake succeeded. Nothing but a handshake or a health check sets it.
     pub status: Status,
@@ -47,9 +47,9 @@ pub struct Executor {
     pub last_validated: Option<String>,
     /// Its protocol, if that is not the seed's own JSON.
     pub protocol: Option<String>,
-    /// Longest silence that it may keep, in milliseconds, where it needs another than the rest.
+    /// Longest allowed silence, in milliseconds, if it needs another than the rest.
     pub quiet_ms: Option<u64>,
-    /// Longest time that it may take, in milliseconds, where it needs another than the rest.
+    /// Longest allowed time, in milliseconds, if it needs another than the rest.
     pub total_ms: Option<u64>,
     /// Names of environment variables that it is given beyond the common ones.
     pub pass_environment: Vec<String>,
@@ -225,12 +225,12 @@ impl Executor {
         }
     }
 
-    /// Whether it can be handed a task: a server of tools can where its entry names one that takes a prompt.
+    /// Whether it takes tasks: a tool server does if its entry names a tool that takes a prompt.
     pub fn takes_tasks(&self) -> bool {
         self.kind != Kind::Mcp || self.tool.is_some()
     }
 
-    /// Whether it is somewhere else, so that what is started is this program, which asks it there.
+    /// Whether it is on another host, so that the command is this program, which asks it there.
     pub fn is_remote(&self) -> bool {
         match self.kind {
             Kind::Http => true,
@@ -268,7 +268,7 @@ impl Executor {
         }
     }
 
-    /// Grants the requirements of a known client, where the entry sets nothing.
+    /// Grants the requirements of a known client, for settings that the entry leaves out.
     ///
     /// An entry of another program is not changed: a person has to set its requirements.
     pub fn grant_needs(&mut self) {
@@ -306,12 +306,12 @@ impl Executor {
         }
     }
 
-    /// The longest silence that it may keep, where its entry says.
+    /// Returns the longest allowed silence, if its entry sets one.
     pub fn quiet(&self) -> Option<Duration> {
         self.quiet_ms.map(Duration::from_millis)
     }
 
-    /// The longest time that it may take, where its entry says.
+    /// Returns the longest allowed time, if its entry sets one.
     pub fn total(&self) -> Option<Duration> {
         self.total_ms.map(Duration::from_millis)
     }

@@ -25,7 +25,7 @@ use crate::confinement::{Policy, led_elsewhere};
 /// Bytes of a file that are in memory at once while it is hashed.
 const PIECE: usize = 256 * 1024;
 
-/// Keys of an entry that say how far plans may rely on it.
+/// Keys of an entry that limit how far plans may rely on it.
 const GOVERNED: [&str; 2] = ["trust_tier", "sensitive_fields"];
 
 /// Characters that may surround the name of a file in a word: `--tool=ask.py`, `exec ./ask "$1";`.
@@ -34,9 +34,10 @@ const AROUND_NAMES: &[char] = &[
 ];
 
 impl Executor {
-    /// Identifies what the entry says about which program runs and what it is given.
+    /// Identifies the program and its input, by the entry.
     ///
-    /// Two entries with one fingerprint say the same; a status, a version or a name may differ.
+    /// Two entries with one fingerprint are equal in that; a status, a version or a name may
+    /// differ.
     pub fn fingerprint(&self) -> Checksum {
         checksum(&self.decisive())
     }
@@ -121,8 +122,8 @@ fn checksum(decisive: &Value) -> Checksum {
         .expect("strings have a canonical form")
 }
 
-/// For each name in a template, or implied by it, that leads to a regular file: the file's SHA-256 where it is in the
-/// project, where it leads where only the name is.
+/// Returns for each name in a template, or implied by it, that leads to a regular file: the file's
+/// SHA-256 if it is in the project, or its target if only the name is.
 fn named_files(
     template: &str,
     disk: &Disk,

@@ -6,14 +6,14 @@ use std::{ffi::OsString, path::Path};
 /// names the budget that its own delegations count against; it is no secret.
 const COMMON: [&str; 3] = ["PATH", "HOME", "CAL_BUDGET"];
 
-/// A name that holds one of these passes only where it is listed itself (seed CAL §8.3).
+/// A name that contains one of these passes only if it is listed itself (seed CAL §8.3).
 const SENSITIVE: [&str; 4] = ["API_KEY", "SECRET", "TOKEN", "PASSWORD"];
 
-/// Chooses what is passed on of what is `available`.
+/// Chooses the variables in `available` that are passed on.
 ///
-/// `PATH` and `HOME` always; of the rest what `listed` names, either whole (`OLLAMA_HOST`) or by
-/// its beginning (`OLLAMA_*`). Such a beginning never covers a name that sounds like a secret.
-/// `PWD` and `TMPDIR` are the folders that the child starts in and may write to.
+/// `PATH` and `HOME` always; of the rest those that `listed` names, either whole (`OLLAMA_HOST`) or
+/// by a prefix (`OLLAMA_*`). Such a prefix never covers a name that sounds like a secret. `PWD` and
+/// `TMPDIR` are the folders that the child starts in and may write to.
 pub fn environment(
     listed: &[String],
     available: &[(OsString, OsString)],

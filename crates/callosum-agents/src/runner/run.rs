@@ -51,7 +51,7 @@ pub struct ExecutionEnvironment {
     pub environment: Vec<(OsString, OsString)>,
     /// A private folder in which each run gets a folder of its own, removed afterwards.
     pub temporary: PathBuf,
-    /// Holds executors to what their entries say; without it they run as who started them.
+    /// Confines executors as their entries require; without it they run with the caller's rights.
     pub confiner: Option<Arc<Confiner>>,
     /// Receives the connections that confined executors ask for.
     pub connections: Connections,
@@ -69,7 +69,7 @@ pub struct ExecutionEnvironment {
     pub client_wait: Duration,
     /// The disk.
     pub disk: Disk,
-    /// Says whether a login was about to end that a held client renewed.
+    /// Decides whether a login that a sandboxed client renewed was about to expire.
     pub clock: Clock,
 }
 
@@ -108,7 +108,7 @@ impl Default for Timeouts {
 pub enum Sign<'a> {
     /// So many bytes of its answer have come so far.
     Answering {
-        /// Bytes of it until now.
+        /// Bytes of it so far.
         bytes: usize,
     },
     /// A line that it wrote to standard error, masked and fit for a terminal.
@@ -119,7 +119,7 @@ pub enum Sign<'a> {
     Waiting(&'a str),
     /// The next piece of its answer, as it came: neither masked nor fit for a terminal.
     Text(&'a str),
-    /// The pieces of its answer until now are none of it: it begins again.
+    /// The answer begins again: its pieces so far are discarded.
     Anew,
     /// Result of one of its tools that does more than read, as it came: neither masked nor fit for
     /// a terminal.
@@ -240,7 +240,7 @@ pub enum RunError {
         /// The executor.
         executor: String,
     },
-    /// A client says why it has no answer, or broke off.
+    /// A client reports why it has no answer, or broke off.
     #[error("`{executor}` {fault}{}", helped(advice.as_deref()))]
     Client {
         /// The executor.
@@ -282,9 +282,10 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The seed's code, where it has one.
+    /// Returns the seed's code, if it has one.
     ///
-    /// What never started has none: nothing crashed, and trying again would change nothing.
+    /// An executor that never started has none: nothing crashed, and trying again would change
+    /// nothing.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Template(_)

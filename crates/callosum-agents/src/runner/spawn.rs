@@ -25,7 +25,7 @@ pub(crate) struct SpawnSpec {
     pub(crate) input: Vec<u8>,
     /// Names of variables that are passed on, in addition to those that the entry lists.
     pub(crate) passed: &'static [&'static str],
-    /// Variables that it is given where they are not passed on.
+    /// Variables that it gets unless they are passed on.
     pub(crate) set: &'static [(&'static str, &'static str)],
     /// Most bytes on standard output.
     pub(crate) output_bytes: usize,
@@ -58,7 +58,7 @@ pub(crate) fn own_folder(
         })
 }
 
-/// Starts an executor's program and hears it out.
+/// Starts an executor's program and reads its output to the end.
 pub(crate) fn start(
     executor: &Executor,
     errand: SpawnSpec,

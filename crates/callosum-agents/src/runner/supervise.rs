@@ -27,13 +27,13 @@ const LONGEST_LINE: usize = 8 * 1024;
 
 /// Receiver of a program's standard output.
 pub(crate) trait Listener {
-    /// Takes in the next bytes, and passes on what they are a sign of.
+    /// Processes the next bytes, and passes on the sign of life in them.
     fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>));
 
     /// Returns the part of an answer so far, if it is worth keeping when no more comes.
     fn partial(&self) -> Option<String>;
 
-    /// Takes in a line of standard error, masked.
+    /// Processes a line of standard error, masked.
     fn hear_error(&mut self, _line: &str) {}
 
     /// Returns an observation that may explain why there is no answer.
@@ -42,7 +42,7 @@ pub(crate) trait Listener {
     }
 }
 
-/// Counts what comes, and keeps none of it.
+/// Listener that counts bytes, and keeps none of them.
 #[derive(Debug, Default)]
 pub(crate) struct Counting(usize);
 
@@ -72,9 +72,9 @@ pub(crate) struct Ended {
     pub(crate) elapsed: Duration,
 }
 
-/// Starts an executor's program and hears it out.
+/// Starts an executor's program and reads its output to the end.
 ///
-/// Fails where it was we who ended it.
+/// Fails if we ended it.
 pub(crate) fn hear_out(
     executor: &Executor,
     errand: SpawnSpec,
@@ -180,10 +180,10 @@ pub(crate) fn judge_ending(
     }
 }
 
-/// The end of what was written to standard error, fit to be shown.
+/// Returns the end of standard error, fit to be shown.
 ///
-/// Where there was more than is looked at, the first line has lost its beginning, and with it
-/// perhaps what a key in it is recognised by; so it goes.
+/// If there was more than is read, the first line has lost its beginning, and with it perhaps the
+/// part by which a key in it is recognized. So this line is dropped.
 pub(crate) fn last_words(heard: &[u8]) -> String {
     let first_end = heard.iter().position(|byte| *byte == b'\n');
     let whole_lines = match first_end {
@@ -193,7 +193,7 @@ pub(crate) fn last_words(heard: &[u8]) -> String {
     fit_end(&String::from_utf8_lossy(whole_lines), KEPT_COMPLAINT)
 }
 
-/// Makes signs of life out of what comes on standard error: a line is passed on when it is whole.
+/// Turns standard error into signs of life: a line is passed on when it is whole.
 #[derive(Default)]
 struct Complaints {
     /// Bytes that were not reported yet: the beginning of a line, except while it is reported.
@@ -216,7 +216,8 @@ impl Complaints {
         }
     }
 
-    /// Passes on what is there. All at once is made fit: each look for secrets costs more than a short line is long.
+    /// Passes the collected lines on. All are masked at once: each search for secrets costs more
+    /// than a short line is long.
     fn tell(&mut self, heard: &mut dyn FnMut(Sign<'_>)) {
         for line in fit(&String::from_utf8_lossy(&self.line)).split('\n') {
             heard(Sign::Line(line.trim()));

@@ -165,7 +165,7 @@ impl<'a> Tarjan<'a> {
         }
     }
 
-    /// Numbers `node` and gives what is still to be visited from it.
+    /// Numbers `node` and returns the nodes that are still to be visited from it.
     fn enter(&mut self, node: usize) -> Vec<usize> {
         self.index[node] = Some(self.next_index);
         self.low[node] = self.next_index;

@@ -180,8 +180,8 @@ pub(super) fn is_aside(folder: &str) -> bool {
 
 const EXAMPLE_FOLDERS: [&str; 6] = ["example", "examples", "demo", "demos", "sample", "samples"];
 
-/// Whether code in a documentation folder is there for the documentation: in a compiled language
-/// it is rather a package of that name.
+/// Whether code in a documentation folder serves the documentation: in a compiled language it is
+/// rather a package of that name.
 fn is_script(language: Option<Language>) -> bool {
     matches!(language, Some(Language::Python | Language::JavaScript))
 }

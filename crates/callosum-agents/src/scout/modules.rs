@@ -11,8 +11,8 @@ use super::survey::{Survey, file::SurveyedFile};
 /// A part of the product's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Module {
-    /// A path from the root: of a folder with a slash at the end; of a file; `x.*` for the files
-    /// of that stem; `x/*` for what is left of a folder whose main files are parts of their own.
+    /// A path from the root: of a folder with a slash at the end; of a file; `x.*` for the files of
+    /// that stem; `x/*` for the rest of a folder whose main files are parts of their own.
     pub(super) name: String,
     /// Its files, by their place in the survey, in order.
     pub(super) files: Vec<usize>,
@@ -88,9 +88,9 @@ impl Part {
             .sum()
     }
 
-    /// The part in finer ones, at most `room` of them; `None` where it cannot be split so.
+    /// Splits the part in finer ones, at most `room` of them; `None` if it cannot be split so.
     ///
-    /// Where its files are too many, the longest become parts of their own and the others stay
+    /// If its files are too many, the longest become parts of their own and the others stay
     /// together.
     fn split(&self, survey: &Survey, room: usize) -> Option<Vec<Part>> {
         let mut below: BTreeMap<String, Vec<usize>> = BTreeMap::new();

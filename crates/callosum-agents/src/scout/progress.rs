@@ -28,7 +28,7 @@ pub enum Phase {
 }
 
 impl Progress {
-    /// Reads a line of an executor's stderr; `None` where it is something else.
+    /// Reads a line of an executor's stderr; `None` if it is something else.
     pub fn parse(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }

@@ -21,10 +21,10 @@ use super::{
 /// Answers one request.
 ///
 /// `ping` and `capabilities` are the handshake's; any other prompt is answered by the kind that
-/// `metadata.context` names (`scan` where it names none), about its `root`, else `root`, within
-/// its `paths` and `max_summary_bytes`. The same tree gives the same bytes.
+/// `metadata.context` names (`scan` if it names none), about its `root`, else `root`, within its
+/// `paths` and `max_summary_bytes`. The same tree gives the same bytes.
 ///
-/// Never fails: what goes wrong is an answer with `status: "error"` (§6.4).
+/// Never fails: an error is an answer with `status: "error"` (§6.4).
 pub fn answer(
     disk: &Disk,
     root: &Path,

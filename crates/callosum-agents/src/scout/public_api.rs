@@ -39,13 +39,14 @@ pub(super) struct Facade<'s> {
 /// The public and internal parts of a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Surface<'s> {
-    /// The modules as others see them, in order of path; each declaration appears once, where it is met first.
+    /// The modules as other code sees them, in order of path; each declaration appears once, at its
+    /// first occurrence.
     pub(super) facades: Vec<Facade<'s>>,
     /// The files with public declarations that no package's entry leads to.
     pub(super) internal: Vec<usize>,
 }
 
-/// Reads what a tree offers to code outside of it.
+/// Collects the interface of a tree for code outside of it.
 pub(super) fn surface(survey: &Survey) -> Surface<'_> {
     let mut collected = Collected {
         survey,
@@ -69,7 +70,7 @@ pub(super) fn surface(survey: &Survey) -> Surface<'_> {
     }
 }
 
-/// A module with a body: how others name it, its file, its declaration, and what it holds.
+/// A module with a body: its name for other code, its file, its declaration, and its content.
 type Part<'s> = (String, usize, Option<&'s Symbol>, Vec<(usize, &'s Symbol)>);
 
 struct Collected<'s> {
@@ -117,8 +118,8 @@ impl<'s> Collected<'s> {
             .filter(|(_, file)| file.is_source())
     }
 
-    /// Adds a facade. What is declared once for each platform, or once for each set of arguments,
-    /// is offered once.
+    /// Adds a facade. A declaration that exists once for each platform, or once for each set of
+    /// arguments, is offered once.
     fn add(&mut self, name: String, file: usize, is_root: bool, symbols: Vec<(usize, &'s Symbol)>) {
         self.add_part(name, file, is_root, None, symbols);
     }

@@ -111,8 +111,8 @@ impl<'s> Mentions<'s> {
             .collect()
     }
 
-    /// The declarations that a name may mean where it is mentioned in a file: what several files
-    /// declare, and what is reached in ways that are not followed here.
+    /// Returns the declarations that a name may mean in a file: those of several files with that
+    /// name, and those that are reached in ways that are not followed here.
     pub(super) fn possible(
         &self,
         name: &str,

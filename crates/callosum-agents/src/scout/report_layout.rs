@@ -11,7 +11,7 @@ use std::{
 
 use super::citation::Cited;
 
-/// Kept free for the line that says how much a section or group leaves out.
+/// Bytes kept free for the line with the number of omitted items of a section or group.
 const ROOM_FOR_MORE: usize = 40;
 
 /// Statements for a reader, before it is known how many fit.
@@ -241,9 +241,9 @@ pub(super) struct Rendered {
 impl Page {
     /// Writes the page in at most `limit` bytes.
     ///
-    /// Each section first takes its share; what some leave over goes to those that have more to
-    /// say, in proportion to their shares. The head is cut at a line where even it is too long.
-    /// A page that leaves something out ends with a line that says how to see it.
+    /// Each section first takes its share; the unused rest goes to those that have more statements,
+    /// in proportion to their shares. The head is cut at a line if even it is too long. A page that
+    /// leaves something out ends with a line about how to see it.
     pub(super) fn render(&self, limit: usize) -> Rendered {
         let whole = self.render_sections(limit);
         if whole.left_out == 0 {
@@ -324,7 +324,7 @@ fn write_all(head: &str, admissions: &[Admission<'_>]) -> Rendered {
     Rendered { text, left_out }
 }
 
-/// Bytes kept free for the line that says how to see what was left out.
+/// Bytes kept free for the line about how to see the omitted statements.
 const LONGEST_TAIL: usize = 128;
 
 /// A page with less room has no such line.
@@ -365,8 +365,8 @@ impl<'a> Admission<'a> {
         self.admitted == self.order.len()
     }
 
-    /// Admits what fits `allowance`; returns what it took of it. `quoted` are the places that the page
-    /// has quoted.
+    /// Admits what fits `allowance`; returns the bytes that it took. `quoted` are the places that
+    /// the page has quoted.
     fn take(&mut self, allowance: usize, quoted: &mut BTreeSet<String>) -> usize {
         let mut room = allowance;
         while let Some(&next) = self.order.get(self.admitted) {

@@ -52,8 +52,8 @@ const INTERPRETERS: &[&str] = &[
 /// Programs that take code in any of their arguments, or join these and hand them to a shell.
 const JOINERS: &[&str] = &["ssh", "mosh", "su", "runuser", "sed", "gsed", "nix-shell"];
 
-/// The same for names that are common as arguments too (`npm run watch`): they count only where
-/// they are what a command starts.
+/// The same for names that are common as arguments too (`npm run watch`): they count only as the
+/// program of a command.
 const INTERPRETERS_AS_PROGRAM: &[&str] = &["R"];
 const JOINERS_AS_PROGRAM: &[&str] = &["watch", "parallel", "script", "eval"];
 
@@ -145,7 +145,7 @@ enum Read {
     Runs,
     /// The program to run is at this place, and all words after it are its arguments.
     Settled(usize),
-    /// None of them says.
+    /// The words do not decide it.
     Open,
 }
 

@@ -23,7 +23,7 @@ pub struct Template {
     words: Vec<String>,
 }
 
-/// A program and what it is started with.
+/// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The program: a path, or a name to be looked up in `PATH`.
@@ -193,7 +193,7 @@ impl Template {
             .collect()
     }
 
-    /// The program with what it takes to start it, and without any argument of its own.
+    /// Returns the program with what it takes to start it, without arguments of its own.
     pub fn program_alone(&self, self_program: &Path) -> Command {
         let mut words = self.words[..self.program_words()].iter().map(|word| {
             fill_word(

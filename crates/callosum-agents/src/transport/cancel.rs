@@ -115,8 +115,8 @@ impl CancelNotice {
         })
     }
 
-    /// Closes the pipe for the first reason that comes up, and ends the process where that does
-    /// not do it.
+    /// Closes the pipe for the first reason that comes up, and ends the process if that is not
+    /// enough.
     fn watch(
         self,
         news: &Receiver<News>,

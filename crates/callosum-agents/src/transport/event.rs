@@ -9,7 +9,7 @@ use crate::{output_format::ErrorText, server_tool::ServerTool};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event {
-    /// Something came that says nothing but that the other side is there.
+    /// A sign that the other side is alive, without content.
     Life,
     /// A current activity.
     Doing {
@@ -61,11 +61,11 @@ pub(crate) enum Event {
     },
     /// Results of a look at the server, without asking a model.
     Found {
-        /// The server's version, where it says one.
+        /// The server's version, if it reports one.
         version: Option<String>,
-        /// The names of what it offers.
+        /// The names of its models or tools.
         offers: Vec<String>,
-        /// Of a server of tools, what it tells of each.
+        /// The tools of a tool server.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ServerTool>,
     },
@@ -99,7 +99,7 @@ pub(crate) enum Event {
         status: Option<u64>,
         /// The other side's name for the kind of error.
         kind: Option<String>,
-        /// When it may be asked again, in words.
+        /// The time of the next try, in words.
         resets: Option<String>,
     },
 }

@@ -22,10 +22,10 @@ use crate::{
     server_tool::ServerTool,
 };
 
-/// Longest time that a server may take to say what it offers.
+/// Longest time for a server to list its models or tools.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// Longest time that one may take which must be started first, where its entry allows no shorter silence; a
+/// Longest time for a server that must be started first, if its entry allows no shorter silence; a
 /// runtime may have to be loaded.
 const START_WITHIN: Duration = Duration::from_secs(30);
 
@@ -72,7 +72,7 @@ pub(crate) fn handshake(
     }
 }
 
-/// Asks whether its server is there: the health check. Says how long it took.
+/// Asks whether its server is there: the health check. Returns the time that it took.
 pub(crate) fn ping(
     transport: Transport,
     executor: &Executor,

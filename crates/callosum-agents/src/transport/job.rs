@@ -25,7 +25,7 @@ pub(crate) struct Job {
     pub(crate) api_key_env: Option<String>,
     /// Context size of the model in tokens.
     pub(crate) context_tokens: Option<u64>,
-    /// The program that speaks the protocol, and its arguments, where there is one to be started.
+    /// The program that speaks the protocol, and its arguments, if one has to be started.
     pub(crate) command: Option<(OsString, Vec<OsString>)>,
     /// The tool that is called.
     pub(crate) tool: Option<String>,
@@ -55,7 +55,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The bounds that an executor is held to.
+    /// Returns the limits of an executor.
     pub(super) fn of(patience: Timeouts, waits: u32) -> Self {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
@@ -80,7 +80,7 @@ impl Limits {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Want {
-    /// Whether it is there and what it offers, without asking a model.
+    /// Its existence and its offer, without asking a model.
     Look,
     /// A sign that its model is loaded: waits until there is one.
     Ready,

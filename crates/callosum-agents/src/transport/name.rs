@@ -53,12 +53,12 @@ impl Transport {
         self != Self::Hosted || cfg!(feature = "hosted")
     }
 
-    /// Whether it is what an entry of its type speaks that says nothing else.
+    /// Whether it is the default for an entry of its type.
     fn is_usual(self) -> bool {
         matches!(self, Self::OpenAi | Self::Mcp)
     }
 
-    /// The type that an entry of it has.
+    /// Returns the type of its entries.
     pub fn kind(self) -> Kind {
         match self {
             Self::OpenAi | Self::Ollama | Self::Callosum | Self::Hosted => Kind::Http,

@@ -24,7 +24,8 @@ pub(crate) const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 /// Bytes that are kept of a line that is no message.
 const LONGEST_ODD: usize = 400;
 
-/// Reads from a program and tells that it lives, and what it wrote first that is no message.
+/// Reader of a program's output that reports signs of life, and the first output that is no
+/// message.
 pub(crate) struct ReadOutput<R> {
     from: R,
     tell: UnboundedSender<Event>,
@@ -76,7 +77,7 @@ impl<R> ReadOutput<R> {
     }
 }
 
-/// Whether a line is JSON as a message is, as far as there is of it.
+/// Whether a line may be a JSON message, as far as it has come.
 fn may_be_message(line: &[u8]) -> bool {
     (line.starts_with(b"{") || line.starts_with(b"["))
         // What is cut off may end within a character.

@@ -39,7 +39,7 @@ const LONGEST_WAITING: usize = 240;
 /// Bytes that are reported of a line that is no message.
 const LONGEST_ODD_LINE: usize = 120;
 
-/// Variables that say which certificates a machine believes.
+/// Variables that name the certificates that a machine trusts.
 const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// Has an executor asked once and judges its answer.
@@ -109,11 +109,11 @@ pub(crate) fn ask(
 /// Result of a look at the server, without a request for an answer.
 #[derive(Debug)]
 pub(super) struct ServerOffer {
-    /// The server's version, where it says one.
+    /// The server's version, if it reports one.
     pub(super) version: Option<String>,
-    /// The names of what it offers.
+    /// The names of its models or tools.
     pub(super) offers: Vec<String>,
-    /// Of a server of tools, what it tells of each.
+    /// The tools of a tool server.
     pub(super) tools: Vec<ServerTool>,
 }
 
@@ -252,7 +252,7 @@ fn conclude_job(
     })
 }
 
-/// The error that says why there is no answer.
+/// Returns the error with the reason why there is no answer.
 pub(super) fn failed(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
@@ -358,7 +358,7 @@ impl Listener for WorkerListener {
 }
 
 impl WorkerListener {
-    /// Passes on what is new of the answer. Thoughts before it are no part of it.
+    /// Passes the new part of the answer on. Thoughts before it are no part of it.
     fn pass_on(&mut self, heard: &mut dyn FnMut(Sign<'_>)) {
         let text = &self.hearing.text;
         if text.len() < self.passed_on {

@@ -21,9 +21,9 @@ use crate::{
 pub struct ToolAnswer {
     /// Its texts.
     pub text: String,
-    /// Its structured content, where it has any.
+    /// Its structured content, if it has any.
     pub structured: Option<Value>,
-    /// Whether the server says that the tool failed; its texts are why.
+    /// Whether the server reports that the tool failed; its texts give the reason.
     pub is_error: bool,
 }
 
@@ -39,10 +39,10 @@ pub struct CallError {
     pub took_too_long: bool,
 }
 
-/// Calls a tool of the server that `executor` is, with just these arguments.
+/// Calls a tool of the executor's server, with just these arguments.
 ///
-/// Takes as long as a task of the executor may at most, and `within` where that is shorter. Fails where
-/// there is no server, where it has no such tool, and where it refuses or does not answer.
+/// Takes at most as long as a task of the executor may, or `within` if that is shorter. Fails if
+/// there is no server, if it has no such tool, or if it refuses or does not answer.
 pub fn call_tool(
     executor: &Executor,
     tool: &str,

@@ -16,7 +16,7 @@ use crate::{
 pub struct WorkerContext<'m> {
     /// The disk.
     pub disk: &'m Disk,
-    /// Its environment, where a key may be.
+    /// Its environment, which may hold a key.
     pub environment: &'m [(OsString, OsString)],
 }
 

@@ -55,7 +55,7 @@ struct ConnectionQueue {
 }
 
 impl Connections {
-    /// Tells one.
+    /// Reports a connection.
     pub fn tell(&self, connection: Connection) {
         self.queue().all.push(connection);
         self.0.changed.notify_all();
@@ -88,7 +88,7 @@ impl Connections {
         &self.0.pulse
     }
 
-    /// Says that no more are to be watched for.
+    /// Ends the reports: [`watch`](Self::watch) returns.
     pub fn end(&self) {
         self.queue().is_over = true;
         self.0.changed.notify_all();

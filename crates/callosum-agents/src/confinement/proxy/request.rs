@@ -2,7 +2,7 @@
 
 use super::super::policy::fit_host;
 
-/// Most bytes of what is asked, headers included.
+/// Most bytes of a request, headers included.
 pub(super) const LONGEST: usize = 16 * 1024;
 
 /// Request of a program to a proxy.
@@ -20,9 +20,9 @@ pub(super) struct ProxyRequest {
 /// End of a request: the empty line.
 pub(super) const END: &[u8] = b"\r\n\r\n";
 
-/// Reads what is asked, up to its [`END`].
+/// Reads a request, up to its [`END`].
 ///
-/// `None` where it is neither `CONNECT host:port` nor a request for a whole `http://` address.
+/// `None` if it is neither `CONNECT host:port` nor a request for a whole `http://` address.
 pub(super) fn read(bytes: &[u8]) -> Option<ProxyRequest> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (line, headers) = text.split_once("\r\n")?;
@@ -105,7 +105,7 @@ mod tests {
         );
     }
 
-    /// The server that is asked gets the request, and a header says nothing of where it goes.
+    /// The target server gets the request, and no header reveals the route.
     #[test]
     fn a_request_without_encryption_is_passed_on_to_its_host() {
         assert_eq!(

@@ -9,7 +9,7 @@ use std::{
 /// Source of a host's addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Names {
-    /// This system, as its files and its name servers say.
+    /// This system, with its files and its name servers.
     #[default]
     System,
     /// A list, and no other source.

@@ -37,7 +37,8 @@ pub(super) fn may_ask(named: &[Whitelisted], host: &str, port: u16) -> Result<()
     }
 }
 
-/// Those of a host's addresses that may be connected to, once [`may_ask`] has let it be asked for.
+/// Returns the addresses of a host that a program may connect to, once [`may_ask`] has allowed the
+/// host.
 ///
 /// Only public ones, unless the entry names the address itself: a name's owner decides where it
 /// leads, and must not decide that it leads into this machine or its network.

@@ -34,13 +34,13 @@ use crate::confinement::policy::Whitelisted;
 /// Most connections of one executor at once.
 const MOST_OPEN: usize = 128;
 
-/// Longest that a program may take to say which host it wants.
+/// Longest time for a program to name its host.
 const ASKING: Duration = Duration::from_secs(30);
 
 /// Longest that a host may take to accept.
 const CONNECTING: Duration = Duration::from_secs(20);
 
-/// The port of the inner loopback where the proxy is, unless the entry names that very port.
+/// The port of the proxy on the inner loopback, unless the entry names that very port.
 const PORT: u16 = 3128;
 
 /// The way out of one executor's network, for as long as it runs.
@@ -134,7 +134,7 @@ impl Proxy {
         &self.gate
     }
 
-    /// The variables that tell a program of it.
+    /// Returns the variables with which a program finds the proxy.
     pub(in crate::confinement) fn variables(&self) -> Vec<(&'static str, String)> {
         let url = format!("http://{}", self.listen[0]);
         let proxies = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
@@ -148,7 +148,7 @@ impl Proxy {
 }
 
 impl Drop for Proxy {
-    /// Closes what is open and tells of it.
+    /// Closes and reports open connections.
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(accepting) = self.accepting.take() {
@@ -257,7 +257,7 @@ impl Shared {
         Some((number, live))
     }
 
-    /// Closes a connection and tells of it, once.
+    /// Closes and reports a connection, once.
     pub(super) fn end(&self, number: u64) {
         let Some(live) = self.open().all.remove(&number) else {
             return;
@@ -376,9 +376,9 @@ fn begin(live: &Live, asked: &ProxyRequest, mut outer: TcpStream) -> io::Result<
     Ok(())
 }
 
-/// Hears which host is wanted; `None` where that makes no sense.
+/// Reads the request of a program; `None` if it is invalid.
 ///
-/// Read byte by byte: what follows is the program's own and goes to the host as it is.
+/// Read byte by byte: the bytes after it are the program's own and go to the host as they are.
 fn hear(mut inner: &TcpStream) -> io::Result<Option<ProxyRequest>> {
     let until = Instant::now() + ASKING;
     let mut heard = Vec::new();

@@ -36,8 +36,8 @@ impl fmt::Debug for Upstream {
 }
 
 impl Upstream {
-    /// Reads the variables: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not. `None` where none
-    /// of them names a proxy.
+    /// Reads the variables: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not. `None` if
+    /// they name no proxy.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let either = |name: &str| {
             let found = variable(name).or_else(|| variable(&name.to_ascii_lowercase()));
@@ -80,7 +80,7 @@ impl Upstream {
         }
     }
 
-    /// Whether a host is reached by way of it.
+    /// Whether connections to a host go through it.
     pub(super) fn leads_to(&self, host: &str) -> bool {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         if host == "localhost"

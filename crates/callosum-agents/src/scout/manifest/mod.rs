@@ -23,9 +23,9 @@ pub(super) use aliases::{aliases, gives_aliases};
 pub(super) use cargo::inherit;
 pub(super) use model::{Dependency, Ecosystem, Manifest, Use};
 
-/// Reads the manifest at `path`; `None` where the name is not one of a manifest that is known.
+/// Reads the manifest at `path`; `None` if its name is not that of a known manifest.
 ///
-/// A manifest that cannot be parsed is there all the same, empty, with its complaint in
+/// A manifest that cannot be parsed is included all the same, empty, with its complaint in
 /// [`Manifest::unread`].
 pub(super) fn read(path: &str, text: &str) -> Option<Manifest> {
     let name = path.rsplit('/').next()?;

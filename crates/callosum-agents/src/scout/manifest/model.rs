@@ -83,12 +83,12 @@ pub(in crate::scout) struct Manifest {
     pub(in crate::scout) shared_version: Option<Placed>,
     /// The line that declares that it holds several packages.
     pub(in crate::scout) workspace: Option<u32>,
-    /// The file that others get when they import the package, from the root of the tree, where
-    /// the manifest names it.
+    /// The file that other code gets when it imports the package, from the root of the tree, if the
+    /// manifest names it.
     pub(in crate::scout) entry: Option<String>,
     /// Further files that others get: those of `exports`, and `types`, from the root of the tree.
     pub(in crate::scout) entries: Vec<String>,
-    /// Of a `package.json`: what importing the package, or a subpath of it, means: (subpath, file)
+    /// For a `package.json`, the files for imports of the package, or of a subpath: (subpath, file)
     /// pairs in the order to try, both with at most one `*`.
     pub(in crate::scout) exports: Vec<(String, String)>,
     /// Programs that it builds or installs.
@@ -100,7 +100,7 @@ pub(in crate::scout) struct Manifest {
 }
 
 impl Manifest {
-    /// A manifest that says nothing yet.
+    /// Creates an empty manifest.
     pub(super) fn new(path: &str, ecosystem: Ecosystem) -> Self {
         Self {
             path: path.to_owned(),
@@ -139,7 +139,7 @@ impl Manifest {
 pub(in crate::scout) struct Package {
     /// Its name.
     pub(in crate::scout) name: Placed,
-    /// Its version, if it says one.
+    /// Its version, if there is one.
     pub(in crate::scout) version: Option<Placed>,
     /// Its description of itself.
     pub(in crate::scout) about: Option<Placed>,
@@ -150,7 +150,7 @@ pub(in crate::scout) struct Package {
 pub(in crate::scout) struct Dependency {
     /// Its name in its registry.
     pub(in crate::scout) name: String,
-    /// The name that code knows it by, where that is another.
+    /// The name that code uses for it, if that is another.
     pub(in crate::scout) alias: Option<String>,
     /// The version asked for, as written.
     pub(in crate::scout) requirement: Option<String>,

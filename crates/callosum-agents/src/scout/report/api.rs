@@ -21,7 +21,7 @@ use crate::scout::{
     survey::{Survey, file::SurveyedFile},
 };
 
-/// The page of what is offered.
+/// Returns the page of the interface.
 pub(super) fn page(survey: &Survey, names: Names) -> Page {
     let mentions = Mentions::of(survey);
     let mut surface = surface(survey);
@@ -124,8 +124,8 @@ fn re_exported(survey: &Survey, passed: &ReExport<'_>) -> Option<Statement> {
     }))
 }
 
-/// A module's name and size with what it says of itself, else with the first of its declarations; under
-/// it the declarations that are left.
+/// Lists a module's name and size with its description of itself, else with the first of its
+/// declarations; under it the declarations that are left.
 fn module(
     name: &str,
     size: &str,

@@ -38,8 +38,8 @@ pub(super) fn build_and_run(survey: &Survey) -> Section {
     section
 }
 
-/// The manifests of the product itself, those nearest to the root first: what an example asks for says
-/// nothing about the product.
+/// Returns the manifests of the product itself, those nearest to the root first: the dependencies
+/// of an example say nothing about the product.
 pub(super) fn own_manifests(survey: &Survey) -> Vec<&Manifest> {
     let manifests = survey.manifests.iter();
     let mut manifests: Vec<&Manifest> = manifests

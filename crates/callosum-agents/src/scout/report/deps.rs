@@ -40,7 +40,7 @@ pub(super) fn page(survey: &Survey, names: Names) -> Page {
     }
 }
 
-/// Modules leaning on modules, and for each pair the import that says so first.
+/// Dependencies among modules, with the first import for each pair.
 struct ModuleLinks {
     graph: Graph,
     first: BTreeMap<(usize, usize), Edge>,

@@ -17,7 +17,7 @@ use crate::scout::{
 struct Package<'s> {
     /// The manifests that ask for it.
     asked: Vec<(&'s Manifest, &'s Dependency)>,
-    /// The files that use it, with the line that says so.
+    /// The files that use it, with the line of the use.
     users: BTreeMap<usize, (Purpose, u32)>,
 }
 
@@ -60,13 +60,14 @@ impl Family {
         }
     }
 
-    /// Whether a package that code uses must be imported by a name that its manifest tells. Java's
-    /// artifacts and C's libraries carry other names than what is imported from them.
+    /// Whether a package that code uses must be imported by the name in its manifest. Java's
+    /// artifacts and C's libraries have other names than what is imported from them.
     fn tells_names(self) -> bool {
         !matches!(self, Self::Java | Self::Native)
     }
 
-    /// A name as it is compared: registries do not tell `-` from `_`, nor cases in Python.
+    /// Returns a name in its form for comparison: registries do not distinguish `-` from `_`, nor
+    /// cases in Python.
     fn key(self, name: &str) -> String {
         match self {
             Self::Python => name.to_ascii_lowercase().replace(['-', '.'], "_"),
@@ -243,7 +244,7 @@ impl Package<'_> {
         *first = needed.min(*first);
     }
 
-    /// Whether Rust code that says `head::…` means this package.
+    /// Whether `head::…` in Rust code means this package.
     fn is_called(&self, key: &str, head: &str) -> bool {
         self.asked
             .iter()

@@ -102,7 +102,7 @@ fn declared_in(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<S
         .collect()
 }
 
-/// A part with what it says it is, and what it declares that others name most.
+/// Describes a part, with its declarations that other parts name most.
 fn describe(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<Statement> {
     let size = size(part);
     let (purpose, shown) = purpose(survey, mentions, part)?;
@@ -247,8 +247,8 @@ pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> 
         .or_else(|| Some(Statement::at(file.cite_itself()?)))
 }
 
-/// The line of a Python package on which it passes on what is shown by the README, else what most
-/// files name.
+/// Returns the line of a Python package that re-exports what the README shows, else what most files
+/// name.
 fn passed_on(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<u32> {
     let file = &survey.files[at];
     if file.name() != "__init__.py" {

@@ -69,7 +69,8 @@ pub(super) fn list<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
-/// States what a file says of itself: the line that its first sentence begins on, and the rest of that sentence.
+/// Quotes a file's description of itself: the line that its first sentence begins on, and the rest
+/// of that sentence.
 pub(super) fn note_statement(file: &SurveyedFile, note: &Note) -> Option<Statement> {
     let line = unmarked(file.line(note.line)?);
     let words = citation::sentence(&note.text);

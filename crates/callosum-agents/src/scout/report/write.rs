@@ -33,7 +33,7 @@ pub struct Digest {
 pub struct UnknownSection {
     /// The kind of digest.
     pub kind: Kind,
-    /// The name that was asked for, at most 40 characters of it.
+    /// The requested name, at most 40 characters of it.
     pub name: String,
 }
 
@@ -47,7 +47,7 @@ pub fn digest(kind: Kind, survey: &Survey, limits: Limits) -> Digest {
 
 /// Writes one section of the answer of a kind: one of [`Kind::sections`].
 ///
-/// A section that has nothing to say gives the head of the answer alone.
+/// An empty section gives the head of the answer alone.
 pub fn digest_section(
     kind: Kind,
     section: &str,

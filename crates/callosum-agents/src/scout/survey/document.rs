@@ -73,8 +73,8 @@ pub(in crate::scout) fn names_in_examples(text: &str) -> BTreeMap<Box<str>, u32>
     names
 }
 
-/// The names in a line of code that stand before a bracket, or before or after a dot or colons; a name
-/// that is all of it.
+/// Collects the names in a line of code that are before a bracket, or before or after a dot or
+/// colons; or a name that is the whole line.
 fn take_names(code: &str, number: u32, names: &mut BTreeMap<Box<str>, u32>) {
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let mut at = 0;

@@ -29,7 +29,7 @@ const LONGEST_KEPT_LINE: usize = 400;
 pub(in crate::scout) struct SurveyedFile {
     /// Path from the root.
     pub(in crate::scout) path: String,
-    /// Its language, where a grammar reads it.
+    /// Its language, if a grammar reads it.
     pub(in crate::scout) language: Option<Language>,
     /// Its purpose.
     pub(in crate::scout) role: Role,
@@ -45,7 +45,7 @@ pub(in crate::scout) struct SurveyedFile {
     pub(in crate::scout) title: Option<Note>,
     /// Its declarations; empty if no grammar reads it.
     pub(in crate::scout) outline: Outline,
-    /// Its whole text, kept only of what is short and read by other means: manifests, CI.
+    /// Its whole text, kept only for short files that are read by other means: manifests, CI.
     pub(in crate::scout) text: Option<String>,
     /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), each
     /// with the line of its first mention: crates are used without being imported.
@@ -277,7 +277,7 @@ impl SurveyedFile {
             .or_else(|| self.cite_text())
     }
 
-    /// Cites the first line that is no import and says anything, else an import.
+    /// Cites the first line with content that is no import, else an import.
     fn cite_text(&self) -> Option<Cited> {
         let mut lines = self.quotable.keys().copied();
         let line = lines.find(|line| !self.imports_on(*line));

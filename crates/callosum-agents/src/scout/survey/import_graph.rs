@@ -30,9 +30,9 @@ pub(in crate::scout) struct Edge {
     pub(in crate::scout) from: usize,
     /// The file that it leans on.
     pub(in crate::scout) to: usize,
-    /// The line that says so, in `from`.
+    /// The line of the dependency, in `from`.
     pub(in crate::scout) line: u32,
-    /// Whether it only says that the other belongs to it (`mod x;`).
+    /// Whether it only declares that the other belongs to it (`mod x;`).
     pub(in crate::scout) declares: bool,
     /// When it is needed.
     pub(in crate::scout) purpose: Purpose,
@@ -41,7 +41,7 @@ pub(in crate::scout) struct Edge {
 /// One file using a package from outside.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::scout) struct Outside {
-    /// The package, by the name its registry knows where a manifest of the tree says it.
+    /// The package, by its name in the registry if a manifest of the tree has it.
     pub(in crate::scout) package: String,
     /// The file.
     pub(in crate::scout) from: usize,
@@ -54,9 +54,9 @@ pub(in crate::scout) struct Outside {
 /// Dependencies among files and packages.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scout) struct Links {
-    /// Within the tree: each pair of files once, with the first line that says so.
+    /// Within the tree: each pair of files once, with the first line of the dependency.
     pub(in crate::scout) edges: Vec<Edge>,
-    /// On what is outside: each pair of package and file once.
+    /// On packages from outside: each pair of package and file once.
     pub(in crate::scout) outside: Vec<Outside>,
     /// For each file, what each of its imports means.
     pub(in crate::scout) targets: Vec<Vec<Target>>,
@@ -286,7 +286,7 @@ pub(in crate::scout) struct Chase<'a> {
 }
 
 impl<'a> Chase<'a> {
-    /// Ready to follow; `targets` says what each import of each file means.
+    /// Creates one; `targets` has the target of each import of each file.
     pub(in crate::scout) fn new(files: &'a [SurveyedFile], targets: &'a [Vec<Target>]) -> Self {
         Self {
             files,
@@ -316,8 +316,8 @@ impl<'a> Chase<'a> {
             .collect()
     }
 
-    /// The file that declares `name`, looked for in the file `at` and then where that passes it
-    /// on from.
+    /// Returns the file that declares `name`, searched in the file `at` and then along its
+    /// re-exports.
     pub(in crate::scout) fn declarer(&self, at: usize, name: &str) -> Option<usize> {
         self.declarer_within(at, name, LONGEST_CHASE)
     }

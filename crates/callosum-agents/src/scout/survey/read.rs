@@ -41,11 +41,12 @@ pub struct Survey {
     pub(in crate::scout) manifests: Vec<Manifest>,
     /// The dependencies.
     pub(in crate::scout) links: Links,
-    /// The parts of the tree that were asked for; empty for all of it.
+    /// The requested parts of the tree; empty for all of it.
     pub(in crate::scout) scope: Vec<String>,
-    /// The parts of the tree that were asked about, if more than them was read; empty for all of it.
+    /// The parts of the tree that the request is about, if more than them was read; empty for all
+    /// of it.
     pub(in crate::scout) focus: Vec<String>,
-    /// The name of the root's folder; empty where it has none that can be written.
+    /// The name of the root's folder; empty if it has none that can be written.
     pub(in crate::scout) folder: String,
 }
 
@@ -57,9 +58,9 @@ pub struct SurveyError(#[from] pub WalkError);
 impl Survey {
     /// Reads the part of the tree below `root` that `scope` means.
     ///
-    /// Opens every text file of that part once, on every core; `progress` hears of it now and
-    /// then, from several threads in turn. What cannot be read is kept by name and reason and
-    /// stops nothing.
+    /// Opens every text file of that part once, on every core. Calls `progress` now and then, from
+    /// several threads in turn. A file that cannot be read is kept by name and reason and stops
+    /// nothing.
     pub fn read(
         disk: &Disk,
         root: &Path,
@@ -160,7 +161,7 @@ fn text_kind(file: &SurveyedFile) -> TextKind {
     }
 }
 
-/// Reads what is worth opening; the others stay known by name. In the order of the tree.
+/// Reads the files that are worth opening; the others stay known by name. In the order of the tree.
 fn read_files(
     disk: &Disk,
     tree: &SourceTree,

@@ -9,7 +9,7 @@ use super::{
 
 impl<'a> Names<'a> {
     /// Follows a name in code: its first part is imported, declared in the file, or taken whole
-    /// from another module. Anything else is a global of the language or nothing that a file says.
+    /// from another module. Anything else is a global of the language or unknown.
     pub(super) fn module_use(&self, at: usize, used: &'a Use) -> Option<Landing<'a>> {
         let scope = &self.scopes[at];
         let path = parts(used, ".");

@@ -279,7 +279,7 @@ impl Package<'_> {
         let what = match purpose {
             Purpose::Run => return None,
             Purpose::Types => "for type checking only",
-            Purpose::Tests => "in tests beside the code only",
+            Purpose::Tests => "only in tests next to the code",
         };
         let cited = survey.files[*at].cite_showing(*line, 50, &self.names(key));
         Some((what, cited))

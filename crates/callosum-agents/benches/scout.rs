@@ -1,4 +1,4 @@
-//! How long scout takes for a repository of 1,200 files, survey and each digest apart.
+//! Time that scout takes for a repository of 1,200 files, survey and each digest separately.
 //!
 //! The aim (Seed CAL §9.4, test case 1): all of it under a second on a quiet machine.
 

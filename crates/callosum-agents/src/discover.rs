@@ -15,23 +15,23 @@ use crate::{
     shim::manager_of, transport::Transport,
 };
 
-/// An executor that we have heard of.
+/// A known executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
     /// Its id in the registry.
     pub id: &'static str,
     /// The program to look for.
     pub program: &'static str,
-    /// How it would be started.
+    /// The command that would start it.
     pub command_template: &'static str,
-    /// What it speaks.
+    /// Its protocol.
     pub speaks: Speaks,
 }
 
-/// What a known executor speaks.
+/// Protocol of a known executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaks {
-    /// The seed's protocol, as far as its makers say; the handshake finds out.
+    /// The seed's protocol, as its makers claim; the handshake verifies it.
     Seed,
     /// JSON of its own, or plain text.
     Dialect(Dialect),
@@ -41,7 +41,7 @@ pub enum Speaks {
     Guess,
 }
 
-/// Where Ollama's server listens that its command line asks.
+/// Address of Ollama's server that its command line asks.
 const OLLAMA: &str = "127.0.0.1:11434";
 
 /// All of them. The first three are the seed's own (CAL §11.3).
@@ -104,7 +104,7 @@ const fn client(dialect: Dialect) -> Known {
     }
 }
 
-/// Why an entry that was discovered must wait for a person, who has not spoken yet.
+/// Returns why a discovered entry must wait for a person's decision; `None` if that is over.
 pub fn undecided(executor: &Executor) -> Option<String> {
     let reason = match Known::named(&executor.id) {
         Some(known) => known.cannot_be_active()?,
@@ -115,16 +115,16 @@ pub fn undecided(executor: &Executor) -> Option<String> {
     (executor.inactive_reason() == waiting.inactive_reason()).then_some(reason)
 }
 
-/// A known executor and where it was found.
+/// A known executor and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovered {
-    /// Who.
+    /// The known executor.
     pub known: Known,
     /// Its program, as `PATH` has it.
     pub program: PathBuf,
-    /// The file that this leads to; the same where it is no link.
+    /// The target of this file; the same if it is no link.
     pub real: PathBuf,
-    /// The version manager of which it is a shim, where it is one.
+    /// The version manager whose shim it is, if it is one.
     pub shim_of: Option<&'static str>,
 }
 
@@ -134,7 +134,7 @@ impl Known {
         KNOWN.iter().find(|known| known.id == id)
     }
 
-    /// Why it cannot be active, whatever a handshake would say; `None` where one may be tried.
+    /// Returns why it cannot be active, regardless of its handshake; `None` if it may be tried.
     pub fn cannot_be_active(&self) -> Option<String> {
         (self.speaks == Speaks::Guess).then(|| {
             format!(
@@ -145,7 +145,7 @@ impl Known {
         })
     }
 
-    /// Its entry, inactive; with the reason in `inactive_reason` where no handshake can help.
+    /// Returns its entry, inactive; with the reason in `inactive_reason` if no handshake can help.
     pub fn entry(&self) -> Executor {
         let mut executor = Executor::cli(self.id, self.command_template);
         let protocol = match self.speaks {
@@ -202,7 +202,8 @@ mod tests {
     use super::*;
     use crate::{client::Acp, registry::Status, template::Template};
 
-    /// REQ-EXE-005, CAL-EXE-2: each known entry is well formed, and nobody is active unasked.
+    /// REQ-EXE-005, CAL-EXE-2: each known entry is well formed, and none is active without a
+    /// request.
     #[test]
     fn known_entries_are_well_formed_and_inactive() {
         for known in KNOWN {

@@ -22,27 +22,27 @@ use crate::{
 /// Longest time that an executor may take to answer each question (seed CAL §6.2).
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
-/// How a handshake went.
+/// Result of a handshake.
 #[derive(Debug)]
 pub struct Handshake {
     /// The four steps, in their order.
     pub steps: [Step; 4],
-    /// What the executor says it can do; nothing where it was not understood.
+    /// Capabilities that the executor reports; empty if its report was not understood.
     pub capabilities: Capabilities,
-    /// Its version, where it says one.
+    /// Its version, if it reports one.
     pub version: Option<String>,
-    /// Of a server of tools, what it tells of each; none of any other.
+    /// The tools of a tool server; empty for any other executor.
     pub tools: Vec<ServerTool>,
 }
 
 /// One step of a handshake.
 #[derive(Debug)]
 pub struct Step {
-    /// Which one.
+    /// Name of the step.
     pub name: StepName,
-    /// How it went.
+    /// Outcome of the step.
     pub outcome: Outcome,
-    /// How long the executor took to answer, where it was asked and did.
+    /// Time that the executor took to answer, if it was asked and did.
     pub elapsed: Option<Duration>,
 }
 
@@ -51,9 +51,9 @@ pub struct Step {
 pub enum StepName {
     /// It answers `ping` at all, in time.
     Ping,
-    /// It says what it can do.
+    /// It reports its capabilities.
     Capabilities,
-    /// What it said fits together and suffices.
+    /// Its report is consistent and sufficient.
     Validation,
     /// It may be active.
     Registration,
@@ -70,7 +70,7 @@ impl fmt::Display for StepName {
     }
 }
 
-/// How a step went.
+/// Outcome of a step.
 #[derive(Debug)]
 pub enum Outcome {
     /// As it should.
@@ -81,7 +81,7 @@ pub enum Outcome {
     Skipped,
 }
 
-/// Why a step failed.
+/// Reason why a step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeFault {
     /// It did not answer at all.
@@ -93,19 +93,19 @@ pub enum HandshakeFault {
     /// Its description of itself is none.
     #[error(transparent)]
     Description(#[from] Unreadable),
-    /// It says itself that it cannot do what every executor must.
+    /// It reports that it cannot do what every executor must.
     #[error("it reports no `{capability}`, which every executor needs")]
     Lacks {
-        /// What it lacks.
+        /// The missing capability.
         capability: &'static str,
     },
     /// It promises checksums, but its answer to `ping` had none.
     #[error("it reports `checksum_support`, but its answer to `ping` had no checksum")]
     NoChecksum,
-    /// A client does not say which version it is.
+    /// A client does not report its version.
     #[error("it does not report its version")]
     NoVersion,
-    /// A client is older than what is understood.
+    /// A client is older than the oldest supported version.
     #[error("its version is {found}, but the oldest supported version is {oldest}")]
     TooOld {
         /// Its version.
@@ -118,7 +118,7 @@ pub enum HandshakeFault {
     NotOffered {
         /// The model or tool.
         named: String,
-        /// What it has.
+        /// The models or tools that it has.
         offered: Vec<String>,
     },
     /// A client has no such option.
@@ -129,13 +129,13 @@ pub enum HandshakeFault {
     NoOption {
         /// The option.
         option: String,
-        /// Its version, as far as it says one.
+        /// Its version, if it reports one.
         version: Option<Version>,
     },
 }
 
 impl HandshakeFault {
-    /// The seed's code, where it has one.
+    /// Returns the seed's code, if it has one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Run(error) => error.code(),
@@ -150,7 +150,7 @@ impl HandshakeFault {
         }
     }
 
-    /// All that the executor said on standard error, as far as it is kept; masked.
+    /// Returns the executor's standard error, as far as it is kept; masked.
     pub fn complaint(&self) -> Option<&str> {
         match self {
             Self::Run(error) => error.complaint(),
@@ -160,8 +160,8 @@ impl HandshakeFault {
 }
 
 fn of_version(version: Option<Version>) -> String {
-    let said = version.map(|version| format!("; its version is {version}"));
-    said.unwrap_or_default()
+    let suffix = version.map(|version| format!("; its version is {version}"));
+    suffix.unwrap_or_default()
 }
 
 fn instead(offered: &[String]) -> String {
@@ -188,7 +188,7 @@ impl Handshake {
 
     /// Writes the outcome into an entry.
     ///
-    /// The embedded executor stays active whatever happened: it is this program itself.
+    /// The embedded executor stays active after any outcome: it is this program itself.
     pub fn apply(&self, executor: &mut Executor, now: Timestamp) {
         if let Some(version) = &self.version {
             executor.version.clone_from(version);
@@ -223,7 +223,7 @@ pub fn handshake(executor: &Executor, surroundings: &ExecutionEnvironment) -> Ha
     judge(ping, capabilities)
 }
 
-/// Pings an executor: the health check (seed CAL §11.3). Says how long it took.
+/// Pings an executor: the health check (seed CAL §11.3). Returns the time that it took.
 pub fn ping(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
@@ -253,9 +253,9 @@ fn ask(
     exchange(executor, &request, surroundings, patience, &mut |_| {})
 }
 
-/// Decides over what was heard. Pure.
+/// Evaluates the replies. Pure.
 ///
-/// `capabilities` is `None` where nobody asked because `ping` had failed.
+/// `capabilities` is `None` if they were not requested because `ping` had failed.
 pub fn judge(
     ping: Result<Reply, RunError>,
     capabilities: Option<Result<Reply, RunError>>,
@@ -294,7 +294,7 @@ pub fn judge(
     }
 }
 
-/// What `read` makes of a reply, and how long the reply took.
+/// Applies `read` to a reply, and returns the time that the reply took.
 fn heard<T>(
     reply: Result<Reply, RunError>,
     read: impl FnOnce(&[u8]) -> Result<T, HandshakeFault>,
@@ -305,8 +305,8 @@ fn heard<T>(
     }
 }
 
-/// The four steps, from how the first three went; `None` where one was not tried. Whoever passes the
-/// third may be active.
+/// Builds the four steps from the results of the first three; `None` if one was not tried. An
+/// executor that passes the third may be active.
 pub(crate) fn steps(
     (greeted, greeted_in): (Result<(), HandshakeFault>, Option<Duration>),
     (described, described_in): (Option<Result<(), HandshakeFault>>, Option<Duration>),
@@ -378,7 +378,7 @@ mod tests {
         )
     }
 
-    fn told(handshake: &Handshake) -> String {
+    fn describe(handshake: &Handshake) -> String {
         let steps = handshake.steps.iter().map(|step| match &step.outcome {
             Outcome::Passed => format!("{} passed", step.name),
             Outcome::Failed(fault) => format!("{} failed ({fault})", step.name),
@@ -392,7 +392,7 @@ mod tests {
     fn an_executor_that_answers_as_it_should_becomes_active() {
         let handshake = judge(Ok(reply(PONG)), Some(Ok(reply(&able(true, false)))));
         assert_eq!(
-            told(&handshake),
+            describe(&handshake),
             "ping passed, capabilities passed, validation passed, registration passed"
         );
         let mut executor = Executor::cli("a", "a");
@@ -406,9 +406,9 @@ mod tests {
         assert!(executor.capabilities.json_output);
     }
 
-    /// REQ-COM-005, REQ-EXE-003: whatever fails makes it inactive, and is named.
+    /// REQ-COM-005, REQ-EXE-003: any failure makes it inactive, and is named.
     #[test]
-    fn whatever_fails_makes_the_executor_inactive() {
+    fn any_failure_makes_the_executor_inactive() {
         let cancelled = || {
             Err(RunError::Cancelled {
                 executor: "a".to_owned(),
@@ -440,7 +440,7 @@ mod tests {
                  skipped",
             ),
         ] {
-            assert_eq!(told(&handshake), expected);
+            assert_eq!(describe(&handshake), expected);
             let mut executor = Executor::cli("a", "a");
             executor.status = Status::Active;
             handshake.apply(&mut executor, Timestamp::UNIX_EPOCH);

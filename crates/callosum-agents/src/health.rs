@@ -17,10 +17,10 @@ pub struct Health {
     known: Mutex<BTreeMap<String, Arc<Mutex<HealthState>>>>,
 }
 
-/// What is known of one executor.
+/// Health of one executor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum HealthState {
-    /// Nobody has asked.
+    /// It was not asked yet.
     #[default]
     Unknown,
     /// It answered.
@@ -30,16 +30,16 @@ enum HealthState {
 }
 
 impl Health {
-    /// Nobody has been asked yet.
+    /// Returns a record in which no executor was asked yet.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Pings an executor, unless it has answered before (seed CAL §11.3).
     ///
-    /// A failure is not remembered: an executor that stumbled may be asked again, and whether it
-    /// is, is for whoever decides about retries. Two threads that ask about one executor wait for
-    /// one ping; others are not held up.
+    /// A failure is not remembered: an executor that failed may be asked again, and the caller
+    /// decides about retries. Two threads that ask about one executor wait for one ping; others do
+    /// not wait.
     pub fn check(
         &self,
         executor: &Executor,

@@ -1,7 +1,7 @@
-//! [`read_value`]: JSON from elsewhere as a value in memory.
+//! [`read_value`]: reads JSON from elsewhere as a value in memory.
 //!
-//! What it refuses is told in one way, with its place, whoever finds it: the canonical form,
-//! which knows integers of any size, or the value, which does not.
+//! Errors have one form, with their place, whichever step finds them: the canonical form, which
+//! supports integers of any size, or the value, which does not.
 
 use callosum_ledger::canonical::{
     CanonicalError, CanonicalFault, DuplicateKeys, TextPosition, canonicalize,
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::sanitize::fit_shortly;
 
-/// Reads one JSON value that has a canonical form; a key said twice is refused, since two readers
+/// Reads one JSON value that has a canonical form; a duplicate key is rejected, since two readers
 /// may believe different ones.
 ///
-/// Integers outside of 64 bits are held as floats, to 17 digits. One that no float can hold is
-/// refused as [`CanonicalFault::TooLarge`]: it has a canonical form, but no value in memory. A key that an
-/// error names is masked, and cut where it is long.
+/// Integers outside of 64 bits become floats, to 17 digits. One that no float can represent is
+/// rejected as [`CanonicalFault::TooLarge`]: it has a canonical form, but no value in memory. A key
+/// that an error names is masked, and cut if it is long.
 pub fn read_value(bytes: &[u8]) -> Result<Value, CanonicalError> {
     canonicalize(bytes, DuplicateKeys::Refused).map_err(|mut error| {
         if let CanonicalFault::DuplicateKey(key) = &mut error.fault {
@@ -69,7 +69,7 @@ mod tests {
 
     /// LOA-SEC-1: what is foreign in an error is fit to be shown.
     #[test]
-    fn a_key_said_twice_is_named_without_harm() {
+    fn a_duplicate_key_is_named_without_harm() {
         let key = "AKIAQWERTYUIOPASDFGH \\u001b]0;x\\r\\u202e";
         let error = read_value(format!("{{\"{key}\": 1, \"{key}\": 1}}").as_bytes()).unwrap_err();
         assert!(error.to_string().contains("[secret: aws access key]"));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     proptest! {
-        /// What has a canonical form is read or refused, never a panic.
+        /// Any text with a canonical form is read or rejected, without a panic.
         #[test]
         fn numbers_of_any_size_are_answered(digits in "-?[1-9][0-9]{0,700}(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?") {
             let _answer = read_value(format!("{{\"a\": [{digits}]}}").as_bytes());

@@ -1,12 +1,13 @@
-//! Executors: who they are, how they are spoken to, and how they are run.
+//! Executors: their entries, their protocols, and their runs.
 //!
-//! Start with [`registry::Executor`], the entry of one executor, and [`runner::run`], which hands
-//! it a [`protocol::Request`] and comes back with a [`protocol::Answer`] or the reason why there
-//! is none. [`handshake`] decides whether an executor may be used at all, [`health`] whether it
-//! still answers, [`discover`] knows the programs that are worth asking, and [`local_server`] the servers on this machine. [`transport`] is for
-//! those that are not programs with an answer on standard output.
+//! Start with [`registry::Executor`], the entry of one executor, and [`runner::run`], which sends
+//! it a [`protocol::Request`] and returns a [`protocol::Answer`] or the reason why there is none.
+//! [`handshake`] decides whether an executor may be used at all, [`health`] whether it still
+//! answers. [`discover`] knows the programs that are worth a handshake, and [`local_server`] the
+//! servers on this machine. [`transport`] is for executors that are not programs with an answer on
+//! standard output.
 //!
-//! What is deliberately not here: deciding who gets a task, retrying, and recording. An answer
+//! Deliberately not here: deciding which executor gets a task, retrying, and recording. An answer
 //! that leaves this crate was valid when it was read; whether it is good is another question.
 
 #![forbid(unsafe_code)]

@@ -1,8 +1,9 @@
-//! [`LocalServer`]: servers of models on this machine, looked for where they listen unless told otherwise.
+//! [`LocalServer`]: servers of models on this machine, at their usual addresses unless a list names others.
 //!
-//! A table, and [`look_around`], which asks all of them at once what they offer: a question that reads, costs
-//! nothing, and is put by a process of ours like any other. Deliberately not here: programs in `PATH`
-//! ([`discover`](crate::discover)), and which of several models is run: a person says that.
+//! A table, and [`look_around`], which requests the models of all of them at once: a request that
+//! reads, costs nothing, and is made by a process of ours like any other. Deliberately not here:
+//! programs in `PATH` ([`discover`](crate::discover)), and the choice among several models: a
+//! person makes it.
 
 use std::{thread, time::Duration};
 
@@ -13,13 +14,13 @@ use crate::{
     transport::{self, Transport},
 };
 
-/// The longest that a server may take. It is on this machine, and has only to list what it has.
+/// Longest time for an answer. The server is on this machine, and only lists its models.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 /// Most servers that a list may name; each is asked by a process of its own, all at once.
 const MOST: usize = 16;
 
-/// Where servers listen whose makers name a port: their id with us, what they speak, the port.
+/// Servers whose makers document a port: our id, the protocol, the port.
 const USUAL: [(&str, Transport, u16); 4] = [
     ("ollama-server", Transport::Ollama, 11_434),
     ("lm-studio", Transport::OpenAi, 1_234),
@@ -27,12 +28,12 @@ const USUAL: [(&str, Transport, u16); 4] = [
     ("vllm", Transport::OpenAi, 8_000),
 ];
 
-/// A place where a server of models may listen.
+/// A possible address of a model server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalServer {
     /// Its id in the registry.
     pub id: String,
-    /// What it speaks: OpenAI's interface or Ollama's.
+    /// Its protocol: OpenAI's interface or Ollama's.
     pub transport: Transport,
     /// Its address.
     pub endpoint: String,
@@ -41,16 +42,16 @@ pub struct LocalServer {
 /// A server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answering {
-    /// Where.
+    /// The server.
     pub server: LocalServer,
     /// Its models; there may be none yet.
     pub models: Vec<String>,
 }
 
-/// Why a list names no servers.
+/// Reason why a list of servers is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitList {
-    /// A word of it is no server.
+    /// An item of it is no server.
     #[error("`{}` is not a server: write ollama=http://127.0.0.1:11434 or openai=http://127.0.0.1:8080", word.escape_debug())]
     Word {
         /// The word.
@@ -59,7 +60,7 @@ pub enum UnfitList {
     /// An address is none.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// A server is on another machine, or on no port that is said.
+    /// A server is on another machine, or has no port.
     #[error("`{}` is not a port of this machine, as in http://127.0.0.1:8080", endpoint.escape_debug())]
     NotHere {
         /// Its address.
@@ -68,13 +69,13 @@ pub enum UnfitList {
     /// It is too long.
     #[error("it names {count} servers; at most {MOST} are asked")]
     TooMany {
-        /// How many it names.
+        /// The number of servers that it names.
         count: usize,
     },
 }
 
 impl LocalServer {
-    /// Those that listen where their makers say.
+    /// Returns the servers at the ports that their makers document.
     pub fn usual() -> Vec<Self> {
         let all = USUAL.into_iter();
         all.map(|(id, transport, port)| Self {
@@ -85,9 +86,10 @@ impl LocalServer {
         .collect()
     }
 
-    /// Reads a list such as `ollama=http://127.0.0.1:4000 openai=http://127.0.0.1:9000`; `off` is none.
+    /// Reads a list such as `ollama=http://127.0.0.1:4000 openai=http://127.0.0.1:9000`; `off` is
+    /// none.
     ///
-    /// Each is known by what it speaks and its port. None may be on another machine.
+    /// Each id consists of the protocol and the port. None may be on another machine.
     pub fn listed(text: &str) -> Result<Vec<Self>, UnfitList> {
         let words: Vec<&str> = text.split_whitespace().collect();
         if words == ["off"] {
@@ -128,7 +130,7 @@ impl LocalServer {
         executor
     }
 
-    /// Whether an entry asks this very server, under whatever id.
+    /// Whether an entry with any id asks this very server.
     pub fn is_asked_by(&self, executor: &Executor) -> bool {
         let place = |endpoint: &str| {
             let parsed = Endpoint::parse(endpoint, false).ok()?;
@@ -139,9 +141,10 @@ impl LocalServer {
     }
 }
 
-/// Asks all of them what they offer, at once, and gives those that answered, in their order.
+/// Requests the models of all servers at once, and returns those that answered, in their order.
 ///
-/// Waits 2 s at most. Whoever listens there and lists no models as such a server does has not answered.
+/// Waits 2 s at most. A program that listens there and lists no models as such a server does has
+/// not answered.
 pub fn look_around(
     servers: Vec<LocalServer>,
     surroundings: &ExecutionEnvironment,
@@ -169,7 +172,7 @@ pub fn look_around(
     .collect()
 }
 
-/// Why an entry with the first of a server's several models waits for a person.
+/// Returns why an entry with the first of a server's several models waits for a person.
 pub fn several_models(executor: &Executor) -> Option<String> {
     let (endpoint, model) = (executor.endpoint.as_deref()?, executor.model.as_deref()?);
     let words = [endpoint, model].map(|word| shlex::try_quote(word).map(String::from).ok());
@@ -213,7 +216,8 @@ mod tests {
         assert_eq!(refused, UnfitList::TooMany { count: MOST + 1 });
     }
 
-    /// CAL-EXE-1: each entry is well formed, inactive, and known to ask its server by whatever name.
+    /// CAL-EXE-1: each entry is well formed, inactive, and recognized as asking its server under
+    /// any name.
     #[test]
     fn entries_of_servers_are_well_formed() {
         for server in LocalServer::usual() {
@@ -232,13 +236,13 @@ mod tests {
     #[test]
     fn what_waits_for_a_person_is_a_line_to_paste() {
         let entry = LocalServer::usual()[0].entry("a model");
-        let said = several_models(&entry).unwrap();
+        let reason = several_models(&entry).unwrap();
         assert!(
-            said.ends_with(
+            reason.ends_with(
                 "callosum executor register ollama-server --protocol ollama \
                  --endpoint 'http://127.0.0.1:11434' --model 'a model'"
-            ) || said.contains("--endpoint http://127.0.0.1:11434 --model 'a model'"),
-            "{said}"
+            ) || reason.contains("--endpoint http://127.0.0.1:11434 --model 'a model'"),
+            "{reason}"
         );
     }
 }

@@ -11,10 +11,10 @@ use callosum_evidence::{
 /// Longest words that a message bears, in bytes.
 const LONGEST: usize = 500;
 
-/// How much is looked at for that, in bytes: a key must be whole to be recognised.
+/// Bytes that are searched for that: a key must be whole to be recognized.
 const LOOKED_AT: usize = 8 * LONGEST;
 
-/// Most lines of an error that is told.
+/// Most lines of an error that are shown.
 const MOST_LINES: usize = 4;
 
 /// The words without secrets and colours; what else a terminal would obey is escaped. Lines stay
@@ -75,9 +75,11 @@ pub(crate) fn without_stack(words: &str) -> String {
     lines[lines.len().saturating_sub(MOST_LINES)..].join("\n")
 }
 
-/// The words without the description of its options that a program prints where it does not take one.
+/// Returns the words without the description of its options that a program prints if it rejects
+/// one.
 ///
-/// Why it prints it stands before, or on a line of its own behind; words that are nothing else stay as they are.
+/// The reason comes before it, or on a line of its own after it; words that are nothing else stay
+/// as they are.
 pub(crate) fn without_usage(words: &str) -> String {
     let is_usage = |line: &str| {
         let line = line.trim_start().as_bytes();
@@ -102,23 +104,24 @@ pub(crate) fn without_usage(words: &str) -> String {
     kept.join("\n")
 }
 
-/// An error and its causes, but for those that have been said already.
+/// Returns an error and its causes, without those that it mentions already.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let said = cause.to_string();
-        if !words.contains(&said) {
-            words = format!("{words}: {said}");
+        let message = cause.to_string();
+        if !words.contains(&message) {
+            words = format!("{words}: {message}");
         }
         source = cause.source();
     }
     words
 }
 
-/// The end of some words, at most `longest` bytes, from the beginning of a line where there is one.
+/// Returns the end of a text, at most `longest` bytes, from the beginning of a line if there is
+/// one.
 ///
-/// Masked before they are cut, so that no key loses the part that it is recognised by.
+/// Masked before it is cut, so that no key loses the part by which it is recognized.
 pub(crate) fn fit_end(words: &str, longest: usize) -> String {
     let mut fit = fit(words);
     if fit.len() > longest {

@@ -14,10 +14,10 @@ pub const MOST_TOOLS: usize = 256;
 /// Longest name of a tool that is kept, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// How much of a tool's description is kept, in bytes.
+/// Bytes of a tool's description that are kept.
 const LONGEST_DESCRIPTION: usize = 1000;
 
-/// How much is kept of why a tool can't be called, in bytes.
+/// Bytes that are kept of the reason why a tool can't be called.
 const LONGEST_REASON: usize = 200;
 
 /// Largest schema of a tool's arguments, or of its answers, that is kept, in bytes of JSON.
@@ -29,25 +29,26 @@ const LARGEST_LIST: usize = 512 * 1024;
 /// One tool of a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerTool {
-    /// What the server calls it.
+    /// Its name on the server.
     pub name: String,
-    /// What it does, on one line, as the server says.
+    /// The server's description of it, on one line.
     pub description: String,
-    /// The JSON Schema of its arguments; empty where there is none that can be kept.
+    /// The JSON Schema of its arguments; empty if there is none that can be kept.
     pub input_schema: Map<String, Value>,
-    /// The JSON Schema of its structured content; empty where the server has none, or none that can be kept.
+    /// The JSON Schema of its structured content; empty if the server has none, or none that can be
+    /// kept.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub output_schema: Map<String, Value>,
-    /// Whether the server says that it changes nothing.
+    /// Whether the server claims that it changes nothing.
     pub only_reads: bool,
-    /// Why it can't be called, where what the server tells of it is no tool of the protocol.
+    /// The reason why it can't be called, if the server's description is no tool of the protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
 }
 
-/// What is kept of the tools of a server: the first [`MOST_TOOLS`] of them, as far as they take half a
-/// megabyte. A tool without a name, or with one of more than 100 bytes, is left out; a schema of more than
-/// 16 KiB is, and then the tool takes any arguments, or answers with anything.
+/// Limits the tools of a server: to the first [`MOST_TOOLS`] of them, as far as they take half a
+/// megabyte. A tool without a name, or with one of more than 100 bytes, is left out. So is a schema
+/// of more than 16 KiB; then the tool takes any arguments, or answers with anything.
 pub fn bounded(tools: impl IntoIterator<Item = ServerTool>) -> Vec<ServerTool> {
     let mut left = LARGEST_LIST;
     let is_named = |tool: &ServerTool| (1..=LONGEST_NAME).contains(&tool.name.len());
@@ -95,7 +96,7 @@ mod tests {
         }
     }
 
-    /// CCOS-CAP-1: whatever a server tells of its tools, what is kept has bounds.
+    /// CCOS-CAP-1: the stored descriptions are bounded for any list of tools.
     #[test]
     fn what_is_kept_of_a_servers_tools_is_bounded() {
         let small = json!({"type": "object"});

@@ -24,7 +24,7 @@ const FOLDERS: [(&str, &str); 7] = [
     ("scoop", "Scoop"),
 ];
 
-/// The version manager of which a program is a shim, by where it stands and leads to.
+/// Returns the version manager whose shim a program is, by its folder and the target of its link.
 pub(crate) fn manager_of(program: &Path, real: &Path) -> Option<&'static str> {
     let name = real.file_name()?.to_str()?;
     let called = program.file_name()?.to_str()?;
@@ -51,9 +51,9 @@ pub(crate) fn manager_of(program: &Path, real: &Path) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// CAL-EXE-1: what only leads to a client is told from the client.
+    /// CAL-EXE-1: a program that only leads to a client is distinguished from the client.
     #[test]
-    fn a_shim_is_known_by_where_it_stands_and_leads_to() {
+    fn a_shim_is_known_by_its_folder_and_target() {
         for (program, real, manager) in [
             (
                 "/home/u/.asdf/shims/codex",

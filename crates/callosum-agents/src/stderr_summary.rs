@@ -1,12 +1,12 @@
-//! [`telling`]: the line of what a program wrote to standard error that says why it failed.
+//! [`telling`]: finds the line of a program's standard error that explains its failure.
 //!
-//! What stands last there is often no cause: a banner, a warning that every healthy run prints too, or the calls below
-//! an error. Pure. What a client's own words mean is [`dialect`](crate::dialect)'s; the whole text stays with whoever
-//! asks.
+//! The last line is often no cause: a banner, a warning that every healthy run prints too, or the
+//! calls below an error. Pure. The meaning of a client's own words is the business of
+//! [`output_format`](crate::output_format); the caller keeps the whole text.
 
 use crate::sanitize::without_usage;
 
-/// What every healthy run of a client, or of what it runs on, may print.
+/// Texts that every healthy run of a client, or of what it runs on, may print.
 const EVERYDAY: [&str; 17] = [
     "metricreader",
     "safe mode",
@@ -27,12 +27,12 @@ const EVERYDAY: [&str; 17] = [
     "reading prompt from stdin",
 ];
 
-/// Beginnings of lines that say of themselves that they are no error.
+/// Beginnings of lines that mark themselves as no error.
 const MILD: [&str; 8] = [
     "debug", "info", "note", "notice", "tip", "trace", "warn", "warning",
 ];
 
-/// What lines have that speak of a failure, whatever they begin with.
+/// Texts in lines about a failure, with any start.
 const FAILURES: [&str; 31] = [
     "aborted",
     "can't ",
@@ -70,12 +70,13 @@ const FAILURES: [&str; 31] = [
 /// Words of a line among which its kind of error is looked for.
 const FIRST_WORDS: usize = 6;
 
-/// The line that says why a program failed: the last that names an error, else the last that speaks of a failure.
+/// Returns the line that explains why a program failed: the last that names an error, else the last
+/// about a failure.
 ///
-/// A line that ends with a colon is told with the next.
-pub(crate) fn telling(said: &str) -> Option<String> {
-    let said = without_usage(said);
-    let lines: Vec<&str> = said
+/// A line that ends with a colon includes the next.
+pub(crate) fn telling(output: &str) -> Option<String> {
+    let output = without_usage(output);
+    let lines: Vec<&str> = output
         .lines()
         .map(str::trim)
         .filter(|line| says(line))
@@ -88,14 +89,14 @@ pub(crate) fn telling(said: &str) -> Option<String> {
     })
 }
 
-/// The last line that says anything, of a program that nobody knows.
-pub(crate) fn last_said(said: &str) -> Option<&str> {
-    said.lines().map(str::trim).rfind(|line| says(line))
+/// Returns the last line with any content, for an unknown program.
+pub(crate) fn last_line(output: &str) -> Option<&str> {
+    output.lines().map(str::trim).rfind(|line| says(line))
 }
 
 /// The words without what every healthy run prints.
-pub(crate) fn without_everyday(said: &str) -> String {
-    let kept: Vec<&str> = said.lines().filter(|line| !is_everyday(line)).collect();
+pub(crate) fn without_everyday(output: &str) -> String {
+    let kept: Vec<&str> = output.lines().filter(|line| !is_everyday(line)).collect();
     kept.join("\n")
 }
 
@@ -147,10 +148,10 @@ fn is_mild(lower: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// CAL-ERR-1: what is told as the cause is the error, and not what stands around it.
+    /// CAL-ERR-1: the reported cause is the error, and not the text around it.
     #[test]
-    fn the_line_that_names_the_error_is_told() {
-        for (said, cause) in [
+    fn the_line_that_names_the_error_is_reported() {
+        for (output, cause) in [
             (
                 "node:internal/modules/cjs/loader:1228\n  throw err;\n  ^\n\nError: Cannot find module '@google/core'\n\
                  Require stack:\n- /usr/lib/x.js\n    at Module._load (node:internal:1:2) {\n  code: 'MODULE_NOT_FOUND',\n\
@@ -202,18 +203,18 @@ mod tests {
             ("Welcome!\nThinking about it", None),
             ("", None),
         ] {
-            assert_eq!(telling(said).as_deref(), cause, "{said}");
+            assert_eq!(telling(output).as_deref(), cause, "{output}");
         }
     }
 
-    /// Of a program that nobody knows, what it said last is told, which is no banner.
+    /// For an unknown program, the last line is reported, unless it is a banner.
     #[test]
-    fn what_was_said_last_is_no_call_and_no_banner() {
+    fn the_last_line_is_no_call_and_no_banner() {
         assert_eq!(
-            last_said("one\nI give up\n\n    at x (y:1)\n"),
+            last_line("one\nI give up\n\n    at x (y:1)\n"),
             Some("I give up")
         );
-        assert_eq!(last_said("SAFE MODE\n"), None);
+        assert_eq!(last_line("SAFE MODE\n"), None);
         assert_eq!(without_everyday("a\nSAFE MODE: on\nb"), "a\nb");
     }
 }

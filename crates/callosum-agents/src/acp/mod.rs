@@ -1,13 +1,14 @@
 //! ACP: coding agents that speak the Agent Client Protocol on standard input and output.
 //!
-//! Start with [`answer`], which does one job in a process of its own: it starts the agent, shakes
-//! hands, and asks in a session of its own. The protocol is spoken by `agent-client-protocol`, whose
-//! types stay in here; `wire` is what it is given to read, `session` what an answer is made of, and
-//! `policy` what an agent that asks back is told: it may read within the tree, and nothing else.
+//! Start with [`answer`], which does one job in a process of its own: it starts the agent,
+//! completes the handshake, and sends the prompt in a new session. The crate
+//! `agent-client-protocol` speaks the protocol, and its types stay in this module. `wire` filters
+//! what that crate reads, `session` collects the answer, and `policy` answers the agent's own
+//! requests: it may read within the tree, and nothing else. `mode` chooses the session mode.
 //!
-//! What is deliberately not here: terminals, writing, other servers that an agent could be lent,
-//! and any permission that goes further; deadlines, which end the process and the
-//! agent with it; of these it is told a moment before, to take its leave.
+//! Deliberately not here: terminals, writing, lending other servers to an agent, and any wider
+//! permission; deadlines, which end the process and the agent with it. A moment before a deadline
+//! the agent gets a request to leave.
 
 mod mode;
 mod policy;

@@ -1,7 +1,8 @@
-//! [`Policy`]: what an agent that asks back is told.
+//! [`Policy`]: answers to the requests of an agent.
 //!
-//! Nobody is there to be asked, and a yes to everything is no answer. What only reads within the
-//! tree may go on; all else is refused, in the words that the protocol has for it.
+//! No one is there to be asked, and approving everything is no answer. Requests that only read
+//! within the tree are granted. All others are refused, with the errors that the protocol defines
+//! for that.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ const NO_METHOD: i32 = -32601;
 /// The code of parameters that will not do.
 const NO_PARAMS: i32 = -32602;
 
-/// What an agent may do, and where.
+/// Permissions of an agent, limited to one tree.
 pub(super) struct Policy<'p> {
     /// The disk.
     pub(super) disk: &'p Disk,
@@ -26,7 +27,7 @@ pub(super) struct Policy<'p> {
 }
 
 impl Policy<'_> {
-    /// The result of what an agent asks for, or an error's code and words.
+    /// Returns the result of a request of the agent, or an error's code and words.
     pub(super) fn answer(&self, method: &str, params: &Value) -> Result<Value, (i32, String)> {
         match method {
             "session/request_permission" => Ok(self.permission(params)),
@@ -38,7 +39,8 @@ impl Policy<'_> {
         }
     }
 
-    /// What of a request is refused, in the agent's own words for it, where something is.
+    /// Returns what a refused request asked for, in the agent's own words; `None` if it is not
+    /// refused.
     pub(super) fn refuses<'v>(&self, method: &str, params: &'v Value) -> Option<&'v str> {
         let words = match method {
             "session/request_permission" if !self.grants(params) => {
@@ -66,7 +68,7 @@ impl Policy<'_> {
         reads && locations.is_some_and(is_within)
     }
 
-    /// Lets an agent do once what may be done; refuses once what may not.
+    /// Grants an allowed request once; refuses any other once.
     fn permission(&self, params: &Value) -> Value {
         let kinds: &[&str] = if self.grants(params) {
             &["allow_once"]
@@ -109,7 +111,7 @@ impl Policy<'_> {
         Ok(json!({"content": lines.collect::<String>()}))
     }
 
-    /// Where a path leads, if that is within the tree.
+    /// Resolves a path; `None` if it leads out of the tree.
     fn resolve(&self, path: &str) -> Option<std::path::PathBuf> {
         if path.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! [`Session`]: what is known of an answer while an agent works on it.
+//! [`Session`]: state of an answer while an agent works on it.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::{
     transport::Event,
 };
 
-/// So many messages in a row that begin where the one before broke off end the turn.
+/// Number of messages in a row, each starting where the one before broke off, that ends the turn.
 const OFTEN: u32 = 3;
 
-/// What an agent does between two messages of one turn.
+/// Kinds of updates that show that an agent works between two messages of one turn.
 const WORK: [&str; 4] = [
     "agent_thought_chunk",
     "plan",
@@ -24,57 +24,57 @@ const WORK: [&str; 4] = [
 /// Kinds of tools that only read, as the protocol names them.
 const READING: [&str; 4] = ["read", "search", "fetch", "think"];
 
-/// An answer that is coming. The last message is the answer: what an agent says before it calls a
-/// tool is not.
+/// An answer in progress. The last message is the answer: text before a tool call is not.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// Its name, once the agent gave it one.
     pub(super) id: Option<String>,
-    /// How much there is of the last message, in bytes.
+    /// Size of the last message, in bytes.
     bytes: usize,
-    /// The message that the text belongs to, where the agent numbers them.
+    /// The message that the text belongs to, if the agent numbers them.
     message: Option<String>,
     /// Whether the last message has more than blanks.
     says_something: bool,
     /// Whether a tool was called, or was to be, since the text came.
     interrupted: bool,
-    /// Whether the agent did anything but say something since the text came.
+    /// Whether the agent did anything but write text since the text came.
     did_else: bool,
-    /// How many messages in a row began right behind another one that had said something: an agent whose stream
-    /// was cut lets its model go on from there, in a message that has the rest alone.
+    /// Number of messages in a row that began right after another one with text. After a cut
+    /// stream, an agent makes its model continue from there, in a message that has the rest alone.
     went_on: u32,
-    /// Whether the agent is Codex, which asks for a whole answer again where one was cut, and may tell nothing of a tool in
-    /// between.
+    /// Whether the agent is Codex, which asks for a whole answer again after a cut one, and may not
+    /// report a tool in between.
     asks_whole: bool,
-    /// What Codex says of why its turn failed, where it did: as a message, and of a turn that ended.
+    /// Codex's message about why its turn failed. `Some`, maybe empty, as soon as it reports the
+    /// failure.
     failed: Option<String>,
-    /// What the agent was refused last, in its own words.
+    /// The last thing that the agent was refused, in its own words.
     refused: Option<String>,
-    /// What each call of its model took, where the agent says it with the call.
+    /// Tokens of each call of its model, if the agent reports them with the call.
     used: Option<Tokens>,
     cost_usd: Option<f64>,
     /// The uses of tools that only read.
     reading: BTreeSet<String>,
-    /// What came of all that, until it was told.
+    /// Events that were not sent yet.
     pub(super) events: Vec<Event>,
 }
 
 impl Session {
-    /// Takes in what is told of a session; `false` where that makes the answer too long.
+    /// Processes a session update; returns `false` if it makes the answer too long.
     ///
-    /// What is told of another session, such as that of an agent below this one, is no part of it.
-    pub(super) fn take(&mut self, told: &Value) -> bool {
-        let session = told["sessionId"].as_str();
+    /// Updates of another session, such as that of a subagent, are ignored.
+    pub(super) fn take(&mut self, notification: &Value) -> bool {
+        let session = notification["sessionId"].as_str();
         if session.is_some() && session != self.id.as_deref() {
             return true;
         }
-        let update = &told["update"];
+        let update = &notification["update"];
         let kind = update["sessionUpdate"].as_str().unwrap_or_default();
         self.did_else |= WORK.contains(&kind);
         match kind {
             "session_info_update" => self.codex(&update["_meta"]["codex"]),
             // Notices of the adapter, such as `We're changing auto mode` of claude-agent-acp 0.101.0.
-            "agent_message_chunk" if is_informational(told) => {}
+            "agent_message_chunk" if is_informational(notification) => {}
             "agent_message_chunk" => {
                 let message = update["messageId"].as_str();
                 if let (Some(words), None) = (&mut self.failed, message) {
@@ -88,7 +88,7 @@ impl Session {
                     self.went_on = self.went_on.saturating_add(1);
                 }
                 if self.interrupted || is_another {
-                    self.begin_anew();
+                    self.discard_text();
                 }
                 self.did_else = false;
                 self.message = message.map(str::to_owned);
@@ -123,17 +123,17 @@ impl Session {
         self.bytes <= LARGEST_ANSWER
     }
 
-    /// Takes in what Codex tells of its own state.
-    fn codex(&mut self, told: &Value) {
-        self.asks_whole |= told.is_object();
-        match told.pointer("/threadStatus/type").and_then(Value::as_str) {
+    /// Processes Codex's report about its own state.
+    fn codex(&mut self, state: &Value) {
+        self.asks_whole |= state.is_object();
+        match state.pointer("/threadStatus/type").and_then(Value::as_str) {
             Some("systemError") => self.failed = Some(String::new()),
             Some("active") => self.failed = None,
             _ => {}
         }
     }
 
-    /// Takes in what is told of the use of a tool, whose result counts once it is whole.
+    /// Processes an update about a tool call, whose result counts once it is complete.
     fn tool(&mut self, update: &Value) {
         let id = update["toolCallId"].as_str().unwrap_or_default();
         let kind = update["kind"].as_str().unwrap_or_default();
@@ -156,23 +156,24 @@ impl Session {
     }
 
     /// Whether its model's answers break off one after the other, so that it would ask for ever, each time at full price.
-    pub(super) fn goes_on_in_vain(&self) -> bool {
+    pub(super) fn is_stalled(&self) -> bool {
         self.went_on >= OFTEN
     }
 
-    /// Takes note that the agent wants to use a tool: some tell of the call only where it is granted.
+    /// Records that the agent wants to use a tool: some agents report the call only if it is
+    /// granted.
     pub(super) fn interrupt(&mut self) {
         self.interrupted = true;
         self.did_else = true;
     }
 
-    /// Takes note of what the agent may not do, in its own words.
+    /// Records what the agent may not do, in its own words.
     pub(super) fn refuse(&mut self, what: &str) {
         self.refused = Some(what.to_owned());
     }
 
-    /// What was said until now is not the answer.
-    fn begin_anew(&mut self) {
+    /// Discards the text so far: it is not the answer.
+    fn discard_text(&mut self) {
         self.bytes = 0;
         self.says_something = false;
         if self.interrupted {
@@ -186,10 +187,11 @@ impl Session {
         self.events.push(Event::Doing { what });
     }
 
-    /// What the result of the prompt makes of it: the events that tell it, or why there is none.
+    /// Turns the result of the prompt into the final events, or into the reason why there is no
+    /// answer.
     pub(super) fn end(&mut self, result: &Value) -> Result<Vec<Event>, ErrorText> {
         if self.interrupted {
-            self.begin_anew();
+            self.discard_text();
         }
         let stopped = result["stopReason"].as_str().unwrap_or_default();
         if let Some(words) = &self.failed {
@@ -232,7 +234,7 @@ impl Session {
         events
     }
 
-    /// What the result of the prompt says that it took, whatever became of the answer.
+    /// Returns the usage that the result of the prompt reports, with or without an answer.
     pub(super) fn counted(&self, result: &Value) -> Vec<Event> {
         let mut events = Vec::new();
         let quota = result.pointer("/_meta/quota/token_count");
@@ -271,8 +273,8 @@ fn is_informational(notification: &Value) -> bool {
     marks.any(|kind| kind == "informational")
 }
 
-/// Whether an agent that counts what its models did says that none did anything: Gemini CLI counts at the
-/// end of a model's stream, and ends its turn as usual where the stream broke off before.
+/// Whether an agent that counts its models' work reports none: Gemini CLI counts at the end of a
+/// model's stream, and ends its turn as usual even if the stream broke off before.
 fn counts_nothing(result: &Value) -> bool {
     let Some(quota) = result.pointer("/_meta/quota") else {
         return false;
@@ -282,10 +284,10 @@ fn counts_nothing(result: &Value) -> bool {
     no_model && counts.is_some_and(|counts| counts.values().all(|count| *count == 0))
 }
 
-/// Tokens, however an agent names them; nothing where a number is none that can be.
-fn usage(said: &Value) -> Option<Tokens> {
+/// Returns the tokens, under any agent's names for them; `None` if a number is impossible.
+fn usage(report: &Value) -> Option<Tokens> {
     let count = |names: &[&str]| {
-        let mut found = names.iter().map(|name| &said[*name]);
+        let mut found = names.iter().map(|name| &report[*name]);
         match found.find(|count| !count.is_null()) {
             None => Some(0),
             Some(count) => count.as_u64().filter(|count| *count <= MOST_TOKENS),

@@ -1,8 +1,8 @@
-//! [`wire`]: what stands between an agent's pipes and the library that speaks its protocol.
+//! [`wire`]: filter between an agent's pipes and the library that speaks its protocol.
 //!
-//! The library takes JSON-RPC to the letter: it answers a line that is no message with an error, and
-//! never hands on an answer whose envelope is not quite one. Agents write both. So it is given what is
-//! a message, in the form that the letter asks for, and nothing else.
+//! The library takes JSON-RPC to the letter: it answers a line that is no message with an error,
+//! and drops an answer whose envelope is not quite one. Agents write both. So the library gets only
+//! messages, in the strict form.
 
 use std::{
     borrow::Cow,
@@ -26,7 +26,7 @@ use crate::transport::{Event, ReadOutput};
 /// The code of an error that has none.
 const INTERNAL_ERROR: i64 = -32603;
 
-/// Whether an agent ever said a word of its protocol.
+/// Whether an agent ever wrote a message of its protocol.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spoke(Arc<Words>);
 
@@ -80,7 +80,7 @@ where
     Lines::new(outgoing, incoming)
 }
 
-/// Whether a line would be a message, were all of it UTF-8.
+/// Whether a line would be a message if all of it were UTF-8.
 fn is_garbled(line: &[u8]) -> bool {
     match String::from_utf8_lossy(line) {
         Cow::Owned(mended) => message(mended.as_bytes()).is_some(),
@@ -88,36 +88,37 @@ fn is_garbled(line: &[u8]) -> bool {
     }
 }
 
-/// The message that a line is, to the letter of JSON-RPC; nothing where it is none.
+/// Returns the message in a line, in strict JSON-RPC; `None` if it is none.
 fn message(line: &[u8]) -> Option<String> {
-    let mut said: Map<String, Value> = serde_json::from_slice(line).ok()?;
-    let is_null = |said: &Map<String, Value>, key| said.get(key).is_some_and(Value::is_null);
-    said.entry("jsonrpc").or_insert("2.0".into());
-    if said.contains_key("method") {
-        // Nobody can be answered who has no number.
-        if is_null(&said, "id") {
-            said.shift_remove("id");
+    let mut envelope: Map<String, Value> = serde_json::from_slice(line).ok()?;
+    let is_null =
+        |envelope: &Map<String, Value>, key| envelope.get(key).is_some_and(Value::is_null);
+    envelope.entry("jsonrpc").or_insert("2.0".into());
+    if envelope.contains_key("method") {
+        // A message with the id `null` cannot be answered.
+        if is_null(&envelope, "id") {
+            envelope.shift_remove("id");
         }
-        return Some(Value::Object(said).to_string());
+        return Some(Value::Object(envelope).to_string());
     }
-    said.get("id")?;
-    if is_null(&said, "error") {
-        said.shift_remove("error");
+    envelope.get("id")?;
+    if is_null(&envelope, "error") {
+        envelope.shift_remove("error");
     }
-    match said.get_mut("error") {
+    match envelope.get_mut("error") {
         Some(error) => {
             if !(error["code"].is_i64() && error["message"].is_string()) {
                 let words = error["message"].as_str().or(error.as_str());
                 let code = error["code"].as_i64().unwrap_or(INTERNAL_ERROR);
                 *error = json!({"code": code, "message": words.unwrap_or_default()});
             }
-            said.shift_remove("result");
+            envelope.shift_remove("result");
         }
         None => {
-            said.entry("result").or_insert(Value::Null);
+            envelope.entry("result").or_insert(Value::Null);
         }
     }
-    Some(Value::Object(said).to_string())
+    Some(Value::Object(envelope).to_string())
 }
 
 #[cfg(test)]

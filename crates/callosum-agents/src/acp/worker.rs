@@ -43,22 +43,23 @@ use crate::{
     transport::{Event, Job, LEAVE_WITHIN, Tell, Want, WorkerContext, cancel, relay, say},
 };
 
-/// How long an agent may take to end whose input or output ended.
+/// Longest time that an agent may take to end after its input or output ended.
 const ENDS_WITHIN: Duration = Duration::from_millis(300);
 
-/// The same of one that tells only as it ends why its answer ended: on a busy machine that takes seconds.
+/// The same for an agent that reports only as it ends why its answer ended: on a busy machine that
+/// takes seconds.
 const TELLS_WITHIN: Duration = Duration::from_mins(1);
 
-/// How often it is looked whether it has.
+/// Interval between two checks whether it has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Does one job, and tells what happens; `tell` says whether anybody still listens.
+/// Does one job and reports its events; `tell` returns whether the receiver still listens.
 pub(crate) fn answer(
     job: &Job,
     means: &WorkerContext<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<(), ErrorText> {
-    // An agent that has told its answer may still write down why that ended.
+    // An agent that has sent its answer may still record why that ended.
     let is_last = |event: &Event| matches!(event, Event::TooMuch);
     relay(tell, is_last, async |tell| {
         let (program, arguments) = job
@@ -85,7 +86,7 @@ pub(crate) fn answer(
                 }
                 Ok(())
             }
-            Err(Failure::Told(complaint)) => Err(complaint),
+            Err(Failure::Reported(complaint)) => Err(complaint),
             Err(gone @ Failure::Gone { .. }) => {
                 Err(gone.complaint(ending(&mut agent, ENDS_WITHIN).await))
             }
@@ -93,7 +94,8 @@ pub(crate) fn answer(
     })
 }
 
-/// How long an agent that has answered is waited for; never so long that the silence ends it.
+/// Returns the time to wait for an agent that has answered; at most half of the silence limit, so
+/// that this does not end it.
 fn time_to_end(job: &Job) -> Duration {
     if job.tells_as_it_ends {
         TELLS_WITHIN.min(job.limits.quiet() / 2).max(ENDS_WITHIN)
@@ -102,7 +104,8 @@ fn time_to_end(job: &Job) -> Duration {
     }
 }
 
-/// How an agent ended whose input or output did, where it has within that time.
+/// Waits until an agent whose input or output ended has ended; `None` if that takes longer than
+/// `within`.
 async fn ending(agent: &mut InteractiveChild, within: Duration) -> Option<Ending> {
     let ended = async {
         loop {
@@ -115,20 +118,20 @@ async fn ending(agent: &mut InteractiveChild, within: Duration) -> Option<Ending
     timeout(within, ended).await.ok()
 }
 
-/// Why a conversation came to nothing.
+/// Reason why a conversation had no result.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Somebody said why.
-    Told(ErrorText),
+    /// A reported error.
+    Reported(ErrorText),
     /// The agent's output ended.
     Gone {
-        /// Whether it had said a word of its protocol.
+        /// Whether it had written a message of its protocol.
         spoke: bool,
     },
 }
 
 impl Failure {
-    /// What is told of it, with how the agent ended, where that is known.
+    /// Converts it to an error, with how the agent ended if that is known.
     pub(super) fn complaint(self, ending: Option<Ending>) -> ErrorText {
         let how = match ending {
             Some(Ending::Exited(code)) => format!(" with exit code {code}"),
@@ -136,7 +139,7 @@ impl Failure {
             _ => String::new(),
         };
         match self {
-            Self::Told(complaint) => complaint,
+            Self::Reported(complaint) => complaint,
             Self::Gone { spoke: true } => {
                 ErrorText::of_kind(CUT_OFF, &format!("the agent ended{how}"))
             }
@@ -150,7 +153,7 @@ impl Failure {
 
 impl From<ErrorText> for Failure {
     fn from(complaint: ErrorText) -> Self {
-        Self::Told(complaint)
+        Self::Reported(complaint)
     }
 }
 
@@ -172,15 +175,15 @@ where
         job,
         spoke: spoke.clone(),
         session: Mutex::new(Session::default()),
-        in_vain: Notify::new(),
+        stalled: Notify::new(),
         tell: tell.clone(),
     };
     let ended = Client
         .v1()
         .on_receive_notification(
-            async |told: UntypedMessage, _| {
-                if told.method() == "session/update" {
-                    talk.take(told.params());
+            async |notification: UntypedMessage, _| {
+                if notification.method() == "session/update" {
+                    talk.take(notification.params());
                 }
                 Ok(())
             },
@@ -207,7 +210,8 @@ where
                 done = &mut work => done.map(|last| last.into_iter().for_each(|event| talk.say(event))),
                 () = leave => {
                     if let Some(session) = asked.get() {
-                        // An agent that has ended is not told; either way it is gone in the end.
+                        // An agent that has ended does not receive this; either way it is gone in
+                        // the end.
                         drop(agent.send_notification(CancelNotification::new(SessionId::clone(session))));
                         drop(timeout(LEAVE_WITHIN, work).await);
                     }
@@ -220,17 +224,17 @@ where
     ended.unwrap_or_else(|_| Err(talk.gone()))
 }
 
-/// What is at hand while it is spoken with an agent.
+/// State of a conversation with an agent.
 struct Talking<'t> {
     job: &'t Job,
     spoke: Spoke,
     session: Mutex<Session>,
-    in_vain: Notify,
+    stalled: Notify,
     tell: UnboundedSender<Event>,
 }
 
 impl Talking<'_> {
-    /// Shakes hands, and asks what the job asks. Hands out what is to be told last.
+    /// Completes the handshake and does what the job asks. Returns the last events.
     async fn ask(
         &self,
         agent: &ConnectionTo<Agent>,
@@ -272,7 +276,7 @@ impl Talking<'_> {
         let prompt = prompt.map_err(|error| self.failed(&error))?;
         let result = select! {
             result = agent.send_request(prompt).block_task() => result,
-            () = self.in_vain.notified() => {
+            () = self.stalled.notified() => {
                 // What it counted until now was paid for.
                 for event in self.session().counted(&Value::Null) {
                     self.say(event);
@@ -323,22 +327,22 @@ impl Talking<'_> {
             if is_incoming_transport_closed(&error) {
                 return self.gone();
             }
-            let why = said(&error).words;
+            let why = to_complaint(&error).words;
             let words = format!("the agent did not accept the mode `{mode}`: {why}");
             ErrorText::of_kind(WRITES_UNASKED, &words).into()
         })
     }
 
-    /// Takes in what an agent tells while it works.
-    fn take(&self, told: &Value) {
+    /// Processes an agent's notification.
+    fn take(&self, notification: &Value) {
         let mut session = self.session();
-        let is_within = session.take(told);
+        let is_within = session.take(notification);
         session.events.drain(..).for_each(|event| self.say(event));
         if !is_within {
             self.say(Event::TooMuch);
         }
-        if session.goes_on_in_vain() {
-            self.in_vain.notify_one();
+        if session.is_stalled() {
+            self.stalled.notify_one();
         }
     }
 
@@ -350,23 +354,23 @@ impl Talking<'_> {
         say(&self.tell, event);
     }
 
-    /// Why there was no handshake: an agent, or the library for it, says whether it is because of
-    /// the version.
+    /// Returns the failure of a handshake; the agent, or the library for it, reports whether the
+    /// version is the reason.
     fn not_begun(&self, error: &Error) -> Failure {
         match self.failed(error) {
-            Failure::Told(complaint) if error.code == ErrorCode::INVALID_REQUEST => {
+            Failure::Reported(complaint) if error.code == ErrorCode::INVALID_REQUEST => {
                 ErrorText::of_kind(UNREADABLE, &complaint.words).into()
             }
             failure => failure,
         }
     }
 
-    /// What an agent says that went wrong.
+    /// Converts an error of the agent, or of the connection to it.
     fn failed(&self, error: &Error) -> Failure {
         if is_incoming_transport_closed(error) {
             return self.gone();
         }
-        said(error).into()
+        to_complaint(error).into()
     }
 
     fn gone(&self) -> Failure {
@@ -376,11 +380,11 @@ impl Talking<'_> {
     }
 }
 
-/// What an agent complains about in an error.
+/// Converts an agent's error.
 ///
-/// Its code is that of JSON-RPC, or the status of a server that the agent asked; others have the status
-/// beside it.
-fn said(error: &Error) -> ErrorText {
+/// Its code is that of JSON-RPC, or the status of a server that the agent asked; other agents put
+/// the status next to it.
+fn to_complaint(error: &Error) -> ErrorText {
     let message = match error.message.as_str() {
         "" => "an error without a message",
         message => message,
@@ -398,15 +402,15 @@ fn said(error: &Error) -> ErrorText {
     let beside = places.iter().find_map(|way| status(at(way)?));
     // Gemini CLI says 500 where it knows of no status.
     let code = Value::from(i32::from(error.code));
-    let told = status(&code).filter(|status| *status != 500);
-    // The name of a kind stands where others have a status.
+    let own = status(&code).filter(|status| *status != 500);
+    // Some agents put the name of a kind where others have a status.
     let named = |way: &&str| at(way)?.as_str().filter(|name| !name.trim().is_empty());
     let named = places.iter().find_map(named);
     let is_login =
         error.code == ErrorCode::AUTH_REQUIRED && message.to_lowercase().contains("auth");
     ErrorText {
         words: without_stack(&words),
-        status: told.or(beside),
+        status: own.or(beside),
         kind: is_login
             .then_some("authentication_error")
             .or(named)

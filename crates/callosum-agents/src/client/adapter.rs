@@ -1,6 +1,6 @@
-//! [`Client::behind`]: which client an executor is, also where it speaks the Agent Client Protocol.
+//! [`Client::behind`]: finds the client of an executor, including one that speaks the Agent Client Protocol.
 //!
-//! Some clients speak it themselves, others by way of a program that drives them. Either way what
+//! Some clients speak it themselves, others through a program that drives them. Either way what
 //! runs is the client: it has the same folders, hosts, variables and login.
 
 use super::Client;
@@ -35,7 +35,7 @@ const ADAPTERS: [Speaker; 6] = [
 const RUNNERS: [&str; 4] = ["bunx", "node", "npx", "pnpx"];
 
 impl Client {
-    /// The client behind an executor, as far as its entry shows.
+    /// Returns the client behind an executor, as far as its entry shows.
     pub fn behind(executor: &Executor) -> Option<&'static Self> {
         if let Some(dialect) = Dialect::of(executor) {
             return Self::of(dialect);
@@ -44,14 +44,14 @@ impl Client {
         Self::of(dialect)
     }
 
-    /// The package of the program that speaks for a client, where it comes apart from that.
+    /// Returns the package of the program that speaks for a client, if that is a separate one.
     pub(super) fn adapter_of(executor: &Executor) -> Option<&'static str> {
         let (_, _, package) = speaker(executor)?;
         package
     }
 }
 
-/// Who speaks the protocol in an executor.
+/// Finds the program that speaks the protocol in an executor.
 fn speaker(executor: &Executor) -> Option<Speaker> {
     if Transport::of(executor) != Some(Transport::Acp) {
         return None;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::client::Acp;
 
-    /// CAL-SEC-1: an agent is known by the program of its command, and not by what else stands there.
+    /// CAL-SEC-1: an agent is recognized by the program of its command, and not by its arguments.
     #[test]
     fn an_agent_is_known_by_its_program() {
         for (protocol, template, client) in [

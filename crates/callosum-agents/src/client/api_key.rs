@@ -1,8 +1,9 @@
-//! [`Key`]: how a client comes by a key for its models where its own settings say so.
+//! [`Key`]: source of a client's key for its models, if its own settings configure one.
 //!
-//! Start with [`Client::keys`]. That a key is there, or the name of the variable that holds it, is all that
-//! leaves this file: nothing of a key itself is kept or told. Deliberately not here: logins
-//! ([`LoginStatus`](super::Standing)), and whether a variable is set and passed on, which the program knows.
+//! Start with [`Client::keys`]. Only two facts leave this file: that a key exists, or the name of
+//! the variable that holds it. No part of a key is kept or reported. Deliberately not here: logins
+//! ([`LoginStatus`](super::LoginStatus)), and whether a variable is set and passed on, which the
+//! program knows.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use super::Client;
 
-/// How a client comes by a key beside a login.
+/// Source of a client's key, as an alternative to a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// Its settings have one, or the server that they name wants none.
@@ -21,24 +22,25 @@ pub enum Key {
     Variable(String),
 }
 
-/// Where a client's settings speak of keys.
+/// Place in a client's settings that configures keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeysIn {
     /// A helper that prints one, or variables that are set for the client.
     Helper,
     /// The provider that is chosen, in TOML.
     ChosenProvider,
-    /// A `.env` beside the settings, and what was typed when the kind of login was chosen.
+    /// A `.env` next to the settings, and the key that the user typed when choosing the kind of
+    /// login.
     DotEnv,
     /// The options of any provider, in JSON.
     Providers,
 }
 
 impl Client {
-    /// What the settings in its own `folder`, and elsewhere below `home`, say of keys; `words` are those of
-    /// its command, which may overrule them.
+    /// Returns the keys that the client's settings configure, in its own `folder` and elsewhere
+    /// below `home`. `words` are the words of its command, which may override them.
     ///
-    /// Settings that cannot be understood say nothing. A file that cannot be read is an error.
+    /// Settings that cannot be parsed configure nothing. A file that cannot be read is an error.
     pub fn keys(
         &self,
         disk: &Disk,
@@ -66,7 +68,8 @@ impl Client {
         Ok(keys)
     }
 
-    /// A path of its table, which begins with `~/`, where its own folder may be another than usual.
+    /// Returns a path of its table, which begins with `~/`; its own folder may be another than
+    /// usual.
     fn below(&self, path: &str, home: &Path, folder: &Path) -> PathBuf {
         let path = path.trim_start_matches("~/");
         match Path::new(path).strip_prefix(self.home.folder) {
@@ -108,14 +111,14 @@ fn in_settings(text: &str, variables: &[&str]) -> Vec<Key> {
         .collect()
 }
 
-/// What the provider is asked with that the settings choose, or the command.
+/// Finds the key of the provider that the settings choose, or the command.
 fn of_chosen_provider(text: &str, words: &[String]) -> Vec<Key> {
     let Ok(mut settings) = text.parse::<toml::Table>() else {
         return Vec::new();
     };
-    for (option, said) in words.iter().zip(words.iter().skip(1)) {
+    for (option, setting) in words.iter().zip(words.iter().skip(1)) {
         if ["-c", "--config"].contains(&option.as_str()) {
-            overrule(&mut settings, said);
+            overrule(&mut settings, setting);
         }
     }
     if words.iter().any(|word| word == "--oss") {
@@ -147,8 +150,8 @@ fn of_chosen_provider(text: &str, words: &[String]) -> Vec<Key> {
 }
 
 /// Writes `a.b=value` into settings; a value that is no TOML is a text.
-pub(super) fn overrule(settings: &mut toml::Table, said: &str) {
-    let Some((key, value)) = said.split_once('=') else {
+pub(super) fn overrule(settings: &mut toml::Table, setting: &str) {
+    let Some((key, value)) = setting.split_once('=') else {
         return;
     };
     let value = format!("value = {value}")
@@ -180,9 +183,11 @@ fn of_any_provider(text: &str) -> Vec<Key> {
     let providers = providers.and_then(Value::as_object).into_iter().flatten();
     let key = |(_, provider): (_, &Value)| {
         let options = provider.get("options");
-        let said = options.and_then(|options| options.get("apiKey"));
-        let said = said.and_then(Value::as_str).filter(|key| !key.is_empty());
-        match said.map(|said| said.strip_prefix("{env:").ok_or(said)) {
+        let setting = options.and_then(|options| options.get("apiKey"));
+        let setting = setting
+            .and_then(Value::as_str)
+            .filter(|key| !key.is_empty());
+        match setting.map(|setting| setting.strip_prefix("{env:").ok_or(setting)) {
             Some(Ok(variable)) => Some(Key::Variable(variable.trim_end_matches('}').to_owned())),
             Some(Err(_)) => Some(Key::Settled),
             // A server of one's own that is given no key wants none.
@@ -207,7 +212,7 @@ mod tests {
         vec![Key::Variable(name.to_owned())]
     }
 
-    /// A client's keys where one file below its home says this.
+    /// Returns a client's keys if one file below its home has this text.
     fn keys(dialect: Dialect, file: &str, text: &str, command: &str) -> Vec<Key> {
         let home = tempfile::tempdir().unwrap();
         let disk = Disk::real();

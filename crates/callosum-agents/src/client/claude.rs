@@ -46,7 +46,7 @@ pub(super) const CLIENT: Client = Client {
         "~/.claude/skills/",
         "~/.claude/plugins/",
     ],
-    // Those that hold everywhere stand beside its folder, in the file that is copied.
+    // Servers that apply everywhere are in the file next to its folder, the one that is copied.
     names_servers: &["~/.claude/settings.json"],
     keeps: &["~/.claude/", "~/.claude.json"],
     copies: &["~/.claude.json"],

@@ -7,7 +7,7 @@ use super::{
 
 pub(super) const CLIENT: Client = Client {
     program: "gemini",
-    // Without `--skip-trust` it refuses a folder that nobody trusted; with it, no hook of the
+    // Without `--skip-trust` it refuses a folder that no one trusted; with it, no hook of the
     // project runs. Tools that only read are offered without an approval mode.
     command_template: "gemini --skip-trust --output-format stream-json",
     acp: Acp::Itself("gemini --acp"),
@@ -62,8 +62,8 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: &["tmp/*/chats/session-*.jsonl"],
     records: &["tmp/*/chats/session-*.jsonl", "telemetry.log"],
-    // Its transcript has no reason for which an answer ended, and of the reasons beside what its server sent, some are
-    // made into others. Nothing of this leaves the folder.
+    // Its transcript has no reason for the end of an answer. Its other output changes some of the
+    // reasons that its server sent. Nothing of this leaves the folder.
     recording: &[
         ("GEMINI_TELEMETRY_ENABLED", "true"),
         ("GEMINI_TELEMETRY_TARGET", "local"),
@@ -87,7 +87,7 @@ pub(super) const CLIENT: Client = Client {
         before_tool: "BeforeTool",
         deciding: &[],
         on_failure: None,
-        // `PreCompress` fires before each request, whatever is compressed.
+        // `PreCompress` fires before each request, even if nothing is compressed.
         session: &[
             ("SessionStart", "session-start"),
             ("BeforeAgent", "user-prompt-submit"),

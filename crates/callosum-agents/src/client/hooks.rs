@@ -1,36 +1,35 @@
-//! [`Hooks`]: how a client is told of a program that it is to ask before its tools run, and to tell
-//! when a session begins and ends, and what it obeys then.
+//! [`Hooks`]: format of a client's hooks, and of the answers that it obeys. Hooks run before its tools, and when a session begins and ends.
 //!
-//! Data only. What a client sends and how it is answered is the program's business, as is writing
-//! into its settings.
+//! Data only. What a client sends, the answer to it, and writing into its settings are the
+//! program's business.
 
 use super::Version;
 
 /// The hooks of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hooks {
-    /// Where hooks that hold everywhere stand, in its own folder.
+    /// Path of the file for hooks that apply everywhere, in its own folder.
     pub user: &'static str,
-    /// Where those of one project stand, in the project's root.
+    /// Path of the file for hooks of one project, in the project's root.
     pub project: &'static str,
-    /// Where in its user's settings folders stand that it was given besides the project: the names on
-    /// the way to the list.
+    /// Path of keys in its user's settings to the list of folders that the client may use in
+    /// addition to the project.
     pub given: Option<[&'static str; 2]>,
-    /// What it calls the moment before a tool runs.
+    /// Its name for the event before a tool runs.
     pub before_tool: &'static str,
-    /// Its events beside [`before_tool`](Self::before_tool) at which a command is about to run that the guard decides on, each
-    /// with our own word for it.
+    /// Its other events, apart from [`before_tool`](Self::before_tool), at which a command is about
+    /// to run and the guard decides; each with our own name for it.
     pub deciding: &'static [(&'static str, &'static str)],
     /// The setting for a hook that is missing, fails or takes too long: the key, and the value that stops the tool.
     /// `None` if the client has no such key and runs the tool.
     pub on_failure: Option<(&'static str, &'static str)>,
-    /// What it calls the moments of a session, each with our own word for it. Only those that were
+    /// Its names for the events of a session, each with our own name for it. Only those that were
     /// seen to fire when they should.
     pub session: &'static [(&'static str, &'static str)],
     /// The first version that was seen to ask a plugin before it clears a context, and to obey it.
     pub gate: Option<Version>,
-    /// Its word for a command of a file's that is about to be sent to the model, and ours: where a file
-    /// may take the place of its own `/clear`.
+    /// Its event for a file's command that is about to be sent to the model, and our name for it,
+    /// if a file may replace its own `/clear`.
     pub typed: Option<(&'static str, &'static str)>,
     /// Whether its hooks have names.
     pub names: bool,
@@ -39,21 +38,22 @@ pub struct Hooks {
     /// The events for which it waits no longer than so many seconds, and complains where more is
     /// registered.
     pub hurried: &'static [(&'static str, u64)],
-    /// How it can be made to ask the person before it.
+    /// Whether a hook can make it ask the user.
     pub asking: Asking,
-    /// How it is told that a tool must not run, in the form that it shows as that and as nothing else.
+    /// The form of an answer that denies a tool, and that the client shows as a denial and as
+    /// nothing else.
     pub denying: Denying,
     /// When an answer that allows a tool spares the person the client's own prompt.
     pub allowing: Allowing,
-    /// How it takes another command in place of the one that its model asked for.
+    /// The way in which it accepts another command in place of the one that its model asked for.
     pub rewriting: Rewriting,
-    /// Who is told what an answer says that lets a tool run.
+    /// Readers of the message in an answer that allows a tool.
     pub telling: MessageTargets,
-    /// What a hook prints that only watches.
+    /// Output of a hook that only watches.
     pub silence: &'static str,
     /// The version whose hooks were seen to fire, and to stop a tool.
     pub proven: Version,
-    /// What a person must know of its hooks that no setting says.
+    /// Limits of its hooks that a person must know and no setting shows.
     pub limits: &'static str,
 }
 
@@ -66,19 +66,19 @@ pub enum TimeUnit {
     Milliseconds,
 }
 
-/// How a client can be made to ask the person before it.
+/// The way in which a hook makes a client ask the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
-    /// By an answer that says so, as far as somebody is there to be asked.
+    /// By an answer that asks for it, as long as someone is there to be asked.
     ByAnswer,
     /// Not at all: it ignores such an answer, or hangs.
     Never,
 }
 
-/// How a client is told that a tool must not run.
+/// The way in which a hook denies a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denying {
-    /// By what an answer says of the permission.
+    /// By the permission in an answer.
     ByPermission,
     /// By the decision of an answer. Exit code 2 stops the tool as well, and is shown as a hook that
     /// has failed.
@@ -90,7 +90,7 @@ pub enum Denying {
 /// When an answer that allows a tool spares the person the client's own prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowing {
-    /// Before the tool runs, by what the answer says of the permission.
+    /// Before the tool runs, by the permission in the answer.
     BeforeTool,
     /// Only as the client is about to prompt, at this event of its own.
     AtPrompt(&'static str),
@@ -101,7 +101,7 @@ pub enum Allowing {
 /// The way in which a client takes another command in place of the one that its model asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewriting {
-    /// By `updatedInput` beside the permission.
+    /// By `updatedInput` next to the permission.
     ByUpdatedInput,
     /// By `tool_input` in the answer.
     ByToolInput,
@@ -109,12 +109,12 @@ pub enum Rewriting {
     Never,
 }
 
-/// Who is told what an answer says that lets a tool run.
+/// Readers of the message in an answer that allows a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageTargets {
-    /// The person before it, of what stands in `systemMessage`.
+    /// Whether the user sees `systemMessage`.
     pub person: bool,
-    /// Its model, of what stands in `additionalContext`.
+    /// Whether its model sees `additionalContext`.
     pub model: bool,
 }
 
@@ -122,7 +122,7 @@ pub struct MessageTargets {
 const BEFORE_TOOL: &str = "pre-tool-use";
 
 impl Hooks {
-    /// Every event that it is to tell of: its own name, and our word for it.
+    /// Lists every event that it has to report: its own name, and our name for it.
     pub fn events(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         let deciding = std::iter::once((self.before_tool, BEFORE_TOOL));
         deciding
@@ -136,7 +136,7 @@ impl Hooks {
         event == self.before_tool || deciding.any(|(name, _)| *name == event)
     }
 
-    /// The same, and what is told of only where its own `/clear` is shadowed.
+    /// Lists the same events, and the one that fires only if its own `/clear` is shadowed.
     pub fn all_events(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         self.events().chain(self.typed)
     }
@@ -152,10 +152,10 @@ impl Hooks {
         }
     }
 
-    /// How long it is to wait for the hook of an event, as it counts: ten seconds, or as long as it
-    /// waits at most.
+    /// Returns the client's timeout for the hook of an event, in its own unit: ten seconds, or the
+    /// client's maximum.
     ///
-    /// Most of them go on with the tool once that is over, so an answer comes long before.
+    /// Most clients go on with the tool after the timeout, so an answer comes long before.
     pub fn timeout(&self, event: &str) -> u64 {
         let mut hurried = self.hurried.iter();
         let hurried = hurried.find(|(name, _)| *name == event);

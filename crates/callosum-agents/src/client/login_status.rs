@@ -1,4 +1,4 @@
-//! [`LoginStatus`]: what a client's own folder says of it, without opening what is secret.
+//! [`LoginStatus`]: status of a client's login and hooks, from its own folder, without opening secrets.
 
 use std::path::{Path, PathBuf};
 
@@ -9,23 +9,23 @@ use super::Client;
 /// Most bytes of its settings that are looked through.
 const LARGEST_SETTINGS: usize = 4 * 1024 * 1024;
 
-/// How Codex notes in its settings that a person has trusted a hook.
+/// Text by which Codex notes in its settings that a person has trusted a hook.
 const TRUSTED_MARK: &[u8] = b"trusted_hash";
 
-/// What a client's own folder says of it.
+/// Status of a client, from its own folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginStatus {
-    /// Whether one of the files that a login leaves is there. What is in it nobody looks at, so it
-    /// may have run out.
+    /// Whether one of the files that a login leaves exists. Callosum does not look into it, so the
+    /// login may have expired.
     pub logged_in: bool,
-    /// Hooks that it passes over in silence, because nobody has trusted any.
+    /// Hooks that it silently ignores, because no one has trusted any.
     pub untrusted_hooks: Option<PathBuf>,
 }
 
 impl Client {
-    /// The folder in which it keeps its own files.
+    /// Returns the folder in which it keeps its own files.
     ///
-    /// `variable` is the value of [`Home::variable`](super::Home::variable), where that is set.
+    /// `variable` is the value of [`Home::variable`](super::Home::variable), if that is set.
     pub fn folder(&self, home: &Path, variable: Option<&Path>) -> PathBuf {
         variable.map_or_else(|| home.join(self.home.folder), Path::to_owned)
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::output_format::Dialect;
 
-    /// CAL-SEC-1: a login is known by its file's name, and hooks that nobody trusted are named.
+    /// CAL-SEC-1: a login is detected by its file's name, and untrusted hooks are reported.
     #[test]
     fn a_login_and_untrusted_hooks_are_seen() {
         let home = tempfile::tempdir().unwrap();

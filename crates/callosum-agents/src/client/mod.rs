@@ -1,10 +1,9 @@
-//! What is known of each coding agent, as data: how it is started, what it keeps where, what it
-//! needs.
+//! Facts about each coding agent, as data: its command, its files, its requirements.
 //!
-//! One file per client, each a single [`Client`]. Start with [`Client::of`] and [`Client::behind`]. What a client writes
-//! and how it is read is [`output_format`](crate::output_format)'s; nothing here runs anything, and no
-//! content of a login's file is ever read: whether it is there is all that is asked. Settings may hold a key, or
-//! name the variable that does; which of both is all that is told of them.
+//! One file per client, each a single [`Client`]. Start with [`Client::of`] and [`Client::behind`].
+//! Client output is the business of [`output_format`](crate::output_format). Nothing here runs
+//! anything, and no content of a login's file is ever read: only whether it exists. Settings may
+//! hold a key, or name the variable that does; only which of the two is reported.
 
 mod adapter;
 mod api_key;
@@ -35,89 +34,91 @@ use crate::output_format::Dialect;
 pub struct Client {
     /// Its id in the registry, and the program to look for.
     pub program: &'static str,
-    /// How it is started: it takes the prompt on standard input, where no length is too much and
-    /// nothing in it can become an option.
+    /// Its command. It takes the prompt on standard input, where length has no limit and nothing in
+    /// the prompt can become an option.
     pub command_template: &'static str,
-    /// How it, or a program that drives it, is started to speak the Agent Client Protocol.
+    /// The command that makes it, or a program that drives it, speak the Agent Client Protocol.
     pub acp: Acp,
-    /// What makes it print its options, without asking a model.
+    /// Arguments that make it print its options, without asking a model.
     pub help: &'static [&'static str],
-    /// The first version whose output has the form that we read, as far as that is known; whether
-    /// the options that we use are there is asked of the program itself.
+    /// The first version whose output has the form that we read, as far as known. The handshake
+    /// asks the program itself whether it has the options that we use.
     pub oldest: Version,
-    /// What a person types to get the newest version.
+    /// The command with which a person gets the newest version.
     pub update: &'static str,
-    /// What a person types to have it anew where it does not even start.
+    /// The command with which a person reinstalls it if it does not even start.
     pub install: &'static str,
-    /// The oldest Node that it runs on; `None` where it brings what it needs.
+    /// The oldest Node that it runs on; `None` if it comes with all it needs.
     pub node: Option<u32>,
-    /// Variables that are passed on to it. None of them is a secret: those pass only where the
-    /// entry lists them.
+    /// Variables that are passed on to it. None of them is a secret: a secret passes only if the
+    /// entry lists it.
     pub passed: &'static [&'static str],
     /// Variables that it is given: no update, no browser, few retries of its own.
     pub set: &'static [(&'static str, &'static str)],
-    /// Where it keeps its own files.
+    /// Location of its own files.
     pub home: Home,
-    /// What it writes in the home folder and has to find again: its login, never what a later run obeys.
+    /// Files that it writes in the home folder and needs again: its login, never what a later run
+    /// obeys.
     pub writes: &'static [&'static str],
-    /// What it is to read there: its settings, and what its person wrote for it.
+    /// Files that it reads there: its settings, and what its user wrote for it.
     pub reads: &'static [&'static str],
     /// Of these, the files that may name servers of tools, or hold keys that are not its own: of them it is
     /// shown a copy without.
     pub names_servers: &'static [&'static str],
-    /// What it writes there and may as well find empty each time, being given room of its own: it would
-    /// let what runs held leave orders for what runs free.
+    /// Files that it writes there and can do without if it gets a folder of its own. Shared, they
+    /// would let a sandboxed run leave instructions for an unsandboxed one.
     pub keeps: &'static [&'static str],
-    /// Files there of which it is given a copy, to be written and forgotten.
+    /// Files there that it gets a copy of, to be written and discarded.
     pub copies: &'static [&'static str],
     /// The hosts of its makers that it talks to, as an entry names them.
     pub hosts: &'static [&'static str],
-    /// Hosts that it asks for what is beside its answer, such as news of itself, and does as well without.
+    /// Hosts that it contacts for other things than its answer, such as news of itself, and can do
+    /// without.
     pub does_without: &'static [&'static str],
     /// Variables that name another server to talk to.
     pub servers: &'static [&'static str],
-    /// How it is logged in.
+    /// Its ways to log in.
     pub login: Login,
-    /// Where its settings speak of keys that do instead of a login.
+    /// Place in its settings that configures keys as an alternative to a login.
     pub keys_in: KeysIn,
     /// Its settings, in its own folder.
     pub settings: &'static str,
     /// Its transcripts, in its own folder, with `*` for what varies: one for each place that they have or had.
     pub transcripts: &'static [&'static str],
-    /// What it writes of a session that tells, more than its answer does, whether that is whole: in its own
-    /// folder, with `*` for what varies. Of each, the newest counts.
+    /// Session records that show, more than its answer does, whether the answer is whole. Paths in
+    /// its own folder, with `*` for what varies; the newest of each counts.
     pub records: &'static [&'static str],
-    /// Variables that have it write such records, where it has a folder of its own made for it; what begins with
-    /// `OWN` is in that.
+    /// Variables that make it write such records, if it gets a folder of its own; values that begin
+    /// with `OWN` are in that folder.
     pub recording: &'static [(&'static str, &'static str)],
-    /// Its hooks, in its own folder, where it passes over them in silence until a person has
-    /// trusted them.
+    /// Its hooks, in its own folder, if it silently ignores them until a person has trusted them.
     pub hooks_to_trust: Option<&'static str>,
-    /// Whether what its model runs may write to the project alone, unless it is told otherwise.
+    /// Whether commands of its model may write only to the project by default.
     pub has_sandbox: bool,
-    /// How it is told to do without a sandbox of its own, where it has one that cannot start within ours.
+    /// The way to turn off its own sandbox, if it has one that cannot start within ours.
     pub inner_sandbox: Option<InnerSandbox>,
-    /// Where it is told of servers of tools; `None` where that was not tried.
+    /// Settings that name its tool servers; `None` if that was not tried.
     pub tool_servers: Option<ToolServers>,
-    /// How it is told to ask a program before its tools run; `None` where settings cannot say so.
+    /// Settings that make it ask a program before its tools run; `None` if it has no such settings.
     pub hooks: Option<Hooks>,
 }
 
-/// What stands for a client's own folder in [`Client::recording`].
+/// Placeholder for a client's own folder in [`Client::recording`].
 pub(crate) const OWN: &str = "{own}/";
 
 /// A sandbox in which a client runs what its model wants run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InnerSandbox {
-    /// The options that say which.
+    /// The options that choose the sandbox.
     pub options: &'static [&'static str],
-    /// The word behind them that stands for none.
+    /// The argument after them that means no sandbox.
     pub off: &'static str,
-    /// The variable, and its value, by which an adapter is told the same that speaks the Agent Client Protocol for it.
+    /// The variable, and its value, with the same effect on an adapter that speaks the Agent Client
+    /// Protocol for it.
     pub off_by_variable: (&'static str, &'static str),
 }
 
-/// How the Agent Client Protocol is spoken with a client.
+/// The way in which a client speaks the Agent Client Protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acp {
     /// It speaks it, started like this.
@@ -126,28 +127,29 @@ pub enum Acp {
     Through(&'static str),
 }
 
-/// Where a client keeps its own files.
+/// Location of a client's own files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The variable that names the folder, where there is one.
+    /// The variable that names the folder, if there is one.
     pub variable: Option<&'static str>,
-    /// The folder below `HOME` where that is not set.
+    /// The folder below `HOME` if that variable is not set.
     pub folder: &'static str,
 }
 
-/// How a client is logged in.
+/// Ways to log in to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// Files below its own folder of which one is there once somebody has logged in.
+    /// Files below its own folder; after a login, one of them exists.
     pub files: &'static [&'static str],
-    /// Variables of which one does instead. They are secrets, so an entry has to list them.
+    /// Variables that replace the login; one is enough. They are secrets, so an entry has to list
+    /// them.
     pub variables: &'static [&'static str],
-    /// What a person types to log in, and where else than in a shell that is.
+    /// The command with which a person logs in, and where to type it if not in a shell.
     pub command: &'static str,
 }
 
 impl Client {
-    /// The client behind a dialect; plain text may come from anybody.
+    /// Returns the client of a dialect; plain text may come from any program.
     pub const fn of(dialect: Dialect) -> Option<&'static Self> {
         Some(match dialect {
             Dialect::Claude => &claude::CLIENT,
@@ -182,7 +184,7 @@ mod tests {
 
     /// CAL-SEC-1: what is written into an entry is what an entry may say.
     #[test]
-    fn what_clients_need_can_be_said_in_an_entry() {
+    fn requirements_of_clients_are_valid_in_an_entry() {
         for client in Dialect::ALL.into_iter().filter_map(Client::of) {
             for host in client.hosts {
                 assert!(Whitelisted::parse(host).is_ok(), "{host}");

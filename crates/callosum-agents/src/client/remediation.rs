@@ -1,12 +1,12 @@
-//! [`Client::mending`]: what has a client answer again whose handshake failed, by what was said of that.
+//! [`Client::mending`]: finds the command that repairs a client whose handshake failed, from the text of the failure.
 //!
-//! Pure. The words are those of the handshake's fault, or the reason that the registry keeps of it. Deliberately not
-//! here: what an executor may see, which is another cause of the same words.
+//! Pure. The text is that of the handshake's fault, or the reason that the registry keeps.
+//! Deliberately not here: the executor's permissions, which can cause the same text.
 
 use super::Client;
 use crate::{registry::Executor, runner::HELPS, template::Template};
 
-/// How the words are recognised by which a program says that its Node is not the one it wants.
+/// Texts by which a program reports that its Node is not the one it wants.
 const OTHER_NODE: [&str; 6] = [
     "syntaxerror",
     "err_require_esm",
@@ -25,9 +25,10 @@ const INCOMPLETE: [&str; 4] = [
 ];
 
 impl Client {
-    /// What a person does about it, ending with the line that asks again; `None` where the words name no cause.
-    pub fn mending(&self, executor: &Executor, said: &str) -> Option<String> {
-        let lower = said.to_lowercase();
+    /// Returns the remedy, ending with the command that repeats the check; `None` if the text names
+    /// no cause.
+    pub fn mending(&self, executor: &Executor, text: &str) -> Option<String> {
+        let lower = text.to_lowercase();
         let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
         let check = format!("callosum executor check {}", executor.id);
         let install = format!("{} && {check}", self.installing(executor));
@@ -82,9 +83,9 @@ impl Client {
                 format!("free some disk space, then: {check}")
             } else if says(&["is not logged in"]) {
                 // The failure itself may name a key that is there and was not handed on.
-                let told = said.split_once(HELPS).map(|(_, told)| told);
-                match told.filter(|told| told.contains("callosum executor register")) {
-                    Some(told) => told.to_owned(),
+                let remedy = text.split_once(HELPS).map(|(_, remedy)| remedy);
+                match remedy.filter(|remedy| remedy.contains("callosum executor register")) {
+                    Some(remedy) => remedy.to_owned(),
                     None => format!("{}, then: {check}", self.login.command),
                 }
             } else if says(&["took longer than", "was silent for"]) {
@@ -98,7 +99,7 @@ impl Client {
         )
     }
 
-    /// What helps where the words name no cause.
+    /// Returns the remedy if the text names no cause.
     pub fn looking(&self, executor: &Executor) -> String {
         format!(
             "check whether `{} --version` works in a terminal; if not: {} && callosum executor \
@@ -109,12 +110,13 @@ impl Client {
         )
     }
 
-    /// What a person types to have it anew, whatever became of it; of a program that speaks for it, that one.
+    /// Returns the command that reinstalls it, in any state; for a client behind an adapter, it
+    /// reinstalls the adapter.
     fn installing(&self, executor: &Executor) -> String {
         Self::adapter_of(executor).map_or_else(|| self.install.to_owned(), install_of)
     }
 
-    /// What a person types to have its newest version.
+    /// Returns the command that installs its newest version.
     fn updating(&self, executor: &Executor) -> String {
         Self::adapter_of(executor).map_or_else(|| self.update.to_owned(), install_of)
     }
@@ -124,7 +126,7 @@ fn install_of(package: &str) -> String {
     format!("npm install -g {package}@latest")
 }
 
-/// The program of a command, as somebody would call it in a terminal.
+/// Returns the program of a command, as a person would call it in a terminal.
 fn program(executor: &Executor) -> String {
     let template = Template::parse_for_client(&executor.command_template).ok();
     template.map_or_else(
@@ -138,15 +140,15 @@ mod tests {
     use super::*;
     use crate::discover::Known;
 
-    fn told(id: &str, said: &str) -> Option<String> {
+    fn remedy(id: &str, text: &str) -> Option<String> {
         let executor = Known::named(id).unwrap().entry();
-        Client::behind(&executor).unwrap().mending(&executor, said)
+        Client::behind(&executor).unwrap().mending(&executor, text)
     }
 
     /// CAL-EXE-2, CAL-EXE-1: each cause has what mends it, and ends with the line that asks again.
     #[test]
     fn each_cause_has_what_mends_it() {
-        for (id, said, part) in [
+        for (id, text, part) in [
             (
                 "gemini",
                 "`gemini` ended with exit code 1: Error: Cannot find module 'x'",
@@ -195,11 +197,11 @@ mod tests {
                 "gemini, in a terminal",
             ),
         ] {
-            let told = told(id, said).unwrap();
-            assert!(told.contains(part), "{told}");
+            let remedy = remedy(id, text).unwrap();
+            assert!(remedy.contains(part), "{remedy}");
             assert!(
-                told.ends_with(&format!("callosum executor check {id}")),
-                "{told}"
+                remedy.ends_with(&format!("callosum executor check {id}")),
+                "{remedy}"
             );
         }
     }
@@ -209,13 +211,13 @@ mod tests {
     fn a_key_that_the_failure_names_is_what_mends_it() {
         let line = "GEMINI_API_KEY is set here, but not passed to it: callosum executor register gemini-acp \
                     --pass-env GEMINI_API_KEY";
-        let said = format!("`gemini-acp` is not logged in: x{HELPS}{line}");
-        assert_eq!(told("gemini-acp", &said).as_deref(), Some(line));
+        let text = format!("`gemini-acp` is not logged in: x{HELPS}{line}");
+        assert_eq!(remedy("gemini-acp", &text).as_deref(), Some(line));
     }
 
     #[test]
     fn where_nothing_names_a_cause_a_person_is_to_look() {
-        assert_eq!(told("codex", "`codex` ended with exit code 3"), None);
+        assert_eq!(remedy("codex", "`codex` ended with exit code 3"), None);
         let executor = Known::named("codex").unwrap().entry();
         let looking = Client::behind(&executor).unwrap().looking(&executor);
         assert!(

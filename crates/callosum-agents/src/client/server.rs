@@ -1,7 +1,7 @@
-//! The servers that a person's own settings of a client name, in place of its makers'.
+//! Servers that a person's own settings of a client name, in place of its makers'.
 //!
-//! What variables name is [`Client::servers`]' data and needs no reading. Deliberately not here: whether an
-//! executor may reach them, which is confinement's.
+//! Servers in variables are [`Client::servers`]' data and need no reading. Deliberately not here:
+//! whether an executor may reach them, which is the business of confinement.
 
 use std::path::Path;
 
@@ -52,9 +52,9 @@ fn of_chosen_provider(text: &str, words: &[String]) -> Vec<String> {
     let Ok(mut settings) = text.parse::<toml::Table>() else {
         return Vec::new();
     };
-    for (option, said) in words.iter().zip(words.iter().skip(1)) {
+    for (option, setting) in words.iter().zip(words.iter().skip(1)) {
         if ["-c", "--config"].contains(&option.as_str()) {
-            overrule(&mut settings, said);
+            overrule(&mut settings, setting);
         }
     }
     let chosen = settings.get("model_provider").and_then(|it| it.as_str());
@@ -87,7 +87,7 @@ mod tests {
 
     /// CAL-EXE-2: a gateway that a person's settings name is one to talk to.
     #[test]
-    fn a_server_is_found_where_each_client_is_told_of_it() {
+    fn a_server_is_found_in_the_settings_of_each_client() {
         let codex = "model_provider = \"own\"\n[model_providers.own]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
                      [model_providers.other]\nbase_url = \"http://127.0.0.1:2/v1\"\n";
         let of_codex = |command| servers(Dialect::Codex, "config.toml", codex, command);

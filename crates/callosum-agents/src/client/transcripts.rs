@@ -32,7 +32,7 @@ fn below(disk: &Disk, own: &Path, pattern: &str) -> Result<Vec<PathBuf>, DiskErr
     Ok(paths)
 }
 
-/// What in these folders has a name that fits `pattern`, in which `*` stands for anything.
+/// Lists the entries of these folders whose names match `pattern`, in which `*` matches anything.
 fn matching(disk: &Disk, folders: &[PathBuf], pattern: &str) -> Result<Vec<PathBuf>, DiskError> {
     if !pattern.contains('*') {
         return Ok(folders.iter().map(|folder| folder.join(pattern)).collect());
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_anything() {
         assert!(fits("session-1.json", "session-*.json*"));
         assert!(fits("a.jsonl", "*.json*"));
         assert!(!fits("a.json.txt", "*.jsonl"));

@@ -1,7 +1,8 @@
-//! [`OwnFolder`]: a known client's own folder while it is held, made for it and gone with it.
+//! [`OwnFolder`]: a known client's own folder while it is sandboxed, made for it and removed with it.
 //!
-//! Its login is in it as a copy that it may write in whatever way it does, by renaming included; what it
-//! renewed is taken back when it is over. Deliberately not here: what of its settings it is shown (`settings`).
+//! It holds a copy of the client's login, which the client may write in any way, even by renaming.
+//! A renewed login is copied back at the end. Deliberately not here: which of its settings it sees
+//! (`client_settings`).
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ use super::credential_refresh::is_renewal;
 /// Largest login that is copied or taken back, in bytes.
 const LARGEST_LOGIN: u64 = 1024 * 1024;
 
-/// A folder that stands where the client's own one is.
+/// A folder that replaces the client's own one.
 #[derive(Debug)]
 pub(super) struct OwnFolder {
     scratch: Scratch,
@@ -26,7 +27,8 @@ pub(super) struct OwnFolder {
     logins: Vec<Login>,
 }
 
-/// What of a login is no login to the client's own service: Claude Code's keys of servers of tools.
+/// Keys in a login file that do not belong to the client's own service: Claude Code's keys of tool
+/// servers.
 const WITHHELD: [&str; 2] = ["mcpOAuth", "mcpOAuthClientConfig"];
 
 /// A login as it was when it was copied.
@@ -72,7 +74,7 @@ impl OwnFolder {
         })
     }
 
-    /// Puts a copy of a file into it, where that can be read.
+    /// Puts a copy of a file into it, if the file can be read.
     pub(super) fn copy(&self, disk: &Disk, file: &Path, bytes: &[u8]) -> Result<(), DiskError> {
         if let Some(name) = file.file_name() {
             disk.create(&self.scratch.path().join(name), bytes, 0o600)?;
@@ -80,17 +82,17 @@ impl OwnFolder {
         Ok(())
     }
 
-    /// Where it stands.
+    /// Returns the path where the client sees it.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where its files really are.
+    /// Returns the path where its files really are.
     pub(super) fn source(&self) -> &Path {
         self.scratch.path()
     }
 
-    /// How it is shown.
+    /// Returns its mount.
     pub(super) fn place(&self) -> MountPoint {
         MountPoint {
             source: self.scratch.path().to_owned(),
@@ -99,7 +101,7 @@ impl OwnFolder {
         }
     }
 
-    /// Takes logins back that were renewed by now and whose originals nobody changed meanwhile.
+    /// Copies logins back that were renewed by now, unless someone changed the originals since.
     pub(super) fn take_back(self, disk: &Disk, now: Timestamp) -> Result<(), DiskError> {
         for login in &self.logins {
             let Some(renewed) = read(disk, &login.copy).filter(|renewed| *renewed != login.shown)
@@ -116,7 +118,7 @@ impl OwnFolder {
     }
 }
 
-/// A file of a login; nothing where it is none, or cannot be read.
+/// Reads a file of a login; `None` if it is none, or cannot be read.
 fn read(disk: &Disk, path: &Path) -> Option<Vec<u8>> {
     let real = disk.canonicalize(path).ok()?;
     // A link that the client left in place of its login leads wherever it likes.
@@ -130,7 +132,8 @@ fn read(disk: &Disk, path: &Path) -> Option<Vec<u8>> {
     disk.read(&real).ok()
 }
 
-/// What of a login is shown, and what is withheld; one that is no JSON object is shown as it is.
+/// Splits a login into what the client sees and what is withheld; a login that is no JSON object is
+/// shown as it is.
 fn shown_of(whole: &[u8]) -> (Vec<u8>, Map<String, Value>) {
     let mut withheld = Map::new();
     let Ok(Value::Object(mut fields)) = serde_json::from_slice(whole) else {
@@ -147,7 +150,7 @@ fn shown_of(whole: &[u8]) -> (Vec<u8>, Map<String, Value>) {
     (Value::Object(fields).to_string().into_bytes(), withheld)
 }
 
-/// A renewed login with what was withheld of it.
+/// Returns a renewed login with the withheld part of the old one.
 fn with_withheld(renewed: Vec<u8>, withheld: &Map<String, Value>) -> Vec<u8> {
     if withheld.is_empty() {
         return renewed;

@@ -1,8 +1,8 @@
-//! [`Needs`]: what a known client needs where its own variables say so.
+//! [`Needs`]: folders and hosts that a known client needs because its own variables name them.
 //!
-//! An entry says which folders and hosts a client may use ([`Executor::grant_needs`]); a person whose
-//! variables point the client at another folder or another server has said that already, and the
-//! client is given those variables.
+//! An entry lists the folders and hosts that a client may use ([`Executor::grant_needs`]). A person
+//! whose variables point the client at another folder or another server has granted that already,
+//! and the client gets those variables.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -14,30 +14,31 @@ use callosum_host::Disk;
 use super::policy::Whitelisted;
 use crate::{client::Client, registry::Executor};
 
-/// What the variables of a known client name.
+/// Folders, files and hosts that the variables of a known client name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// Its own folder: one is made for it that stands there.
+    /// Path of its own folder; a replacement is made for it and mounted there.
     pub(super) own: Option<String>,
-    /// What it is to read in that, where its entry does not say.
+    /// Files in it that the client reads, unless its entry lists them.
     pub(super) readable: Vec<String>,
     /// Its logins in that.
     pub(super) logins: Vec<String>,
-    /// Files of which it gets a copy.
+    /// Files that the client gets a copy of.
     pub(super) copied: Vec<String>,
-    /// Of what is readable, those of which it gets a copy without what is not its own.
+    /// Readable files that it gets a copy of, without the parts that are not its own.
     pub(super) settings: Vec<String>,
     /// Variables that may be in such a copy.
     pub(super) variables: Vec<&'static str>,
-    /// What it writes where nothing can be made that is its own alone.
+    /// Paths that it writes if it cannot get a folder of its own.
     pub(super) kept: Vec<String>,
     /// The servers that it is to talk to.
     pub(super) hosts: Vec<Whitelisted>,
 }
 
 impl Needs {
-    /// The same as [`of`](Self::of), with the servers that the person's own settings of the client name: they have been
-    /// said as much as those of variables. What cannot be read names none.
+    /// Returns the same as [`of`](Self::of), and the servers that the user's own settings of the
+    /// client name: the user has granted them as much as those of variables. A file that cannot be
+    /// read names none.
     pub(super) fn with_settings(
         executor: &Executor,
         environment: &[(OsString, OsString)],
@@ -87,7 +88,7 @@ impl Needs {
             let is_granted = may(&granted) || may(&granted_once);
             return Self {
                 own: Some(usual.trim_end_matches('/').to_owned()),
-                // An entry that was written before said no more than the folder.
+                // Older entries granted the folder alone.
                 readable: if may(&granted_once) {
                     all(client.reads)
                 } else {
@@ -205,7 +206,7 @@ mod tests {
         assert!(none.logins.is_empty() && none.kept.is_empty());
     }
 
-    /// A variable of one client says nothing to another, and nothing where nobody knows the client.
+    /// A variable of one client means nothing to another, and nothing to an unknown client.
     #[test]
     fn only_a_clients_own_variables_count() {
         let environment: Vec<(OsString, OsString)> = [

@@ -1,38 +1,39 @@
-//! [`for_an_analysis`]: what of a client's settings it is shown while it is held.
+//! [`for_an_analysis`]: a client's settings as it sees them in the sandbox.
 //!
-//! A person's settings name servers of tools, with keys in their environment, headers, arguments and
-//! addresses, hooks that are asked over HTTP, and what was typed in other projects; a `.env` and the
-//! settings' own environment hold whatever their person put there. None of that is the client's own, and
-//! an analysis asks no such server, so the copy names none. Deliberately not here: which files these are
-//! ([`Client`](crate::client::Client)), and copying them.
+//! A user's settings name tool servers, with keys in their environment, headers, arguments and
+//! addresses, hooks that are called over HTTP, and what was typed in other projects. A `.env` and
+//! the settings' own environment hold any text that the user put there. None of that is the
+//! client's own, and an analysis asks no such server, so the copy names none. Deliberately not
+//! here: which files these are ([`Client`](crate::client::Client)), and copying them.
 
 use std::path::Path;
 
 use jsonc_parser::{ParseOptions, cst::CstRootNode};
 use serde_json::Value;
 
-/// What servers of tools stand under, wherever in a file: Claude Code's, Gemini CLI's, Qwen Code's name, then
-/// Codex's.
+/// Keys of tool servers, at any depth in a file: the name of Claude Code, Gemini CLI and Qwen Code,
+/// then that of Codex.
 const SERVERS: [&str; 2] = ["mcpServers", "mcp_servers"];
 
-/// What they stand under at the top of a file: opencode's name, and how others start them.
+/// Key of tool servers at the top of a file: opencode's name, and the prefix of other names.
 const SERVERS_AT_TOP: &str = "mcp";
 
-/// What of Codex's settings is about others: where its traces go, with headers, and the variables of what
-/// it starts.
+/// Keys of Codex's settings that concern others: the destination of its traces, with headers, and
+/// the variables of the programs that it starts.
 const OTHERS_OF_CODEX: [&str; 2] = ["otel", "shell_environment_policy"];
 
-/// What variables stand under at the top of Claude Code's settings, set for it and all that it starts.
+/// Key of variables at the top of Claude Code's settings, set for it and all that it starts.
 const ENVIRONMENT: &str = "env";
 
-/// What Claude Code keeps of each project beside its settings, and in that what was typed there.
+/// Keys under which Claude Code keeps data about each project next to its settings, and in that the
+/// history of prompts.
 const PROJECTS: (&str, &str) = ("projects", "history");
 
-/// What hooks stand under, and the kind of hook that has headers of its own.
+/// Key of hooks, and the kind of hook that has headers of its own.
 const HOOKS: (&str, &str) = ("hooks", "http");
 
-/// A file of settings without servers of tools, and of a `.env` those variables alone that are `named`;
-/// nothing where it cannot be read for what its name says it is.
+/// Returns a settings file without tool servers, or a `.env` with only the variables in `named`;
+/// `None` if it cannot be read in the format that its name implies.
 pub(super) fn for_an_analysis(path: &Path, bytes: &[u8], named: &[&str]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     if path.file_name()? == ".env" {

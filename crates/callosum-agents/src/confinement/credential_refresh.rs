@@ -1,10 +1,12 @@
-//! [`is_renewal`]: whether a login that an agent leaves is the one that it was given, renewed.
+//! [`is_renewal`]: checks whether the login that an agent leaves is the one that it was given, renewed.
 //!
-//! A held agent may write its copy, and so may every command that its model runs: what is taken back is what the person's next run, which nobody holds, goes by. Nothing
-//! may change but tokens, where they were about to end, and those that say whose they are say the same. What only says when a
-//! login ends never changes by itself: who could bring the end near would have the next run's tokens taken.
+//! A sandboxed agent may write its copy, and so may every command that its model runs. The result
+//! is copied back, and the user's next run, which may have no sandbox, relies on it. Only tokens
+//! may change, only if they were about to expire, and only if the claims about their owner stay the
+//! same. The expiry alone never changes: an agent that could bring it near would have the next
+//! run's tokens accepted.
 //!
-//! Deliberately not here: whether a token is genuine. Only who gave it knows.
+//! Deliberately not here: whether a token is genuine. Only its issuer knows.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::{SignedDuration, Timestamp};
@@ -16,7 +18,7 @@ const ACCESS: [&str; 3] = ["access", "access_token", "accessToken"];
 /// Keys of tokens by which others are got.
 const REFRESH: [&str; 3] = ["refresh", "refresh_token", "refreshToken"];
 
-/// Keys of what else is new in a login that was renewed.
+/// Keys of other fields that are new in a renewed login.
 const RENEWED: [&str; 14] = [
     "id_token",
     "idToken",
@@ -40,7 +42,7 @@ const ENDS: [&str; 4] = ["expires", "expires_at", "expiresAt", "expiry_date"];
 /// The key of the moment at which a login was last renewed: Codex renews by it.
 const LAST: &str = "last_refresh";
 
-/// What of a token that can be read says whose it is.
+/// Claims of a readable token that identify its owner.
 const WHOSE: [&str; 6] = [
     "iss",
     "sub",
@@ -82,7 +84,7 @@ fn may_become(
     if was != renewed && !gets_another_token(was, renewed) {
         return false;
     }
-    // Of a login that says no end nobody knows that it was about to.
+    // A login without an expiry is not known to be about to end.
     let is_due = is_old || ends(was).is_some_and(|ends| ends.duration_since(now) <= SOON);
     if differs(&ACCESS) && !is_due {
         return false;
@@ -109,7 +111,7 @@ fn may_become(
                 (Some(Value::Object(before)), Value::Object(value)) => {
                     may_become(before, value, now, is_old)
                 }
-                // Who renews may be told more than before, and no token that was not there.
+                // A renewal may bring more fields than before, but no token that was not there.
                 (None | Some(Value::Null), _) => RENEWED.contains(&key.as_str()),
                 (Some(before), value) => {
                     is_token && std::mem::discriminant(before) == std::mem::discriminant(value)
@@ -122,7 +124,7 @@ fn has(login: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|key| login.contains_key(*key))
 }
 
-/// Whether a token that is asked with is another, here or in what is within.
+/// Whether an access token differs, here or at a deeper level.
 fn gets_another_token(was: &Map<String, Value>, renewed: &Map<String, Value>) -> bool {
     ACCESS.iter().any(|key| was.get(*key) != renewed.get(*key))
         || was.iter().any(|(key, before)| {
@@ -133,30 +135,30 @@ fn gets_another_token(was: &Map<String, Value>, renewed: &Map<String, Value>) ->
         })
 }
 
-/// Whether a login says that it was renewed just now, so that it is not old at once.
+/// Whether a login claims that it was renewed just now, so that it is not old at once.
 fn is_recent(login: &Map<String, Value>, now: Timestamp) -> bool {
     let last = login.get(LAST).and_then(Value::as_str);
     let last = last.and_then(|last| last.parse::<Timestamp>().ok());
     last.is_some_and(|last| now.duration_since(last) <= OLD)
 }
 
-/// When what stands here ends, where it says so.
+/// Returns the expiry of a login, if it has one.
 fn ends(login: &Map<String, Value>) -> Option<Timestamp> {
-    let said = ENDS.iter().find_map(|key| login.get(*key)?.as_f64());
+    let expiry = ENDS.iter().find_map(|key| login.get(*key)?.as_f64());
     let of_token = || {
         let token = ACCESS.iter().find_map(|key| login.get(*key)?.as_str())?;
         claims(token)?.get("exp")?.as_f64()
     };
-    let said = said.or_else(of_token)?;
-    let seconds = if said >= LEAST_MILLISECONDS {
-        said / 1e3
+    let expiry = expiry.or_else(of_token)?;
+    let seconds = if expiry >= LEAST_MILLISECONDS {
+        expiry / 1e3
     } else {
-        said
+        expiry
     };
     Timestamp::from_second(seconds as i64).ok()
 }
 
-/// Whether a token is of the same account as another, as far as they can be read.
+/// Whether two tokens belong to the same account, as far as they can be read.
 fn is_of_same(before: &str, token: &str) -> bool {
     let Some(before) = claims(before) else {
         return true;
@@ -164,7 +166,7 @@ fn is_of_same(before: &str, token: &str) -> bool {
     claims(token).is_some_and(|claims| whose(&before) == whose(&claims))
 }
 
-/// What a token says, where it is one that can be read (RFC 7519).
+/// Returns the claims of a token, if it can be read (RFC 7519).
 fn claims(token: &str) -> Option<Map<String, Value>> {
     let mut parts = token.split('.');
     let (_, claims, _, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
@@ -174,7 +176,7 @@ fn claims(token: &str) -> Option<Map<String, Value>> {
     serde_json::from_slice(&claims).ok()
 }
 
-/// What says whose a token is, also one step deeper.
+/// Returns the claims that identify a token's owner, down to the second level.
 fn whose(claims: &Map<String, Value>) -> Vec<(&str, &Value)> {
     let deeper = claims.values().filter_map(Value::as_object);
     let all = std::iter::once(claims).chain(deeper);
@@ -318,7 +320,7 @@ mod tests {
                 json!({"last_refresh": "2025-12-20T00:00:00Z", "tokens": {"access_token": "a"}}),
                 json!({"last_refresh": "2000-01-01T00:00:00Z", "tokens": {"access_token": "b"}}),
             ),
-            // Nobody knows that these were about to end.
+            // These are not known to be about to expire.
             (
                 json!({"access": "a", "refresh": "r"}),
                 json!({"access": "b", "refresh": "s"}),

@@ -1,8 +1,9 @@
-//! [`resolve`]: where a place that an entry names leads, and that the project does not lead it elsewhere.
+//! [`resolve`]: resolves a path that an entry names, and checks that the project does not redirect it.
 //!
-//! An entry that was registered here names its places for good, while the repository may replace a folder
-//! by a link with any pull. So a place of the project is resolved beneath its root. Only an entry that
-//! begins a place with `~/` or `/` names something outside, and no link of the project extends that either.
+//! A registered entry names its paths for good, while any pull may make the repository replace a
+//! folder by a link. So a path of the project is resolved beneath its root. Only an entry that
+//! begins a path with `~/` or `/` names something outside, and no link of the project extends that
+//! either.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -37,7 +38,7 @@ struct Walked {
     by_the_project: bool,
 }
 
-/// Returns where a place leads, links followed; what is missing at the end of the path stays as it is.
+/// Returns the target of a path, with links followed; a missing end of the path stays as it is.
 ///
 /// `None` if it begins in the home folder and there is none, or if its links lead in a circle.
 pub(super) fn resolve(
@@ -77,9 +78,10 @@ pub fn leads_outside(
         .find_map(Result::err)
 }
 
-/// For each place that links of the project lead elsewhere: where it leads, seen from the root if it is there.
+/// Returns the target of each path that links of the project redirect, relative to the root if it
+/// is there.
 ///
-/// A place that is not there yet, or is what its name says, is not among them.
+/// A path that does not exist yet, or is not redirected, is not in the list.
 pub(crate) fn led_elsewhere(
     wishes: &RequestedPaths,
     root: &Path,

@@ -1,4 +1,4 @@
-//! [`Confiner`]: starts an executor's program by way of this one, which gives its rights away.
+//! [`Confiner`]: starts an executor's program through this one, which gives up its privileges.
 
 use std::{
     borrow::Cow,
@@ -38,16 +38,16 @@ use crate::{
     transport::Transport,
 };
 
-/// Largest file of which an executor gets a copy, in bytes.
+/// Largest file that an executor gets a copy of, in bytes.
 const LARGEST_COPY: u64 = 32 * 1024 * 1024;
 
 /// For so long the locks are known that were found in a folder: of many short tasks not each looks for them.
 const LOCKS_KNOWN: Duration = Duration::from_secs(1);
 
-/// What it takes to confine executors on this machine.
+/// State for confining executors on this machine.
 #[derive(Debug)]
 pub struct Confiner {
-    /// Who starts them.
+    /// Server that starts them.
     server: ForkServer,
     system: System,
     protected: Protected,
@@ -55,23 +55,23 @@ pub struct Confiner {
     upstream: Option<Upstream>,
     /// An empty folder, which becomes the root of everybody's own file system.
     room: OnceLock<Scratch>,
-    /// What was found for a `PATH` and a home folder, which seldom differ.
+    /// Folders that were found for a `PATH` and a home folder, which seldom differ.
     folders: Mutex<Vec<(Around, SystemFolders)>>,
     /// The folders of locks that were found in a folder, and when.
     locks: Mutex<HashMap<PathBuf, (Instant, Vec<PathBuf>)>>,
 }
 
-/// What the folders of the system depend on: the value of `PATH`, and the home folder.
+/// Key of the system folders: the value of `PATH`, and the home folder.
 type Around = (Option<OsString>, Option<PathBuf>);
 
-/// What an executor is shown, and links that make other names lead there.
+/// Paths that an executor sees, and links from other names to them.
 type Shown = (Vec<MountPoint>, Vec<(PathBuf, PathBuf)>);
 
 impl Confiner {
-    /// One that has executors started by `server`.
+    /// Creates one that starts executors through `server`.
     ///
-    /// `system` is what this machine can do; `protected` no executor may write; `names` says what
-    /// addresses the hosts have that an entry names.
+    /// `system` is the detected features of this machine. No executor may write `protected`.
+    /// `names` resolves the hosts of entries.
     pub fn new(server: ForkServer, system: System, protected: Protected, names: Names) -> Self {
         Self {
             server,
@@ -91,12 +91,12 @@ impl Confiner {
         Self { upstream, ..self }
     }
 
-    /// What this machine can do.
+    /// Returns the sandbox features of this machine.
     pub fn system(&self) -> &System {
         &self.system
     }
 
-    /// How far an executor is confined here that is given this environment, or why it may not run.
+    /// Returns how far an executor with this environment is confined here, or why it may not run.
     pub fn reach(
         &self,
         executor: &Executor,
@@ -116,7 +116,7 @@ impl Confiner {
             }
             return Ok(reached);
         }
-        // What runs is this program, which talks to that server and to nobody else.
+        // The process is this program, which talks to that server and to no other.
         let mut reached = decide(policy, &[], &self.system)?;
         reached.layers.network = false;
         reached.layers.sockets = false;
@@ -124,7 +124,7 @@ impl Confiner {
         Ok(reached)
     }
 
-    /// Runs `launch` as the executor's entry allows, to its end, whatever that end is.
+    /// Runs `launch` as the executor's entry allows, until it ends in any way.
     ///
     /// `temporary` is the folder that it may write to.
     pub(crate) fn run(
@@ -317,15 +317,15 @@ impl Confiner {
             .server
             .run(&order, input, launch.limits, cancel, pulse, heard)
             .map_err(not_started);
-        // What is still open is told of before anybody asks.
+        // Reports connections that are still open before the caller takes the list.
         drop(proxy);
         drop(copies);
         if let Some(own_folder) = own_folder {
             if let Some(client) = Client::behind(executor) {
-                let told = surroundings
+                let stored = surroundings
                     .transcript
                     .read(client, disk, own_folder.source());
-                told.map_err(not_stored)?;
+                stored.map_err(not_stored)?;
             }
             own_folder
                 .take_back(disk, surroundings.clock.now())
@@ -353,7 +353,7 @@ impl Confiner {
 }
 
 impl Confiner {
-    /// What has an executor run that requires more than this machine gives.
+    /// Returns a remedy for an executor that requires more than this machine offers.
     fn allowing(&self, executor: &Executor) -> String {
         let less = format!(
             "with a weaker sandbox: callosum executor register {} --sandbox best-effort",
@@ -429,9 +429,9 @@ impl Confiner {
     }
 }
 
-/// Copies files into a folder, and has the copies stand where the files do; those that stand in the
-/// client's own folder are put there. What is not there, cannot be read for what it is, or is larger than
-/// [`LARGEST_COPY`] is left out; so is what is not the client's own in it.
+/// Copies files into a folder, and mounts the copies in place of the files; those of the client's
+/// own folder are put there. A file that is missing, has another format, or is larger than
+/// [`LARGEST_COPY`] is left out; so are the parts that are not the client's own.
 fn copied_into(
     disk: &Disk,
     folder: &Path,
@@ -469,7 +469,7 @@ fn copied_into(
     Ok(places)
 }
 
-/// A path below what its folder really is; its name stays its own where it is a link.
+/// Returns a path below the real folder; its name stays its own even if it is a link.
 fn under_real_folder(disk: &Disk, path: PathBuf) -> PathBuf {
     let folder = path
         .parent()
@@ -480,7 +480,7 @@ fn under_real_folder(disk: &Disk, path: PathBuf) -> PathBuf {
     }
 }
 
-/// The program of a server that the started one starts in its turn, where it is found.
+/// Finds the program of a server that the started program starts in its turn.
 fn server(
     executor: &Executor,
     launch: &Launch,
@@ -497,8 +497,8 @@ fn server(
     find(&launch, surroundings).ok()
 }
 
-/// What tells an adapter to leave the files to us, where we hold them: its client's own sandbox cannot start within ours, each
-/// command in it would fail, and nothing of that is told.
+/// Returns the variable that makes an adapter leave the files to us, if we confine them. Its
+/// client's own sandbox cannot start within ours: each command in it would fail, without a report.
 fn sandbox_left_to_us(executor: &Executor, layers: Layers) -> Option<(&'static str, &'static str)> {
     let are_held = layers.namespaces || layers.landlock;
     let is_adapter = Transport::of(executor) == Some(Transport::Acp);
@@ -546,7 +546,7 @@ fn find(launch: &Launch, surroundings: &ExecutionEnvironment) -> Result<PathBuf,
     })
 }
 
-/// Says why a program that is there did not start.
+/// Returns the error of an existing program that did not start.
 fn unstarted(program: PathBuf, error: i32) -> SpawnError {
     let source = io::Error::from_raw_os_error(error);
     match source.kind() {
@@ -561,7 +561,8 @@ fn unstarted(program: PathBuf, error: i32) -> SpawnError {
 mod tests {
     use super::*;
 
-    /// CAL-EXE-2: an adapter is told to leave its client's sandbox off where we hold the files, and no other executor is.
+    /// CAL-EXE-2: an adapter's client runs without its own sandbox if we confine the files, and no
+    /// other executor does.
     #[test]
     fn an_adapter_leaves_the_sandbox_to_us_where_files_are_held() {
         let mut adapter = Executor::cli("c", "codex-acp");

@@ -1,12 +1,12 @@
-//! What an executor is held to while it runs.
+//! Confinement of an executor while it runs.
 //!
-//! Start with [`decide`], which says from an entry's [`Policy`] and what this [`System`] can do
-//! how far an executor is confined, or why it may not run. [`RequestedPaths`] is what the entry names, and
-//! [`Confiner`] what a caller hands in to have executors confined at all. The way to the hosts that
-//! an entry names leads through a proxy of ours, which tells of each [`Connection`].
+//! Start with [`decide`], which determines from an entry's [`Policy`] and the features of this
+//! [`System`] how far an executor is confined, or why it may not run. [`RequestedPaths`] lists the
+//! paths that the entry names. A caller passes a [`Confiner`] to confine executors at all. The way
+//! to the hosts that an entry names leads through our proxy, which reports each [`Connection`].
 //!
-//! What is deliberately not here: the doing, which is `callosum_host::confine`'s, and deciding
-//! which hosts or folders a known client needs.
+//! Deliberately not here: the mechanism, which is in `callosum_host::confine`, and deciding which
+//! hosts or folders a known client needs.
 
 mod client_home;
 mod client_requirements;

@@ -1,4 +1,4 @@
-//! [`places`]: what of the file system an executor is shown, and where it may write.
+//! [`places`]: paths of the file system that an executor sees, and those that it may write.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use super::{
     protected_paths::Protected,
 };
 
-/// What a system consists of; nothing in it belongs to a person.
+/// Folders of a system; nothing in them belongs to a person.
 const SYSTEM: [&str; 14] = [
     "/usr",
     "/bin",
@@ -32,7 +32,7 @@ const SYSTEM: [&str; 14] = [
     "/sys/fs/cgroup",
 ];
 
-/// What an entry names beyond the project, the system and an empty home folder.
+/// Paths that an entry names in addition to the project, the system and an empty home folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestedPaths {
     /// May be read; from the home folder if it begins with `~/`, else seen from the project.
@@ -41,22 +41,22 @@ pub struct RequestedPaths {
     pub writable: Vec<String>,
 }
 
-/// What is around an executor that is about to start.
+/// Environment of an executor that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface<'a> {
     /// The tree that it is asked about.
     pub root: &'a Path,
-    /// Its program's file, and that of whatever this starts.
+    /// Its program's file, and those of the programs that this starts.
     pub programs: &'a [PathBuf],
     /// The home folder, if there is one.
     pub home: Option<&'a Path>,
     /// Its own temporary folder.
     pub temporary: &'a Path,
-    /// Folders of locks in what it is shown, beside those that are known: of other checkouts.
+    /// More lock folders in what it sees, of other checkouts, in addition to those that are known.
     pub locks: &'a [PathBuf],
 }
 
-/// What every executor is shown that has the same `PATH` and home folder: the system.
+/// Paths that all executors with the same `PATH` and home folder see: the system.
 #[derive(Clone, Debug)]
 pub struct SystemFolders {
     places: Vec<MountPoint>,
@@ -64,7 +64,7 @@ pub struct SystemFolders {
 }
 
 impl SystemFolders {
-    /// Looks at the disk to follow links; what is not there is left out.
+    /// Resolves links on the disk; missing paths are left out.
     pub fn shown(path: &[PathBuf], home: Option<&Path>, disk: &Disk) -> Self {
         let none = Protected::default();
         let mut shown = Shown {
@@ -96,10 +96,10 @@ fn is_personal(path: &Path, home: Option<&Path>) -> bool {
     home.is_some_and(|home| home.starts_with(path))
 }
 
-/// All that an executor is shown, and links that make other names lead there.
+/// Returns all paths that an executor sees, and links that make other names lead there.
 ///
-/// Looks at the disk to follow links and to list folders that are writable but for some of their
-/// entries. What is not there is left out.
+/// Reads the disk to follow links and to list folders that are writable except for some of their
+/// entries. Missing paths are left out.
 pub fn places(
     wishes: &RequestedPaths,
     surface: Surface<'_>,
@@ -128,7 +128,7 @@ pub fn places(
     if let Some(home) = surface.home.and_then(|home| shown.follow(home))
         && home != Path::new("/")
     {
-        // Programs expect to find and to write it; nobody's files are in it.
+        // Programs expect to find and to write it; it holds no one's files.
         shown.put(home, Access::Fresh);
     }
     shown.read(surface.root);
@@ -143,7 +143,7 @@ pub fn places(
         }
     }
     shown.hide(surface);
-    // It stands among what is protected, and is its own all the same.
+    // It is among the protected paths, and is its own all the same.
     let own = shown.follow(surface.temporary);
     if let Some(path) = &own {
         shown.put(path.clone(), Access::Bounded);
@@ -162,7 +162,7 @@ pub fn places(
     (without_repeated(shown.places), shown.links)
 }
 
-/// Leaves out what is shown with the folder that it is in, and in the same way.
+/// Drops paths that their folder shows already, with the same access.
 fn without_repeated(places: Vec<MountPoint>) -> Vec<MountPoint> {
     let nearest = |place: &MountPoint| {
         let above = places
@@ -191,7 +191,7 @@ fn installation(program: &Path) -> &Path {
         .unwrap_or(Path::new("/"))
 }
 
-/// Where a wish leads; nowhere where it begins in a home folder and there is none.
+/// Expands the path of an entry; `None` if it begins in a home folder and there is none.
 pub(super) fn wished(wish: &str, root: &Path, home: Option<&Path>) -> Option<PathBuf> {
     match wish.strip_prefix("~/") {
         Some(rest) => Some(home?.join(rest)),
@@ -202,7 +202,7 @@ pub(super) fn wished(wish: &str, root: &Path, home: Option<&Path>) -> Option<Pat
 struct Shown<'a> {
     disk: &'a Disk,
     protected: &'a Protected,
-    /// What is obeyed below the folders that are to be written.
+    /// Files below the writable folders that programs obey.
     nested: Vec<PathBuf>,
     places: Vec<MountPoint>,
     links: Vec<(PathBuf, PathBuf)>,
@@ -243,8 +243,9 @@ impl Shown<'_> {
         }
     }
 
-    /// Shows what is obeyed in other projects below a grant read-only. The folders on the way become mounts of their
-    /// own, which cannot be renamed to make room for others of their name.
+    /// Makes files that programs obey in other projects below a grant read-only. The folders on the
+    /// way become mounts of their own, which cannot be renamed to make room for others of their
+    /// name.
     fn cover_obeyed(&mut self, grant: &Path) {
         for path in nested(grant, self.disk).obeyed {
             let stat = self.disk.stat(&path).ok().flatten();
@@ -276,21 +277,21 @@ impl Shown<'_> {
         }
     }
 
-    /// Where a path really leads; the name by which it was called becomes a link to there.
+    /// Resolves a path; the name by which it was called becomes a link to the result.
     fn follow(&mut self, path: &Path) -> Option<PathBuf> {
         let real = self.disk.canonicalize(path).ok()?;
         self.call(path, &real);
         Some(real)
     }
 
-    /// Makes the name by which a path was called a link to what it really is.
+    /// Makes the name by which a path was called a link to the real path.
     fn call(&mut self, name: &Path, real: &Path) {
         if real != name && !self.links.iter().any(|(known, _)| known == name) {
             self.links.push((name.to_owned(), real.to_owned()));
         }
     }
 
-    /// Covers the folders of which nothing is to be seen, but for one that the tree itself stands in.
+    /// Covers the hidden folders, except one that contains the tree itself.
     fn hide(&mut self, surface: Surface<'_>) {
         let root = self.disk.canonicalize(surface.root).ok();
         for folder in self.protected.hidden.iter().chain(surface.locks) {
@@ -325,8 +326,8 @@ impl Shown<'_> {
         }
     }
 
-    /// A folder that has something protected in it is shown to be read, and its other entries to
-    /// be written: a right once given for a folder cannot be taken back for what is in it.
+    /// Makes a folder with protected content readable, and its other entries writable: a right once
+    /// given for a folder cannot be revoked for its content.
     fn write_but_protected(&mut self, path: PathBuf) {
         if self.protected.covers(&path) || self.nested.contains(&path) {
             self.put(path, Access::Read);
@@ -436,7 +437,7 @@ mod tests {
 
     /// LOA-SEC-1: the home folder is not there, but for the program, the project and the wishes.
     #[test]
-    fn nothing_of_a_home_is_shown_that_nobody_named() {
+    fn only_named_paths_of_a_home_are_shown() {
         let scene = scene();
         let none = RequestedPaths::default();
         assert_eq!(
@@ -611,10 +612,10 @@ mod tests {
         assert_eq!(access(&places("docs/"), "p/docs/agents.md"), Some(R));
     }
 
-    /// CAL-SEC-1: who may read the file of a lock may hold it, so no such file is there, also where it is named or stands
-    /// in a folder that may be written.
+    /// CAL-SEC-1: a program that may read a lock's file may hold the lock, so no such file is
+    /// visible, even if an entry names it or it is in a writable folder.
     #[test]
-    fn locks_of_ours_are_not_shown_whatever_an_entry_names() {
+    fn locks_of_ours_are_never_shown() {
         let scene = scene();
         for path in ["p/.cal_lock", "p/sub/.cal_lock", "state/deep"] {
             Disk::real().create_dir_all(&scene.home.join(path)).unwrap();

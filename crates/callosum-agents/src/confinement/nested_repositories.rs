@@ -77,17 +77,17 @@ const LOCKS: [&str; 2] = [".cal_lock", "loa-grimoire/.session"];
 /// Most folders that are looked into for one that is shown; the nearest come first.
 pub(super) const MOST_FOLDERS: usize = 4096;
 
-/// Whether what has this name is obeyed by whoever works in the folder that it is in: agents, or git.
+/// Whether agents or git obey a file or folder of this name in the folder that they work in.
 pub(super) fn is_obeyed(name: &OsStr) -> bool {
     name == ".git" || ORDERS.iter().any(|order| name == *order)
 }
 
-/// What is found below a folder.
+/// Search result for a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Nested {
-    /// What is obeyed.
+    /// Files and folders that programs obey.
     pub(super) obeyed: Vec<PathBuf>,
-    /// Folders of locks, of whatever project.
+    /// Folders of locks, of any project.
     pub(super) locks: Vec<PathBuf>,
 }
 
@@ -100,8 +100,8 @@ pub(super) fn obeyed_by_link(folder: &Path, disk: &Disk) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Looks through a folder and those below it, as far as [`MOST_FOLDERS`] show, the nearest first; links are not
-/// followed, and what cannot be listed has nothing in it that could be written.
+/// Searches a folder and those below it, up to [`MOST_FOLDERS`], the nearest first. Links are not
+/// followed; a folder that cannot be listed has nothing in it that could be written.
 pub(super) fn nested(folder: &Path, disk: &Disk) -> Nested {
     let mut found = Nested::default();
     let mut waiting = VecDeque::from([folder.to_owned()]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_of_whatever_checkout_are_found() {
+    fn locks_of_any_checkout_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let at = |path: &str| folder.path().join(path);

@@ -1,7 +1,8 @@
-//! [`personal`]: what of a home folder a person's own programs obey, wherever they run.
+//! [`personal`]: files in a home folder that a person's own programs obey, wherever they run.
 //!
-//! A grant as wide as `~/` is for the person's files. What shells, git, editors, coding agents and the login itself
-//! start or believe is not among them: what a confined run left there, the next run obeys that nothing confines.
+//! A grant as wide as `~/` is for the person's files. It does not cover files that shells, git,
+//! editors, coding agents and the login itself start or trust: the next run without a sandbox would
+//! obey what a confined run left there.
 
 use std::path::{Path, PathBuf};
 
@@ -119,7 +120,8 @@ const OBEYED: [&str; 101] = [
     "bin",
 ];
 
-/// Returns what programs of a person obey in a home folder; for a link, also what it leads to now.
+/// Returns the files in a home folder that a person's programs obey; for a link, also its current
+/// target.
 pub fn personal(home: &Path, disk: &Disk) -> Vec<PathBuf> {
     let home = disk.canonicalize(home).unwrap_or_else(|_| home.to_owned());
     let mut all = Vec::new();

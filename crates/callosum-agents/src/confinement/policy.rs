@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// How much confinement an executor needs to be run at all (`confinement` in the registry).
+/// The confinement that an executor needs to run at all (`confinement` in the registry).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// All of it, or the task is refused.
     Required,
-    /// What the system can; what is missing is recorded.
+    /// As much as the system can; missing parts are recorded.
     #[default]
     BestEffort,
     /// None. Deadlines hold all the same.
@@ -47,7 +47,7 @@ pub struct Whitelisted {
     pub port: Option<u16>,
 }
 
-/// The host that stands for all names.
+/// The host that matches all names.
 pub(super) const ANY: &str = "*";
 
 impl fmt::Display for Whitelisted {
@@ -64,7 +64,7 @@ impl fmt::Display for Whitelisted {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` must be a host and a port, such as `api.example.com:443` or `*:443`, or `*`", text.escape_debug())]
 pub struct InvalidHost {
-    /// What was given.
+    /// The given text.
     pub text: String,
 }
 
@@ -97,8 +97,8 @@ impl Whitelisted {
     }
 }
 
-/// The host that a text names, without the brackets of an address and the final dot of a name;
-/// `None` where it is neither.
+/// Returns the host in a text, without the brackets of an address and the final dot of a name;
+/// `None` if it is neither.
 pub(super) fn fit_host(text: &str) -> Option<&str> {
     let bare = text
         .strip_prefix('[')

@@ -1,4 +1,4 @@
-//! [`decide`]: how far an executor is confined on this system, or that it may not run.
+//! [`decide`]: determines how far an executor is confined on this system, or that it may not run.
 
 use callosum_host::confine::Layers;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::{
     probe::{Missing, System},
 };
 
-/// How far an executor is confined.
+/// Degree of confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Everything that there is.
@@ -19,30 +19,30 @@ pub enum Level {
     None,
 }
 
-/// How far an executor is confined, by which layers, and why not further.
+/// Confinement of an executor: its degree, its layers, and the missing features.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// What its entry asks for.
+    /// The policy of its entry.
     pub policy: Policy,
-    /// How far.
+    /// The degree.
     pub level: Level,
-    /// What is given away.
+    /// The layers in use.
     pub layers: Layers,
-    /// The version of Landlock, where that is among it.
+    /// The version of Landlock, if that is a layer.
     pub landlock: Option<u32>,
-    /// The hosts that it may connect to; where there is no network layer, they are but promises.
+    /// The hosts that it may connect to; without a network layer, they are but promises.
     pub hosts: Vec<String>,
-    /// What is missing, in words.
+    /// Missing features, in words.
     pub missing: Vec<String>,
 }
 
-/// An executor needs more confinement than there is, or nobody knows how much there is.
+/// An executor needs more confinement than there is, or it is unknown how much there is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}", if *is_untried { UNTRIED } else { LACKING }, missing.join("; "))]
 pub struct Refused {
-    /// What is missing, in words.
+    /// Missing features, in words.
     pub missing: Vec<String>,
-    /// Whether something of it may be there: the machine had too much to do to say so.
+    /// Whether some of them may exist: the machine was too busy to report them.
     pub is_untried: bool,
 }
 
@@ -51,7 +51,7 @@ const LACKING: &str = "its entry requires a sandbox, but this system lacks ";
 const UNTRIED: &str = "this machine did not report in time whether it can sandbox an executor; \
     try again when it is less busy: ";
 
-/// Decides what is given away, where these hosts are to be reached all the same.
+/// Decides about the layers, if these hosts must stay reachable.
 pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reached, Refused> {
     if policy == Policy::Off {
         return Ok(Reached {
@@ -83,7 +83,8 @@ pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reach
     if system.namespaces.is_err() && !hosts.is_empty() {
         missing.push("a network limited to the hosts of the entry".to_owned());
     }
-    // Whoever keeps the machine busy would otherwise have the next executor run unheld.
+    // Otherwise a program that keeps the machine busy would make the next executor run without a
+    // sandbox.
     let is_untried = faults
         .iter()
         .any(|(_, fault)| matches!(fault, Some(Missing::Untried)));
@@ -119,7 +120,7 @@ impl Level {
 }
 
 impl Reached {
-    /// Nothing is given away, because the caller has nothing to do it with.
+    /// Returns no confinement, because the caller has no confiner.
     pub fn without_means(policy: Policy) -> Self {
         Self {
             policy,
@@ -179,7 +180,8 @@ mod tests {
         }
     }
 
-    /// CAL-SEC-1: a machine that is too busy to say what it can do runs nobody unheld, whom its entry does not say so of.
+    /// CAL-SEC-1: a machine that is too busy to report its features runs no executor without a
+    /// sandbox, unless its entry allows that.
     #[test]
     fn what_could_not_be_tried_is_not_taken_for_missing() {
         let busy = System {
@@ -226,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Best effort goes on without namespaces and says why; `required` does not.
+    /// Best effort goes on without namespaces and reports why; `required` does not.
     #[test]
     fn a_container_that_refuses_namespaces_is_named() {
         let reached = decide(Policy::BestEffort, &[], &in_container()).unwrap();
@@ -243,7 +245,8 @@ mod tests {
         );
     }
 
-    /// What is promised is kept where it can be held to, and where it cannot, nobody is told otherwise.
+    /// Promised hosts are enforced if they can be, and otherwise the report does not claim that
+    /// they are.
     #[test]
     fn hosts_that_were_promised_are_not_cut_off() {
         let hosts = ["a.example:443".to_owned()];
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_without_anything_holds_nobody() {
+    fn a_system_without_features_confines_nothing() {
         let reached = decide(Policy::BestEffort, &[], &System::without()).unwrap();
         assert_eq!(reached.level, Level::None);
         assert_eq!(reached.missing.len(), 3);

@@ -1,4 +1,4 @@
-//! [`System`]: what can be given away here, found out by trying.
+//! [`System`]: sandbox features of this machine, detected by trying.
 
 use std::{io, path::Path};
 
@@ -10,22 +10,22 @@ use callosum_host::{
 
 use std::time::Duration;
 
-/// Longest that a trial may take. A machine that has much to do takes seconds; one that does not say by then holds nobody,
-/// and runs only whom nobody wants held.
+/// Longest time for a trial. A busy machine takes seconds. One that does not report by then
+/// confines no executor, and runs only those that need no confinement.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What this machine lets an unprivileged process give away.
+/// Privileges that an unprivileged process can give up on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct System {
-    /// User, PID, mount, IPC and network namespaces, or what stands in their way.
+    /// User, PID, mount, IPC and network namespaces, or the obstacle to them.
     pub namespaces: Result<(), Missing>,
-    /// The version of Landlock, or what stands in its way.
+    /// The version of Landlock, or the obstacle to it.
     pub landlock: Result<u32, Missing>,
-    /// The filter of system calls, or what stands in its way.
+    /// The filter of system calls, or the obstacle to it.
     pub system_calls: Result<(), Missing>,
 }
 
-/// What stands in the way of a layer.
+/// Obstacle to a layer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// A step failed for this reason of the system's.
@@ -36,7 +36,7 @@ pub enum Missing {
         /// The system's error number.
         error: i32,
     },
-    /// The trial could not be made, or did not say how it ended.
+    /// The trial could not run, or did not report its end.
     #[error("it could not be tested")]
     Untried,
     /// No such thing exists on this system.
@@ -45,7 +45,7 @@ pub enum Missing {
 }
 
 impl System {
-    /// A system that can hold nobody, as macOS.
+    /// Returns a system that can confine nothing, such as macOS.
     pub fn without() -> Self {
         Self {
             namespaces: Err(Missing::Unknown),
@@ -54,8 +54,8 @@ impl System {
         }
     }
 
-    /// What has this machine hold executors as far as it can be had to; `None` where it holds them already, or nobody
-    /// knows of anything.
+    /// Returns the change that makes this machine confine executors as far as it can; `None` if it
+    /// does already, or no change is known.
     pub fn remedy(&self) -> Option<&'static str> {
         if cfg!(not(target_os = "linux")) {
             return Some("run executors that you do not trust on a Linux machine");
@@ -84,8 +84,8 @@ impl System {
         self.namespaces.is_ok() || self.landlock.is_ok()
     }
 
-    /// Has the server's program, which is this one, give away each layer by itself and do nothing
-    /// then.
+    /// Makes the server's program, which is this one, give up each privilege by itself and do
+    /// nothing after that.
     ///
     /// Costs one to four starts of it. `program` is the server's, `temporary` a private folder.
     pub fn try_out(server: &ForkServer, program: &Path, temporary: &Path, disk: &Disk) -> Self {
@@ -143,7 +143,7 @@ impl System {
     }
 }
 
-/// What was said of an order with these layers; nothing where it could not be given.
+/// Returns the report about a sandbox with these layers; `None` if the trial could not run.
 fn trial(
     server: &ForkServer,
     program: &Path,

@@ -1,4 +1,4 @@
-//! [`Protected`]: what no executor may write, and what of a wish to write is not granted for that.
+//! [`Protected`]: paths that no executor may write, and the part of a requested path that is denied for that.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::{
     nested_repositories::{is_obeyed, nested},
 };
 
-/// What no executor may write, whatever its entry says.
+/// Paths that no executor may write, regardless of its entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
     /// Folders in which everything called `.cal…` or `registry.json` is protected, whether it is there yet or
@@ -18,21 +18,21 @@ pub struct Protected {
     pub roots: Vec<PathBuf>,
     /// Files and folders with all that is in them.
     pub paths: Vec<PathBuf>,
-    /// Folders of which nothing is shown either: whoever may read a lock's file may hold the lock.
+    /// Folders that are hidden as well: a program that may read a lock's file may hold the lock.
     pub hidden: Vec<PathBuf>,
 }
 
-/// How much of what an entry wishes to write is not granted, whatever it says.
+/// The part of a requested writable path that is always denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeniedPath {
     /// All of it.
     All,
-    /// What of it is protected; the rest is granted.
+    /// The protected part of it; the rest is granted.
     Part,
 }
 
 impl Protected {
-    /// Whether a path is protected, or part of what is.
+    /// Whether a path is protected, or part of a protected one.
     pub(super) fn covers(&self, path: &Path) -> bool {
         let named = |root: &PathBuf| {
             let Ok(rest) = path.strip_prefix(root) else {
@@ -47,7 +47,7 @@ impl Protected {
         self.paths.iter().any(|known| path.starts_with(known)) || self.roots.iter().any(named)
     }
 
-    /// What of the trees a path comprises: itself, or those below it.
+    /// Lists the parts of trees that a path comprises: itself, or the trees below it.
     pub(super) fn parts_of_trees<'p>(&'p self, path: &'p Path) -> impl Iterator<Item = &'p Path> {
         self.roots.iter().filter_map(move |root| {
             if path.starts_with(root) {
@@ -77,7 +77,8 @@ impl Protected {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// How much of a wish to write is not granted where this is the root; `None` where all of it is.
+    /// Returns how much of a requested writable path is denied for this root; `None` if all of it
+    /// is granted.
     pub fn withheld(
         &self,
         wish: &str,
@@ -99,7 +100,7 @@ impl Protected {
     }
 }
 
-/// A path without what leads nowhere or back, as far as its words tell.
+/// Returns a path without `.` and `..`, by its text alone.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

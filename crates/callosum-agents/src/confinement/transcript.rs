@@ -1,4 +1,4 @@
-//! [`LastTranscript`]: what a held client had written of its session, before its folder goes.
+//! [`LastTranscript`]: records that a sandboxed client wrote about its session, read before its folder is removed.
 
 use std::{
     path::Path,
@@ -12,12 +12,12 @@ use crate::client::Client;
 /// Most bytes of a record that are looked at, from its end. A database has what counts anywhere.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// Where the ends of a held client's newest records are put. Clones are the same place.
+/// Storage for the ends of a sandboxed client's newest records. Clones share the storage.
 #[derive(Clone, Debug, Default)]
 pub struct LastTranscript(Arc<Mutex<Option<Vec<u8>>>>);
 
 impl LastTranscript {
-    /// They, once; nothing where no client was held that keeps any.
+    /// Takes the records, once; `None` if no sandboxed client keeps any.
     pub fn take(&self) -> Option<Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -67,7 +67,7 @@ pub(super) fn ask(
     reply(&text, answering)
 }
 
-/// Reads the reply: its text, and what it says of usage and cost if that can be true.
+/// Reads the reply: its text, and its usage and cost if these are plausible.
 fn reply(text: &str, answering: &mut Answering<'_>) -> Result<(), Broken> {
     let value: Value = serde_json::from_str(text).map_err(|_| {
         let start: String = text.trim().chars().take(200).collect();

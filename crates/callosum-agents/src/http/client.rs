@@ -16,16 +16,16 @@ use crate::{
     transport::Job,
 };
 
-/// Longest time until a connection stands.
+/// Longest time to establish a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(30);
 
-/// How much of an error's body is looked at, in bytes.
+/// Bytes of an error's body that are read.
 const LONGEST_ERROR: u64 = 64 * 1024;
 
 /// Longest words of an error that are passed on, in bytes.
 const LONGEST_WORDS: usize = 2_000;
 
-/// Longest header that is told, in bytes.
+/// Longest header that is reported, in bytes.
 const LONGEST_HEADER: usize = 60;
 
 /// Largest list of models, in bytes.
@@ -116,7 +116,7 @@ impl Caller {
         self.judged(&address, response)
     }
 
-    /// Sends a request to the endpoint itself, and gives back the answer, whatever its status.
+    /// Sends a request to the endpoint itself, and returns the response with any status.
     pub(crate) fn send(
         &self,
         method: &Method,
@@ -144,7 +144,7 @@ impl Caller {
         self.endpoint.address("", "")
     }
 
-    /// A complaint in which the key, should the server have said it, does not stand.
+    /// Removes the key from a complaint, if the server repeated it.
     pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         hidden(self.key.as_deref(), complaint)
     }
@@ -156,7 +156,7 @@ impl Caller {
         ))
     }
 
-    /// The body of a good answer, or what a bad one says.
+    /// Returns the body of a good response, or the error of a bad one.
     pub(crate) fn judged(
         &self,
         address: &str,
@@ -206,7 +206,7 @@ pub(super) fn hidden(key: Option<&str>, mut complaint: ErrorText) -> ErrorText {
     complaint
 }
 
-/// What a service says that went wrong, wherever it says so.
+/// Finds a service's error message in each place where services put one.
 pub(super) fn complaint_in(value: &Value) -> Option<ErrorText> {
     // Gemini's compatible interface wraps the object in a list.
     let value = value.get(0).unwrap_or(value);
@@ -292,38 +292,38 @@ mod tests {
     use super::*;
 
     fn named(body: &Value) -> Option<(String, Option<u64>, Option<String>)> {
-        complaint_in(body).map(|said| (said.words, said.status, said.kind))
+        complaint_in(body).map(|complaint| (complaint.words, complaint.status, complaint.kind))
     }
 
     /// CAL-ERR-1: errors are found where servers put them.
     #[test]
     fn an_error_is_found_wherever_a_server_says_it() {
-        let said = |words: &str, status, kind: Option<&str>| {
+        let complaint = |words: &str, status, kind: Option<&str>| {
             Some((words.to_owned(), status, kind.map(str::to_owned)))
         };
         for (body, expected) in [
             (
                 json!({"error": {"message": "no", "type": "invalid_request_error",
                     "code": "context_length_exceeded"}}),
-                said("no", None, Some("context_length_exceeded")),
+                complaint("no", None, Some("context_length_exceeded")),
             ),
             (
                 json!({"error": "model 'x' not found"}),
-                said("model 'x' not found", None, None),
+                complaint("model 'x' not found", None, None),
             ),
             (
                 json!({"error": {"message": "slow", "code": 429}}),
-                said("slow", Some(429), None),
+                complaint("slow", Some(429), None),
             ),
             (
                 json!([{"error": {"code": 503, "message": "away", "status": "UNAVAILABLE"}}]),
-                said("away", Some(503), Some("unavailable")),
+                complaint("away", Some(503), Some("unavailable")),
             ),
             (
                 json!({"detail": "Not Found"}),
-                said("Not Found", None, None),
+                complaint("Not Found", None, None),
             ),
-            (json!({"message": "no"}), said("no", None, None)),
+            (json!({"message": "no"}), complaint("no", None, None)),
             (json!({"choices": []}), None),
             (json!(null), None),
             (json!([]), None),
@@ -343,9 +343,9 @@ mod tests {
         };
         assert_eq!(with(" abc\n").unwrap(), "abc");
         for wrong in ["", "  ", "a b", "a\r\nx-header: 1", "schlüssel"] {
-            let said = with(wrong).unwrap_err();
-            assert!(!said.words.contains("x-header"), "{}", said.words);
-            assert!(said.words.contains('K'));
+            let complaint = with(wrong).unwrap_err();
+            assert!(!complaint.words.contains("x-header"), "{}", complaint.words);
+            assert!(complaint.words.contains('K'));
         }
         assert!(key("L", &[]).is_err());
     }

@@ -1,10 +1,10 @@
-//! [`Endpoint`]: where a model's server is, and whether a key may be sent there.
+//! [`Endpoint`]: address of a model's server, and whether a key may be sent there.
 
 use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-/// Where a server is: a scheme, a host, and the path before that of each request.
+/// Address of a server: a scheme, a host, and the path before that of each request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     base: String,
@@ -13,13 +13,13 @@ pub struct Endpoint {
     loopback: bool,
 }
 
-/// Why a text names no endpoint.
+/// Reason why a text is no endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// It is no URL.
     #[error("`{}` is not a URL as in http://127.0.0.1:11434", text.escape_debug())]
     NoUrl {
-        /// What was given.
+        /// The given text.
         text: String,
     },
     /// It has more than a scheme, a host and a path.
@@ -30,13 +30,13 @@ pub enum EndpointError {
     /// A key would go over the network for all to read.
     #[error("a key is only sent over https or to this machine itself; `{}` is neither", text.escape_debug())]
     KeyInClear {
-        /// What was given.
+        /// The given text.
         text: String,
     },
 }
 
 impl Endpoint {
-    /// Reads an endpoint; `with_key` says whether a key is to be sent there.
+    /// Reads an endpoint; `with_key` is whether a key is to be sent there.
     pub fn parse(text: &str, with_key: bool) -> Result<Self, EndpointError> {
         let no_url = || EndpointError::NoUrl {
             text: text.to_owned(),
@@ -69,7 +69,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// Whether what is sent there is encrypted.
+    /// Whether the connection is encrypted.
     pub fn is_secure(&self) -> bool {
         self.secure
     }
@@ -79,12 +79,12 @@ impl Endpoint {
         self.loopback
     }
 
-    /// The port, where one is said.
+    /// Returns the port, if the address has one.
     pub fn port(&self) -> Option<u16> {
         self.base.rsplit_once(':')?.1.parse().ok()
     }
 
-    /// The address of a request; `usual` stands where the endpoint has no path of its own.
+    /// Returns the address of a request; `usual` is the path if the endpoint has none of its own.
     pub(super) fn address(&self, usual: &str, request: &str) -> String {
         let path = if self.path.is_empty() {
             usual

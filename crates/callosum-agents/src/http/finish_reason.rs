@@ -1,11 +1,11 @@
-//! [`judge`]: whether a model that stopped for a reason has answered.
+//! [`judge`]: decides whether a model that stopped for a reason has answered.
 //!
-//! A reason that nobody knows is none of an answer: servers that fail in the middle of one say so here, in words
-//! of their own, after text that looks like any other.
+//! Text that ends for an unknown reason is no answer: servers that fail in the middle of one report
+//! so here, in words of their own, after text that looks like any other.
 
 use crate::output_format::{CUT_OFF, ErrorText};
 
-/// What servers call an answer that the model ended itself.
+/// Reasons of servers for an answer that the model ended itself.
 const WHOLE: [&str; 7] = [
     "stop",
     "stop_sequence",
@@ -16,10 +16,10 @@ const WHOLE: [&str; 7] = [
     "completed",
 ];
 
-/// What they call one that was cut for its length.
+/// Reasons for an answer that was cut for its length.
 const LONGEST: [&str; 4] = ["length", "max_tokens", "model_length", "incomplete"];
 
-/// What they call a wish for a tool.
+/// Reasons for a request to call a tool.
 pub(super) const CALLS: [&str; 3] = ["tool_calls", "function_call", "tool_use"];
 
 /// Judges the reason that a server gives for the end, in its words.
@@ -71,8 +71,8 @@ mod tests {
             ("abort", "ended it for `abort`"),
             ("load", "ended it for `load`"),
         ] {
-            let told = judge(reason).unwrap_err().fault().to_string();
-            assert!(told.contains(says), "{reason}: {told}");
+            let message = judge(reason).unwrap_err().fault().to_string();
+            assert!(message.contains(says), "{reason}: {message}");
         }
     }
 }

@@ -1,11 +1,12 @@
-//! [`Provider`]: a hosted provider of models, asked through `genai`, which knows how each is spoken to.
+//! [`Provider`]: a hosted provider of models, asked through `genai`, which supports each one's protocol.
 //!
 //! Only in builds with the feature `hosted`. The model is named with its provider
-//! (`anthropic::claude-…`), since a name alone may be anybody's. What `genai` would find by itself,
-//! a key in a variable that the entry does not name, or a proxy, it is not let look for.
+//! (`anthropic::claude-…`), since several providers may use the same name. `genai` may not look for
+//! anything by itself: neither for a key in a variable that the entry does not name, nor for a
+//! proxy.
 //!
-//! What is deliberately not here: tools, images, and lists of models. A provider's own list needs
-//! the key, and which of its names answer a chat it does not say.
+//! Deliberately not here: tools, images, and lists of models. A provider's own list needs the key,
+//! and does not show which of its names answer a chat.
 
 use std::{ffi::OsString, ops::ControlFlow, sync::Arc, time::Duration};
 
@@ -21,19 +22,19 @@ use tokio_stream::StreamExt as _;
 
 use super::{
     client::{complaint_in, hidden, key, start_of},
-    ending,
     endpoint::Endpoint,
-    job::Answering,
+    finish_reason,
     lines::Broken,
+    rate_limit,
     server::Look,
-    wait,
+    worker::Answering,
 };
 use crate::{
     output_format::{CUT_OFF, ErrorText, UNREACHABLE},
     transport::{Event, Job},
 };
 
-/// Longest time until a connection stands.
+/// Longest time to establish a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(30);
 
 /// One provider, and the key for it.
@@ -94,7 +95,8 @@ impl Provider {
         })
     }
 
-    /// Says what is offered: that there is a key for a provider that is known is all that is free.
+    /// Returns its offer: only the existence of a key for a known provider can be checked without
+    /// cost.
     pub(super) fn look(&self) -> Look {
         Look {
             version: None,
@@ -142,7 +144,7 @@ impl Provider {
         Err(ErrorText::of_kind(CUT_OFF, "the stream ended early").into())
     }
 
-    /// A complaint in which the key, should the provider have said it, does not stand.
+    /// Removes the key from a complaint, if the provider repeated it.
     pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         hidden(Some(&self.key), complaint)
     }
@@ -176,7 +178,7 @@ fn provider(model: &str) -> Result<AdapterKind, String> {
     Ok(kind)
 }
 
-/// What a stream's end makes of the answer.
+/// Concludes the answer from a stream's end.
 fn conclude(end: StreamEnd, answering: &mut Answering<'_>) -> Result<(), Broken> {
     if let Some(usage) = end.captured_usage {
         let count = |tokens: Option<i32>| u64::try_from(tokens.unwrap_or(0)).unwrap_or(0);
@@ -203,8 +205,8 @@ fn conclude(end: StreamEnd, answering: &mut Answering<'_>) -> Result<(), Broken>
     Ok(())
 }
 
-/// What an error says, in the words and with the status of the provider where it has some; `begun`
-/// says whether a part of the answer had come.
+/// Converts an error, with the provider's words and status if there are any; `begun` is whether a
+/// part of the answer had come.
 fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
     if let genai::Error::WebStream {
         error: inner,
@@ -225,7 +227,7 @@ fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
         return ErrorText::of_kind(kind, &words);
     }
     if let genai::Error::ChatResponse { body, .. } = error {
-        return said(&body.to_string(), body);
+        return provider_error(&body.to_string(), body);
     }
     let body = match error {
         genai::Error::HttpError { body, .. }
@@ -239,7 +241,7 @@ fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
         return ErrorText::words(&error.to_string());
     };
     let value = serde_json::from_str(body).unwrap_or(Value::Null);
-    let mut complaint = said(body, &value);
+    let mut complaint = provider_error(body, &value);
     let status = error.status().map(|status| status.as_u16());
     if let Some(status) = status {
         complaint.words = format!("status {status}: {}", complaint.words);
@@ -249,7 +251,7 @@ fn complaint(error: &genai::Error, begun: bool) -> ErrorText {
     complaint
 }
 
-fn said(text: &str, value: &Value) -> ErrorText {
+fn provider_error(text: &str, value: &Value) -> ErrorText {
     complaint_in(value).unwrap_or_else(|| ErrorText::words(start_of(text)))
 }
 
@@ -257,7 +259,8 @@ fn said(text: &str, value: &Value) -> ErrorText {
 mod tests {
     use super::*;
 
-    /// CAL-EXE-2: a model is asked of the provider that its name begins with, and of nobody else.
+    /// CAL-EXE-2: a model is requested from the provider that its name begins with, and from no
+    /// other.
     #[test]
     fn a_model_names_its_provider() {
         for (model, kind) in [

@@ -7,13 +7,13 @@ use crate::output_format::{CUT_OFF, ErrorText, LARGEST_STREAM};
 /// Longest line in bytes; a whole answer may stand on one.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-/// How much is read at once, in bytes.
+/// Bytes that are read at once.
 const PIECE: usize = 16 * 1024;
 
 /// Whether to read on.
 pub(crate) type Flow = Result<ControlFlow<()>, Broken>;
 
-/// Why reading ended before its end.
+/// Reason why reading stopped early.
 #[derive(Debug)]
 pub(crate) enum Broken {
     /// There was more than an answer may have.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_after_the_end_was_said() {
+    fn nothing_is_read_after_the_end() {
         let mut seen = 0;
         read_lines(&b"a\nb\nc\n"[..], &mut |_| {
             seen += 1;

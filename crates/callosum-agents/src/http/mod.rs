@@ -1,12 +1,15 @@
 //! HTTP: models that are asked where they are served.
 //!
-//! Start with `answer`, which does one job in a process of its own. [`Endpoint`] is where a
-//! server is and what may be sent there; `call` makes one request; `openai`, `ollama` and `callosum` are what
-//! servers say, `ending` what their reason for the end makes of it, and `hosted`, where it is built in, asks providers in their own interfaces; `server` is any of these; `material` is what a model that can open no file is shown of the tree,
-//! `wait` when a server that refused is asked again. [`Webhook`] is no model at all: an address that documents are posted to.
+//! Start with `answer` in `worker`, which does one job in a process of its own. [`Endpoint`] is the
+//! address of a server and the rule for what may be sent there. `client` makes one request; `lines`
+//! reads its body. `openai`, `ollama` and `callosum` speak the interfaces of servers, and `hosted`,
+//! in builds that have it, those of providers; `server` is any of these. `finish_reason` judges the
+//! reason for an answer's end. `prompt_context` collects parts of the tree for a model that can open
+//! no file. `rate_limit` decides when a server that refused is asked again. [`Webhook`] is no model
+//! at all: an address that receives documents by POST.
 //!
-//! What is deliberately not here: deadlines and cancellation, which end the process; cookies,
-//! redirects, compression, proxies, and anything that the entry did not name.
+//! Deliberately not here: deadlines and cancellation, which end the process; cookies, redirects,
+//! compression, proxies, and anything that the entry did not name.
 
 mod callosum;
 mod client;

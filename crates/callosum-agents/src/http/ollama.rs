@@ -18,8 +18,8 @@ use crate::{
 
 /// Asks for the version and which models there are.
 pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
-    let said = caller.get("", "/api/version")?;
-    let version = said.get("version").and_then(Value::as_str);
+    let response = caller.get("", "/api/version")?;
+    let version = response.get("version").and_then(Value::as_str);
     let listed = caller.get("", "/api/tags")?;
     let models = listed
         .get("models")
@@ -36,8 +36,8 @@ pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
 
 /// Asks a model.
 ///
-/// Says how large the window is to be: a prompt that does not fit Ollama's default one is cut at
-/// its beginning, without a word.
+/// Sets the size of the window: Ollama silently cuts a prompt that does not fit its default window
+/// at the beginning.
 pub(super) fn ask(
     caller: &Caller,
     model: &str,
@@ -101,7 +101,7 @@ fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -
     let count = |key: &str| value.get(key).and_then(Value::as_u64);
     if let Some(output) = count("eval_count") {
         let _counted = answering.tell(Event::Usage {
-            // What stands in its cache from an earlier request is not counted by older ones.
+            // Older versions do not count tokens that are cached from an earlier request.
             input: count("prompt_eval_count").unwrap_or(0),
             cached: 0,
             output,
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    fn told(body: &str) -> Result<String, String> {
+    fn read_body(body: &str) -> Result<String, String> {
         let mut texts = String::new();
         let mut tell = |event: Event| {
             match event {
@@ -159,9 +159,9 @@ mod tests {
             )
         };
         let body = format!("{}{}{}", line("a"), line("b"), last("stop"));
-        assert_eq!(told(&body).unwrap(), "ab<7 2><done>");
+        assert_eq!(read_body(&body).unwrap(), "ab<7 2><done>");
         let body = format!("{}{}", line("a"), last("length"));
-        assert!(told(&body).unwrap_err().contains("its output limit"));
+        assert!(read_body(&body).unwrap_err().contains("its output limit"));
         for (why, says) in [
             ("error", "the server ended it for `error`"),
             (
@@ -170,24 +170,24 @@ mod tests {
             ),
             ("load", "the server ended it for `load`"),
         ] {
-            let told = told(&format!("{}{}", line("a"), last(why))).unwrap_err();
-            assert!(told.contains(says), "{why}: {told}");
+            let message = read_body(&format!("{}{}", line("a"), last(why))).unwrap_err();
+            assert!(message.contains(says), "{why}: {message}");
         }
         let call =
             "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}}\n";
-        let calls = told(&format!("{}{call}{}", line("a"), last("stop"))).unwrap_err();
+        let calls = read_body(&format!("{}{call}{}", line("a"), last("stop"))).unwrap_err();
         assert!(calls.contains("to call a tool"), "{calls}");
         assert!(
-            told(&line("a"))
+            read_body(&line("a"))
                 .unwrap_err()
                 .contains("the stream ended early")
         );
         assert_eq!(
-            told("{\"error\":\"model 'x' not found\"}\n").unwrap_err(),
+            read_body("{\"error\":\"model 'x' not found\"}\n").unwrap_err(),
             "failed: model 'x' not found"
         );
         assert!(
-            told("garbage\n")
+            read_body("garbage\n")
                 .unwrap_err()
                 .contains("an invalid line: garbage")
         );

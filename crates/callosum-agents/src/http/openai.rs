@@ -17,13 +17,13 @@ use crate::{
     transport::Event,
 };
 
-/// Where the interface is on a server whose endpoint does not say.
+/// Path of the interface on a server whose endpoint has none.
 const USUAL: &str = "/v1";
 
 /// Time between two looks at a server that loads its model.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// How much is kept of what a model says in place of an answer, in bytes.
+/// Bytes that are kept of a model's refusal.
 const LONGEST_REFUSAL: usize = 1024;
 
 /// Asks which models there are.
@@ -40,7 +40,8 @@ pub(super) fn look(caller: &Caller) -> Result<Look, ErrorText> {
     })
 }
 
-/// Waits until `/health` of a llama.cpp server is well: until then it refuses connections, or says that it loads.
+/// Waits until `/health` of a llama.cpp server is well: until then it refuses connections, or
+/// reports that it loads.
 pub(super) fn wait_until_ready(
     caller: &Caller,
     alive: &mut dyn FnMut() -> bool,
@@ -60,8 +61,8 @@ pub(super) fn wait_until_ready(
 
 /// Asks a model.
 ///
-/// Streams where the server does, with counts where it takes that option: one that refuses either
-/// is asked once more for the whole answer.
+/// Streams if the server does, with counts if it supports that option: one that refuses either is
+/// asked once more for the whole answer.
 pub(super) fn ask(
     caller: &Caller,
     model: &str,
@@ -142,18 +143,18 @@ fn refuses_streams(complaint: &ErrorText) -> bool {
     matches!(complaint.status, Some(400 | 422)) && complaint.words.contains("stream")
 }
 
-/// What was understood of an answer so far.
+/// State of an answer that is being read.
 #[derive(Default)]
 struct Stream {
     /// A body that is one document, until it is whole.
     document: String,
-    /// Why the model stopped.
+    /// The model's reason for stopping.
     finish: Option<String>,
-    /// Whether it called a tool, whatever it stopped for.
+    /// Whether it called a tool, regardless of its reason for stopping.
     called: bool,
-    /// What it says in place of an answer.
+    /// Its refusal in place of an answer.
     refusal: String,
-    /// Whether the server said that nothing more comes.
+    /// Whether the server announced the end.
     done: bool,
 }
 
@@ -181,7 +182,7 @@ impl Stream {
         Ok(answering.alive())
     }
 
-    /// What all of it comes to.
+    /// Concludes the answer, or returns why there is none.
     fn end(mut self, answering: &mut Answering<'_>) -> Result<(), Broken> {
         if !self.document.is_empty() {
             let value: Value = serde_json::from_str(&self.document).map_err(|_| {
@@ -237,32 +238,34 @@ impl Stream {
         if let Some(finish) = finish.filter(|finish| !finish.is_empty()) {
             self.finish = Some(finish.to_owned());
         }
-        let said = choice.get("delta").or_else(|| choice.get("message"));
-        match said {
-            Some(said) => {
+        let message = choice.get("delta").or_else(|| choice.get("message"));
+        match message {
+            Some(message) => {
                 let thinks = ["reasoning_content", "reasoning"].iter().any(|key| {
-                    said.get(key)
+                    message
+                        .get(key)
                         .and_then(Value::as_str)
                         .is_some_and(|t| !t.is_empty())
                 });
                 if thinks {
                     answering.thinking();
                 }
-                let calls = said.get("tool_calls").and_then(Value::as_array);
+                let calls = message.get("tool_calls").and_then(Value::as_array);
                 self.called |= calls.is_some_and(|calls| !calls.is_empty());
                 let room = LONGEST_REFUSAL.saturating_sub(self.refusal.len());
-                if let Some(refusal) = said.get("refusal").and_then(Value::as_str) {
+                if let Some(refusal) = message.get("refusal").and_then(Value::as_str) {
                     self.refusal
                         .push_str(&refusal[..refusal.floor_char_boundary(room)]);
                 }
-                answering.text(&text_of(said.get("content")))
+                answering.text(&text_of(message.get("content")))
             }
             None => Ok(answering.alive()),
         }
     }
 }
 
-/// Tokens as a server counts them; nothing where one of the numbers is none that can be, or nothing was counted.
+/// Returns the tokens as a server counts them; `None` if a number is impossible, or nothing was
+/// counted.
 fn counted(usage: &Value) -> Option<Event> {
     let count = |way: &str| match usage.pointer(way) {
         None | Some(Value::Null) => Some(0),
@@ -300,8 +303,8 @@ mod tests {
 
     use super::*;
 
-    /// What is told of a body, an event a word; or the complaint.
-    fn told(body: &str) -> Result<String, String> {
+    /// Returns the events of a body, one word each, or the complaint.
+    fn read_body(body: &str) -> Result<String, String> {
         let mut texts = String::new();
         let mut tell = |event: Event| {
             match event {
@@ -342,13 +345,13 @@ mod tests {
             data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"b\"}]},\"finish_reason\":\"stop\"}]}\n\n\
             data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\n\
             data: [DONE]\n\nnever read\n";
-        assert_eq!(told(streamed).unwrap(), "ab<7 3 2><done>");
+        assert_eq!(read_body(streamed).unwrap(), "ab<7 3 2><done>");
         let whole =
             "{\n \"choices\": [{\"message\": {\"content\": \"ab\"},\n \"finish_reason\": null}]\n}";
-        assert_eq!(told(whole).unwrap(), "ab<done>");
+        assert_eq!(read_body(whole).unwrap(), "ab<done>");
     }
 
-    /// CAL-COM-1: a count that nobody can have counted is not reported, and then estimated.
+    /// CAL-COM-1: an impossible count is not reported, and then estimated.
     #[test]
     fn counts_that_cannot_be_are_not_believed() {
         for usage in [
@@ -358,13 +361,13 @@ mod tests {
         ] {
             let choice = r#"{"message":{"content":"ab"},"finish_reason":"stop"}"#;
             let body = format!("{{\"choices\":[{choice}],\"usage\":{usage}}}\n");
-            assert_eq!(told(&body).unwrap(), "ab<done>", "{usage}");
+            assert_eq!(read_body(&body).unwrap(), "ab<done>", "{usage}");
         }
     }
 
-    /// CAL-ERR-1, CAL-ERR-2: what is no answer is told as what it is.
+    /// CAL-ERR-1, CAL-ERR-2: each kind of body without an answer is reported as what it is.
     #[test]
-    fn what_is_no_answer_is_told() {
+    fn a_body_without_an_answer_is_reported() {
         for (body, expected) in [
             (
                 "",
@@ -428,7 +431,7 @@ mod tests {
                 "was cut off in the middle of its answer: the stream ended early",
             ),
         ] {
-            assert_eq!(told(body).unwrap_err(), expected, "{body}");
+            assert_eq!(read_body(body).unwrap_err(), expected, "{body}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! [`gather`]: what a model that can open no file is shown of the tree.
+//! [`gather`]: collects parts of the tree for a model that can open no file.
 //!
-//! First scout's digest of what was asked, whose every statement cites a line; then, as far as
-//! there is room, files with their lines numbered: those that were asked about, then those that
-//! the digest leans on. A model can quote what it sees, and nothing else.
+//! First comes scout's digest for the request, whose every statement cites a line. Then, as far as
+//! there is room, files with numbered lines: first those that the request names, then those that
+//! the digest cites. A model can quote what it sees, and nothing else.
 
 use std::{
     collections::BTreeSet,
@@ -19,22 +19,22 @@ use crate::{protocol::Request, scout};
 /// Largest file that is shown, in bytes.
 const LARGEST_FILE: u64 = 1024 * 1024;
 
-/// The share of the room that one file gets which nobody asked for by name.
+/// Divisor for the share of the room that a file gets if the request does not name it.
 const SHARE: u64 = 4;
 
 /// Fewest tokens worth beginning a file for.
 const FEWEST: u64 = 128;
 
-/// What a model is shown.
+/// Text that a model is shown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Material {
-    /// All of it, to stand at the end of a prompt.
+    /// The whole text, for the end of a prompt.
     pub(super) text: String,
-    /// How much of that is the digest, in bytes.
+    /// Bytes of it that are the digest.
     pub(super) digest_bytes: usize,
-    /// How many files are shown, whole or in part.
+    /// Number of files that are shown, whole or in part.
     pub(super) files: usize,
-    /// How many there was no room for.
+    /// Number of files that had no room.
     pub(super) left_out: usize,
 }
 
@@ -50,12 +50,12 @@ pub(super) fn gather(
 ) -> Result<Material, String> {
     let asked = serde_json::to_value(request).expect("strings and JSON values are JSON");
     let answer = scout::answer(disk, root, &asked, &mut |_| alive());
-    let said = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
-    if said("status") != "success" {
-        return Err(said("error").to_owned());
+    let field = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
+    if field("status") != "success" {
+        return Err(field("error").to_owned());
     }
     let mut material = Material::default();
-    let digest = said("summary");
+    let digest = field("summary");
     let heading = "## What a survey of the tree found\n\n";
     if tokens::estimate(heading) + tokens::estimate(digest) <= room {
         let _ = writeln!(
@@ -116,7 +116,8 @@ fn named(request: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A file of the tree as text, without secrets, escapes and tags of clients; `None` for what is no such file.
+/// Reads a file of the tree as text, without secrets, escapes and tags of clients; `None` if it is
+/// no such file.
 fn read(disk: &Disk, root: &Path, path: &str) -> Option<String> {
     let relative = Path::new(path);
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_));
@@ -231,7 +232,7 @@ mod tests {
         );
     }
 
-    /// LOA-SEC-1: what is outside of the tree, and keys in it, are not told to a server.
+    /// LOA-SEC-1: files outside of the tree, and keys in it, are not sent to a server.
     #[test]
     fn nothing_from_outside_and_no_secret_is_shown() {
         let outside = tree(&[("secret.txt", "outside\n")]);
@@ -258,20 +259,20 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_not_there_is_told() {
+    fn a_missing_path_is_reported() {
         let tree = tree(&[("a.py", "x = 1\n")]);
-        let said = gather(
+        let result = gather(
             &Disk::real(),
             tree.path(),
             &request("map", &["missing"]),
             9_000,
             &mut || {},
         );
-        assert!(said.unwrap_err().contains("does not exist"));
+        assert!(result.unwrap_err().contains("does not exist"));
     }
 
     proptest! {
-        /// What is shown of a file never has more than its room, and lines keep their numbers.
+        /// The shown part of a file never exceeds its room, and lines keep their numbers.
         #[test]
         fn a_file_stays_within_its_room(lines in prop::collection::vec(".{0,60}", 0..60), room in 0_u64..900) {
             let lines: Vec<String> =

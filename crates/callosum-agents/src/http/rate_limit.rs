@@ -21,10 +21,10 @@ use crate::{
 /// Shortest wait, for servers that name none at all.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How often it is told that we wait, at least.
+/// Longest interval between two reports of a wait.
 const EACH: Duration = Duration::from_secs(1);
 
-/// When a server wants to be asked again, as the headers of its refusal say.
+/// Returns the time of the next try that a server asks for in the headers of its refusal.
 pub(super) fn reset(headers: &HeaderMap) -> Option<Reset> {
     if let Some(wait) = header(headers, "retry-after") {
         if let Ok(seconds) = wait.parse() {
@@ -56,7 +56,7 @@ fn spoken(seconds: u64) -> String {
     }
 }
 
-/// From one time of day to another, as HTTP writes them; nothing where it has passed.
+/// Returns the time from one HTTP date to another, zero if it has passed; `None` if one is invalid.
 fn between(now: &str, then: &str) -> Option<Duration> {
     let at = |text| rfc2822::parse(text).ok().map(|time| time.timestamp());
     let after = at(then)?.duration_since(at(now)?);
@@ -105,7 +105,8 @@ impl Waits {
         }
     }
 
-    /// How long to wait before a server that refused is asked again, if that makes sense.
+    /// Returns the time to wait before a server that refused is asked again, if a retry makes
+    /// sense.
     pub(super) fn before_again(&mut self, complaint: &ErrorText) -> Option<Duration> {
         let refuses_for_now = matches!(complaint.status, Some(429 | 503 | 529));
         let after = complaint.resets.as_ref()?.after?.max(SHORTEST);
@@ -119,7 +120,7 @@ impl Waits {
         (refuses_for_now && may_wait && is_worth(after, left)).then_some(after)
     }
 
-    /// Waits, and tells so all the while; breaks where nobody listens any more.
+    /// Waits, and reports it at intervals; breaks once no one listens any more.
     pub(super) fn wait(
         &self,
         refusal: &ErrorText,
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    fn told(headers: &[(&'static str, &str)]) -> Option<(String, Option<u64>)> {
+    fn reset_in(headers: &[(&'static str, &str)]) -> Option<(String, Option<u64>)> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
@@ -170,44 +171,50 @@ mod tests {
     /// CAL-ERR-2: the time at which a limit is lifted, in each form in which servers say it.
     #[test]
     fn a_reset_is_read_however_a_server_says_it() {
-        let said = |words: &str, seconds| Some((words.to_owned(), seconds));
+        let expected_reset = |words: &str, seconds| Some((words.to_owned(), seconds));
         let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
         for (headers, expected) in [
-            (&[("retry-after", "20")][..], said("in 20 s", Some(20))),
-            (&[("retry-after", "200")], said("in 3 min 20 s", Some(200))),
+            (
+                &[("retry-after", "20")][..],
+                expected_reset("in 20 s", Some(20)),
+            ),
+            (
+                &[("retry-after", "200")],
+                expected_reset("in 3 min 20 s", Some(200)),
+            ),
             (
                 &[("retry-after", "100000")],
-                said("in 27 h 46 min", Some(100_000)),
+                expected_reset("in 27 h 46 min", Some(100_000)),
             ),
             (
                 &[("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT"), date],
-                said("at Wed, 21 Oct 2026 07:28:30 GMT", Some(30)),
+                expected_reset("at Wed, 21 Oct 2026 07:28:30 GMT", Some(30)),
             ),
             (
                 &[("retry-after", "Wed, 21 Oct 2026 07:27:00 GMT"), date],
-                said("at Wed, 21 Oct 2026 07:27:00 GMT", Some(0)),
+                expected_reset("at Wed, 21 Oct 2026 07:27:00 GMT", Some(0)),
             ),
-            // Without the server's own time of day nobody knows how long that is.
+            // Without the server's own time of day the length is unknown.
             (
                 &[("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT")],
-                said("at Wed, 21 Oct 2026 07:28:30 GMT", None),
+                expected_reset("at Wed, 21 Oct 2026 07:28:30 GMT", None),
             ),
-            (&[("retry-after", "soon")], said("at soon", None)),
+            (&[("retry-after", "soon")], expected_reset("at soon", None)),
             (
                 &[
                     ("x-ratelimit-reset-requests", "20ms"),
                     ("x-ratelimit-reset-tokens", "6m0s"),
                 ],
-                said("in 6m0s", Some(360)),
+                expected_reset("in 6m0s", Some(360)),
             ),
             (
                 &[("x-ratelimit-reset-requests", "1h1m1.5s")],
-                said("in 1h1m1.5s", Some(3661)),
+                expected_reset("in 1h1m1.5s", Some(3661)),
             ),
             (&[("retry-after", " ")], None),
             (&[], None),
         ] {
-            assert_eq!(told(headers), expected, "{headers:?}");
+            assert_eq!(reset_in(headers), expected, "{headers:?}");
         }
     }
 
@@ -281,14 +288,14 @@ mod tests {
         assert_eq!(impatient.before_again(&refused(429, 1)), None);
     }
 
-    /// CAL-COM-2: whoever waits says so sooner than the silence that is allowed.
+    /// CAL-COM-2: a wait is reported at shorter intervals than the allowed silence.
     #[test]
-    fn waiting_is_told_and_ends_when_nobody_listens() {
+    fn waiting_is_reported_and_ends_when_no_one_listens() {
         let waits = Waits::new(limits(None));
         let length = Duration::from_millis(90);
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         let mut tell = |event: Event| {
-            told.push(event);
+            events.push(event);
             true
         };
         let refusal = ErrorText {
@@ -297,21 +304,21 @@ mod tests {
         };
         let ended = waits.wait(&refusal, length, &mut Answering::new(&mut tell));
         assert!(ended.is_continue());
-        assert!(told.len() >= 2, "{told:?}");
+        assert!(events.len() >= 2, "{events:?}");
         let doing = Event::Doing {
             what: "waits 1 s until its server accepts requests again".to_owned(),
         };
-        assert!(told.contains(&doing), "{told:?}");
+        assert!(events.contains(&doing), "{events:?}");
         let waiting = Event::Waiting {
             what: "waits 1 s: slow down".to_owned(),
         };
-        assert_eq!(told[0], waiting);
-        assert_eq!(told.iter().filter(|event| **event == waiting).count(), 1);
-        let mut nobody = |_: Event| false;
+        assert_eq!(events[0], waiting);
+        assert_eq!(events.iter().filter(|event| **event == waiting).count(), 1);
+        let mut no_one = |_: Event| false;
         let ended = waits.wait(
             &refusal,
             Duration::from_hours(1),
-            &mut Answering::new(&mut nobody),
+            &mut Answering::new(&mut no_one),
         );
         assert!(ended.is_break());
     }

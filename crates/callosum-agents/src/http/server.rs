@@ -1,4 +1,4 @@
-//! [`Server`]: one server of models, whatever interface it has.
+//! [`Server`]: a server of models with any of the interfaces.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use super::hosted::Provider;
 use super::{callosum, client::Caller, lines::Broken, ollama, openai, worker::Answering};
 use crate::{output_format::ErrorText, protocol::AnswerForm, transport::Job};
 
-/// What a server understands.
+/// Interface of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interface {
     /// OpenAI's chat completions.
@@ -16,11 +16,11 @@ pub(crate) enum Interface {
     Ollama,
     /// Another Callosum's daemon.
     Callosum,
-    /// What the provider has that the model's name begins with.
+    /// The interface of the provider that the model's name begins with.
     Hosted,
 }
 
-/// What a server offers.
+/// Offer of a server.
 pub(super) struct Look {
     pub(super) version: Option<String>,
     pub(super) offers: Vec<String>,
@@ -53,7 +53,7 @@ impl Server {
         })
     }
 
-    /// Asks what it offers.
+    /// Requests its offer.
     pub(super) fn look(&self) -> Result<Look, ErrorText> {
         match self {
             Self::OpenAi(caller) => openai::look(caller),
@@ -64,7 +64,8 @@ impl Server {
         }
     }
 
-    /// Waits until a server with OpenAI's interface has loaded its model, for as long as `alive` says so.
+    /// Waits until a server with OpenAI's interface has loaded its model, as long as `alive`
+    /// returns true.
     pub(super) fn wait_until_ready(
         &self,
         alive: &mut dyn FnMut() -> bool,
@@ -94,7 +95,7 @@ impl Server {
         }
     }
 
-    /// A complaint in which the key, should the server have said it, does not stand.
+    /// Removes the key from a complaint, if the server repeated it.
     pub(super) fn hidden(&self, complaint: ErrorText) -> ErrorText {
         match self {
             Self::OpenAi(caller) | Self::Ollama(caller) | Self::Callosum(caller) => {

@@ -14,29 +14,29 @@ use super::{
 };
 use crate::sanitize::with_causes;
 
-/// How long a post may take from beginning to end.
+/// Longest time for a post from beginning to end.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// How much of an answer is looked at, in bytes.
+/// Bytes of a response that are read.
 const LONGEST_ANSWER: u64 = 64 * 1024;
 
-/// An address to which JSON documents are posted.
+/// An address that receives JSON documents by POST.
 ///
-/// The address is a secret, since whoever knows it may post: no error of this says it.
+/// The address is a secret, since it is all that posting takes: no error of this type contains it.
 pub struct Webhook {
     agent: Agent,
     address: String,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posted {
     /// The status of HTTP.
     pub status: u16,
-    /// How long to wait before the next, where the answer says so: after a refusal, or because this was the last that
-    /// is allowed for now.
+    /// The time to wait before the next post, if the response gives one: after a refusal, or
+    /// because this was the last that is allowed for now.
     pub after: Option<Duration>,
-    /// The beginning of what it says.
+    /// The beginning of its body.
     pub words: String,
 }
 
@@ -49,12 +49,12 @@ pub struct NoWebhook;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub struct Unposted {
-    /// Why.
+    /// The reason.
     pub words: String,
 }
 
 impl Webhook {
-    /// Prepares to post to an address. Reads the certificates that this machine believes, where it is one of https.
+    /// Prepares to post to an address. For https, reads the certificates that this machine trusts.
     pub fn new(address: &str) -> Result<Self, NoWebhook> {
         let endpoint = Endpoint::parse(address.trim(), true).map_err(|_| NoWebhook)?;
         let mut config = Agent::config_builder()
@@ -73,7 +73,7 @@ impl Webhook {
         })
     }
 
-    /// Posts a document, and waits for the answer, up to 20 s. Whatever its status, an answer is one.
+    /// Posts a document, and waits for the response, up to 20 s. A response with any status counts.
     pub fn post(&self, document: &Value) -> Result<Posted, Unposted> {
         let posted = self
             .agent
@@ -91,17 +91,17 @@ impl Webhook {
         };
         let is_last = number("x-ratelimit-remaining").is_some_and(|left| left < 1.0);
         let lifted = number("x-ratelimit-reset-after").filter(|_| is_last);
-        let told = number("retry-after").or(lifted).and_then(seconds);
-        let told = told.or_else(|| rate_limit::reset(headers)?.after);
+        let wait = number("retry-after").or(lifted).and_then(seconds);
+        let wait = wait.or_else(|| rate_limit::reset(headers)?.after);
         let mut bytes = Vec::new();
         let body = response.into_body().into_reader();
         // What can be read of it is what there is to tell.
         drop(body.take(LONGEST_ANSWER).read_to_end(&mut bytes));
-        let said: Option<Value> = serde_json::from_slice(&bytes).ok();
-        let said = said.and_then(|said| seconds(said.get("retry_after")?.as_f64()?));
+        let reply: Option<Value> = serde_json::from_slice(&bytes).ok();
+        let reply = reply.and_then(|reply| seconds(reply.get("retry_after")?.as_f64()?));
         Ok(Posted {
             status,
-            after: told.or(said),
+            after: wait.or(reply),
             words: self.hidden(start_of(&String::from_utf8_lossy(&bytes))),
         })
     }
@@ -119,7 +119,7 @@ fn seconds(seconds: f64) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// CALC-SEC-1: the address goes nowhere in the clear, and no error says it.
+    /// CALC-SEC-1: the address is never sent in the clear, and no error contains it.
     #[test]
     fn an_address_is_of_https_or_of_this_machine() {
         for address in [

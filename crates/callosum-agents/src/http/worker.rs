@@ -18,13 +18,13 @@ use crate::{
     transport::{Event, Job, Tell, Want, WorkerContext},
 };
 
-/// How many tokens a model takes whose entry says nothing else.
+/// Context size of a model in tokens, unless its entry gives one.
 const WINDOW: u64 = 16_384;
 
-/// How many tokens of the window are left for the answer: a summary of 10 KB and some thought.
+/// Tokens of the window that are reserved for the answer: a summary of 10 KB and some thought.
 const FOR_THE_ANSWER: u64 = 4_096;
 
-/// Does one job, and tells what happens; `tell` says whether anybody still listens.
+/// Does one job and reports its events; `tell` returns whether the receiver still listens.
 pub(crate) fn answer(
     interface: Interface,
     job: &Job,
@@ -144,7 +144,7 @@ impl<'t> Answering<'t> {
         }
     }
 
-    /// Tells something; breaks where nobody listens any more.
+    /// Reports an event; breaks if no one listens any more.
     pub(super) fn tell(&mut self, event: Event) -> ControlFlow<()> {
         if (self.tell)(event) {
             ControlFlow::Continue(())
@@ -172,19 +172,19 @@ impl<'t> Answering<'t> {
         }))
     }
 
-    /// The model that answers is known; told once.
+    /// Reports the name of the model that answers, once.
     pub(super) fn model(&mut self, name: &str) {
         if !std::mem::replace(&mut self.named, true) {
-            let _told = self.tell(Event::Model {
+            let _reported = self.tell(Event::Model {
                 name: name.to_owned(),
             });
         }
     }
 
-    /// The model writes thoughts, which are no part of the answer; told once.
+    /// Reports once that the model writes thoughts, which are no part of the answer.
     pub(super) fn thinking(&mut self) {
         if !std::mem::replace(&mut self.thinking, true) {
-            let _told = self.tell(Event::Doing {
+            let _reported = self.tell(Event::Doing {
                 what: "thinks".to_owned(),
             });
         }
@@ -192,6 +192,6 @@ impl<'t> Answering<'t> {
 
     /// The answer is whole.
     pub(super) fn done(&mut self) {
-        let _told = self.tell(Event::Done);
+        let _reported = self.tell(Event::Done);
     }
 }

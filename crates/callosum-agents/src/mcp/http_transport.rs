@@ -48,17 +48,17 @@ pub(super) struct Remote(Arc<Shared>);
 struct Shared {
     caller: Caller,
     tell: UnboundedSender<Event>,
-    /// Why the last request was refused.
+    /// Reason for the last refusal.
     refusal: Mutex<Option<ErrorText>>,
 }
 
-/// A request that was not answered; why stands apart, in [`Remote::refusal`].
+/// A request that was not answered; the reason is in [`Remote::refusal`].
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Refused(String);
 
 impl Remote {
-    /// A server that is asked by `caller`, each of whose signs of life is told.
+    /// Creates a server that is asked through `caller`, each of whose signs of life is reported.
     pub(super) fn new(caller: Caller, tell: UnboundedSender<Event>) -> Self {
         let refusal = Mutex::default();
         Self(Arc::new(Shared {
@@ -68,7 +68,7 @@ impl Remote {
         }))
     }
 
-    /// Why the last request was refused, if it was.
+    /// Takes the reason for the last refusal, if there is one.
     pub(super) fn refusal(&self) -> Option<ErrorText> {
         let refusal = self.0.refusal.lock();
         refusal.unwrap_or_else(PoisonError::into_inner).take()
@@ -162,11 +162,11 @@ impl Shared {
         };
         let (begun, kind) = (header(SESSION), header("content-type"));
         if !(200..300).contains(&status) {
-            let said = self.caller.judged(&self.caller.own_address(), response);
-            let said = said.err().unwrap_or_default();
-            return match legacy(message, session, status, &said.words) {
+            let complaint = self.caller.judged(&self.caller.own_address(), response);
+            let complaint = complaint.err().unwrap_or_default();
+            return match legacy(message, session, status, &complaint.words) {
                 Some(response) => Ok(response),
-                None => Err(self.refused(said)),
+                None => Err(self.refused(complaint)),
             };
         }
         let body = response.into_body().into_reader();
@@ -177,7 +177,7 @@ impl Shared {
         body.take(LONGEST_MESSAGE as u64).read_to_end(&mut whole)?;
         match serde_json::from_slice::<ServerJsonRpcMessage>(&whole) {
             Ok(message) => Ok(StreamableHttpPostResponse::Json(message, begun)),
-            // Nothing is to be said in answer to what asks nothing.
+            // A message that is no request needs no answer.
             Err(_) if !matches!(message, ClientJsonRpcMessage::Request(_)) => {
                 Ok(StreamableHttpPostResponse::Accepted)
             }
@@ -225,13 +225,13 @@ impl Shared {
     }
 
     fn alive(&self) {
-        // Nobody listens any more once the job is done.
+        // No one listens any more once the job is done.
         drop(self.tell.send(Event::Life));
     }
 }
 
-/// What a server says that knows no `server/discover`, in the protocol's own words, so that it is
-/// begun the older way: some refuse before they look at what is asked.
+/// Returns the standard error of a server that does not know `server/discover`, so that the older
+/// handshake begins: some servers refuse before they read the request.
 fn legacy(
     message: &ClientJsonRpcMessage,
     session: Option<&str>,
@@ -251,7 +251,7 @@ fn legacy(
     Some(StreamableHttpPostResponse::Json(error, None))
 }
 
-/// Takes in a field of an event.
+/// Processes a field of an event.
 fn take(event: &mut Sse, line: &str) {
     let (field, value) = line.split_once(':').unwrap_or((line, ""));
     let value = value.strip_prefix(' ').unwrap_or(value);
@@ -265,7 +265,7 @@ fn take(event: &mut Sse, line: &str) {
         },
         "event" => event.event = Some(value.to_owned()),
         "id" => event.id = Some(value.to_owned()),
-        // A comment, or a wish for when to connect again, which nobody does.
+        // A comment, or a reconnection delay, which is not used here.
         _ => {}
     }
 }

@@ -11,7 +11,7 @@ use crate::server_tool::ServerTool;
 /// Names of an argument that takes a prompt, the likeliest first.
 const USUAL: [&str; 6] = ["prompt", "question", "query", "task", "message", "input"];
 
-/// Why no prompt can go to a tool.
+/// Reason why no prompt can go to a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ArgumentError {
     /// The entry names one that is not there.
@@ -19,7 +19,7 @@ pub(super) enum ArgumentError {
     Missing {
         /// The tool.
         tool: String,
-        /// What the entry names.
+        /// The argument that the entry names.
         argument: String,
     },
     /// None of its arguments is surely the one.
@@ -35,7 +35,7 @@ pub(super) enum ArgumentError {
     More {
         /// The tool.
         tool: String,
-        /// What else.
+        /// The other argument.
         other: String,
     },
 }
@@ -96,8 +96,8 @@ fn takes_text(schema: &Value) -> bool {
     }
 }
 
-/// What a result says: its `summary` where it is an object with one, or else its texts.
-pub(super) fn said(result: &CallToolResult) -> String {
+/// Returns the text of a result: its `summary` if it is an object with one, or else its texts.
+pub(super) fn text_of(result: &CallToolResult) -> String {
     let structured = result.structured_content.as_ref();
     if let Some(summary) = structured.and_then(|value| value.get("summary")?.as_str()) {
         return summary.to_owned();
@@ -120,8 +120,8 @@ pub(super) fn texts(result: &CallToolResult) -> String {
     texts.join("\n\n")
 }
 
-/// What a server tells of a tool.
-fn told(tool: &Tool) -> ServerTool {
+/// Converts a server's description of a tool.
+fn describe(tool: &Tool) -> ServerTool {
     let annotations = tool.annotations.as_ref();
     ServerTool {
         name: tool.name.to_string(),
@@ -135,16 +135,16 @@ fn told(tool: &Tool) -> ServerTool {
 
 /// A tool as a server lists it.
 pub(super) struct Listed {
-    /// What the server tells of it.
-    pub(super) told: ServerTool,
-    /// The tool, where that is one.
+    /// The server's description of it.
+    pub(super) info: ServerTool,
+    /// The tool, if it is a valid one.
     pub(super) tool: Option<Tool>,
 }
 
 impl Listed {
     pub(super) fn of(tool: Tool) -> Self {
         Self {
-            told: told(&tool),
+            info: describe(&tool),
             tool: Some(tool),
         }
     }
@@ -152,10 +152,11 @@ impl Listed {
     /// Has it count as no tool. Of one that is none the first reason stays.
     fn refuse(&mut self, why: &str) {
         self.tool = None;
-        self.told.unfit.get_or_insert_with(|| why.to_owned());
+        self.info.unfit.get_or_insert_with(|| why.to_owned());
     }
 
-    /// One by itself: others of the list are tools whatever this is. `number`, from 1, names one without a name.
+    /// Reads one entry by itself, so that a bad one does not affect the others. `number`, from 1,
+    /// names one without a name.
     pub(super) fn of_json(entry: Value, number: usize) -> Self {
         let name = match entry.get("name").and_then(Value::as_str) {
             Some(name) if !name.is_empty() => name.to_owned(),
@@ -175,7 +176,7 @@ impl Listed {
             (Some(why), _) => why,
         };
         Self {
-            told: ServerTool {
+            info: ServerTool {
                 name,
                 unfit: Some(fault),
                 ..ServerTool::default()
@@ -185,25 +186,25 @@ impl Listed {
     }
 }
 
-/// Refuses those that nobody can name for certain: of several that have one name and are not the same, all; and what has a
-/// secret for a name, which would stand wherever the tool is told of.
+/// Refuses tools without a reliable name: all of several different ones with the same name, and
+/// those with a secret for a name, which would appear in each mention of the tool.
 pub(super) fn without_unnameable(listed: Vec<Listed>) -> Vec<Listed> {
     let mut kept: Vec<Listed> = Vec::with_capacity(listed.len());
     let mut by_name: HashMap<String, usize> = HashMap::new();
     for mut one in listed {
-        let masked = secrets::mask(&one.told.name);
+        let masked = secrets::mask(&one.info.name);
         if !masked.found.is_empty() {
-            one.told.name = masked.text;
+            one.info.name = masked.text;
             one.refuse("its name contains what looks like a secret");
             kept.push(one);
             continue;
         }
-        match by_name.entry(one.told.name.clone()) {
+        match by_name.entry(one.info.name.clone()) {
             Entry::Vacant(place) => {
                 place.insert(kept.len());
                 kept.push(one);
             }
-            Entry::Occupied(first) if kept[*first.get()].told == one.told => {}
+            Entry::Occupied(first) if kept[*first.get()].info == one.info => {}
             Entry::Occupied(first) => {
                 kept[*first.get()].refuse("its server lists several tools with this name");
             }
@@ -252,13 +253,13 @@ mod tests {
             ),
         ] {
             let listed = Listed::of_json(entry.clone(), 3);
-            assert_eq!(listed.told.name, name, "{entry}");
-            assert_eq!(listed.told.unfit.as_deref(), why, "{entry}");
+            assert_eq!(listed.info.name, name, "{entry}");
+            assert_eq!(listed.info.unfit.as_deref(), why, "{entry}");
             assert_eq!(listed.tool.is_none(), why.is_some(), "{entry}");
         }
     }
 
-    /// CCOS-CAP-1: of two tools of one name nobody can say which is called, and a secret is nobody's name.
+    /// CCOS-CAP-1: a name that two tools share does not identify one, and a secret is no name.
     #[test]
     fn what_cannot_be_named_is_refused() {
         let entry = |name: &str, title: &str| json!({"name": name, "description": title, "inputSchema": {"type": "object"}});
@@ -272,21 +273,21 @@ mod tests {
         ];
         let listed = listed.map(|entry| Listed::of_json(entry, 1));
         let kept = without_unnameable(listed.into());
-        let told = kept
+        let info = kept
             .iter()
-            .map(|one| (one.told.name.as_str(), one.told.unfit.as_deref()));
-        let told: Vec<_> = told.collect();
+            .map(|one| (one.info.name.as_str(), one.info.unfit.as_deref()));
+        let info: Vec<_> = info.collect();
         assert_eq!(
-            told[0],
+            info[0],
             ("a", Some("its server lists several tools with this name"))
         );
-        assert_eq!(told[1], ("b", None));
+        assert_eq!(info[1], ("b", None));
         assert_eq!(
-            told[2].1,
+            info[2].1,
             Some("its name contains what looks like a secret")
         );
-        assert!(!told[2].0.contains("a1B2a1B2"), "{}", told[2].0);
-        assert_eq!(told.len(), 3);
+        assert!(!info[2].0.contains("a1B2a1B2"), "{}", info[2].0);
+        assert_eq!(info.len(), 3);
         assert!(kept[0].tool.is_none() && kept[1].tool.is_some());
     }
 
@@ -363,7 +364,7 @@ mod tests {
             (json!({"content": []}), ""),
         ] {
             let result: CallToolResult = serde_json::from_value(result).unwrap();
-            assert_eq!(said(&result), expected);
+            assert_eq!(text_of(&result), expected);
         }
     }
 }

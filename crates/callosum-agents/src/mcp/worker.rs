@@ -43,7 +43,7 @@ use crate::{
     },
 };
 
-/// Does one job, and tells what happens; `tell` says whether anybody still listens.
+/// Does one job and reports its events; `tell` returns whether the receiver still listens.
 pub(crate) fn answer(
     job: &Job,
     means: &WorkerContext<'_>,
@@ -64,7 +64,7 @@ async fn converse(
         let remote = Remote::new(caller, tell.clone());
         let transport = StreamableHttpClientTransport::with_client(remote.clone(), config);
         let done = speak(job, transport, None, tell).await;
-        // What the server said with a status says more than that nothing came.
+        // A server's error with a status says more than that no message came.
         return done.map_err(|complaint| remote.refusal().unwrap_or(complaint));
     }
     let (program, arguments) = job
@@ -106,8 +106,8 @@ where
     let peer: &Peer<RoleClient> = &service;
     let tools = listed(peer).await?;
     let wanted = job.tool.as_deref().unwrap_or_default();
-    let chosen = tools.iter().find(|one| one.told.name == wanted);
-    let unfit = chosen.and_then(|one| one.told.unfit.as_deref());
+    let chosen = tools.iter().find(|one| one.info.name == wanted);
+    let unfit = chosen.and_then(|one| one.info.unfit.as_deref());
     match (&job.want, chosen.and_then(|one| one.tool.as_ref())) {
         _ if unfit.is_some() && !wanted.is_empty() => Err(ErrorText::of_ours(&format!(
             "its server's tool `{wanted}` cannot be called: {}",
@@ -129,9 +129,9 @@ where
                     offers: tools
                         .iter()
                         .filter(|one| one.tool.is_some())
-                        .map(|one| one.told.name.clone())
+                        .map(|one| one.info.name.clone())
                         .collect(),
-                    tools: bounded(tools.into_iter().map(|one| one.told)),
+                    tools: bounded(tools.into_iter().map(|one| one.info)),
                 },
             );
             Ok(())
@@ -159,11 +159,11 @@ where
             let Some(result) = called(service, call, leave, rest).await? else {
                 return Ok(());
             };
-            let said = tool::said(&result);
+            let text = tool::text_of(&result);
             if result.is_error == Some(true) {
-                return Err(ErrorText::words(&said));
+                return Err(ErrorText::words(&text));
             }
-            say(&tell, Event::Text { text: said });
+            say(&tell, Event::Text { text });
             say(&tell, Event::Done);
             Ok(())
         }
@@ -181,8 +181,8 @@ where
     }
 }
 
-/// All that a server lists as its tools. A list that is not as the protocol says is taken entry by entry, so that
-/// one that is no tool costs none of the others.
+/// Lists all tools of a server. An invalid list is read entry by entry, so that one bad entry does
+/// not cost the others.
 async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, ErrorText> {
     let mut listed: Vec<Listed> = Vec::new();
     let mut cursor = None;
@@ -220,7 +220,7 @@ async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, ErrorText> {
     }
 }
 
-/// Calls a tool, once; nothing where nobody waits for its answer any more.
+/// Calls a tool, once; `None` if no one waits for its answer any more.
 async fn called(
     service: RunningService<RoleClient, Listener>,
     call: CallToolRequestParams,
@@ -249,7 +249,7 @@ async fn called(
     }
 }
 
-/// What a tool answered, unless it is more than any answer may be.
+/// Converts a tool's answer to an event, unless it exceeds the limit of an answer.
 fn answered(result: CallToolResult) -> Event {
     let text = tool::texts(&result);
     let structured = result.structured_content.filter(|value| !value.is_null());
@@ -266,7 +266,7 @@ fn answered(result: CallToolResult) -> Event {
     }
 }
 
-/// Tells the server that nobody waits for its answer, closes its input, and waits a moment for it to
+/// Notifies the server that the request is canceled, closes its input, and waits a moment for it to
 /// end by itself.
 async fn take_leave(
     mut service: RunningService<RoleClient, Listener>,
@@ -276,7 +276,7 @@ async fn take_leave(
     let leave = async {
         let reason = "the request was canceled".to_owned();
         let cancelled = CancelledNotificationParam::new(Some(request), Some(reason));
-        // A server that has ended is not told; either way it is gone in the end.
+        // A server that has ended does not receive this; either way it is gone in the end.
         drop(service.peer().notify_cancelled(cancelled).await);
         drop(service.close().await);
         if let Some(mut rest) = rest {
@@ -302,7 +302,7 @@ fn not_begun(error: &ClientInitializeError) -> ErrorText {
 
 fn not_done(error: &ServiceError) -> ErrorText {
     match error {
-        ServiceError::McpError(said) => ErrorText::words(&said.message),
+        ServiceError::McpError(error) => ErrorText::words(&error.message),
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
             ErrorText::of_kind(CUT_OFF, "its server ended")
         }
@@ -310,7 +310,7 @@ fn not_done(error: &ServiceError) -> ErrorText {
     }
 }
 
-/// What the controller is to the server: somebody who listens, and grants nothing.
+/// The controller's side of the connection: it listens, and grants nothing.
 struct Listener(UnboundedSender<Event>);
 
 impl ClientHandler for Listener {

@@ -1,7 +1,7 @@
-//! What Claude Code writes: `--output-format stream-json --verbose`, or `json`.
+//! Claude Code's output: `--output-format stream-json --verbose`, or `json`.
 //!
-//! Input tokens count without what came from the cache, so that is added. The counts by model
-//! include those of sub-agents, the plain ones don't.
+//! Input tokens count without those from the cache, so these are added. The counts by model include
+//! those of sub-agents, the plain ones don't.
 
 use std::time::Duration;
 
@@ -52,10 +52,10 @@ pub(super) fn system(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// The tool by which a model hands over its answer in the form that was asked for.
+/// The tool by which a model gives its answer in the requested form.
 const FORM: &str = "StructuredOutput";
 
-/// A part of a message that is being written, which counts and is heard again as a whole.
+/// Processes a part of a message that is being written; the whole message follows later.
 fn part(hearing: &mut StreamState, event: &Value) {
     if text(event, &["parent_tool_use_id"]).is_some() {
         return;
@@ -81,7 +81,7 @@ fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
     content.into_iter().flatten()
 }
 
-/// What tools gave back, those of a sub-agent included.
+/// Collects the results of tools, those of a sub-agent included.
 pub(super) fn tool_results(hearing: &mut StreamState, event: &Value) {
     for block in blocks(event) {
         if text(block, &["type"]) == Some("tool_result") {
@@ -116,8 +116,8 @@ pub(super) fn message(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// Keeps what a message said that no tool was used after: where it has not the form that was asked for, the client demands
-/// that by itself, and what comes then may be no more than `done`.
+/// Keeps the text of a message after which no tool was used. If it has not the requested form, the
+/// client demands that by itself, and the next message may be no more than `done`.
 fn keep_earlier(hearing: &mut StreamState, event: &Value) {
     if text(event, &["parent_tool_use_id"]).is_some() {
         return;
@@ -179,13 +179,13 @@ fn result(hearing: &mut StreamState, event: &Value) {
     if let Some(model) = busiest(event.get("modelUsage"), &["outputTokens"]) {
         hearing.model = Some(model);
     }
-    // A prompt that a hook refused reached no model, and the refusal stands where answers stand.
+    // A prompt that a hook refused reached no model, and the refusal takes the place of the answer.
     if by_model.is_none() && hearing.text.contains("operation blocked by hook") {
         hearing.failure = Some(ErrorText::words(&hearing.text));
     }
 }
 
-/// How a run ended, as `result` says it.
+/// Processes the end of a run, from `result`.
 pub(super) fn end(hearing: &mut StreamState, event: &Value) {
     hearing.finished = true;
     let structured = event
@@ -220,8 +220,8 @@ pub(super) fn end(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// Whether a run ended before its answer did: at a limit of turns, at the model's own, or, as older versions
-/// say without calling it an error, while it worked.
+/// Whether a run ended before its answer did: at a limit of turns, at the model's own, or while it
+/// worked, which older versions report without calling it an error.
 fn is_cut(event: &Value, is_error: bool) -> bool {
     let stop = text(event, &["stop_reason"]);
     let subtype = text(event, &["subtype"]).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! [`ClientError`]: why a client gave no answer, in one vocabulary for all of them.
+//! [`ClientError`]: reason why a client gave no answer, in one vocabulary for all of them.
 //!
-//! How one is told from what a client says is in [`complaint`](super::complaint).
+//! The rules that derive one from a client's words are in `error_text`.
 
 use std::ffi::OsString;
 
@@ -13,10 +13,10 @@ use crate::{
     runner::{NOTHING_TELLING, is_secret, passes},
 };
 
-/// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
+/// Reason why a client gave no answer. All words are masked, cut short and harmless to a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody is logged in, or the login is not accepted.
+    /// No one is logged in, or the login is not accepted.
     #[error("is not logged in: {words}")]
     NotLoggedIn {
         /// Its words.
@@ -44,7 +44,7 @@ pub enum ClientError {
         /// Its words.
         words: String,
     },
-    /// The answer broke off; what came of it is no answer.
+    /// The answer broke off; the part before that is no answer.
     #[error("was cut off in the middle of its answer{}", after_colon(words))]
     CutStream {
         /// Its words, if any.
@@ -56,19 +56,19 @@ pub enum ClientError {
         /// Its words.
         words: String,
     },
-    /// The model says, in the form that was asked for, that it cannot answer.
+    /// The model reports, in the requested form, that it cannot answer.
     #[error("reports that it cannot answer: {words}")]
     Declined {
         /// Its words.
         words: String,
     },
-    /// It said something that has not the form which was asked for, and may be a part or a refusal.
+    /// Its text has not the requested form, and may be a part or a refusal.
     #[error("did not answer in the requested form: {words}")]
     NotInForm {
         /// Its words.
         words: String,
     },
-    /// It ended well and said nothing.
+    /// It ended well without an answer.
     #[error("exited successfully without an answer{}", after_colon(words))]
     NoAnswer {
         /// The line of its output that explains it, if any.
@@ -83,21 +83,21 @@ pub enum ClientError {
     /// It ended badly, for none of the reasons above.
     #[error("{}{}", ended(*ending), explained(words.as_deref()))]
     Ended {
-        /// How.
+        /// The way in which it ended.
         ending: Ending,
-        /// What it said that explains it, if anything.
+        /// Its words that explain it, if there are any.
         words: Option<String>,
     },
-    /// Nobody is there where its server should be.
+    /// Its server is not there.
     #[error("cannot reach its server: {words}")]
     Unreachable {
-        /// Why.
+        /// The reason.
         words: String,
     },
-    /// What was started does not speak its protocol.
+    /// The program does not speak its protocol.
     #[error("does not speak its protocol: {words}")]
     NotSpoken {
-        /// What it did instead.
+        /// Its actual behavior.
         words: String,
     },
     /// It ended without an answer, having been refused a tool by us.
@@ -118,10 +118,10 @@ pub enum ClientError {
     /// Its server answered something that is no answer.
     #[error("received an invalid answer from its server: {words}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The problem.
         words: String,
     },
-    /// It says that it failed, for none of the reasons above.
+    /// It reports a failure, for none of the reasons above.
     #[error("failed: {words}")]
     Other {
         /// Its words.
@@ -205,7 +205,8 @@ impl ClientError {
         }
     }
 
-    /// What a person can do about it, where there is one thing; `environment` is what may be passed on.
+    /// Returns what a person can do about it, if there is one thing; `environment` holds the
+    /// variables that may be passed on.
     pub(crate) fn advice(
         &self,
         executor: &Executor,
@@ -256,8 +257,8 @@ impl ClientError {
     }
 }
 
-/// How somebody logs in to a client: with another key where the one that it has is refused, by a key that is set and only
-/// has to be passed on, else as it wants it.
+/// Returns the way to log in to a client: with another key if the one that it has is refused, by a
+/// key that is set and only has to be passed on, or else in the client's own way.
 fn logging_in(
     executor: &Executor,
     client: &Client,
@@ -269,7 +270,7 @@ fn logging_in(
         all.any(|(it, value)| it == name && !value.is_empty())
     };
     let is_passed = |name: &str| passes(name, &executor.pass_environment);
-    // What the entry says beside stays as it is.
+    // The rest of the entry stays as it is.
     let how = |name: &str| {
         let id = &executor.id;
         format!("callosum executor register {id} --pass-env {name}")
@@ -303,7 +304,7 @@ fn logging_in(
     format!("{name} is set here, but not passed to it: {}", how(name))
 }
 
-/// The variable that a client says it wants and has not, where it names one beside these words.
+/// Finds the variable that a client reports as missing, if it names one next to these words.
 fn missing_variable(words: &str) -> Option<&str> {
     const SAYS: &str = "environment variable";
     const ANY: &str = "missing environment variable";
@@ -311,12 +312,12 @@ fn missing_variable(words: &str) -> Option<&str> {
     let around = |c: char| c == ' ' || c == ':' || c == '`' || c == '\'' || c == '"';
     // Lowering ASCII alone leaves every offset where it was.
     let lower = words.to_ascii_lowercase();
-    lower.match_indices(SAYS).find_map(|(at, said)| {
-        let behind = words[at + said.len()..].trim_start_matches(around);
+    lower.match_indices(SAYS).find_map(|(at, phrase)| {
+        let behind = words[at + phrase.len()..].trim_start_matches(around);
         let behind = behind.split(|c| !is_of_a_name(c)).next()?;
         let before = words[..at].trim_end_matches(around);
         let before = before.rsplit(|c| !is_of_a_name(c)).next()?;
-        let may_be_any = lower[..at + said.len()].ends_with(ANY) && !behind.is_empty();
+        let may_be_any = lower[..at + phrase.len()].ends_with(ANY) && !behind.is_empty();
         let mut named = [before, behind].into_iter();
         named
             .find(|name| is_variable(name))
@@ -330,7 +331,7 @@ fn is_variable(word: &str) -> bool {
     word.contains('_') && word.starts_with(|c: char| c != '_') && word.chars().all(is_shouted)
 }
 
-/// Whether a server that was given a key says that it is none.
+/// Whether a server rejects a key as invalid.
 fn refuses_a_key(words: &str) -> bool {
     let lower = words.to_lowercase();
     [
@@ -394,7 +395,7 @@ mod tests {
 
     /// CAL-EXE-2: a variable that is missing is found by its name, on whichever side of it the words stand.
     #[test]
-    fn a_missing_variable_is_found_beside_the_words() {
+    fn a_missing_variable_is_found_next_to_the_words() {
         for (words, name) in [
             ("Missing environment variable: `own_key`.", Some("own_key")),
             (
@@ -430,28 +431,28 @@ mod tests {
         let client = Client::of(Dialect::Gemini);
         let environment = [("GEMINI_API_KEY".into(), "secret".into())];
         let usual = Known::named("gemini").unwrap().entry();
-        let told = |executor: &Executor, environment: &[(OsString, OsString)]| {
+        let advice = |executor: &Executor, environment: &[(OsString, OsString)]| {
             fault.advice(executor, client, environment).unwrap()
         };
         let line = "GEMINI_API_KEY is set here, but not passed to it: callosum executor register gemini \
                     --pass-env GEMINI_API_KEY";
-        assert_eq!(told(&usual, &environment), line);
-        assert!(told(&usual, &[]).starts_with("gemini, in a terminal"));
+        assert_eq!(advice(&usual, &environment), line);
+        assert!(advice(&usual, &[]).starts_with("gemini, in a terminal"));
         let mut own = usual.clone();
         own.readable.push("~/x/".to_owned());
-        assert_eq!(told(&own, &environment), line);
+        assert_eq!(advice(&own, &environment), line);
         own.pass_environment.push("GEMINI_API_KEY".to_owned());
-        let told_of_it = told(&own, &environment);
+        let advice_for_own = advice(&own, &environment);
         assert!(
-            told_of_it.contains("the key in GEMINI_API_KEY"),
-            "{told_of_it}"
+            advice_for_own.contains("the key in GEMINI_API_KEY"),
+            "{advice_for_own}"
         );
         // A provider of one's own is given no other key than the one that its settings name.
         let codex = Known::named("codex-acp").unwrap().entry();
         let missing = ClientError::NotLoggedIn {
             words: "Missing environment variable: `OWN_KEY`.".to_owned(),
         };
-        let told = |of_own: &[(OsString, OsString)]| {
+        let advice = |of_own: &[(OsString, OsString)]| {
             let client = Client::of(Dialect::Codex);
             missing.advice(&codex, client, of_own).unwrap()
         };
@@ -459,11 +460,11 @@ mod tests {
         let own = ("OWN_KEY".into(), "secret".into());
         let pass = "callosum executor register codex-acp --pass-env OWN_KEY";
         assert_eq!(
-            told(&[other.clone(), own]),
+            advice(&[other.clone(), own]),
             format!("OWN_KEY is set here, but not passed to it: {pass}")
         );
         assert_eq!(
-            told(&[other]),
+            advice(&[other]),
             format!("OWN_KEY is neither set here nor passed to it: {pass}")
         );
         let refused = ClientError::NotLoggedIn {

@@ -1,8 +1,8 @@
-//! What Codex writes: `exec --json`.
+//! Codex's output: `exec --json`.
 //!
 //! An item of type `error` is a warning in a run that may still be good. Input tokens count with
-//! what came from the cache. What it says before it uses a tool is no answer: it writes no item for a last message
-//! that is empty.
+//! those from the cache. Text before it uses a tool is no answer: it writes no item for a last
+//! message that is empty.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use super::{
 pub(super) const CLIENT: &str = "codex";
 
 pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
-    let said = |way: &[&str]| text(event, way).map(str::to_owned);
+    let field = |way: &[&str]| text(event, way).map(str::to_owned);
     match text(event, &["type"]) {
-        Some("thread.started") => hearing.session = said(&["thread_id"]),
+        Some("thread.started") => hearing.session = field(&["thread_id"]),
         Some("item.started") => {
-            // It went on after whatever it had warned of.
+            // It continued despite its warning.
             hearing.warning = None;
-            hearing.in_vain = 0;
+            hearing.stalls = 0;
             if uses_a_tool(event) {
                 hearing.text.clear();
                 let id = text(event, &["item", "id"]);
@@ -43,11 +43,11 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
         }
         Some("item.completed") => match text(event, &["item", "type"]) {
             Some("agent_message") => {
-                hearing.in_vain = 0;
-                hearing.text = said(&["item", "text"]).unwrap_or_default();
+                hearing.stalls = 0;
+                hearing.text = field(&["item", "text"]).unwrap_or_default();
             }
-            Some("error") => hearing.warning = said(&["item", "message"]),
-            // Some tools are told of only once they are done.
+            Some("error") => hearing.warning = field(&["item", "message"]),
+            // Some tools are reported only once they are done.
             _ if uses_a_tool(event) => {
                 hearing.text.clear();
                 let output = at(event, &["item", "aggregated_output"]);
@@ -56,17 +56,17 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
             _ => {}
         },
         Some("error") => {
-            hearing.warning = said(&["message"]);
+            hearing.warning = field(&["message"]);
             hearing.doing.clone_from(&hearing.warning);
             let fault = ErrorText::words(hearing.warning.as_deref().unwrap_or_default()).fault();
-            hearing.in_vain = match fault {
+            hearing.stalls = match fault {
                 ClientError::NotLoggedIn { .. } => OFTEN,
-                ClientError::Unreachable { .. } => hearing.in_vain.saturating_add(1),
+                ClientError::Unreachable { .. } => hearing.stalls.saturating_add(1),
                 ClientError::RateLimited { words, .. } => {
                     hearing.limit = Some((words, Duration::ZERO));
-                    hearing.in_vain
+                    hearing.stalls
                 }
-                _ => hearing.in_vain,
+                _ => hearing.stalls,
             };
         }
         Some("turn.completed") => {
@@ -78,15 +78,15 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
             });
         }
         Some("turn.failed") => {
-            let words = said(&["error", "message"]).or_else(|| hearing.warning.clone());
+            let words = field(&["error", "message"]).or_else(|| hearing.warning.clone());
             hearing.failure = Some(ErrorText::words(&words.unwrap_or_default()));
         }
         _ => {}
     }
 }
 
-/// Whether the last that a transcript has of the model is the use of a tool, so that it said nothing afterwards. Of a
-/// command that could not be started no event is written.
+/// Whether the last record of the model in a transcript is a tool call, so that no text followed. A
+/// command that could not be started has no event.
 pub(super) fn ends_in_a_tool(transcript: &[u8]) -> bool {
     let lines = transcript.rsplit(|byte| *byte == b'\n');
     let lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
@@ -124,12 +124,12 @@ mod tests {
 
     use super::*;
 
-    /// What is left as the answer after a message and what came then.
+    /// Returns the answer that is left after a message and these events.
     fn answer(then: &[Value]) -> String {
         let mut hearing = StreamState::default();
-        let said =
+        let message =
             json!({"type": "item.completed", "item": {"type": "agent_message", "text": "I look."}});
-        for event in std::iter::once(&said).chain(then) {
+        for event in std::iter::once(&message).chain(then) {
             hear(&mut hearing, event);
         }
         hearing.text
@@ -137,10 +137,10 @@ mod tests {
 
     /// CAL-ERR-1: what a transcript has of a tool counts where no event tells of it.
     #[test]
-    fn a_transcript_shows_that_nothing_was_said_after_a_tool() {
+    fn a_transcript_shows_that_no_text_followed_a_tool() {
         let item =
             |payload: Value| json!({"type": "response_item", "payload": payload}).to_string();
-        let said = |words: &str| {
+        let message = |words: &str| {
             item(
                 json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": words}]}),
             )
@@ -148,21 +148,29 @@ mod tests {
         let call = |name: &str| item(json!({"type": "function_call", "name": name}));
         let output = item(json!({"type": "function_call_output", "output": "no"}));
         let ends = |lines: &[&str]| ends_in_a_tool(lines.join("\n").as_bytes());
-        assert!(ends(&[&said("I look."), &call("exec_command"), &output]));
+        assert!(ends(&[&message("I look."), &call("exec_command"), &output]));
         assert!(ends(&[
-            &said("I look."),
+            &message("I look."),
             &call("exec_command"),
             &output,
-            &said("")
+            &message("")
         ]));
-        assert!(!ends(&[&call("exec_command"), &output, &said("It adds.")]));
-        assert!(!ends(&[&said("It adds."), &call("update_plan"), &output]));
+        assert!(!ends(&[
+            &call("exec_command"),
+            &output,
+            &message("It adds.")
+        ]));
+        assert!(!ends(&[
+            &message("It adds."),
+            &call("update_plan"),
+            &output
+        ]));
         assert!(!ends(&["", "{}"]));
     }
 
-    /// CAL-ERR-1: what is said before a tool is used is no answer, though nothing is said after it.
+    /// CAL-ERR-1: text before a tool call is no answer, even if no text follows.
     #[test]
-    fn what_is_said_before_a_tool_is_no_answer() {
+    fn text_before_a_tool_is_no_answer() {
         let item = |when: &str, kind: &str| json!({"type": format!("item.{when}"), "item": {"type": kind, "command": "ls"}});
         let last = json!({"type": "item.completed", "item": {"type": "agent_message", "text": "It adds."}});
         let run = [

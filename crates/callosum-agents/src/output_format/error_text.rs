@@ -1,7 +1,7 @@
-//! [`ErrorText`]: what a client, or the service behind it, says of itself when it gave no answer.
+//! [`ErrorText`]: error that a client, or the service behind it, reports when it gave no answer.
 //!
-//! What clients say is for people and changes with every version, so a status and a kind decide
-//! where there are any, and words only where there are none. What it comes to is a [`ClientError`].
+//! Messages of clients are for people and change with every version. So a status and a kind decide
+//! if there are any, and words only if there are none. The result is a [`ClientError`].
 
 use std::time::Duration;
 
@@ -11,28 +11,28 @@ use jiff::Timestamp;
 use super::client_error::ClientError;
 use crate::sanitize::fit_shortly;
 
-/// Longest phrase that tells when a limit is lifted, in bytes.
+/// Longest phrase about the end of a limit, in bytes.
 const LONGEST_RESET: usize = 60;
 
-/// What a client complains about, before it is named.
+/// A client's complaint, before it is classified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorText {
     /// Its words, as they came.
     pub(crate) words: String,
-    /// The status of the HTTP answer, where it says one.
+    /// The status of the HTTP answer, if there is one.
     pub(crate) status: Option<u64>,
     /// Its own or its provider's name for the kind of error.
     pub(crate) kind: Option<String>,
-    /// When it may be asked again, where it says so apart from its words.
+    /// The time of the next try, if it is reported apart from the words.
     pub(crate) resets: Option<Reset>,
 }
 
 /// When a service that refused takes questions again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reset {
-    /// In words that go after a verb: `in 20 s`.
+    /// The time, in words that go after a verb: `in 20 s`.
     pub(crate) words: String,
-    /// How long after the refusal, where that is known.
+    /// The time after the refusal, if known.
     pub(crate) after: Option<Duration>,
 }
 
@@ -45,7 +45,7 @@ impl ErrorText {
         }
     }
 
-    /// A complaint about the entry or the tree: nobody was asked.
+    /// Creates a complaint about the entry or the tree: nothing was sent.
     pub(crate) fn of_ours(words: &str) -> Self {
         Self {
             words: format!("nothing was sent: {words}"),
@@ -79,7 +79,7 @@ impl ErrorText {
             WRITES_UNASKED => return ClientError::WritesUnasked { words },
             TOOL_REFUSED => return ClientError::ToolRefused { tool: words },
             CUT_OFF => return ClientError::CutStream { words },
-            // What it says then is about the question, whatever words it has.
+            // The message is then about the question, in any words.
             "refusal" if self.status.is_none() => return ClientError::Refused { words },
             _ => {}
         }
@@ -105,7 +105,7 @@ impl ErrorText {
             words,
             resets: apart(),
         };
-        // What our own proxy answers where nobody is there, and what clients make of that.
+        // Our own proxy's response if the host is not there, and what clients make of it.
         if says(&lower, &NOT_REACHED) {
             return ClientError::Unreachable { words };
         }
@@ -147,7 +147,7 @@ impl ErrorText {
 /// The kind of a complaint about the length of a prompt.
 pub(crate) const PROMPT_TOO_LONG: &str = "prompt_too_long";
 
-/// The kind of a complaint of ours: nobody was there.
+/// The kind of our own complaint that no one is there.
 pub(crate) const UNREACHABLE: &str = "callosum_unreachable";
 
 /// The kind of a complaint of ours: what came is no answer.
@@ -156,7 +156,7 @@ pub(crate) const UNREADABLE: &str = "callosum_unreadable";
 /// The kind of a complaint of ours: what came was not all.
 pub(crate) const CUT_OFF: &str = "callosum_cut_off";
 
-/// The kind of a complaint of ours: it said no word of its protocol.
+/// The kind of our own complaint that the agent wrote no message of its protocol.
 pub(crate) const NOT_SPOKEN: &str = "callosum_not_spoken";
 
 /// The kind of a complaint of ours: an agent that nothing confines would not ask before it changes something.
@@ -187,7 +187,7 @@ const NOT_REACHED: [&str; 5] = [
     "failed to lookup address information",
 ];
 
-/// Qwen Code quotes what its model said, whatever words that has.
+/// Qwen Code quotes its model, which may use any words.
 const NOT_IN_FORM: [&str; 1] = ["instead of calling the structured_output tool"];
 
 const LOGGED_OUT: [&str; 20] = [
@@ -279,10 +279,10 @@ fn hits_a_limit(lower: &str) -> bool {
     })
 }
 
-/// Most words between a person and their limit, the last of which is it.
+/// Most words between a person and their limit, including the last, which is the limit.
 const MOST_BEFORE_LIMIT: usize = 4;
 
-/// Beginnings of a line by which programs say that they failed.
+/// Beginnings of a line with which programs report a failure.
 const ERRORS: [&str; 5] = [
     "api error:",
     "claude ai usage limit reached",
@@ -291,11 +291,11 @@ const ERRORS: [&str; 5] = [
     "you've hit your ",
 ];
 
-/// Longest line that says no more than that something failed, in bytes.
+/// Longest line with nothing but a failure, in bytes.
 const LONGEST_ERROR: usize = 500;
 
-/// Whether a text that ought to be an answer is only one line that says what went wrong, as some programs write
-/// it where their answers stand, and end well. What cites a place of the tree says something of the tree.
+/// Whether a text in place of an answer is only one line about an error, as some programs write it
+/// before they end well. A text that cites a place of the tree is about the tree.
 pub(super) fn is_only_an_error(text: &str) -> bool {
     let text = text.trim();
     let line = text.trim_start_matches('[').to_lowercase();
@@ -305,7 +305,7 @@ pub(super) fn is_only_an_error(text: &str) -> bool {
         && citation::find(text).is_empty()
 }
 
-/// A status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
+/// Finds a status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
 fn status_in(lower: &str) -> Option<u64> {
     let places = [
         "status code ",
@@ -343,7 +343,7 @@ fn status_in(lower: &str) -> Option<u64> {
     })
 }
 
-/// What stands behind a status that is the first of an error's words.
+/// Texts after a status at the start of an error message.
 const REASONS: [&str; 7] = [
     " status code",
     " unauthorized",
@@ -430,7 +430,7 @@ fn retry_field(lower: &str) -> Option<String> {
     is_length.then(|| format!("in {value}"))
 }
 
-/// How much of the end of a phrase belongs to what is told: `in 20s`, `at 3pm`.
+/// Length of the end of a phrase that belongs to the time: `in 20s`, `at 3pm`.
 fn phrase_tail(phrase: &str) -> usize {
     let words = phrase.trim_end();
     let last = words.rsplit(' ').next().unwrap_or_default();
@@ -445,20 +445,20 @@ fn phrase_tail(phrase: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn told(words: &str) -> String {
+    fn shown(words: &str) -> String {
         ErrorText::words(words).fault().to_string()
     }
 
-    /// LOA-SEC-1: what a client says is masked before anybody sees it.
+    /// LOA-SEC-1: a client's message is masked before anyone sees it.
     #[test]
     fn a_key_in_a_complaint_is_masked() {
-        let told = told("Incorrect API key provided: AKIAQWERTYUIOPASDFGH\u{1b}[0m\u{7}");
-        assert!(told.contains("[secret: aws access key]"), "{told}");
+        let shown = shown("Incorrect API key provided: AKIAQWERTYUIOPASDFGH\u{1b}[0m\u{7}");
+        assert!(shown.contains("[secret: aws access key]"), "{shown}");
     }
 
-    /// CAL-ERR-2: the time at which a limit is lifted is told, however it is said.
+    /// CAL-ERR-2: the time at which a limit ends is reported, in each way that clients write it.
     #[test]
-    fn a_limit_is_told_with_its_reset() {
+    fn a_limit_is_reported_with_its_reset() {
         for (words, reset) in [
             (
                 "Claude AI usage limit reached|1735689600",
@@ -636,16 +636,16 @@ mod tests {
             ("it is what it is", "failed: it is what it is"),
         ] {
             assert!(
-                told(words).starts_with(expected),
+                shown(words).starts_with(expected),
                 "{words}: {}",
-                told(words)
+                shown(words)
             );
         }
     }
 
     /// CAL-ERR-1: one line that says what went wrong is no answer, and what speaks of errors is one.
     #[test]
-    fn a_line_that_only_says_what_went_wrong_is_told_from_an_answer() {
+    fn a_line_with_only_an_error_is_distinguished_from_an_answer() {
         for error in [
             "Error: model requires more system memory (5.6 GiB) than is available",
             "[API Error: Connection error.]",
@@ -664,7 +664,7 @@ mod tests {
         }
     }
 
-    /// What lasts is not tried again.
+    /// Lasting errors are not retried.
     #[test]
     fn only_what_may_pass_is_tried_again() {
         for (words, passes) in [

@@ -1,7 +1,7 @@
-//! [`Events`]: the JSON values in a stream of bytes, whatever else is in it.
+//! [`Events`]: the JSON values in a stream of bytes, among other text.
 //!
 //! A client writes one value a line, or one document over many lines; a library that it loads
-//! writes a warning between. What is JSON is handed on, what is not is passed over.
+//! writes a warning between. JSON is passed on, the rest is skipped.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::wrapping::{behind_wrapping, without_marks};
 /// its tools read may write long ones.
 pub(super) const LONGEST_EVENT: usize = 8 * 1024 * 1024;
 
-/// Most bytes that are kept of what is no event.
+/// Most bytes that are kept of output without events.
 const MOST_UNREAD: usize = 1024 * 1024;
 
 /// Finds JSON values in pieces of bytes, in time linear to their length.
@@ -38,7 +38,7 @@ impl Events {
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Takes in the next bytes and hands on each value that is complete.
+    /// Adds the next bytes and passes each complete value on.
     pub(crate) fn push(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Value)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.line.len() + piece.len() > LONGEST_EVENT {
@@ -92,9 +92,10 @@ impl Events {
     }
 }
 
-/// Hands on the values that some bytes consist of; `false` where they begin with none.
+/// Passes the values on that some bytes consist of; `false` if they begin with none.
 ///
-/// Between two values may be terminal sequences and separators of lines that are none of JSON's (U+2028).
+/// Between two values there may be terminal sequences and separators of lines that are none of
+/// JSON's (U+2028).
 fn hand_on(bytes: &[u8], each: &mut dyn FnMut(&Value)) -> bool {
     let mut any = false;
     let mut rest = bytes;
@@ -201,7 +202,7 @@ mod tests {
     }
 
     proptest! {
-        /// How the bytes are torn does not matter, and none of them is feared.
+        /// The result does not depend on the pieces, and no bytes cause a panic.
         #[test]
         fn the_pieces_do_not_matter(
             lines in prop::collection::vec("(\\{\"a\":[0-9]{1,3}\\}|[\\[\\]{}\"a1,: ]{0,12}|\\PC{0,8})", 0..12),

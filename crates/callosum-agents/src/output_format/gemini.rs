@@ -1,7 +1,7 @@
-//! What Gemini CLI writes: `--output-format stream-json`, or the one document of `json`, whose error
+//! Gemini CLI's output: `--output-format stream-json`, or the one document of `json`, whose error
 //! goes to standard error.
 //!
-//! Input tokens count with what came from the cache; the total includes thoughts and tools.
+//! Input tokens count with those from the cache; the total includes thoughts and tools.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
             hearing.text.push_str(words);
         }
         Some("tool_use") => {
-            // What was said before a tool was used is not the answer.
+            // Text before a tool call is not the answer.
             hearing.text.clear();
             hearing.stopped = None;
             hearing.doing = text(event, &["tool_name"]).map(|name| format!("uses {name}"));
@@ -116,7 +116,7 @@ fn document(hearing: &mut StreamState, event: &Value) {
     hearing.model = busiest(models, &["tokens", "candidates"]);
 }
 
-/// Says that each request to a model failed, where the statistics of the document count them so.
+/// Returns an error if each request to a model failed, by the statistics of the document.
 fn failed_requests(event: &Value) -> Option<String> {
     let models = at(event, &["stats", "models"])?.as_object()?;
     let counted = |name: &str| -> u64 {
@@ -127,15 +127,15 @@ fn failed_requests(event: &Value) -> Option<String> {
     (all > 0 && failed >= all).then(|| format!("each of its {all} requests to a model failed"))
 }
 
-/// What it says where it lets its model go no further, and then that it has succeeded: as a warning, or as an
-/// error of a turn that is none of the run.
+/// Messages with which it stops its model, before it reports success: as a warning, or as an error
+/// of a turn that is none of the run.
 const STOPS: [&str; 2] = ["Loop detected", "Maximum session turns exceeded"];
 
 fn stops(words: &str) -> bool {
     STOPS.iter().any(|stop| words.starts_with(stop))
 }
 
-/// Why an answer that it ended in the middle is none.
+/// Returns the error for an answer that it ended in the middle.
 fn in_the_middle(words: &str) -> ErrorText {
     match ErrorText::words(words).fault() {
         ClientError::Other { .. } => ErrorText::of_kind(CUT_OFF, words),
@@ -143,24 +143,24 @@ fn in_the_middle(words: &str) -> ErrorText {
     }
 }
 
-/// Why the records of Gemini CLI show that the answer broke off: a transcript, which counts tokens at the end of
-/// a model's stream, where the turn ends as usual though the stream broke off before; and its telemetry, which
-/// alone has the reasons for which its models' answers ended.
+/// Returns the evidence in Gemini CLI's records that the answer broke off. A transcript counts
+/// tokens at the end of a model's stream, but the turn ends as usual even if the stream broke off
+/// before. Only telemetry has the reasons for which its models' answers ended.
 pub(super) fn broke_off(records: &[u8]) -> Option<ErrorText> {
     ended_early(records)
         .or_else(|| ended_otherwise(records))
         .or_else(|| uncounted(records))
 }
 
-/// How telemetry begins to tell why answers ended.
+/// Start of the reasons for which answers ended, in telemetry.
 const REASONS: &str = "\"gen_ai.response.finish_reasons\": [";
 
-/// Whether the records have telemetry that tells why answers ended.
+/// Whether the records have telemetry with the reasons for which answers ended.
 pub(super) fn tells_reasons(records: &[u8]) -> bool {
     String::from_utf8_lossy(records).contains(REASONS)
 }
 
-/// Why telemetry shows that an answer ended before its end.
+/// Returns the evidence in telemetry that an answer ended early.
 pub(super) fn ended_early(records: &[u8]) -> Option<ErrorText> {
     let text = String::from_utf8_lossy(records);
     let lists = text.split(REASONS).skip(1);
@@ -179,12 +179,13 @@ pub(super) fn ended_early(records: &[u8]) -> Option<ErrorText> {
     Some(ErrorText::of_kind(kind, &words))
 }
 
-/// How telemetry begins to tell whose call an answer is of, and what the server sent of it.
+/// Starts of two lines of telemetry: the role of a call, and what the server sent of the answer.
 const ROLE: &str = "\"role\": ";
 const SENT: &str = "\"response_text\": ";
 
-/// Why the last answer of the run's own model is none, as its server told it. The reasons of telemetry are made of
-/// these, and `OTHER`, like each that the client does not know, becomes `stop` there.
+/// Returns the error if the last answer of the run's own model is none, by its server's reason. The
+/// reasons of telemetry are made of these, and there `OTHER`, like each that the client does not
+/// know, becomes `stop`.
 fn ended_otherwise(records: &[u8]) -> Option<ErrorText> {
     let log = String::from_utf8_lossy(records);
     let mut is_main = true;
@@ -219,8 +220,8 @@ fn ended_otherwise(records: &[u8]) -> Option<ErrorText> {
 
 fn uncounted(records: &[u8]) -> Option<ErrorText> {
     let lines = records.rsplit(|byte| *byte == b'\n');
-    let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let last = said.find(|said| text(said, &["type"]) == Some("gemini"))?;
+    let mut entries = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let last = entries.find(|entry| text(entry, &["type"]) == Some("gemini"))?;
     let words = "its transcript has no token count for the end of its answer";
     let is_uncounted = last.get("tokens").is_some_and(Value::is_null);
     is_uncounted.then(|| ErrorText::of_kind(CUT_OFF, words))
@@ -243,7 +244,7 @@ mod tests {
     /// CAL-ERR-3: the reasons stand in telemetry by their name, and in what is quoted there escaped.
     #[test]
     fn the_reason_for_an_end_is_found_in_telemetry() {
-        let told = |reason: &str| {
+        let fault = |reason: &str| {
             let log = format!(
                 "{{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\",\n      \"{reason}\"\n    ],\n}}\n\
                  {{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\"\n    ],\n}}\n"
@@ -251,14 +252,14 @@ mod tests {
             broke_off(log.as_bytes()).map(|it| it.fault())
         };
         assert!(matches!(
-            told("length"),
+            fault("length"),
             Some(ClientError::CutStream { .. })
         ));
         assert!(matches!(
-            told("content_filter"),
+            fault("content_filter"),
             Some(ClientError::Refused { .. })
         ));
-        assert_eq!(told("stop"), None);
+        assert_eq!(fault("stop"), None);
         let quoted = br#"{"text": "\"gen_ai.response.finish_reasons\": [\"length\"]"}"#;
         assert_eq!(broke_off(quoted), None);
     }
@@ -278,19 +279,23 @@ mod tests {
         let ended = |reason: &str| {
             format!(r#"[{words},{{"candidates":[{{"content":{{}},"finishReason":"{reason}"}}]}}]"#)
         };
-        let told = |log: &str| broke_off(log.as_bytes()).map(|it| it.fault().to_string());
+        let fault = |log: &str| broke_off(log.as_bytes()).map(|it| it.fault().to_string());
         let whole = call("main", &ended("STOP"));
-        assert_eq!(told(&whole), None);
-        assert_eq!(told(""), None);
+        assert_eq!(fault(&whole), None);
+        assert_eq!(fault(""), None);
         for reason in ["OTHER", "FINISH_REASON_UNSPECIFIED", "NOT_KNOWN_YET"] {
             let other = call("main", &ended(reason));
-            let said = told(&other).unwrap_or_default();
-            assert!(said.contains(&format!("`{reason}`")), "{said}");
-            assert_eq!(told(&format!("{other}{whole}")), None, "it was asked again");
+            let message = fault(&other).unwrap_or_default();
+            assert!(message.contains(&format!("`{reason}`")), "{message}");
+            assert_eq!(
+                fault(&format!("{other}{whole}")),
+                None,
+                "it was asked again"
+            );
             let beside = call("utility_router", &ended(reason));
-            assert_eq!(told(&format!("{whole}{beside}")), None, "not the answer's");
+            assert_eq!(fault(&format!("{whole}{beside}")), None, "not the answer's");
         }
         let cut = call("main", &format!("[{words}]"));
-        assert!(told(&cut).unwrap_or_default().contains("no reason"));
+        assert!(fault(&cut).unwrap_or_default().contains("no reason"));
     }
 }

@@ -1,8 +1,8 @@
-//! The handshake of a client: what can be found out without asking a model.
+//! The handshake of a client: checks that need no model.
 //!
 //! The steps are the protocol's four: it answers `--version`, its own description of its options
 //! has those that the template uses, its version is one whose output we read, and so it may be
-//! active. Whether somebody is logged in shows with the first task, or by `doctor`.
+//! active. Whether someone is logged in shows with the first task, or by `doctor`.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ use crate::{
     template::Template,
 };
 
-/// Longest time for each question: a client loads a whole runtime before it says a word.
+/// Longest time for each question: a client loads a whole runtime before its first output.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
-/// Shakes hands with a client: two short runs, none of which reaches a model.
+/// Performs the handshake with a client: two short runs without a model.
 pub(crate) fn handshake(
     dialect: Dialect,
     executor: &Executor,
@@ -64,7 +64,8 @@ pub(crate) fn handshake(
     }
 }
 
-/// Asks a client for its version: the health check, which costs nothing. Says how long it took.
+/// Asks a client for its version: the health check, which costs nothing. Returns the time that it
+/// took.
 pub(crate) fn ping(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
@@ -76,8 +77,8 @@ fn greet(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
 ) -> Result<(Option<Version>, Duration), HandshakeFault> {
-    let (said, elapsed) = say(executor, surroundings, &["--version"])?;
-    Ok((Version::find(&said), elapsed))
+    let (output, elapsed) = say(executor, surroundings, &["--version"])?;
+    Ok((Version::find(&output), elapsed))
 }
 
 /// Whether the client's description of its options has all that the template uses.
@@ -120,8 +121,8 @@ fn recent_enough(client: Option<&Client>, version: Option<Version>) -> Result<()
     }
 }
 
-/// Runs the program of the template with other arguments, and says what it wrote: help may come on
-/// either output.
+/// Runs the program of the template with other arguments, and returns its output: help may come on
+/// either stream.
 fn say(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
@@ -153,10 +154,10 @@ fn say(
     )?;
     match ended.ending {
         Ending::Exited(0) => {
-            let mut said = String::from_utf8_lossy(&ended.output).into_owned();
-            said.push('\n');
-            said.push_str(&String::from_utf8_lossy(&ended.error));
-            Ok((said, ended.elapsed))
+            let mut output = String::from_utf8_lossy(&ended.output).into_owned();
+            output.push('\n');
+            output.push_str(&String::from_utf8_lossy(&ended.error));
+            Ok((output, ended.elapsed))
         }
         ending => {
             let complaint = match ended.complaint.trim() {

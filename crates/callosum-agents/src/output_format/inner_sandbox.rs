@@ -1,16 +1,16 @@
 //! A client's own sandbox within ours, where it cannot start.
 //!
-//! What its model runs would fail there, each command by itself, and nothing of that is told on its output: it
-//! answers blindly. So where files are held by us, the client is told to leave them to us. Deliberately not here:
-//! which client has one, which is [`Client`]'s data.
+//! Each command of its model would fail there by itself, and its output would not mention that: it
+//! would answer blindly. So if we confine the files, the client's own sandbox is switched off.
+//! Deliberately not here: which client has one, which is [`Client`]'s data.
 
 use std::ffi::OsString;
 
 use crate::{client::Client, confinement::Reached};
 
-/// Puts the word that switches its sandbox off in place of what its command says of it.
+/// Replaces the sandbox option in its command by the one that switches it off.
 ///
-/// A command that says nothing of it is left as it is, and so is one whose files nobody holds.
+/// A command without that option stays as it is, and so does one whose files are not confined.
 pub(super) fn leave_to_us(client: &Client, reached: Option<&Reached>, arguments: &mut [OsString]) {
     let Some(sandbox) = client.inner_sandbox else {
         return;
@@ -68,13 +68,13 @@ mod tests {
         let held = decide(Policy::BestEffort, &[], &system).unwrap();
         let off = decide(Policy::Off, &[], &system).unwrap();
         let written = "exec --json --sandbox read-only -";
-        let told = |reached| left(Dialect::Codex, written, reached);
+        let result = |reached| left(Dialect::Codex, written, reached);
         assert_eq!(
-            told(Some(&held)),
+            result(Some(&held)),
             "exec --json --sandbox danger-full-access -"
         );
-        assert_eq!(told(Some(&off)), written);
-        assert_eq!(told(None), written);
+        assert_eq!(result(Some(&off)), written);
+        assert_eq!(result(None), written);
         let short = left(Dialect::Codex, "exec -s workspace-write", Some(&held));
         assert_eq!(short, "exec -s danger-full-access");
         let joined = left(Dialect::Codex, "exec --sandbox=read-only", Some(&held));

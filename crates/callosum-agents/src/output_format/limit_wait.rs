@@ -1,7 +1,8 @@
-//! [`LimitWait`]: how long a client has waited for a rate limit, and announces that it will.
+//! [`LimitWait`]: time that a client has waited for a rate limit, and the wait that it announces.
 //!
-//! Qwen Code 0.24.4 asks a server that always answers 429 for 385 s, in 84 requests, although it says early on
-//! `Retrying in 240s (attempt 3/10)`. Each line is a sign of life, so no quiet time ends it. Pure: times are arguments.
+//! Qwen Code 0.24.4 asks a server that always answers 429 for 385 s, in 84 requests, although it
+//! prints early on `Retrying in 240s (attempt 3/10)`. Each line is a sign of life, so no quiet time
+//! ends it. Pure: times are arguments.
 
 use std::time::{Duration, Instant};
 
@@ -45,7 +46,7 @@ impl LimitWait {
         }
     }
 
-    /// Takes in a line of standard error. Returns the complaint once its waits exceed the bound.
+    /// Processes a line of standard error. Returns the complaint once its waits exceed the bound.
     pub(super) fn hear(&mut self, line: &str, now: Instant) -> Option<ErrorText> {
         let line = line.trim();
         let announced = announced(line);
@@ -56,7 +57,7 @@ impl LimitWait {
         self.refuse(line, announced.unwrap_or_default(), now)
     }
 
-    /// Takes in that the server refused because of a limit and that the client announces to wait.
+    /// Records that the server refused because of a limit, and the wait that the client announces.
     pub(super) fn refuse(
         &mut self,
         words: &str,
@@ -74,7 +75,7 @@ impl LimitWait {
         })
     }
 
-    /// Takes in that the client goes on with its work.
+    /// Records that the client continues its work.
     pub(super) fn goes_on(&mut self, now: Instant) {
         self.is_refused = false;
         if let Some(since) = self.since.take() {

@@ -1,13 +1,13 @@
-//! Dialects: what coding agents write on their own terms, made into an [`Answer`](crate::protocol::Answer).
+//! Dialects: output formats of coding agents, converted to an [`Answer`](crate::protocol::Answer).
 //!
-//! An entry whose `protocol` is a [`Dialect`] is started as its template says and hears the request
-//! in words ([`Request::spoken_plainly`](crate::protocol::Request::spoken_plainly)). What it writes
-//! is read as it comes: `events` finds the JSON in it, one file per client says what an event means
-//! to a `hearing`, and `complaint` makes a `fault` of what a client complains about. `asking` drives all that, and
-//! `handshake` finds out without a paid call whether a client can be used at all.
+//! An entry whose `protocol` is a [`Dialect`] is started as its template says and gets the request
+//! in words ([`Request::spoken_plainly`](crate::protocol::Request::spoken_plainly)). Its output is
+//! read as it comes: `events` finds the JSON in it, one file per client applies an event to the
+//! `stream_state`, and `error_text` makes a `client_error` of a client's complaint. `run` drives all
+//! that, and `handshake` finds out without a paid call whether a client can be used at all.
 //!
-//! What is deliberately not here: which clients there are and what they keep where, which is
-//! [`client`](crate::client)'s, and any network of our own.
+//! Deliberately not here: the list of clients and their files, which is in
+//! [`client`](crate::client), and any network of our own.
 
 mod claude;
 mod client_error;

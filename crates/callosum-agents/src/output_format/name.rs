@@ -1,4 +1,4 @@
-//! [`Dialect`]: which client's output an entry says that it writes.
+//! [`Dialect`]: output format that an entry names.
 
 use std::fmt;
 

@@ -1,8 +1,9 @@
-//! What opencode writes: `run --format json`.
+//! opencode's output: `run --format json`.
 //!
-//! Each step counts its own tokens, without what came from the cache. A step that is cut off ends for
-//! an unknown reason; the client then lets the model go on from there, in a step whose text is the
-//! rest alone, and ends well. Where each step is cut off it asks its model for ever, so it is ended at the first.
+//! Each step counts its own tokens, without those from the cache. A step that is cut off ends for
+//! an unknown reason. The client then lets the model continue from there, in a step whose text is
+//! the rest alone, and ends well. If each step is cut off it asks its model forever, so it is ended
+//! at the first.
 
 use serde_json::Value;
 
@@ -54,8 +55,9 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// Why the database of opencode shows that the answer broke off: it has the reason for which each message
-/// ended, as JSON, in which what a model says stands in quotes that are escaped. By way of ACP it tells none.
+/// Returns the evidence in opencode's database that the answer broke off: the reason for which each
+/// message ended, as JSON. Text of a model has its quotes escaped there. Over ACP it reports no
+/// reason.
 pub(super) fn broke_off(database: &[u8]) -> Option<ErrorText> {
     let ended_for = |reason: &str| {
         let noted = format!("\"finish\":\"{reason}\"");
@@ -68,8 +70,9 @@ pub(super) fn broke_off(database: &[u8]) -> Option<ErrorText> {
     Some(ErrorText::of_kind(kind, &words))
 }
 
-/// That a prompt did not fit the model, where the database of opencode shows it: by way of ACP it sums the prompt up by
-/// itself then and goes on with that, in messages one right behind the other, and says nothing of it.
+/// Returns the evidence in opencode's database that a prompt did not fit the model. Over ACP it
+/// silently summarizes the prompt by itself then and continues with that, in messages one right
+/// after the other.
 pub(super) fn overflowed(database: &[u8]) -> Option<ErrorText> {
     let words = "its database shows that the model's server rejected a prompt as too long, and \
                  that it continued with a summary of it";
@@ -92,8 +95,8 @@ fn step_finish(hearing: &mut StreamState, event: &Value) {
         };
         let words = format!("a step ended with the reason `{reason}`");
         hearing.failure = Some(ErrorText::of_kind(kind, &words));
-        // Whatever comes of it now is no answer, and each further step is paid for.
-        hearing.in_vain = OFTEN;
+        // Any further text is no answer, and each further step is paid for.
+        hearing.stalls = OFTEN;
     }
     if let Some(counts) = at(event, &["part", "tokens"]) {
         let cached = count(counts, &["cache", "read"]);
@@ -117,16 +120,16 @@ mod tests {
     use super::*;
     use crate::output_format::ClientError;
 
-    /// CAL-ERR-3: only opencode's own word for an end counts, wherever in its database it stands.
+    /// CAL-ERR-3: only opencode's own reason for an end counts, anywhere in its database.
     #[test]
     fn the_reason_for_an_end_is_found_in_a_database() {
         let database = |text: &str| [&[0, 255, 13][..], text.as_bytes(), &[0; 40]].concat();
-        let told = |text: &str| broke_off(&database(text)).map(|it| it.fault().code());
+        let code = |text: &str| broke_off(&database(text)).map(|it| it.fault().code());
         let cut = callosum_ledger::ErrorCode::MalformedAnswer;
-        assert_eq!(told(r#"{"role":"assistant","finish":"length"}"#), Some(cut));
-        assert_eq!(told(r#"{"finish":"content-filter"}"#), Some(cut));
-        assert_eq!(told(r#"{"role":"assistant","finish":"stop"}"#), None);
-        assert_eq!(told(r#"{"text":"\"finish\":\"length\""}"#), None);
+        assert_eq!(code(r#"{"role":"assistant","finish":"length"}"#), Some(cut));
+        assert_eq!(code(r#"{"finish":"content-filter"}"#), Some(cut));
+        assert_eq!(code(r#"{"role":"assistant","finish":"stop"}"#), None);
+        assert_eq!(code(r#"{"text":"\"finish\":\"length\""}"#), None);
         let refused = |text: &str| overflowed(&database(text)).map(|it| it.fault());
         let part = r#"{"type":"compaction","auto":true,"overflow":true}"#;
         assert!(matches!(

@@ -7,24 +7,24 @@ use std::{
 
 use callosum_host::process::Heartbeat;
 
-/// When the uses that are open were first heard of.
+/// Times at which the open uses were first reported.
 #[derive(Debug, Default)]
 pub(crate) struct OpenTools {
     heard: BTreeMap<String, Instant>,
-    /// Where it is told, where anybody wants to know.
+    /// The heartbeat that receives it, if there is one.
     pulse: Option<Heartbeat>,
 }
 
 impl OpenTools {
-    /// One that tells it to whoever ends the client for its silence.
-    pub(crate) fn told_to(pulse: &Heartbeat) -> Self {
+    /// Creates one that reports to the heartbeat that decides about the client's silence.
+    pub(crate) fn reporting_to(pulse: &Heartbeat) -> Self {
         Self {
             pulse: Some(pulse.clone()),
             ..Self::default()
         }
     }
 
-    /// Takes in which uses are open, now.
+    /// Records the uses that are open now.
     pub(crate) fn hear(&mut self, open: &BTreeSet<String>) {
         self.note(open, Instant::now());
         if let Some(pulse) = &self.pulse {

@@ -1,6 +1,7 @@
-//! What Qwen Code writes: `--output-format stream-json`, or `json`, which is the same in one array.
+//! Qwen Code's output: `--output-format stream-json`, or `json`, which is the same in one array.
 //!
-//! The events are Claude Code's; input tokens count with what came from the cache. Its telemetry is Gemini CLI's.
+//! The events are Claude Code's; input tokens count with those from the cache. Its telemetry is
+//! Gemini CLI's.
 
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
             let mut blocks = content.into_iter().flatten();
             let is_own = text(event, &["parent_tool_use_id"]).is_none();
             if is_own && blocks.any(|block| text(block, &["type"]) == Some("tool_use")) {
-                // What was said before a tool was used is not the answer.
+                // Text before a tool call is not the answer.
                 hearing.text.clear();
             }
         }
@@ -41,10 +42,10 @@ pub(super) fn hear(hearing: &mut StreamState, event: &Value) {
     }
 }
 
-/// Holds an answer that is not handed over apart against the records of Qwen Code.
+/// Checks an answer without the structured form against the records of Qwen Code.
 ///
-/// It fails where its model answers in plain text rather than in the form that was asked for, and the text may be a
-/// part or a refusal. Where its telemetry shows that it is neither, it is the answer.
+/// The run fails if its model answers in plain text rather than in the requested form, and the text
+/// may be a part or a refusal. If its telemetry shows that it is neither, it is the answer.
 pub(super) fn hold_against(hearing: &mut StreamState, records: &[u8]) {
     let is_plain = hearing
         .failure
@@ -66,17 +67,17 @@ fn broke_off(records: &[u8]) -> Option<ErrorText> {
     gemini::ended_early(records).or_else(|| several_attempts(records))
 }
 
-/// Why a transcript of Qwen Code shows that the answer is none: where its model reaches its limit of length,
-/// it has the model begin anew or go on from there, and by way of ACP tells the text of each attempt, one
-/// behind the other, as one answer.
+/// Returns the error if a transcript of Qwen Code has several attempts. When its model reaches its
+/// limit of length, the client has the model start again or continue from there. Over ACP it sends
+/// the texts of all attempts, one after the other, as one answer.
 fn several_attempts(transcript: &[u8]) -> Option<ErrorText> {
     let lines = transcript.split(|byte| *byte == b'\n');
     let mut attempts = 0;
-    for said in lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()) {
-        match text(&said, &["type"]) {
+    for entry in lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()) {
+        match text(&entry, &["type"]) {
             // A line of telemetry may be JSON by itself.
             Some("system") | None => {}
-            Some("assistant") => attempts = if uses_a_tool(&said) { 0 } else { attempts + 1 },
+            Some("assistant") => attempts = if uses_a_tool(&entry) { 0 } else { attempts + 1 },
             _ => attempts = 0,
         }
     }
@@ -84,8 +85,8 @@ fn several_attempts(transcript: &[u8]) -> Option<ErrorText> {
     (attempts > 1).then(|| ErrorText::of_kind(CUT_OFF, words))
 }
 
-fn uses_a_tool(said: &Value) -> bool {
-    let parts = at(said, &["message", "parts"]).and_then(Value::as_array);
+fn uses_a_tool(entry: &Value) -> bool {
+    let parts = at(entry, &["message", "parts"]).and_then(Value::as_array);
     let mut parts = parts.into_iter().flatten();
     parts.any(|part| part.get("functionCall").is_some())
 }
@@ -115,13 +116,13 @@ mod tests {
             ] {
                 hear(&mut hearing, &event);
             }
-            let said = "{\"type\": \"assistant\", \"message\": {}}\n".to_owned();
-            let told = reasons.iter().map(|reason| {
+            let entry = "{\"type\": \"assistant\", \"message\": {}}\n".to_owned();
+            let telemetry = reasons.iter().map(|reason| {
                 format!(
                     "{{\n  \"gen_ai.response.finish_reasons\": [\n    \"{reason}\"\n  ],\n  0\n}}\n"
                 )
             });
-            let records: Vec<String> = std::iter::once(said).chain(told).collect();
+            let records: Vec<String> = std::iter::once(entry).chain(telemetry).collect();
             let records = records.concat();
             hold_against(&mut hearing, records.as_bytes());
             hearing.conclude(ending, "").map(|heard| heard.summary)
@@ -143,19 +144,21 @@ mod tests {
     fn attempts_one_behind_the_other_are_seen() {
         let asked = json!({"type": "user", "message": {"parts": [{"text": "x"}]}});
         let noted = json!({"type": "system", "subtype": "ui_telemetry"});
-        let said = json!({"type": "assistant", "message": {"parts": [{"text": "It is"}]}});
+        let entry = json!({"type": "assistant", "message": {"parts": [{"text": "It is"}]}});
         let called = json!({"type": "assistant", "message": {"parts": [{"text": "I look."}, {"functionCall": {}}]}});
         let found = json!({"type": "tool_result", "message": {"parts": []}});
-        let told = |lines: &[&Value]| {
+        let breaks_off = |lines: &[&Value]| {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
             broke_off(lines.join("\n").as_bytes()).is_some()
         };
-        assert!(told(&[&asked, &noted, &said, &noted, &said, &noted]));
-        assert!(told(&[&asked, &called, &found, &said, &said]));
-        assert!(!told(&[
-            &asked, &noted, &called, &found, &noted, &said, &noted
+        assert!(breaks_off(&[
+            &asked, &noted, &entry, &noted, &entry, &noted
         ]));
-        assert!(!told(&[&asked, &said, &called, &found, &said]));
-        assert!(!told(&[&asked]));
+        assert!(breaks_off(&[&asked, &called, &found, &entry, &entry]));
+        assert!(!breaks_off(&[
+            &asked, &noted, &called, &found, &noted, &entry, &noted
+        ]));
+        assert!(!breaks_off(&[&asked, &entry, &called, &found, &entry]));
+        assert!(!breaks_off(&[&asked]));
     }
 }

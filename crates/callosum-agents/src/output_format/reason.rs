@@ -1,7 +1,8 @@
-//! [`without_answer`]: why a client ended well without an answer, from what it wrote besides.
+//! [`without_answer`]: reason why a client ended well without an answer, from its other output.
 //!
-//! Gemini CLI ends with 0 and an empty response after five requests that a rate limit refused, and says so on standard
-//! error alone, behind a banner (pal-mcp-server#273). The reason decides the code, and so whether another try can help.
+//! Gemini CLI ends with 0 and an empty response after five requests that a rate limit refused, and
+//! reports it on standard error alone, after a banner (pal-mcp-server#273). The reason decides the
+//! code, and so whether another try can help.
 
 use callosum_evidence::citation;
 
@@ -16,14 +17,14 @@ const LAST_LINES: usize = 40;
 
 /// Returns the fault of a run that exited with success but gave no answer.
 ///
-/// `warning` is what the client complained of in its own format, `last_words` the end of its standard error, `unread`
-/// what it wrote on standard output that is no event.
+/// `warning` is the client's complaint in its own format, `last_words` the end of its standard
+/// error, `unread` its standard output without events.
 pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &str) -> ClientError {
     let streams = [warning.unwrap_or_default(), last_words, unread];
     if let Some(fault) = streams.iter().find_map(|words| named_in(words)) {
         return fault;
     }
-    let own_words = || stderr_summary::last_said(warning?).map(str::to_owned);
+    let own_words = || stderr_summary::last_line(warning?).map(str::to_owned);
     let line = own_words()
         .or_else(|| stderr_summary::telling(last_words))
         .or_else(|| stderr_summary::telling(unread));
@@ -32,7 +33,7 @@ pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &s
     }
 }
 
-/// Returns the fault that a stream names, as its last line that names one says it.
+/// Returns the fault in a stream, from the last line that names one.
 ///
 /// Lines that only healthy runs print name none.
 pub(crate) fn named_in(words: &str) -> Option<ClientError> {
@@ -48,9 +49,10 @@ pub(crate) fn named_in(words: &str) -> Option<ClientError> {
 /// Longest plain text, in bytes, that is taken for a complaint if it names a fault and cites no place of the tree.
 const LONGEST_COMPLAINT: usize = 600;
 
-/// Returns the answer in the plain text that a client wrote instead of events, without banners around it.
+/// Returns the answer in the plain text that a client wrote instead of events, without banners
+/// around it.
 ///
-/// `None` if there is none, or if it only says what went wrong.
+/// `None` if there is none, or if it only reports an error.
 pub(super) fn plain_answer(unread: &str) -> Option<String> {
     let plain = anstream::adapter::strip_str(unread).to_string();
     let plain = without_everyday(&plain);
@@ -125,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Plain text is an answer unless it only says what went wrong.
+    /// Plain text is an answer unless it only reports an error.
     #[test]
     fn plain_text_is_an_answer_unless_it_is_a_complaint() {
         let answer =

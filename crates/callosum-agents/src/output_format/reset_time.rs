@@ -183,7 +183,7 @@ struct DateWords {
 }
 
 impl DateWords {
-    /// Takes in a day of the month or a year; `false` if the word is neither.
+    /// Reads a day of the month or a year; `false` if the word is neither.
     fn take(&mut self, word: &str) -> bool {
         let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '.');
         match digits.parse::<i16>() {

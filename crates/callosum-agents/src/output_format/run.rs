@@ -1,4 +1,4 @@
-//! [`ask`]: runs a client once and makes an answer of what it wrote.
+//! [`ask`]: runs a client once and converts its output to an answer.
 
 use std::{
     ffi::OsString,
@@ -20,7 +20,7 @@ use super::{
     limit_wait::{LONGEST_CLIENT_WAIT, LimitWait},
     name::Dialect,
     pending_tools::OpenTools,
-    stall_detection::{OFTEN, until_in_vain},
+    stall_detection::{OFTEN, until_stalled},
     stream_state::{ParsedOutput, StreamState},
 };
 use crate::{
@@ -35,11 +35,11 @@ use crate::{
     template::{Filling, Template},
 };
 
-/// Longest silence of a client whose entry says nothing else: a model may think for a minute
-/// before its first word.
+/// Longest silence of a client whose entry sets none: a model may think for a minute before its
+/// first word.
 pub const DIALECT_QUIET: Duration = Duration::from_mins(2);
 
-/// Longest time in all of a client whose entry says nothing else.
+/// Longest time in all of a client whose entry sets none.
 pub const DIALECT_TOTAL: Duration = Duration::from_mins(15);
 
 /// Most bytes on a client's standard output: what its tools read is in it, too.
@@ -48,10 +48,10 @@ pub const LARGEST_STREAM: usize = 64 * 1024 * 1024;
 /// Longest text of an answer that is looked at, in bytes.
 const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 
-/// Lines of what a client said last that are looked at for why it kept silent.
+/// Number of a client's last lines that are searched for the reason of its silence.
 const LAST_LINES: usize = 8;
 
-/// Longest line that says what a client is doing, in bytes.
+/// Longest line about a client's activity, in bytes.
 pub(crate) const LONGEST_DOING: usize = 100;
 
 /// Runs a client once and judges its answer.
@@ -68,12 +68,12 @@ pub(crate) fn ask(
     let patience = patience(executor, surroundings.patience);
     let mut ear = OutputListener::new(dialect);
     ear.limit_wait = LimitWait::new(surroundings.client_wait);
-    ear.open_tools = OpenTools::told_to(surroundings.connections.pulse());
+    ear.open_tools = OpenTools::reporting_to(surroundings.connections.pulse());
     let no_thread = |source| RunError::Thread {
         executor: executor.id.clone(),
         source,
     };
-    let ended = until_in_vain(surroundings, no_thread, |surroundings, end| {
+    let ended = until_stalled(surroundings, no_thread, |surroundings, end| {
         ear.end = Some(end);
         hear_out(
             executor,
@@ -121,13 +121,13 @@ pub(crate) fn ask(
         spent: Box::new(spent),
         fault: Box::new(fault),
     };
-    let told = hearing
+    let reported = hearing
         .conclude(ended.ending, &complaint)
         .map_err(client_failed)?;
     let bytes = as_answer(
         dialect.as_str(),
         tokens::estimate(&prompt),
-        told,
+        reported,
         Map::new(),
     );
     parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
@@ -138,7 +138,7 @@ pub(crate) fn ask(
     })
 }
 
-/// Whether what a client had said when it failed like this may be of an answer.
+/// Whether a client's text before such a failure may be part of an answer.
 fn is_of_an_answer(fault: &ClientError) -> bool {
     matches!(
         fault,
@@ -154,8 +154,8 @@ fn is_unread(fault: &ClientError) -> bool {
     )
 }
 
-/// The end of a client that took too long, or went on in vain, by what it had said itself: that it waits for a server
-/// which refuses it is no question of time.
+/// Replaces the error of a client that took too long, or made no progress, by the cause that it had
+/// reported: a refusal by its server, which it waits for, is no timeout.
 fn with_cause(
     dialect: Dialect,
     executor: &Executor,
@@ -170,13 +170,13 @@ fn with_cause(
         | RunError::Deadline {
             complaint, partial, ..
         } => (complaint.as_str(), partial.clone()),
-        RunError::Cancelled { .. } if ear.hearing.in_vain >= OFTEN => ("", ear.partial()),
+        RunError::Cancelled { .. } if ear.hearing.stalls >= OFTEN => ("", ear.partial()),
         _ => return error,
     };
-    let is_in_vain = matches!(error, RunError::Cancelled { .. });
+    let is_stalled = matches!(error, RunError::Cancelled { .. });
     let hearing = ear.finish(&[]);
     let spent = hearing.spent();
-    if let Some(complaint) = hearing.failure.as_ref().filter(|_| is_in_vain) {
+    if let Some(complaint) = hearing.failure.as_ref().filter(|_| is_stalled) {
         let fault = complaint.fault();
         return RunError::Client {
             executor: executor.id.clone(),
@@ -189,8 +189,8 @@ fn with_cause(
     }
     // Some say it on standard error alone, line by line.
     let kept = without_everyday(complaint);
-    let said = hearing.warning.iter().map(String::as_str);
-    let faults = said
+    let messages = hearing.warning.iter().map(String::as_str);
+    let faults = messages
         .chain(kept.lines().rev())
         .map(|words| ErrorText::words(words).fault());
     let named = |fault: &ClientError| !matches!(fault, ClientError::Other { .. });
@@ -217,8 +217,8 @@ fn with_cause(
     }
 }
 
-/// How long a client may take. The common quiet time holds where it is the longer one: it is made
-/// for programs that answer at once.
+/// Returns the time limits of a client. The common quiet time applies if it is the longer one: it
+/// is made for programs that answer at once.
 fn patience(executor: &Executor, common: Timeouts) -> Timeouts {
     Timeouts {
         quiet: executor.quiet().unwrap_or(common.quiet.max(DIALECT_QUIET)),
@@ -291,11 +291,11 @@ pub(super) struct OutputListener {
     dialect: Dialect,
     events: Events,
     hearing: StreamState,
-    /// How many bytes of an answer were told last.
-    told: usize,
-    /// What was written, where it is the answer itself.
+    /// Bytes of an answer at the last report.
+    reported: usize,
+    /// Output that is the answer itself.
     plain: Vec<u8>,
-    /// What ends a client that goes on in vain.
+    /// Ends a client that makes no progress.
     end: Option<Cancel>,
     open_tools: OpenTools,
     limit_wait: LimitWait,
@@ -307,7 +307,7 @@ impl OutputListener {
             dialect,
             events: Events::default(),
             hearing: StreamState::default(),
-            told: 0,
+            reported: 0,
             plain: Vec::new(),
             end: None,
             open_tools: OpenTools::default(),
@@ -315,7 +315,7 @@ impl OutputListener {
         }
     }
 
-    /// How many bytes of an answer have come; what else a client writes is none.
+    /// Returns the bytes of the answer so far; other output of a client does not count.
     fn answered(&self) -> usize {
         match self.dialect {
             Dialect::Text => self.plain.len(),
@@ -327,16 +327,16 @@ impl OutputListener {
     fn give_up(&mut self, complaint: Option<ErrorText>) {
         if let Some(complaint) = complaint {
             self.hearing.failure = Some(complaint);
-            self.hearing.in_vain = OFTEN;
+            self.hearing.stalls = OFTEN;
         }
-        if self.hearing.in_vain >= OFTEN
+        if self.hearing.stalls >= OFTEN
             && let Some(end) = self.end.take()
         {
             end.cancel();
         }
     }
 
-    /// What was heard in all; some clients write their last word to standard error.
+    /// Concludes the output; some clients write their last message to standard error.
     pub(super) fn finish(mut self, error: &[u8]) -> StreamState {
         let (dialect, hearing) = (self.dialect, &mut self.hearing);
         if dialect == Dialect::Text {
@@ -370,7 +370,7 @@ impl Listener for OutputListener {
         let refusal = self.hearing.limit.take();
         let complaint = match &refusal {
             Some((words, wait)) => self.limit_wait.refuse(words, *wait, Instant::now()),
-            None if self.hearing.doing.is_some() || self.answered() > self.told => {
+            None if self.hearing.doing.is_some() || self.answered() > self.reported => {
                 self.limit_wait.goes_on(Instant::now());
                 None
             }
@@ -387,10 +387,10 @@ impl Listener for OutputListener {
             return;
         }
         let bytes = self.answered();
-        if bytes > 0 && bytes != self.told {
+        if bytes > 0 && bytes != self.reported {
             heard(Sign::Answering { bytes });
         }
-        self.told = bytes;
+        self.reported = bytes;
     }
 
     fn hear_error(&mut self, line: &str) {
@@ -398,7 +398,7 @@ impl Listener for OutputListener {
         self.give_up(complaint);
     }
 
-    /// The text of the last message; of plain text, all of it.
+    /// Returns the text of the last message; of plain text, all of it.
     fn partial(&self) -> Option<String> {
         let text = match self.dialect {
             Dialect::Text => String::from_utf8_lossy(&self.plain),
@@ -408,8 +408,8 @@ impl Listener for OutputListener {
     }
 }
 
-/// The answer in the seed's form, as it is judged and kept. `asked` is how many tokens the prompt
-/// has by estimate, for where nobody counted.
+/// Returns the answer in the seed's form, as it is checked and stored. `asked` is the estimated
+/// number of tokens of the prompt, in case the client did not count.
 pub(crate) fn as_answer(
     client: &str,
     asked: u64,
@@ -453,11 +453,11 @@ pub(crate) fn as_answer(
 mod tests {
     use super::*;
 
-    /// What is told as an answer is one, and not what a client writes around it.
+    /// Only the answer is reported as one, and not the output around it.
     #[test]
     fn only_an_answer_is_counted_as_one() {
         let mut ear = OutputListener::new(Dialect::Claude);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let part = |event: Value| json!({"type": "stream_event", "event": event, "parent_tool_use_id": null});
         let words = |words: &str| {
             part(
@@ -488,18 +488,19 @@ mod tests {
             ),
         ] {
             ear.hear(format!("{event}\n").as_bytes(), &mut |sign| match sign {
-                Sign::Answering { bytes } => told.push(bytes),
+                Sign::Answering { bytes } => reported.push(bytes),
                 other => panic!("{other:?}"),
             });
         }
-        assert_eq!(told, [3, 8, 10]);
-        // Parts are told again as a whole, and are no answer by themselves.
+        assert_eq!(reported, [3, 8, 10]);
+        // Parts come again as a whole, and are no answer by themselves.
         assert_eq!(ear.partial(), None);
     }
 
-    /// CAL-ERR-2: a client that waits for a server which refuses it is told as refused, not as slow.
+    /// CAL-ERR-2: a client that waits for a server which refuses it is reported as refused, not as
+    /// slow.
     #[test]
-    fn a_silence_has_the_cause_that_was_told_before_it() {
+    fn a_silence_has_the_cause_that_was_reported_before_it() {
         let executor = Executor::cli("codex", "codex exec");
         let after = |message: &str| {
             let mut ear = OutputListener::new(Dialect::Codex);
@@ -526,14 +527,14 @@ mod tests {
                     .to_owned(),
             partial: None,
         };
-        let told = with_cause(
+        let reported = with_cause(
             Dialect::Qwen,
             &executor,
             &[],
             OutputListener::new(Dialect::Qwen),
             silence,
         );
-        assert!(told.to_string().contains("overloaded"), "{told}");
+        assert!(reported.to_string().contains("overloaded"), "{reported}");
         let mut ear = OutputListener::new(Dialect::Codex);
         for event in [
             json!({"type": "error", "message": "Reconnecting... 1/5 (429 Too Many Requests)"}),
@@ -558,8 +559,8 @@ mod tests {
         let cancelled = RunError::Cancelled {
             executor: executor_id,
         };
-        let told = with_cause(Dialect::Codex, &executor, &[], ear, cancelled).to_string();
-        assert!(told.contains("cannot reach its server"), "{told}");
+        let reported = with_cause(Dialect::Codex, &executor, &[], ear, cancelled).to_string();
+        assert!(reported.contains("cannot reach its server"), "{reported}");
         let mut ear = OutputListener::new(Dialect::Opencode);
         let end = Cancel::new().unwrap();
         ear.end = Some(end.clone());
@@ -575,15 +576,15 @@ mod tests {
         let cancelled = RunError::Cancelled {
             executor: executor.id.clone(),
         };
-        let told = with_cause(Dialect::Opencode, &executor, &[], ear, cancelled);
-        let RunError::Client { partial, spent, .. } = &told else {
-            panic!("{told}");
+        let reported = with_cause(Dialect::Opencode, &executor, &[], ear, cancelled);
+        let RunError::Client { partial, spent, .. } = &reported else {
+            panic!("{reported}");
         };
         assert_eq!(partial.as_deref(), Some("Half of it"));
         assert_eq!(spent.tokens, 3);
         assert!(
-            told.to_string().contains("with the reason `unknown`"),
-            "{told}"
+            reported.to_string().contains("with the reason `unknown`"),
+            "{reported}"
         );
         let other = after("Under-development features are on");
         assert!(other.contains("was silent"), "{other}");

@@ -1,8 +1,8 @@
-//! [`until_in_vain`]: has a client heard out until it ends, or goes on in vain.
+//! [`until_stalled`]: runs a client until it ends, or until it makes no progress.
 //!
-//! Codex waits for a network for as long as there is none, and asks a server again that refuses its login. Each time it
-//! says so, which is a sign of life, so no quiet time would end it. opencode asks its model on and on where each answer
-//! breaks off.
+//! Codex waits for a network as long as there is none, and retries a server that refuses its login.
+//! Each time it prints a message, which is a sign of life, so no quiet time would end it. opencode
+//! asks its model on and on if each answer breaks off.
 
 use std::{io, thread};
 
@@ -10,14 +10,15 @@ use callosum_host::process::Cancel;
 
 use crate::runner::{ExecutionEnvironment, RunError};
 
-/// How often a client may say in a row that it does not reach its server, before it is ended.
+/// Most messages in a row that a client does not reach its server, before it is ended.
 pub(super) const OFTEN: u32 = 4;
 
-/// Runs something within surroundings whose cancellation is the one that it is handed as well: whoever hears that a
-/// client goes on in vain ends it by that. A cancellation of the given ones is passed on.
+/// Runs something in surroundings with a cancellation of its own, which it also gets as an
+/// argument, to end a client that makes no progress. A cancellation of the given surroundings is
+/// passed on.
 ///
 /// Fails if the system gives no thread for it: a client that no one can end must not be started.
-pub(super) fn until_in_vain<T>(
+pub(super) fn until_stalled<T>(
     surroundings: &ExecutionEnvironment,
     no_thread: impl FnOnce(io::Error) -> RunError,
     run: impl FnOnce(&ExecutionEnvironment, Cancel) -> Result<T, RunError>,
@@ -32,7 +33,7 @@ pub(super) fn until_in_vain<T>(
     thread::scope(|scope| {
         let (end, over, asked) = (&end, &over, &surroundings.cancel);
         let watching = thread::Builder::new().spawn_scoped(scope, move || {
-            // Where nobody can wait for it, the deadlines hold all the same.
+            // If this wait fails, the deadlines still apply.
             if asked.wait_here_or(over).is_ok() && asked.is_cancelled() {
                 end.cancel();
             }

@@ -1,4 +1,4 @@
-//! [`StreamState`]: what is known of a client's answer while it is being written, and what it amounts to.
+//! [`StreamState`]: state of a client's answer while it is being written, and its conclusion.
 
 use std::time::Duration;
 
@@ -23,42 +23,44 @@ use crate::{
     stderr_summary::{self, without_everyday},
 };
 
-/// What was heard so far.
+/// State of the output so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StreamState {
     /// The text of the last message.
     pub(crate) text: String,
-    /// The longest text of a whole message before it that no tool was used after, where a client may ask once more by itself.
+    /// The longest text of a whole earlier message after which no tool was used, for a client that
+    /// may ask once more by itself.
     pub(super) earlier: String,
-    /// The message that the text is of, where its parts are told one by one and no tool was used since.
+    /// The message that the text belongs to, if its parts come one by one and no tool was used
+    /// since.
     pub(super) message: Option<String>,
-    /// An answer in the form that was asked for, where the client hands that over apart.
+    /// An answer in the requested form, if the client sends it separately.
     pub(crate) structured: Option<Value>,
-    /// Whether the client said that it is done, and done well.
+    /// Whether the client reported that it is done, and done well.
     pub(crate) finished: bool,
-    /// Why it failed, where it said so.
+    /// The reported reason for its failure.
     pub(crate) failure: Option<ErrorText>,
-    /// Whether its exit code says no more than that an answer has not the form that was asked for.
+    /// Whether its exit code means no more than that an answer has not the requested form.
     pub(super) excused: bool,
-    /// What it complained about last without failing.
+    /// Its last complaint without a failure.
     pub(crate) warning: Option<String>,
-    /// How often in a row it said that it does not get through to its server.
-    pub(super) in_vain: u32,
-    /// Why it stopped in the middle, unless it goes on after all.
+    /// Number of reports in a row that it does not get through to its server.
+    pub(super) stalls: u32,
+    /// The reason why it stopped in the middle, unless it continues after all.
     pub(super) stopped: Option<ErrorText>,
-    /// Tokens, where it counted.
+    /// Tokens, if it counted.
     pub(crate) tokens: Option<Tokens>,
     /// The model that answered.
     pub(crate) model: Option<String>,
-    /// What it cost in US dollars.
+    /// Cost in US dollars.
     pub(crate) cost_usd: Option<f64>,
     /// Its own name for this run.
     pub(crate) session: Option<String>,
-    /// What it is doing, on one line.
+    /// Its current activity, on one line.
     pub(crate) doing: Option<String>,
-    /// What its tools gave back.
+    /// Results of its tools.
     pub(crate) tools: ToolResults,
-    /// Bytes of a message that is being written, where its parts are told.
+    /// Bytes of a message that is being written, if its parts are reported.
     pub(super) streamed: usize,
     /// The number of events received from the client.
     pub(super) events: usize,
@@ -66,11 +68,11 @@ pub(crate) struct StreamState {
     pub(super) unread: String,
     /// The wait for a limit that it announced in an event, and in which words, until that is taken.
     pub(super) limit: Option<(String, Duration)>,
-    /// Whether the part of it that is being written is the answer in the form that was asked for.
+    /// Whether the part that is being written is the answer in the requested form.
     pub(super) in_form: bool,
 }
 
-/// Most tokens that anybody can have used; beyond that not every whole number has a JSON of its own.
+/// Most tokens that can be real; beyond that not every whole number has a JSON of its own.
 pub(crate) const MOST_TOKENS: u64 = 1 << 53;
 
 /// Tokens as a client counts them, brought to one meaning.
@@ -78,7 +80,7 @@ pub(crate) const MOST_TOKENS: u64 = 1 << 53;
 pub(crate) struct Tokens {
     /// All that the model read, what came from its cache included.
     pub(crate) input: u64,
-    /// How much of that came from its cache.
+    /// Tokens of that which came from its cache.
     pub(crate) cached: u64,
     /// All that the model wrote, its thinking included.
     pub(crate) output: u64,
@@ -87,19 +89,19 @@ pub(crate) struct Tokens {
 /// A client's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ParsedOutput {
-    /// What it found out.
+    /// The text of the answer.
     pub(crate) summary: String,
-    /// The rest of what was heard.
+    /// The rest of the state.
     pub(crate) hearing: StreamState,
 }
 
 impl Tokens {
-    /// What counts as used.
+    /// Returns the tokens that count as used.
     pub(crate) fn used(self) -> u64 {
         self.input.saturating_add(self.output)
     }
 
-    /// Whether somebody can have used so many.
+    /// Whether such a number can be real.
     fn can_be(self) -> bool {
         self.used().max(self.cached) <= MOST_TOKENS
     }
@@ -115,7 +117,7 @@ impl Tokens {
 }
 
 impl StreamState {
-    /// What was counted so far.
+    /// Returns the usage so far.
     pub(crate) fn spent(&self) -> Spent {
         let tokens = self.tokens.filter(|tokens| tokens.can_be());
         Spent {
@@ -124,7 +126,7 @@ impl StreamState {
         }
     }
 
-    /// Holds what was heard against what the client wrote into its transcript, where that was kept.
+    /// Checks the answer against the client's transcript, if there is one.
     pub(crate) fn hold_against(&mut self, client: Option<&Client>, transcript: Option<Vec<u8>>) {
         let (Some(client), Some(transcript)) = (client, transcript) else {
             return;
@@ -168,9 +170,11 @@ impl StreamState {
         }
     }
 
-    /// Takes plain text for the answer of a client that wrote no event at all, although events were asked for.
+    /// Takes plain text for the answer of a client that wrote no event at all, although events were
+    /// requested.
     ///
-    /// Gemini CLI does so now and then (pal-mcp-server#290). What only says what went wrong is no answer.
+    /// Gemini CLI does so now and then (pal-mcp-server#290). Text that only reports an error is no
+    /// answer.
     pub(super) fn take_plain_answer(&mut self) {
         if self.events > 0 || self.finished || self.failure.is_some() {
             return;
@@ -181,7 +185,7 @@ impl StreamState {
         }
     }
 
-    /// Says what all of it amounts to, the program having ended like this.
+    /// Returns the result of the whole output, for a program that ended like this.
     pub(crate) fn conclude(
         mut self,
         ending: Ending,
@@ -198,7 +202,7 @@ impl StreamState {
                 None => without_everyday(last_words),
             };
             let explains = || match &self.warning {
-                Some(warning) => stderr_summary::last_said(warning).map(str::to_owned),
+                Some(warning) => stderr_summary::last_line(warning).map(str::to_owned),
                 None => stderr_summary::telling(&words),
             };
             // Of a client whose warning names nothing, the reason may be on its other streams.
@@ -265,11 +269,11 @@ impl StreamState {
     }
 }
 
-/// What an object is that may have the form that was asked for.
+/// Result of matching an object with the requested form.
 enum Form {
-    /// It has, and says something.
+    /// It has the form, and a text.
     Summary(String),
-    /// It has, and says nothing.
+    /// It has the form, and no text.
     Empty,
     /// It has not.
     Other,
@@ -290,7 +294,7 @@ pub(super) fn text<'v>(value: &'v Value, way: &[&str]) -> Option<&'v str> {
     at(value, way)?.as_str()
 }
 
-/// A whole number in an event, 0 where there is none; one that counts nothing is more than
+/// Returns a whole number in an event, 0 if there is none; an impossible count becomes more than
 /// [`MOST_TOKENS`].
 pub(super) fn count(value: &Value, way: &[&str]) -> u64 {
     match at(value, way) {

@@ -1,4 +1,4 @@
-//! What clients wrote, recorded, and what is made of it.
+//! Recorded output of clients, and the result of reading it.
 
 use callosum_evidence::tokens;
 use callosum_host::{Disk, process::Ending};
@@ -221,7 +221,7 @@ fn an_error_on_standard_error_is_read() {
     );
 }
 
-/// CAL-ERR-3: whatever an answer is cut to, it is not taken for one.
+/// CAL-ERR-3: no beginning of an answer is taken for one.
 #[test]
 fn no_beginning_of_an_answer_is_an_answer() {
     for (dialect, name) in [
@@ -248,14 +248,14 @@ fn no_beginning_of_an_answer_is_an_answer() {
     }
 }
 
-/// What comes of these events, one a line, and a good end.
-fn told(dialect: Dialect, events: &[Value]) -> Result<String, ClientError> {
+/// Returns the result of these events, one a line, and a good end.
+fn outcome(dialect: Dialect, events: &[Value]) -> Result<String, ClientError> {
     let lines: Vec<String> = events.iter().map(Value::to_string).collect();
     let heard = read(dialect, lines.join("\n").as_bytes(), b"", 0)?;
     Ok(heard.summary)
 }
 
-/// CAL-ERR-3: a form in which nothing stands is no answer, and is not told as a text either.
+/// CAL-ERR-3: a form without text is no answer, and is not reported as a text either.
 #[test]
 fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
     for text in [
@@ -266,29 +266,29 @@ fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
         "\u{feff}\u{2800}",
     ] {
         let none = [
-            told(
+            outcome(
                 Dialect::Claude,
                 &[json!({"type": "result", "subtype": "success", "result": text})],
             ),
-            told(
+            outcome(
                 Dialect::Qwen,
                 &[json!({"type": "result", "subtype": "success", "result": text})],
             ),
-            told(
+            outcome(
                 Dialect::Codex,
                 &[
                     json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}}),
                     json!({"type": "turn.completed"}),
                 ],
             ),
-            told(
+            outcome(
                 Dialect::Gemini,
                 &[
                     json!({"type": "message", "role": "assistant", "content": text, "delta": true}),
                     json!({"type": "result", "status": "success"}),
                 ],
             ),
-            told(
+            outcome(
                 Dialect::Opencode,
                 &[
                     json!({"type": "text", "part": {"text": text}}),
@@ -302,15 +302,16 @@ fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
         }
     }
     let apart = json!({"type": "result", "subtype": "success", "result": "done", "structured_output": {"summary": ""}});
-    let none = told(Dialect::Claude, &[apart]);
+    let none = outcome(Dialect::Claude, &[apart]);
     assert!(matches!(none, Err(ClientError::NoAnswer { .. })));
 }
 
-/// CAL-ERR-1, CAL-ERR-2: a failure that stands where answers stand, and a good end, is told as what it is.
+/// CAL-ERR-1, CAL-ERR-2: a failure in the place of an answer, with a good end, is reported as what
+/// it is.
 #[test]
 fn a_line_that_says_what_went_wrong_is_no_answer() {
     let claude = |text: &str| {
-        told(
+        outcome(
             Dialect::Claude,
             &[json!({"type": "result", "subtype": "success", "result": text})],
         )
@@ -329,7 +330,7 @@ fn a_line_that_says_what_went_wrong_is_no_answer() {
 /// went on, it is.
 #[test]
 fn an_answer_that_gemini_stopped_is_none() {
-    let said = |text: &str| json!({"type": "message", "role": "assistant", "content": text, "delta": true});
+    let message = |text: &str| json!({"type": "message", "role": "assistant", "content": text, "delta": true});
     let end = json!({"type": "result", "status": "success"});
     let stopped = |severity: &str, words: &str| json!({"type": "error", "severity": severity, "message": words});
     for (severity, words, expected) in [
@@ -350,50 +351,50 @@ fn an_answer_that_gemini_stopped_is_none() {
         ),
     ] {
         let stop = stopped(severity, words);
-        let cut = [said("Half an"), stop.clone(), end.clone()];
-        let fault = told(Dialect::Gemini, &cut).unwrap_err();
+        let cut = [message("Half an"), stop.clone(), end.clone()];
+        let fault = outcome(Dialect::Gemini, &cut).unwrap_err();
         assert!(fault.to_string().starts_with(expected), "{words}: {fault}");
-        let whole = [stop, said("An answer."), end.clone()];
-        assert_eq!(told(Dialect::Gemini, &whole).unwrap(), "An answer.");
+        let whole = [stop, message("An answer."), end.clone()];
+        assert_eq!(outcome(Dialect::Gemini, &whole).unwrap(), "An answer.");
     }
-    let warned = [said("An answer."), stopped("warning", "a slow day"), end];
-    assert_eq!(told(Dialect::Gemini, &warned).unwrap(), "An answer.");
+    let warned = [message("An answer."), stopped("warning", "a slow day"), end];
+    assert_eq!(outcome(Dialect::Gemini, &warned).unwrap(), "An answer.");
     let document = json!({"session_id": "s", "response": "Half an", "warnings": ["Loop detected, stopping execution"]});
-    let fault = told(Dialect::Gemini, &[document]).unwrap_err();
+    let fault = outcome(Dialect::Gemini, &[document]).unwrap_err();
     assert!(matches!(fault, ClientError::CutStream { .. }), "{fault}");
 }
 
-/// CAL-COM-1: what was said before the client asked for its form by itself is the answer, where nothing but a word came then;
-/// what was said before a tool was used is none.
+/// CAL-COM-1: text before the client asked for its form by itself is the answer, if only a word
+/// came after that; text before a tool call is none.
 #[test]
 fn an_answer_in_plain_text_outlives_the_demand_for_a_form() {
-    let said = |id: &str, text: &str| json!({"type": "assistant", "message": {"id": id, "content": [{"type": "text", "text": text}]}});
+    let message = |id: &str, text: &str| json!({"type": "assistant", "message": {"id": id, "content": [{"type": "text", "text": text}]}});
     let used = json!({"type": "assistant", "message": {"id": "u", "content": [{"type": "tool_use", "id": "t", "name": "Read"}]}});
     let ended = |text: &str| json!({"type": "result", "subtype": "success", "is_error": false, "result": text});
     let answer = "`fn a() {}` [a.rs:1] begins it.";
-    let claude = |events: &[Value]| told(Dialect::Claude, events).unwrap();
-    let demanded = [said("1", answer), said("2", "done"), ended("done")];
+    let claude = |events: &[Value]| outcome(Dialect::Claude, events).unwrap();
+    let demanded = [message("1", answer), message("2", "done"), ended("done")];
     assert_eq!(claude(&demanded), answer);
     let looked = [
-        said("1", "I look at the files first."),
+        message("1", "I look at the files first."),
         used,
-        said("2", "It is so."),
+        message("2", "It is so."),
         ended("It is so."),
     ];
     assert_eq!(claude(&looked), "It is so.");
     let more = format!("{answer} And more of it.");
-    let longer = [said("1", answer), said("2", &more), ended(&more)];
+    let longer = [message("1", answer), message("2", &more), ended(&more)];
     assert_eq!(claude(&longer), more);
     let vast = "x".repeat(20_000);
-    let shortened = [said("1", &vast), said("2", answer), ended(answer)];
+    let shortened = [message("1", &vast), message("2", answer), ended(answer)];
     assert_eq!(claude(&shortened), answer);
 }
 
-/// CAL-ERR-3: a run that Claude Code ended before its answer was is told by its kind, also where that is not
-/// called an error.
+/// CAL-ERR-3: a run that Claude Code ended before its answer was complete is reported by its kind,
+/// even if that is not called an error.
 #[test]
 fn an_answer_that_claude_ended_early_is_none() {
-    let said =
+    let message =
         json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "Half an"}]}});
     for end in [
         json!({"type": "result", "subtype": "error_max_turns", "is_error": false}),
@@ -402,7 +403,7 @@ fn an_answer_that_claude_ended_early_is_none() {
         json!({"type": "result", "subtype": "success", "is_error": false, "result": "Half an", "stop_reason": "max_tokens"}),
     ] {
         for dialect in [Dialect::Claude, Dialect::Qwen] {
-            let fault = told(dialect, &[said.clone(), end.clone()]).unwrap_err();
+            let fault = outcome(dialect, &[message.clone(), end.clone()]).unwrap_err();
             assert!(
                 matches!(fault, ClientError::CutStream { .. }),
                 "{end}: {fault}"
@@ -411,9 +412,9 @@ fn an_answer_that_claude_ended_early_is_none() {
     }
 }
 
-/// CAL-ERR-1: what ends badly without a word of its own is told by its last words.
+/// CAL-ERR-1: a bad end without a message of its own is reported by the last output.
 #[test]
-fn a_crash_is_told_with_its_last_words() {
+fn a_crash_is_reported_with_its_last_words() {
     let fault = read(Dialect::Codex, b"", b"thread panicked\n", 101).unwrap_err();
     assert_eq!(
         fault.to_string(),
@@ -443,11 +444,14 @@ fn a_crash_is_told_with_its_last_words() {
 /// A model that answers in the form for programs is understood all the same.
 #[test]
 fn a_summary_in_json_is_taken_out_of_it() {
-    let said = |text: &str| read(Dialect::Text, text.as_bytes(), b"", 0);
+    let read_text = |text: &str| read(Dialect::Text, text.as_bytes(), b"", 0);
     let fenced = "```json\n{\"status\": \"success\", \"summary\": \"S\"}\n```";
-    assert_eq!(said(fenced).unwrap().summary, "S");
-    assert_eq!(said("{\"other\": 1}").unwrap().summary, "{\"other\": 1}");
-    let declined = said("{\"status\": \"error\", \"error\": \"no such folder\"}").unwrap_err();
+    assert_eq!(read_text(fenced).unwrap().summary, "S");
+    assert_eq!(
+        read_text("{\"other\": 1}").unwrap().summary,
+        "{\"other\": 1}"
+    );
+    let declined = read_text("{\"status\": \"error\", \"error\": \"no such folder\"}").unwrap_err();
     assert_eq!(
         declined.to_string(),
         "reports that it cannot answer: no such folder"
@@ -455,22 +459,22 @@ fn a_summary_in_json_is_taken_out_of_it() {
 }
 
 #[test]
-fn what_a_client_does_is_told_on_one_harmless_line() {
-    let mut told = Vec::new();
+fn activity_of_a_client_is_reported_on_one_harmless_line() {
+    let mut activities = Vec::new();
     let mut ear = OutputListener::new(Dialect::Codex);
     let event = json!({"type": "item.started", "item": {"type": "command_execution",
         "command": format!("cat a\n\u{1b}[2Jb AKIAQWERTYUIOPASDFGH {}", "x".repeat(400))}});
     ear.hear(format!("{event}\n").as_bytes(), &mut |sign| {
         if let Sign::Doing(what) = sign {
-            told.push(what.to_owned());
+            activities.push(what.to_owned());
         }
     });
-    assert_eq!(told.len(), 1);
+    assert_eq!(activities.len(), 1);
     assert!(
-        told[0].starts_with("runs cat a b [secret: aws access key]"),
-        "{told:?}"
+        activities[0].starts_with("runs cat a b [secret: aws access key]"),
+        "{activities:?}"
     );
-    assert!(told[0].len() <= LONGEST_DOING + 3);
+    assert!(activities[0].len() <= LONGEST_DOING + 3);
 }
 
 /// The counts and their source stand in the answer, under a checksum of ours.

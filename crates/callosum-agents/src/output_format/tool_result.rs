@@ -1,8 +1,8 @@
-//! [`ToolResults`]: what a client's tools gave back, for whoever looks for what the system denied them, and which of them
-//! it still waits for.
+//! [`ToolResults`]: results of a client's tools, and the tools that it still waits for. The results are searched for accesses that the system denied.
 //!
-//! A client hands its model what a tool complained of, and says nothing of it itself. What only reads is left out:
-//! files may tell of anything. Deliberately not here: what a result means, and masking it.
+//! A client passes a tool's complaint on to its model, and does not report it itself. Results of
+//! tools that only read are left out: files may contain any text. Deliberately not here: the
+//! meaning of a result, and masking it.
 
 use std::collections::BTreeSet;
 
@@ -42,13 +42,13 @@ pub(crate) struct ToolResults {
     reading: BTreeSet<String>,
     /// The uses that were begun and have not ended.
     open: BTreeSet<String>,
-    /// How many uses may have begun of which no beginning was told.
-    untold: u64,
+    /// Number of uses that may have begun without a report.
+    unreported: u64,
     texts: Vec<String>,
 }
 
 impl ToolResults {
-    /// Takes note that a tool is used, by the client's own name for that use.
+    /// Records that a tool is used, by the client's own name for that use.
     pub(super) fn begin(&mut self, id: Option<&str>, tool: Option<&str>) {
         let (Some(id), Some(tool)) = (id, tool) else {
             return;
@@ -59,15 +59,15 @@ impl ToolResults {
         }
     }
 
-    /// Takes note that a tool may be used from now on and none is that may have been before, of a client that tells of a use
-    /// when it is over.
+    /// Records that a tool may be used from now on, and that earlier possible uses are over. For a
+    /// client that reports a use when it is over.
     pub(crate) fn may_begin(&mut self) {
         self.none_is_used();
-        self.untold += 1;
-        self.open.insert(format!("untold {}", self.untold));
+        self.unreported += 1;
+        self.open.insert(format!("untold {}", self.unreported));
     }
 
-    /// Takes note that no tool is used.
+    /// Records that no tool is used.
     pub(crate) fn none_is_used(&mut self) {
         self.open.clear();
     }
@@ -77,7 +77,7 @@ impl ToolResults {
         &self.open
     }
 
-    /// Takes in what a use gave back: a text, or a list of parts that have one.
+    /// Processes the result of a use: a text, or a list of parts that have one.
     pub(crate) fn end(&mut self, id: Option<&str>, result: Option<&Value>) {
         if let Some(id) = id {
             self.open.remove(id);
@@ -95,7 +95,7 @@ impl ToolResults {
         }
     }
 
-    /// Takes in what a tool gave back that is told of with its result.
+    /// Processes the result of a tool that is reported together with its use.
     pub(super) fn of_tool(&mut self, tool: Option<&str>, result: Option<&Value>) {
         if !tool.is_some_and(|tool| READING.contains(&tool)) {
             self.end(None, result);

@@ -1,7 +1,7 @@
-//! [`unwrapped`]: what is around JSON that a program writes: terminal sequences, separators of lines, a byte order mark.
+//! [`unwrapped`]: removes the text around JSON in a program's output: terminal sequences, separators of lines, a byte order mark.
 //!
-//! A client that thinks it writes to a terminal colors its output; JavaScript libraries end lines with U+2028. The JSON
-//! inside can be read all the same, and it is paid for.
+//! A client that thinks it writes to a terminal colors its output; JavaScript libraries end lines
+//! with U+2028. The JSON inside can be read all the same, and it is paid for.
 
 /// Returns the bytes without the blanks and marks before them, and the blanks behind them.
 pub(crate) fn unwrapped(bytes: &[u8]) -> &[u8] {

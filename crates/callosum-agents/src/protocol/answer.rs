@@ -1,4 +1,4 @@
-//! [`Answer`]: what an executor said, judged.
+//! [`Answer`]: an executor's output, checked.
 
 use callosum_ledger::{
     Checksum, ErrorCode,
@@ -15,25 +15,25 @@ use crate::{
 /// Longest summary, in bytes of UTF-8 (seed CAL §3.2: 10 KB).
 pub const LONGEST_SUMMARY: usize = 10 * 1024;
 
-/// The key of an answer's metadata that says what it cost, in US dollars.
+/// The key of an answer's metadata for its cost, in US dollars.
 const COST_KEY: &str = "cost_usd";
 
 /// A valid answer (seed CAL §6.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What was found out.
+    /// The result in words.
     pub summary: String,
-    /// How many tokens it cost, as the executor counts.
+    /// Tokens that it cost, as the executor counts.
     pub tokens_used: u64,
     /// Over the answer without its `checksum`, in canonical form.
     pub checksum: Checksum,
-    /// Who computed it.
+    /// The side that computed it.
     pub checksum_by: ChecksumBy,
-    /// What else the executor says about its answer; ours says `token_method`.
+    /// More data from the executor about its answer; ours has `token_method`.
     pub metadata: Map<String, Value>,
 }
 
-/// What an executor says that a run of it took.
+/// Usage of a run, as the executor reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     /// Tokens.
@@ -43,7 +43,7 @@ pub struct Spent {
 }
 
 impl Answer {
-    /// What the executor says that it took.
+    /// Returns the usage that the executor reports.
     pub fn spent(&self) -> Spent {
         let cost = self.metadata.get(COST_KEY).and_then(Value::as_f64);
         Spent {
@@ -53,7 +53,7 @@ impl Answer {
     }
 }
 
-/// Who computed an answer's checksum.
+/// The side that computed an answer's checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChecksumBy {
     /// The executor: the answer came as it was sent.
@@ -62,7 +62,7 @@ pub enum ChecksumBy {
     Us,
 }
 
-/// Why an answer is not accepted.
+/// Reason why an answer is not accepted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AnswerError {
     /// It is not an object with the fields that are asked for.
@@ -71,10 +71,10 @@ pub enum AnswerError {
     /// `status` is neither of the two that there are.
     #[error("`status` is `{found}` (allowed: `success`, `error`)")]
     UnknownStatus {
-        /// What it is.
+        /// The actual value.
         found: String,
     },
-    /// The executor says that it failed (seed CAL §6.4). Its words are masked and cut short.
+    /// The executor reports a failure (seed CAL §6.4). Its words are masked and cut short.
     #[error("the executor reports: {words}")]
     Failed {
         /// Its words.
@@ -90,21 +90,21 @@ pub enum AnswerError {
     TooLong {
         /// Its length.
         bytes: usize,
-        /// The answer, valid but for its length, so that nothing of it is lost.
+        /// The answer, valid except for its length, so that nothing of it is lost.
         answer: Box<Answer>,
     },
     /// `checksum` is not 64 hexadecimal digits.
     #[error("`checksum` is `{found}`, not 64 hexadecimal digits")]
     MalformedChecksum {
-        /// What it is.
+        /// The actual value.
         found: String,
     },
     /// `checksum` is not that of the answer.
     #[error("`checksum` is {stated}, but the answer's checksum is {computed}")]
     Mismatch {
-        /// What the answer says.
+        /// The checksum in the answer.
         stated: Checksum,
-        /// What it is.
+        /// The actual checksum.
         computed: Checksum,
     },
 }
@@ -119,10 +119,10 @@ impl AnswerError {
     }
 }
 
-/// Judges the bytes that an executor answered with.
+/// Checks the bytes of an executor's answer.
 ///
-/// A checksum may be absent only where the executor has no `checksum_support`; one that is there
-/// must match in any case.
+/// A checksum may be absent only if the executor has no `checksum_support`; one that is there must
+/// match in any case.
 pub fn parse_answer(bytes: &[u8], capabilities: Capabilities) -> Result<Answer, AnswerError> {
     let object = read_object(bytes)?;
     match field(&object, "status", "a string", Value::as_str)? {
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(format!("{}: {error}", error.code()), expected);
     }
 
-    /// CAL-COM-1: the seed's own answer is accepted, whatever blanks stand around it.
+    /// CAL-COM-1: the seed's own answer is accepted, with any blanks around it.
     #[test]
     fn a_valid_answer_is_taken_with_blanks_around_it() {
         let mut bytes = b" \n".to_vec();
@@ -328,7 +328,7 @@ mod tests {
 
     /// CAL-COM-1: many programs write `null` for what they have not.
     #[test]
-    fn null_stands_for_a_field_that_is_not_there() {
+    fn null_means_a_missing_field() {
         let bytes = br#"{"summary":"a","tokens_used":0,"status":"success","metadata":null,
             "checksum":null,"error":null}"#;
         let answer = parse_answer(bytes, NONE).unwrap();
@@ -350,7 +350,7 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("line 2"));
     }
 
-    /// CAL-COM-1, §6.4: an error answer is told in the executor's own words.
+    /// CAL-COM-1, §6.4: an error answer is reported in the executor's own words.
     #[test]
     fn an_error_answer_keeps_the_executors_words() {
         check(

@@ -5,25 +5,25 @@ use serde_json::{Map, Value};
 use super::parse::{Unreadable, field, read_object};
 use crate::{registry::Capabilities, sanitize::fit_shortly};
 
-/// What an executor says about itself.
+/// An executor's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Capabilities,
     /// Its version, if it says one; fit to be shown.
     pub version: Option<String>,
 }
 
-/// Reads the answer to `capabilities`. What it does not mention, it cannot do.
+/// Reads the answer to `capabilities`. A capability that it does not mention is absent.
 pub fn parse_capabilities(bytes: &[u8]) -> Result<Described, Unreadable> {
     let object = read_object(bytes)?;
-    let said = field(&object, "capabilities", "an object", Value::as_object)?;
+    let reported = field(&object, "capabilities", "an object", Value::as_object)?;
     Ok(Described {
         capabilities: Capabilities {
-            prompt_input: flag(said, "prompt_input")?,
-            json_output: flag(said, "json_output")?,
-            filesystem_access: flag(said, "filesystem_access")?,
-            checksum_support: flag(said, "checksum_support")?,
+            prompt_input: flag(reported, "prompt_input")?,
+            json_output: flag(reported, "json_output")?,
+            filesystem_access: flag(reported, "filesystem_access")?,
+            checksum_support: flag(reported, "checksum_support")?,
         },
         version: object
             .get("version")
@@ -32,9 +32,9 @@ pub fn parse_capabilities(bytes: &[u8]) -> Result<Described, Unreadable> {
     })
 }
 
-fn flag(said: &Map<String, Value>, name: &'static str) -> Result<bool, Unreadable> {
-    if said.contains_key(name) {
-        field(said, name, "a boolean", Value::as_bool)
+fn flag(reported: &Map<String, Value>, name: &'static str) -> Result<bool, Unreadable> {
+    if reported.contains_key(name) {
+        field(reported, name, "a boolean", Value::as_bool)
     } else {
         Ok(false)
     }

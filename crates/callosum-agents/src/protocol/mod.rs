@@ -1,8 +1,7 @@
-//! The protocol that executors speak: one JSON request in, one JSON answer out (seed CAL §6).
+//! Protocol of executors: one JSON request in, one JSON answer out (seed CAL §6).
 //!
-//! [`Request`] is what we send, [`parse_answer`] judges what comes back. Both are pure; moving the
-//! bytes is the runner's. The fields and their rules stand in
-//! `docs/formats/executor-protocol.md`.
+//! [`Request`] is the input, and [`parse_answer`] checks the output. Both are pure; the runner moves
+//! the bytes. The fields and their rules are in `docs/formats/executor-protocol.md`.
 
 mod answer;
 mod capabilities;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::json::read_value;
 
-/// Why bytes are not one JSON object with the fields that are asked for.
+/// Reason why bytes are not one JSON object with the requested fields.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// There is nothing but blanks.
@@ -19,16 +19,16 @@ pub enum Unreadable {
         /// The first byte that does not belong.
         at: usize,
     },
-    /// The text is not JSON, says a key twice, or holds a number that nothing can.
+    /// The text is not JSON, has a duplicate key, or holds an impossible number.
     #[error("the answer is not JSON: {fault}")]
     NotJson {
-        /// What is wrong, and where.
+        /// The fault, with its place.
         fault: CanonicalError,
     },
     /// It is JSON, but no object.
     #[error("the answer is {found}, not an object")]
     NotAnObject {
-        /// What it is.
+        /// The actual type.
         found: JsonType,
     },
     /// A field is not there.
@@ -42,9 +42,9 @@ pub enum Unreadable {
     WrongType {
         /// The field.
         field: &'static str,
-        /// What it should be, with its article.
+        /// The expected type, with its article.
         expected: &'static str,
-        /// What it is.
+        /// The actual type.
         found: JsonType,
     },
 }
@@ -93,7 +93,7 @@ impl fmt::Display for JsonType {
     }
 }
 
-/// Reads one object; keys said twice are refused, since two readers may believe different ones.
+/// Reads one object; duplicate keys are rejected, since two readers may believe different ones.
 pub(super) fn read_object(bytes: &[u8]) -> Result<Map<String, Value>, Unreadable> {
     let text = std::str::from_utf8(bytes).map_err(|error: Utf8Error| Unreadable::NotUtf8 {
         at: error.valid_up_to(),

@@ -1,8 +1,8 @@
-//! [`Request::spoken`]: a request as one text, for an executor that hears nothing but its prompt.
+//! [`Request::spoken`]: a request as one text, for an executor that gets nothing but its prompt.
 //!
 //! A template with `{prompt}` is for programs that take a question as an argument and know nothing
-//! of our JSON (seed CAL §11). What the JSON would have told them is said in words after the
-//! question: the kind, the paths, what earlier tasks found, and the form of the answer.
+//! of our JSON (seed CAL §11). The content of the JSON follows the question in words: the kind, the
+//! paths, the results of earlier tasks, and the form of the answer.
 
 use std::fmt::Write;
 
@@ -14,16 +14,16 @@ use super::{answer::LONGEST_SUMMARY, request::Request};
 /// Seed CAL §9.2: a useful summary has at least 2 KB.
 const SHORTEST_SUMMARY: usize = 2_048;
 
-/// What a text begins with that some client takes for a command of its own, and asks no model: `/help`,
-/// `!ls`, `#note`, `@file`, `?`. A prompt never is one.
+/// First characters of a text that some client takes for a command of its own, without asking a
+/// model: `/help`, `!ls`, `#note`, `@file`, `?`. A prompt never begins so.
 const COMMANDS: [char; 5] = ['/', '!', '#', '@', '?'];
 
 impl Request {
-    /// The question and all that belongs to it, in words.
+    /// Returns the question and all that belongs to it, in words.
     ///
-    /// The question comes first, as it was asked; behind a line of ours where a client would take it for
-    /// a command of its own. A request without a context, as in the handshake,
-    /// is its question alone.
+    /// The question comes first, as it was asked; after a line of ours if a client would take it
+    /// for a command of its own. A request without a context, as in the handshake, is its question
+    /// alone.
     pub fn spoken(&self) -> String {
         let mut text = self.spoken_plainly();
         if self.context().is_some() {
@@ -53,7 +53,7 @@ impl Request {
         text
     }
 
-    /// The same for a model that can open no file: what it may lean on comes with the question.
+    /// Returns the same for a model that can open no file: its sources come with the question.
     pub fn spoken_with(&self, material: &str) -> String {
         let Some(context) = self.context() else {
             return self.prompt.clone();
@@ -89,16 +89,16 @@ impl Request {
             let _ = writeln!(text, "Look only below these paths: {}.", paths.join(", "));
         }
         for linked in list_of(context, "linked_tasks") {
-            let said = |key: &str| linked.get(key).and_then(Value::as_str).unwrap_or_default();
-            let by = match said("executor") {
+            let field = |key: &str| linked.get(key).and_then(Value::as_str).unwrap_or_default();
+            let by = match field("executor") {
                 "" => String::new(),
                 executor => format!(" by {executor}"),
             };
             let source = format!(
                 "This task builds on task {}{by}; its answer",
-                said("task_id")
+                field("task_id")
             );
-            let _ = write!(text, "\n{}", quote::attributed(&source, said("summary")));
+            let _ = write!(text, "\n{}", quote::attributed(&source, field("summary")));
         }
         text
     }
@@ -108,7 +108,8 @@ impl Request {
     }
 }
 
-/// How much is to be written: by a kind, what the seed asks of a summary; to a question, no more than answers it.
+/// Returns the requested length: for a kind, the seed's length of a summary; for a question, no
+/// more than answers it.
 fn wanted(context: &Map<String, Value>) -> String {
     if text_of(context, "kind").is_some() {
         format!("Write a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes")
@@ -119,7 +120,7 @@ fn wanted(context: &Map<String, Value>) -> String {
     }
 }
 
-/// What is asked by a kind (seed CAL §9.4).
+/// Returns the task of a kind (seed CAL §9.4).
 fn task_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "scan" => {
@@ -186,7 +187,7 @@ mod tests {
 
     /// CAL-COM-1: an executor that only takes a prompt hears what the JSON says to others.
     #[test]
-    fn kind_paths_and_linked_summaries_are_said_in_words() {
+    fn kind_paths_and_linked_summaries_are_put_in_words() {
         let text = request(&json!({
             "kind": "deps",
             "root": "/home/me/project",

@@ -1,4 +1,4 @@
-//! [`Request`]: what an executor is asked.
+//! [`Request`]: input of an executor.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::answer::LONGEST_SUMMARY;
 /// A question to an executor (seed CAL §6.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// What is asked.
+    /// The question.
     pub prompt: String,
     /// For which task and in which surroundings, if that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,20 +32,19 @@ pub struct AnswerForm {
     pub max_tokens: Option<u64>,
 }
 
-/// What accompanies a prompt.
+/// Data that accompanies a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestMetadata {
     /// The task that it is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// What the executor may want to know: our own keys are `kind`, `paths`, `root` and
-    /// `max_summary_bytes`.
+    /// Context for the executor: our own keys are `kind`, `paths`, `root` and `max_summary_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Map<String, Value>>,
 }
 
 impl Request {
-    /// A prompt with nothing beside it, as in the handshake.
+    /// Creates a prompt without metadata, as in the handshake.
     pub fn bare(prompt: &str) -> Self {
         Self {
             prompt: prompt.to_owned(),
@@ -74,10 +73,10 @@ impl Request {
         }
     }
 
-    /// The same question once more, after an answer whose summary had `bytes` bytes.
+    /// Returns the same question once more, after an answer whose summary had `bytes` bytes.
     ///
-    /// The prompt says how long a summary may be, and `metadata.context.max_summary_bytes` says
-    /// it to a program.
+    /// The prompt gives the longest length of a summary, and `metadata.context.max_summary_bytes`
+    /// gives it to a program.
     #[must_use]
     pub fn shorter(&self, bytes: usize) -> Self {
         let mut again = self.clone();
@@ -95,7 +94,7 @@ impl Request {
         again
     }
 
-    /// The same question once more, after an answer of which the prompt says what was wrong.
+    /// Returns the same question once more, with the problem of the last answer in the prompt.
     #[must_use]
     pub fn sent_back(&self, what: &str) -> Self {
         Self {

@@ -6,7 +6,7 @@ use crate::confinement::{Policy, Whitelisted};
 
 use super::executor::{Capabilities, Executor, InvalidId, Kind, Status};
 
-/// What is wrong with an entry.
+/// Problem of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryFault {
     /// It is not an object.
@@ -18,12 +18,12 @@ pub enum EntryFault {
         /// The key.
         key: &'static str,
     },
-    /// A value is not what it may be.
+    /// A value is not an allowed one.
     #[error("`{key}` must be {allowed}")]
     Invalid {
         /// The key.
         key: &'static str,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// The id does not fit.
@@ -117,7 +117,7 @@ impl Executor {
     }
 }
 
-/// Writes an executor over an entry: keys keep their places, and what is unset goes away.
+/// Writes an executor over an entry: keys keep their places, and unset values are removed.
 pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
     if !entry.is_object() {
         *entry = Value::Object(Map::new());
@@ -126,16 +126,16 @@ pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
         return;
     };
     entry.retain(|key, _| KEYS.contains(&key.as_str()) || executor.extra.contains_key(key));
-    let said = executor.capabilities;
+    let reported = executor.capabilities;
     let mut capabilities = match entry.get("capabilities") {
         Some(Value::Object(known)) => known.clone(),
         _ => Map::new(),
     };
     for (name, able) in [
-        ("prompt_input", said.prompt_input),
-        ("json_output", said.json_output),
-        ("filesystem_access", said.filesystem_access),
-        ("checksum_support", said.checksum_support),
+        ("prompt_input", reported.prompt_input),
+        ("json_output", reported.json_output),
+        ("filesystem_access", reported.filesystem_access),
+        ("checksum_support", reported.checksum_support),
     ] {
         capabilities.insert(name.to_owned(), able.into());
     }
@@ -277,11 +277,11 @@ fn strings(
 
 fn capabilities(entry: &Map<String, Value>) -> Result<Capabilities, EntryFault> {
     let wrong = || invalid("capabilities", "an object of booleans");
-    let said = match entry.get("capabilities") {
+    let reported = match entry.get("capabilities") {
         None | Some(Value::Null) => return Ok(Capabilities::default()),
         Some(value) => value.as_object().ok_or_else(wrong)?,
     };
-    let able = |name: &str| match said.get(name) {
+    let able = |name: &str| match reported.get(name) {
         None => Ok(false),
         Some(value) => value.as_bool().ok_or_else(wrong),
     };

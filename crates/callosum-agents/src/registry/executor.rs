@@ -13,16 +13,16 @@ use crate::{
 /// The id of the executor that every installation has.
 pub const EMBEDDED_ID: &str = "scout";
 
-/// What is started for an executor of type `http`.
+/// The command of an executor of type `http`.
 const HTTP_TEMPLATE: &str = "{self} executor run http";
 
-/// What is started for an executor of type `mcp` that is somewhere else.
+/// The command of an executor of type `mcp` on another host.
 const MCP_TEMPLATE: &str = "{self} executor run mcp";
 
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
 
-/// The key of an entry that says why it is inactive.
+/// The key of an entry for the reason why it is inactive.
 const INACTIVE_REASON: &str = "inactive_reason";
 
 /// Longest reason that an entry keeps, in bytes.
@@ -33,33 +33,33 @@ const LONGEST_REASON: usize = 400;
 pub struct Executor {
     /// Its name, unique in the registry; see [`Executor::check_id`].
     pub id: String,
-    /// How it is reached.
+    /// The way to reach it.
     pub kind: Kind,
-    /// Its own version, as it says itself.
+    /// Its own version, as it reports it.
     pub version: String,
     /// Whether its handshake succeeded. Nothing but a handshake or a health check sets it.
     pub status: Status,
-    /// What it said that it can do.
+    /// The capabilities that it reported.
     pub capabilities: Capabilities,
-    /// How it is started: split into words as a shell would, without a shell.
+    /// Its command: split into words as a shell would, without a shell.
     pub command_template: String,
     /// When it last answered a handshake or health check (RFC 3339, UTC).
     pub last_validated: Option<String>,
-    /// What it speaks, where that is not the seed's own JSON.
+    /// Its protocol, if that is not the seed's own JSON.
     pub protocol: Option<String>,
-    /// Longest silence that it may keep, in milliseconds, where it needs another than the rest.
+    /// Longest allowed silence, in milliseconds, if it needs another than the rest.
     pub quiet_ms: Option<u64>,
-    /// Longest time that it may take, in milliseconds, where it needs another than the rest.
+    /// Longest allowed time, in milliseconds, if it needs another than the rest.
     pub total_ms: Option<u64>,
     /// Names of environment variables that it is given beyond the common ones.
     pub pass_environment: Vec<String>,
-    /// Where its server is, for one that is asked over HTTP.
+    /// Address of its server, for one that is reached over HTTP.
     pub endpoint: Option<String>,
     /// The model that is asked there.
     pub model: Option<String>,
-    /// The environment variable that holds the key for it. The key itself stands nowhere.
+    /// The environment variable that holds the key for it. The key itself is stored nowhere.
     pub api_key_env: Option<String>,
-    /// How many tokens its model takes, prompt and answer together.
+    /// Context size of its model in tokens, prompt and answer together.
     pub context_tokens: Option<u64>,
     /// The tool of a server of the Model Context Protocol that is called.
     pub tool: Option<String>,
@@ -77,7 +77,7 @@ pub struct Executor {
     pub extra: Map<String, Value>,
 }
 
-/// How an executor is reached (`type` in the file).
+/// The way to reach an executor (`type` in the file).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A program that is started.
@@ -97,7 +97,7 @@ pub enum Status {
     Inactive,
 }
 
-/// What an executor says it can do (seed CAL §11.4).
+/// Capabilities that an executor reports (seed CAL §11.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// It takes a prompt, on standard input or as an argument. Required.
@@ -111,9 +111,9 @@ pub struct Capabilities {
 }
 
 impl Executor {
-    /// The entry of the executor that this program carries itself.
+    /// Returns the entry of the executor that this program contains.
     ///
-    /// It is active from the start: it is this very binary, so there is nobody to shake hands with.
+    /// It is active from the start: it is this very binary, so it needs no handshake.
     pub fn embedded() -> Self {
         Self {
             id: EMBEDDED_ID.to_owned(),
@@ -145,18 +145,18 @@ impl Executor {
         self.extra.shift_remove(INACTIVE_REASON);
     }
 
-    /// Why it is inactive, where that is known.
+    /// Returns the reason why it is inactive, if known.
     pub fn inactive_reason(&self) -> Option<&str> {
         let reason = self.extra.get(INACTIVE_REASON)?.as_str()?;
         (self.status == Status::Inactive).then_some(reason)
     }
 
-    /// Whether it starts what the embedded executor's entry starts, whatever it is called.
+    /// Whether it has the command of the embedded executor's entry, under any name.
     pub fn is_embedded(&self) -> bool {
         self.fingerprint() == Self::embedded().fingerprint()
     }
 
-    /// The entry of a program that nobody has asked yet: inactive, and believed capable of nothing.
+    /// Creates the entry of a program without a handshake yet: inactive, and without capabilities.
     pub fn cli(id: &str, command_template: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -184,7 +184,7 @@ impl Executor {
         }
     }
 
-    /// The entry of a model's server that nobody has asked yet. What is started is this program,
+    /// Creates the entry of a model's server without a handshake yet. The command is this program,
     /// which asks the server.
     pub fn http(id: &str, endpoint: &str, model: &str) -> Self {
         Self {
@@ -195,7 +195,8 @@ impl Executor {
         }
     }
 
-    /// The entry of a model of a hosted provider, as `anthropic::claude-…`, that nobody has asked yet.
+    /// Creates the entry of a hosted provider's model, as `anthropic::claude-…`, without a
+    /// handshake yet.
     pub fn hosted(id: &str, model: &str) -> Self {
         Self {
             endpoint: None,
@@ -204,8 +205,8 @@ impl Executor {
         }
     }
 
-    /// The entry of a tool of a server that is reached over HTTP, which nobody has asked yet. What is
-    /// started is this program, which asks the server.
+    /// Creates the entry of a tool of a server that is reached over HTTP, without a handshake yet.
+    /// The command is this program, which asks the server.
     pub fn remote_tool(id: &str, endpoint: &str, tool: &str) -> Self {
         Self {
             kind: Kind::Mcp,
@@ -215,8 +216,8 @@ impl Executor {
         }
     }
 
-    /// The entry of a server of tools that is reached over HTTP, none of which takes tasks, as
-    /// [`Executor::remote_tool`].
+    /// Creates the entry of a tool server that is reached over HTTP, as [`Executor::remote_tool`],
+    /// with no tool that takes tasks.
     pub fn remote_tools(id: &str, endpoint: &str) -> Self {
         Self {
             tool: None,
@@ -224,12 +225,12 @@ impl Executor {
         }
     }
 
-    /// Whether it can be handed a task: a server of tools can where its entry names one that takes a prompt.
+    /// Whether it takes tasks: a tool server does if its entry names a tool that takes a prompt.
     pub fn takes_tasks(&self) -> bool {
         self.kind != Kind::Mcp || self.tool.is_some()
     }
 
-    /// Whether it is somewhere else, so that what is started is this program, which asks it there.
+    /// Whether it is on another host, so that the command is this program, which asks it there.
     pub fn is_remote(&self) -> bool {
         match self.kind {
             Kind::Http => true,
@@ -238,7 +239,8 @@ impl Executor {
         }
     }
 
-    /// How it is reached, on one line: its command, and for a server where that is.
+    /// Returns the way to reach it, on one line: its command, and the address of its server if it
+    /// has one.
     pub fn way(&self) -> String {
         let mut way = self.command_template.clone();
         let parts = [
@@ -266,9 +268,9 @@ impl Executor {
         }
     }
 
-    /// Lets the client that it is have what that is known to need, where nothing is said.
+    /// Grants the requirements of a known client, for settings that the entry leaves out.
     ///
-    /// Nothing is written into an entry of another program: what it needs, a person has to say.
+    /// An entry of another program is not changed: a person has to set its requirements.
     pub fn grant_needs(&mut self) {
         let Some(client) = Client::behind(self) else {
             return;
@@ -296,7 +298,7 @@ impl Executor {
             .is_some_and(|client| client.writes.contains(&place) || client.keeps.contains(&place))
     }
 
-    /// What of the file system it is shown beyond the project and the system.
+    /// Returns the paths that it sees in addition to the project and the system.
     pub fn wishes(&self) -> RequestedPaths {
         RequestedPaths {
             readable: self.readable.clone(),
@@ -304,12 +306,12 @@ impl Executor {
         }
     }
 
-    /// The longest silence that it may keep, where its entry says.
+    /// Returns the longest allowed silence, if its entry sets one.
     pub fn quiet(&self) -> Option<Duration> {
         self.quiet_ms.map(Duration::from_millis)
     }
 
-    /// The longest time that it may take, where its entry says.
+    /// Returns the longest allowed time, if its entry sets one.
     pub fn total(&self) -> Option<Duration> {
         self.total_ms.map(Duration::from_millis)
     }
@@ -323,7 +325,7 @@ impl Executor {
     id.escape_debug()
 )]
 pub struct InvalidId {
-    /// What was given.
+    /// The given text.
     pub id: String,
 }
 

@@ -1,8 +1,8 @@
 //! [`Registry`]: the file `registry.json`, read tolerantly and rewritten with care.
 //!
-//! The file is kept as it was read: entries are edited in place, so that the order of keys and
-//! whatever others put there survives. An entry that makes no sense to us is reported and left
-//! alone; a file that is no JSON is an error, and is never overwritten.
+//! The file is kept as it was read: entries are edited in place, so that the order of keys and the
+//! data of other programs survive. An invalid entry is reported and left alone; a file that is no
+//! JSON is an error, and is never overwritten.
 
 use std::{
     collections::HashSet,
@@ -32,11 +32,11 @@ pub struct Registry {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("entry {} of the registry{}: {fault}", index + 1, named(id.as_deref()))]
 pub struct Problem {
-    /// Which entry, from 0.
+    /// Index of the entry, from 0.
     pub index: usize,
     /// Its id, if it has one that is fit to be shown.
     pub id: Option<String>,
-    /// What is wrong with it.
+    /// The problem.
     pub fault: EntryFault,
 }
 
@@ -44,7 +44,7 @@ fn named(id: Option<&str>) -> String {
     id.map(|id| format!(" (`{id}`)")).unwrap_or_default()
 }
 
-/// Why a registry could not be read.
+/// Reason why a registry could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The disk failed.
@@ -56,12 +56,12 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is not JSON, says a key twice, or holds a number that nothing can.
+    /// The file is not JSON, has a duplicate key, or holds an impossible number.
     #[error("the registry `{}` is not valid JSON: {fault}", path.display())]
     NotJson {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The fault, with its place.
         fault: CanonicalError,
     },
     /// The file is JSON, but not a registry.
@@ -72,7 +72,7 @@ pub enum LoadError {
     },
 }
 
-/// Why a registry could not be written; the file stands as it stood.
+/// Reason why a registry could not be written; the file is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot save the registry")]
 pub struct SaveError {
@@ -82,7 +82,7 @@ pub struct SaveError {
 }
 
 impl Registry {
-    /// A registry with the embedded executor and nobody else.
+    /// Creates a registry with the embedded executor and no other.
     pub fn initial() -> Self {
         let mut registry = Self {
             document: Map::from_iter([("executors".to_owned(), json!([]))]),
@@ -93,8 +93,8 @@ impl Registry {
         registry
     }
 
-    /// Reads a registry; `None` where there is no file. Of a file that is too large, no more is
-    /// read than shows that it is.
+    /// Reads a registry; `None` if there is no file. Of a file that is too large, it reads only
+    /// enough to detect that.
     pub fn load(disk: &Disk, path: &Path) -> Result<Option<Self>, LoadError> {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
@@ -132,7 +132,7 @@ impl Registry {
 
     /// Writes the registry, replacing the file as a whole.
     ///
-    /// Two writers at once: the later one wins. Hold the project's lock where that matters.
+    /// Two writers at once: the later one wins. Hold the project's lock if that matters.
     pub fn save(&self, disk: &Disk, path: &Path) -> Result<(), SaveError> {
         Ok(disk.replace(path, &self.to_bytes(), 0o644)?)
     }
@@ -160,11 +160,11 @@ impl Registry {
         self.executors.iter().find(|executor| executor.id == id)
     }
 
-    /// Adds an executor, or replaces the one of the same id in its place: the entry that is in
-    /// use, or the first of its name where none makes sense.
+    /// Adds an executor, or replaces the one of the same id in its place: the entry that is in use,
+    /// or the first of its name if none is valid.
     ///
-    /// Where it starts something else than before, other entries of the name go, since it is now
-    /// settled whose the name is. A new standing of the same executor leaves them alone.
+    /// If its command is new, other entries of the name are removed, since the name now belongs to
+    /// it. A new status of the same executor leaves them alone.
     pub fn put(&mut self, executor: &Executor) {
         let known = self.get(&executor.id).map(Executor::fingerprint);
         let settles = known != Some(executor.fingerprint());
@@ -186,7 +186,7 @@ impl Registry {
         self.read_entries();
     }
 
-    /// Takes an executor out, with every entry of its name. Says whether there was one.
+    /// Removes an executor, with every entry of its name. Returns whether there was one.
     pub fn remove(&mut self, id: &str) -> bool {
         let entries = self.entries_mut();
         let before = entries.len();
@@ -196,7 +196,7 @@ impl Registry {
         removed
     }
 
-    /// Brings what is derived from the document in line with it.
+    /// Updates the data that are derived from the document.
     fn read_entries(&mut self) {
         self.executors.clear();
         self.problems.clear();

@@ -1,6 +1,6 @@
-//! What of an executor decides which program runs and what it is given, as one hash.
+//! Hash of everything in an executor's entry that decides which program runs, and with what input.
 //!
-//! The machine's trust store keeps these. A fingerprint says nothing about who may run: the caller
+//! The machine's trust store keeps these. A fingerprint does not decide who may run: the caller
 //! compares it with what was allowed.
 
 use std::{
@@ -22,21 +22,22 @@ use sha2::{Digest, Sha256};
 use super::{executor::Executor, implied_files::implied_files};
 use crate::confinement::{Policy, led_elsewhere};
 
-/// How much of a file is held at once while it is hashed, in bytes.
+/// Bytes of a file that are in memory at once while it is hashed.
 const PIECE: usize = 256 * 1024;
 
-/// Keys of an entry that say how far plans may rely on it.
+/// Keys of an entry that limit how far plans may rely on it.
 const GOVERNED: [&str; 2] = ["trust_tier", "sensitive_fields"];
 
-/// What may stand around the name of a file in a word: `--tool=ask.py`, `exec ./ask "$1";`.
+/// Characters that may surround the name of a file in a word: `--tool=ask.py`, `exec ./ask "$1";`.
 const AROUND_NAMES: &[char] = &[
     ' ', '\t', '\n', '"', '\'', '`', '=', ';', '|', '&', '(', ')', '<', '>', ',', ':',
 ];
 
 impl Executor {
-    /// Identifies what the entry says about which program runs and what it is given.
+    /// Identifies the program and its input, by the entry.
     ///
-    /// Two entries with one fingerprint say the same; a status, a version or a name may differ.
+    /// Two entries with one fingerprint are equal in that; a status, a version or a name may
+    /// differ.
     pub fn fingerprint(&self) -> Checksum {
         checksum(&self.decisive())
     }
@@ -81,7 +82,7 @@ impl Executor {
             "protocol": self.protocol,
             "pass_environment": self.pass_environment,
         });
-        // Whom the tree is told to, with which key. Only where said: what was trusted stays so.
+        // The recipient of the tree, and the key. Only if set, so that old fingerprints stay valid.
         let whom = [
             ("endpoint", &self.endpoint),
             ("model", &self.model),
@@ -108,8 +109,8 @@ impl Executor {
         }
         // What plans may do with it, as text: nothing here knows what it means.
         for key in GOVERNED {
-            if let Some(said) = self.extra.get(key) {
-                decisive[key] = said.to_string().into();
+            if let Some(setting) = self.extra.get(key) {
+                decisive[key] = setting.to_string().into();
             }
         }
         decisive
@@ -121,8 +122,8 @@ fn checksum(decisive: &Value) -> Checksum {
         .expect("strings have a canonical form")
 }
 
-/// For each name in a template, or implied by it, that leads to a regular file: the file's SHA-256 where it is in the
-/// project, where it leads where only the name is.
+/// Returns for each name in a template, or implied by it, that leads to a regular file: the file's
+/// SHA-256 if it is in the project, or its target if only the name is.
 fn named_files(
     template: &str,
     disk: &Disk,
@@ -494,7 +495,7 @@ mod tests {
         assert!(missing.unwrap_err().is_absent());
     }
 
-    /// The file's own SHA-256, whatever its size, is what is trusted.
+    /// The file's own SHA-256, for a file of any size, is what is trusted.
     #[test]
     fn a_file_is_hashed_whole() {
         let project = Project::new();

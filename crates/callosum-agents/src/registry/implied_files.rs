@@ -118,8 +118,8 @@ const READ_BY: [(&[&str], &[&str]); 12] = [
     ),
 ];
 
-/// Returns names, seen from the root, of what a command runs though no word of it is a path to that. Not each of them
-/// is there.
+/// Returns names, relative to the root, of files that a command runs though no word of it is their
+/// path. Some of them may not exist.
 pub(super) fn implied_files(words: &[String], disk: &Disk, root: &Path) -> Vec<String> {
     let mut implied = Implied {
         disk,

@@ -1,4 +1,4 @@
-//! `registry.json`: which executors there are (seed CAL §3.3, §11.2).
+//! `registry.json`: the known executors (seed CAL §3.3, §11.2).
 //!
 //! [`Registry`] is the file, [`Executor`] one entry. The format and what survives a rewrite are
 //! described in `docs/formats/registry.md`.

@@ -15,8 +15,8 @@ struct Rule {
     commands: Vec<String>,
 }
 
-/// Returns the commands of the rules among `given`, or of the first rule if none is, and of what these need, with variables
-/// replaced by their values.
+/// Returns the commands of the rules among `given`, or of the first rule if none is given, and of
+/// the rules that these need, with variables replaced by their values.
 pub(super) fn commands(text: &str, given: &[String]) -> Vec<String> {
     if text.len() > LARGEST {
         return Vec::new();

@@ -131,7 +131,7 @@ fn executors_are_added_replaced_and_removed_in_their_place() {
     assert_eq!(place.load(), registry);
 }
 
-/// A corrupt file is told with its place, and stays as it is.
+/// A corrupt file is reported with the place of the fault, and stays as it is.
 #[test]
 fn a_corrupt_registry_is_placed_and_never_overwritten() {
     let too_large_a_number = format!("{{\"executors\": [],\n \"a\": {}}}", "9".repeat(400));
@@ -221,7 +221,7 @@ fn entries_that_make_no_sense_are_problems_and_stay() {
     );
 }
 
-/// What was removed does not come back from an entry that was hidden behind it.
+/// A removed executor does not come back from an entry that was hidden behind it.
 #[test]
 fn removing_an_executor_removes_every_entry_of_its_name() {
     let entry = json!({"id": "a", "type": "cli", "status": "active", "command_template": "a"});

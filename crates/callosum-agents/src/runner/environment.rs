@@ -1,19 +1,19 @@
-//! What an executor sees of the environment: a short list, never everything.
+//! Environment of an executor: a short list, never everything.
 
 use std::{ffi::OsString, path::Path};
 
-/// What every executor gets, besides `PWD` and `TMPDIR` (seed CAL §8.3). `CAL_BUDGET` names the
-/// budget that its own delegations count against; it is no secret.
+/// Variables that every executor gets, besides `PWD` and `TMPDIR` (seed CAL §8.3). `CAL_BUDGET`
+/// names the budget that its own delegations count against; it is no secret.
 const COMMON: [&str; 3] = ["PATH", "HOME", "CAL_BUDGET"];
 
-/// A name that holds one of these passes only where it is listed itself (seed CAL §8.3).
+/// A name that contains one of these passes only if it is listed itself (seed CAL §8.3).
 const SENSITIVE: [&str; 4] = ["API_KEY", "SECRET", "TOKEN", "PASSWORD"];
 
-/// Chooses what is passed on of what is `available`.
+/// Chooses the variables in `available` that are passed on.
 ///
-/// `PATH` and `HOME` always; of the rest what `listed` names, either whole (`OLLAMA_HOST`) or by
-/// its beginning (`OLLAMA_*`). Such a beginning never covers a name that sounds like a secret.
-/// `PWD` and `TMPDIR` are the folders that the child starts in and may write to.
+/// `PATH` and `HOME` always; of the rest those that `listed` names, either whole (`OLLAMA_HOST`) or
+/// by a prefix (`OLLAMA_*`). Such a prefix never covers a name that sounds like a secret. `PWD` and
+/// `TMPDIR` are the folders that the child starts in and may write to.
 pub fn environment(
     listed: &[String],
     available: &[(OsString, OsString)],
@@ -78,7 +78,7 @@ mod tests {
             .collect()
     }
 
-    /// REQ-SEC-004: a child gets a short list, whatever the parent has.
+    /// REQ-SEC-004: a child gets a short list, for any environment of the parent.
     #[test]
     fn only_the_common_names_pass_by_themselves() {
         assert_eq!(

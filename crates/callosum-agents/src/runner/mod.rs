@@ -1,10 +1,10 @@
 //! Running an executor: one program, one request, one answer, and every way in which that fails.
 //!
-//! Start with [`run`], or with [`exchange`] where the answer is not an
-//! [`Answer`](crate::protocol::Answer). [`environment`] decides what a child may see, `listening`
-//! hears it out.
+//! Start with [`run`], or with [`exchange`] if the output is not an
+//! [`Answer`](crate::protocol::Answer). [`environment`] decides what a child may see, `spawn` starts
+//! it, and `supervise` reads its output to the end.
 //!
-//! What is deliberately not here: retries, how executors are confined, and executors that are not programs.
+//! Deliberately not here: retries, how executors are confined, and executors that are not programs.
 
 mod environment;
 mod run;

@@ -31,16 +31,16 @@ pub const QUIET: Duration = Duration::from_secs(5);
 /// Most bytes of an answer; one more is E006.
 pub const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 
-/// How much of what an executor complained about is looked at, in bytes.
+/// Bytes of an executor's complaint that are read.
 pub(crate) const HEARD_COMPLAINT: usize = 64 * 1024;
 
-/// What is said of a program whose words explain nothing.
+/// Explanation for a program whose output explains nothing.
 pub(crate) const NOTHING_TELLING: &str = "printed nothing that explains it";
 
-/// Longest piece of a complaint that stands in a message, in bytes.
+/// Longest piece of a complaint that a message quotes, in bytes.
 const LONGEST_QUOTED: usize = 200;
 
-/// What an executor is run in.
+/// Environment that an executor runs in.
 #[derive(Clone, Debug)]
 pub struct ExecutionEnvironment {
     /// The folder that it starts in: the tree that it is asked about.
@@ -51,30 +51,30 @@ pub struct ExecutionEnvironment {
     pub environment: Vec<(OsString, OsString)>,
     /// A private folder in which each run gets a folder of its own, removed afterwards.
     pub temporary: PathBuf,
-    /// Holds executors to what their entries say; without it they run as who started them.
+    /// Confines executors as their entries require; without it they run with the caller's rights.
     pub confiner: Option<Arc<Confiner>>,
     /// Receives the connections that confined executors ask for.
     pub connections: Connections,
-    /// Where the end of a held client's transcript is put before its folder goes.
+    /// Storage for the end of a sandboxed client's transcript, before its folder is removed.
     pub transcript: LastTranscript,
     /// Ends the run when asked.
     pub cancel: Cancel,
-    /// How long an executor may take whose entry says nothing else.
+    /// Time limits of an executor whose entry sets none.
     pub patience: Timeouts,
-    /// What an answer to a handshake may take at least; zero where its own bounds hold.
+    /// Least time for an answer to a handshake; zero if its own limits apply.
     pub slowest_handshake: Duration,
-    /// How often a server that refuses for now is waited for before its refusal is the answer.
+    /// Number of waits for a server that refuses for now, before its refusal is the answer.
     pub waits: u32,
     /// The longest time that a client may wait for rate limits in one run, all its waits added up.
     pub client_wait: Duration,
     /// The disk.
     pub disk: Disk,
-    /// Says whether a login was about to end that a held client renewed.
+    /// Decides whether a login that a sandboxed client renewed was about to expire.
     pub clock: Clock,
 }
 
 impl ExecutionEnvironment {
-    /// How far an executor that runs here is confined, as it is kept with what it answered.
+    /// Returns how far an executor that runs here is confined, as it is stored with its answer.
     pub fn reach(&self, executor: &Executor) -> Option<Reached> {
         match &self.confiner {
             Some(confiner) => confiner.reach(executor, &self.environment, &self.disk).ok(),
@@ -85,7 +85,7 @@ impl ExecutionEnvironment {
     }
 }
 
-/// How long an executor may take.
+/// Time limits of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// Longest silence: no byte on either output, nor from a host by way of the proxy.
@@ -108,24 +108,25 @@ impl Default for Timeouts {
 pub enum Sign<'a> {
     /// So many bytes of its answer have come so far.
     Answering {
-        /// Bytes of it until now.
+        /// Bytes of it so far.
         bytes: usize,
     },
     /// A line that it wrote to standard error, masked and fit for a terminal.
     Line(&'a str),
-    /// What it says it is doing, masked and fit for a terminal, on one line.
+    /// Its current activity as it reports it, masked and fit for a terminal, on one line.
     Doing(&'a str),
-    /// How long its server is waited for, and why, likewise.
+    /// Length and reason of a wait for its server, likewise.
     Waiting(&'a str),
     /// The next piece of its answer, as it came: neither masked nor fit for a terminal.
     Text(&'a str),
-    /// The pieces of its answer until now are none of it: it begins again.
+    /// The answer begins again: its pieces so far are discarded.
     Anew,
-    /// What a tool of it gave back that does more than read, as it came: neither masked nor fit for a terminal.
+    /// Result of one of its tools that does more than read, as it came: neither masked nor fit for
+    /// a terminal.
     Tool(&'a str),
 }
 
-/// What an executor wrote before it ended well.
+/// Output of an executor that ended well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Its standard output.
@@ -136,7 +137,7 @@ pub struct Reply {
     pub elapsed: Duration,
 }
 
-/// Why there is no valid answer.
+/// Reason why there is no valid answer.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The entry's template, or this prompt in it, cannot be used.
@@ -166,7 +167,7 @@ pub enum RunError {
     Spawn {
         /// The executor.
         executor: String,
-        /// Why.
+        /// The cause.
         source: SpawnError,
     },
     /// It may not run unconfined, and cannot be confined as its entry requires.
@@ -174,9 +175,9 @@ pub enum RunError {
     Unconfined {
         /// The executor.
         executor: String,
-        /// What stands in the way.
+        /// The obstacle.
         reason: String,
-        /// What a person can do about it.
+        /// A remedy for the user.
         advice: Option<String>,
     },
     /// There is no folder for its temporary files.
@@ -184,7 +185,7 @@ pub enum RunError {
     Temporary {
         /// The executor.
         executor: String,
-        /// Why.
+        /// The cause.
         source: DiskError,
     },
     /// It ended with a non-zero exit code or by a signal.
@@ -192,11 +193,11 @@ pub enum RunError {
     Crashed {
         /// The executor.
         executor: String,
-        /// How it ended.
+        /// The way in which it ended.
         ending: Ending,
-        /// What of that explains it, on one line, where anything does.
+        /// The explaining part of its output, on one line, if there is any.
         cause: Option<String>,
-        /// What it said last, on standard error or in its answer; masked.
+        /// Its last output, on standard error or in its answer; masked.
         complaint: String,
     },
     /// It kept silent for too long and was ended.
@@ -206,11 +207,11 @@ pub enum RunError {
         executor: String,
         /// The silence that was allowed.
         after: Duration,
-        /// What explains it, on one line, where anything does.
+        /// The explanation, on one line, if there is any.
         cause: Option<String>,
-        /// What it said last on standard error; masked.
+        /// Its last output on standard error; masked.
         complaint: String,
-        /// What had come of an answer, as it came.
+        /// The part of an answer so far, as it came.
         partial: Option<String>,
     },
     /// It took too long in all and was ended.
@@ -220,14 +221,14 @@ pub enum RunError {
         executor: String,
         /// The time that was allowed.
         after: Duration,
-        /// What explains it, on one line, where anything does.
+        /// The explanation, on one line, if there is any.
         cause: Option<String>,
-        /// What it said last on standard error; masked.
+        /// Its last output on standard error; masked.
         complaint: String,
-        /// What had come of an answer, as it came.
+        /// The part of an answer so far, as it came.
         partial: Option<String>,
     },
-    /// Somebody cancelled.
+    /// The run was canceled.
     #[error("`{executor}` was canceled")]
     Cancelled {
         /// The executor.
@@ -239,33 +240,33 @@ pub enum RunError {
         /// The executor.
         executor: String,
     },
-    /// A client says why it has no answer, or broke off.
+    /// A client reports why it has no answer, or broke off.
     #[error("`{executor}` {fault}{}", helped(advice.as_deref()))]
     Client {
         /// The executor.
         executor: String,
-        /// Why.
+        /// The reason.
         fault: Box<ClientError>,
-        /// What a person can do about it.
+        /// A remedy for the user.
         advice: Option<String>,
-        /// What it said last on standard error; masked.
+        /// Its last output on standard error; masked.
         complaint: String,
-        /// What had come of an answer, as it came.
+        /// The part of an answer so far, as it came.
         partial: Option<String>,
-        /// What it says that it took all the same.
+        /// The usage that it reports all the same.
         spent: Box<Spent>,
     },
-    /// What it wrote is not a valid answer.
+    /// Its output is not a valid answer.
     #[error(
         "`{executor}` gave an invalid answer: {source}{}",
-        said_last(complaint)
+        last_output(complaint)
     )]
     Answer {
         /// The executor.
         executor: String,
-        /// What is wrong with it.
+        /// The problem.
         source: Box<AnswerError>,
-        /// What it said last on standard error; masked.
+        /// Its last output on standard error; masked.
         complaint: String,
         /// Its unreadable output; masked.
         unread: Option<String>,
@@ -275,15 +276,16 @@ pub enum RunError {
     Thread {
         /// The executor.
         executor: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl RunError {
-    /// The seed's code, where it has one.
+    /// Returns the seed's code, if it has one.
     ///
-    /// What never started has none: nothing crashed, and trying again would change nothing.
+    /// An executor that never started has none: nothing crashed, and trying again would change
+    /// nothing.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Template(_)
@@ -318,13 +320,13 @@ impl RunError {
         }
     }
 
-    /// Whether it says nothing of how the executor would fare with another request, or what a person has to
-    /// mend who is told how.
+    /// Whether the failure does not predict how the executor would do with another request, or is
+    /// one that the user has to fix, with a remedy in the error.
     pub fn spares_executor(&self) -> bool {
         matches!(self, Self::Client { fault, .. } if fault.spares_executor())
     }
 
-    /// What the executor says that it took, though there is no answer that can be used.
+    /// Returns the usage that the executor reports, though there is no usable answer.
     pub fn spent(&self) -> Spent {
         match self {
             Self::Client { spent, .. } => **spent,
@@ -336,7 +338,8 @@ impl RunError {
         }
     }
 
-    /// What the executor said last, on standard error or in its answer, if anything; masked.
+    /// Returns the executor's last output, on standard error or in its answer, if there is any;
+    /// masked.
     pub fn complaint(&self) -> Option<&str> {
         let (Self::Crashed { complaint, .. }
         | Self::Quiet { complaint, .. }
@@ -350,7 +353,7 @@ impl RunError {
         (!complaint.is_empty()).then_some(complaint)
     }
 
-    /// What had come of an answer before it broke off: no answer, but worth keeping.
+    /// Returns the part of an answer before it broke off: no answer, but worth keeping.
     pub fn partial(&self) -> Option<&str> {
         match self {
             Self::Quiet { partial, .. }
@@ -373,7 +376,7 @@ fn crash(ending: Ending) -> String {
     }
 }
 
-/// What stands between a failure and what helps, in the text of an error.
+/// Text between a failure and its remedy in an error message.
 pub(crate) const HELPS: &str = "; what helps: ";
 
 fn helped(advice: Option<&str>) -> String {
@@ -382,8 +385,8 @@ fn helped(advice: Option<&str>) -> String {
         .unwrap_or_default()
 }
 
-fn said_last(complaint: &str) -> String {
-    let quoted = quoted(stderr_summary::last_said(complaint).unwrap_or_default());
+fn last_output(complaint: &str) -> String {
+    let quoted = quoted(stderr_summary::last_line(complaint).unwrap_or_default());
     if quoted.is_empty() {
         quoted
     } else {
@@ -391,7 +394,7 @@ fn said_last(complaint: &str) -> String {
     }
 }
 
-/// What explains a failure; where nothing that was said does, that.
+/// Returns the explanation of a failure; if no output explains it, a remark about that.
 fn because(cause: Option<&str>, complaint: &str) -> String {
     match cause {
         Some(cause) => quoted(cause),
@@ -400,11 +403,11 @@ fn because(cause: Option<&str>, complaint: &str) -> String {
     }
 }
 
-/// The line of a complaint that explains a failure. What a client writes last is a banner as often as not; a
-/// program that nobody knows is taken at its last word.
+/// Returns the line of a complaint that explains a failure. A client's last line is often a banner,
+/// so it is used only for an unknown program.
 pub(crate) fn cause_of(executor: &Executor, complaint: &str) -> Option<String> {
     let last =
-        || stderr_summary::last_said(complaint).filter(|_| Client::behind(executor).is_none());
+        || stderr_summary::last_line(complaint).filter(|_| Client::behind(executor).is_none());
     stderr_summary::telling(complaint).or_else(|| last().map(str::to_owned))
 }
 
@@ -413,7 +416,7 @@ fn quoted(line: &str) -> String {
     if line.is_empty() {
         return String::new();
     }
-    // The whole of it is in the details; here it must fit on a line beside the rest.
+    // The details have all of it; here it must fit on a line with the rest.
     if line.len() <= LONGEST_QUOTED {
         return format!(": {line}");
     }
@@ -442,7 +445,7 @@ pub fn run(
     judge_output(executor, reply)
 }
 
-/// Runs an executor once and hands back what it wrote, if it ended well.
+/// Runs an executor once and returns its output, if it ended well.
 pub fn exchange(
     executor: &Executor,
     request: &Request,
@@ -494,7 +497,7 @@ fn patience_with(executor: &Executor, common: Timeouts) -> Timeouts {
     }
 }
 
-/// Says what an exit means. A crash that left an error answer is told in its words.
+/// Interprets an exit. A crash that left an error answer is reported in its words.
 fn judge_exit(
     executor: &Executor,
     environment: &[(OsString, OsString)],
@@ -507,19 +510,21 @@ fn judge_exit(
             elapsed: ended.elapsed,
         }),
         ending => {
-            let said = match parse_answer(&ended.output, executor.capabilities) {
+            let complaint = match parse_answer(&ended.output, executor.capabilities) {
                 Err(AnswerError::Failed { words, .. }) => words,
                 _ => ended.complaint,
             };
             // A limit lasts longer than the pauses between tries.
-            if let Some(limit @ ClientError::RateLimited { .. }) = output_format::named_in(&said) {
-                return Err(refused(executor, environment, limit, &said));
+            if let Some(limit @ ClientError::RateLimited { .. }) =
+                output_format::named_in(&complaint)
+            {
+                return Err(refused(executor, environment, limit, &complaint));
             }
             Err(RunError::Crashed {
                 executor: executor.id.clone(),
                 ending,
-                cause: cause_of(executor, &said),
-                complaint: said,
+                cause: cause_of(executor, &complaint),
+                complaint,
             })
         }
     }

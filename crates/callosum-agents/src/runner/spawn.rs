@@ -1,7 +1,7 @@
-//! [`start`]: the one way in which an executor's program comes to run.
+//! [`start`]: the only way in which an executor's program is started.
 //!
-//! The entry says which environment it gets, the surroundings say where; what is asked and what its
-//! output means is the caller's.
+//! The entry decides about its environment variables, the surroundings about its folder. The input
+//! and the meaning of the output are the caller's business.
 
 use std::ffi::OsString;
 
@@ -16,16 +16,16 @@ use super::{
 };
 use crate::{registry::Executor, template::Command};
 
-/// What one start consists of, beyond the entry and the surroundings.
+/// Data of one start, in addition to the entry and the surroundings.
 #[derive(Debug)]
 pub(crate) struct SpawnSpec {
     /// The program and its arguments.
     pub(crate) command: Command,
-    /// What it gets on standard input.
+    /// Its standard input.
     pub(crate) input: Vec<u8>,
-    /// Names of variables that are passed on beside those that the entry lists.
+    /// Names of variables that are passed on, in addition to those that the entry lists.
     pub(crate) passed: &'static [&'static str],
-    /// Variables that it is given where they are not passed on.
+    /// Variables that it gets unless they are passed on.
     pub(crate) set: &'static [(&'static str, &'static str)],
     /// Most bytes on standard output.
     pub(crate) output_bytes: usize,
@@ -58,7 +58,7 @@ pub(crate) fn own_folder(
         })
 }
 
-/// Starts an executor's program and hears it out.
+/// Starts an executor's program and reads its output to the end.
 pub(crate) fn start(
     executor: &Executor,
     errand: SpawnSpec,

@@ -19,30 +19,30 @@ use crate::{
     sanitize::{fit, fit_end},
 };
 
-/// How much of what an executor complained about is kept, in bytes.
+/// Bytes of an executor's complaint that are kept.
 const KEPT_COMPLAINT: usize = 4 * 1024;
 
 /// Longest line that is passed on as one sign, in bytes.
 const LONGEST_LINE: usize = 8 * 1024;
 
-/// Whoever takes in what a program writes on standard output.
+/// Receiver of a program's standard output.
 pub(crate) trait Listener {
-    /// Takes in the next bytes, and passes on what they are a sign of.
+    /// Processes the next bytes, and passes on the sign of life in them.
     fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>));
 
-    /// What has come of an answer until now, where that is worth keeping when no more comes.
+    /// Returns the part of an answer so far, if it is worth keeping when no more comes.
     fn partial(&self) -> Option<String>;
 
-    /// Takes in a line of standard error, masked.
+    /// Processes a line of standard error, masked.
     fn hear_error(&mut self, _line: &str) {}
 
-    /// What it noticed that may explain why there is no answer.
+    /// Returns an observation that may explain why there is no answer.
     fn remark(&self) -> Option<String> {
         None
     }
 }
 
-/// Counts what comes, and keeps none of it.
+/// Listener that counts bytes, and keeps none of them.
 #[derive(Debug, Default)]
 pub(crate) struct Counting(usize);
 
@@ -60,7 +60,7 @@ impl Listener for Counting {
 /// A program that ended by itself.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// How: with an exit code, or by a signal that was not ours.
+    /// An exit code, or a signal that was not ours.
     pub(crate) ending: Ending,
     /// All that it wrote to standard output.
     pub(crate) output: Vec<u8>,
@@ -72,9 +72,9 @@ pub(crate) struct Ended {
     pub(crate) elapsed: Duration,
 }
 
-/// Starts an executor's program and hears it out.
+/// Starts an executor's program and reads its output to the end.
 ///
-/// Fails where it was we who ended it.
+/// Fails if we ended it.
 pub(crate) fn hear_out(
     executor: &Executor,
     errand: SpawnSpec,
@@ -125,8 +125,8 @@ pub(crate) fn listen(
     )
 }
 
-/// How a program ended by itself; an error where it was we who ended it, or nobody knows, with what had come of its
-/// answer by then.
+/// Returns how a program ended by itself. It is an error if we ended it or if its end is unknown;
+/// the error holds the part of its answer so far.
 pub(crate) fn judge_ending(
     executor: &Executor,
     run: Run,
@@ -180,10 +180,10 @@ pub(crate) fn judge_ending(
     }
 }
 
-/// The end of what was written to standard error, fit to be shown.
+/// Returns the end of standard error, fit to be shown.
 ///
-/// Where there was more than is looked at, the first line has lost its beginning, and with it
-/// perhaps what a key in it is recognised by; so it goes.
+/// If there was more than is read, the first line has lost its beginning, and with it perhaps the
+/// part by which a key in it is recognized. So this line is dropped.
 pub(crate) fn last_words(heard: &[u8]) -> String {
     let first_end = heard.iter().position(|byte| *byte == b'\n');
     let whole_lines = match first_end {
@@ -193,10 +193,10 @@ pub(crate) fn last_words(heard: &[u8]) -> String {
     fit_end(&String::from_utf8_lossy(whole_lines), KEPT_COMPLAINT)
 }
 
-/// Makes signs of life out of what comes on standard error: a line is passed on when it is whole.
+/// Turns standard error into signs of life: a line is passed on when it is whole.
 #[derive(Default)]
 struct Complaints {
-    /// What came and was not told yet: the beginning of a line, but while it is told.
+    /// Bytes that were not reported yet: the beginning of a line, except while it is reported.
     line: Vec<u8>,
 }
 
@@ -216,7 +216,8 @@ impl Complaints {
         }
     }
 
-    /// Passes on what is there. All at once is made fit: each look for secrets costs more than a short line is long.
+    /// Passes the collected lines on. All are masked at once: each search for secrets costs more
+    /// than a short line is long.
     fn tell(&mut self, heard: &mut dyn FnMut(Sign<'_>)) {
         for line in fit(&String::from_utf8_lossy(&self.line)).split('\n') {
             heard(Sign::Line(line.trim()));
@@ -229,8 +230,8 @@ impl Complaints {
 mod tests {
     use super::*;
 
-    /// The lines that are told of what comes in these pieces.
-    fn told(pieces: &[&str]) -> Vec<String> {
+    /// Returns the lines that are reported for these pieces.
+    fn reported_lines(pieces: &[&str]) -> Vec<String> {
         let mut lines = Vec::new();
         let mut complaints = Complaints::default();
         for piece in pieces {
@@ -243,17 +244,20 @@ mod tests {
         lines
     }
 
-    /// LOA-SEC-1: a line is told when it is whole, whatever it comes in, its secrets masked.
+    /// LOA-SEC-1: a line is reported when it is whole, in any pieces, with its secrets masked.
     #[test]
-    fn lines_are_told_whole_and_masked_however_they_come() {
-        assert_eq!(told(&["a\nb\nbegun"]), ["a", "b"]);
-        assert_eq!(told(&["be", "gun\nand", " on\n"]), ["begun", "and on"]);
-        assert_eq!(told(&["\u{1b}[31mred\u{1b}[0m\n"]), ["red"]);
-        let masked = told(&["one\npassword=hunter2hun", "ter2\ntwo\n"]);
+    fn lines_are_reported_whole_and_masked_in_any_pieces() {
+        assert_eq!(reported_lines(&["a\nb\nbegun"]), ["a", "b"]);
+        assert_eq!(
+            reported_lines(&["be", "gun\nand", " on\n"]),
+            ["begun", "and on"]
+        );
+        assert_eq!(reported_lines(&["\u{1b}[31mred\u{1b}[0m\n"]), ["red"]);
+        let masked = reported_lines(&["one\npassword=hunter2hun", "ter2\ntwo\n"]);
         assert_eq!(masked.len(), 3, "{masked:?}");
         assert!(!masked.concat().contains("hunter2"), "{masked:?}");
         let long = "x".repeat(3 * LONGEST_LINE);
-        let lines = told(&[&long]);
+        let lines = reported_lines(&[&long]);
         assert!(lines.len() >= 2, "a line without an end is life, too");
         assert!(lines.iter().all(|line| line.len() <= 2 * LONGEST_LINE));
     }

@@ -116,7 +116,7 @@ fn a_large_prompt_goes_through_standard_input_only() {
 
 /// CAL-ERR-1: a non-zero exit and a signal are E001, with the last words.
 #[test]
-fn a_crash_is_told_with_its_last_words() {
+fn a_crash_is_reported_with_its_last_words() {
     let scene = scene();
     let error = scene.failure("--crash 7");
     assert_eq!(error.code(), Some(ErrorCode::ExecutorCrash));
@@ -134,19 +134,22 @@ fn a_crash_is_told_with_its_last_words() {
     ));
 }
 
-/// LOA-SEC-1: what an executor says on standard error is masked before anybody sees it, and told behind
-/// what is wrong.
+/// LOA-SEC-1: an executor's standard error is masked before anyone sees it, and follows the
+/// description of the problem.
 #[test]
 fn secrets_in_last_words_are_masked() {
     let key = "AKIAQWERTYUIOPASDFGH";
     let error = scene().failure(&format!("--leak 'bad key {key}' --garbage"));
-    let told = error.to_string();
+    let message = error.to_string();
     assert!(
-        told.starts_with("`fake` gave an invalid answer: "),
-        "{told}"
+        message.starts_with("`fake` gave an invalid answer: "),
+        "{message}"
     );
-    let said = "; last output: bad key [secret: aws access key]";
-    assert!(told.ends_with(said) && !told.contains(key), "{told}");
+    let last_output = "; last output: bad key [secret: aws access key]";
+    assert!(
+        message.ends_with(last_output) && !message.contains(key),
+        "{message}"
+    );
 }
 
 /// LOA-SEC-1: nor does it matter where an executor says it, or how it ends.
@@ -170,9 +173,9 @@ fn foreign_words_in_any_error_are_masked_and_harmless() {
         ] {
             let error = scene.ask(&template, "x").unwrap_err();
             let source = std::error::Error::source(&error).map(ToString::to_string);
-            let told = format!("{error} {}", source.unwrap_or_default());
+            let message = format!("{error} {}", source.unwrap_or_default());
             assert!(!format!("{error:?}").contains(key), "{error:?}");
-            assert!(!told.contains(|c: char| c.is_control() || c == '\u{202e}'));
+            assert!(!message.contains(|c: char| c.is_control() || c == '\u{202e}'));
         }
     }
     let error = scene.ask(&format!("ask {key} {{promt}}"), "x").unwrap_err();
@@ -184,15 +187,15 @@ fn foreign_words_in_any_error_are_masked_and_harmless() {
 fn last_words_are_masked_before_they_are_cut() {
     let begin = ["-----BEGIN RSA ", "PRIVATE KEY-----\n"].concat();
     let body = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78L\n".repeat(100);
-    let told = last_words(format!("{begin}{body}\n\"no key\"\n").as_bytes());
-    assert!(!told.contains("MIIE"), "{told}");
-    assert!(told.ends_with("\"no key\""));
+    let message = last_words(format!("{begin}{body}\n\"no key\"\n").as_bytes());
+    assert!(!message.contains("MIIE"), "{message}");
+    assert!(message.ends_with("\"no key\""));
 
     let key = "AKIAQWERTYUIOPASDFGH";
     let rest = format!("{}\n", "x".repeat(63)).repeat(HEARD_COMPLAINT / 64);
     let cut = format!("{}\n{rest}", &key[10..]);
-    let told = last_words(&cut.as_bytes()[..HEARD_COMPLAINT]);
-    assert!(told.len() <= 4096 && told.starts_with("xxx"));
+    let message = last_words(&cut.as_bytes()[..HEARD_COMPLAINT]);
+    assert!(message.len() <= 4096 && message.starts_with("xxx"));
     let secrets = format!("{key}\n").repeat(HEARD_COMPLAINT / 21 + 1);
     let from = secrets.len() - HEARD_COMPLAINT;
     assert!(!last_words(&secrets.as_bytes()[from..]).contains("ASDFGH"));
@@ -240,7 +243,7 @@ fn silence_and_endless_talk_are_timeouts() {
     assert_eq!(error.code(), Some(ErrorCode::Timeout));
 }
 
-/// CAL-ERR-2: what had come by the deadline is handed over with the error, and is no answer.
+/// CAL-ERR-2: the text before the deadline comes with the error, and is no answer.
 #[test]
 fn text_that_came_before_the_deadline_is_not_lost() {
     let scene = scene();
@@ -380,7 +383,7 @@ fn what_an_executor_leaves_in_its_folder_is_removed() {
     assert!(!Path::new(&answer.summary).exists());
 }
 
-/// CAL-ERR-2: a grandchild that keeps standard output open holds up nobody.
+/// CAL-ERR-2: a grandchild that keeps standard output open delays no one.
 #[test]
 fn a_grandchild_does_not_delay_the_answer() {
     let scene = scene();

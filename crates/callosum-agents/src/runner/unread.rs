@@ -77,7 +77,7 @@ pub(super) fn without_output(
     Some(refused(executor, environment, fault, &reply.complaint))
 }
 
-/// Returns the error of a program of no known client that says what refused it.
+/// Returns the error of an unknown program, with the fault that it reports.
 pub(super) fn refused(
     executor: &Executor,
     environment: &[(OsString, OsString)],

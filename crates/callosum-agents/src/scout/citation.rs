@@ -9,7 +9,7 @@ use callosum_evidence::citation;
 /// The longest quote, in characters: enough for most declarations, short enough to list many.
 const LONGEST_QUOTE: usize = 88;
 
-/// Fewer characters than this say nothing about a line.
+/// Fewest characters that say something about a line.
 const SHORTEST_QUOTE: usize = 3;
 
 /// A place in the tree and the words that it quotes.
@@ -19,12 +19,13 @@ pub(super) struct Cited {
     path: String,
     /// The line, from 1.
     line: u32,
-    /// Words of that line.
+    /// Text of that line.
     pub(super) quote: String,
 }
 
 impl Cited {
-    /// Cites `line`, whose text is `text`; `None` if nothing of it can be quoted or the path cannot be written.
+    /// Cites `line`, whose text is `text`; `None` if no part of it can be quoted or the path cannot
+    /// be written.
     pub(super) fn of_line(path: &str, line: u32, text: &str) -> Option<Self> {
         Self::of_line_at_most(path, line, text, LONGEST_QUOTE)
     }
@@ -78,14 +79,14 @@ pub(super) fn is_citable(path: &str) -> bool {
     !path.is_empty() && !path.contains(|c: char| c.is_whitespace() || c == '`' || is_unsafe(c))
 }
 
-/// The part of a line that is quoted: free of control characters, and of backticks where a
-/// stretch without them says nearly as much.
+/// Returns the part of a line that is quoted: free of control characters, and of backticks if a
+/// stretch without them has nearly as much content.
 fn telling_part(text: &str, longest: usize) -> Option<&str> {
     let harmless = longest_of(text.split(is_unsafe))?;
     let whole = shorten(harmless, longest);
     let stretches = harmless.split('`').map(without_target);
     let plain = longest_of(stretches).map(|part| shorten(part, longest))?;
-    // A name that is linked stands between marks that only its target explains.
+    // A name with a link is between marks that only its target explains.
     let is_linked = harmless.contains("`]") && plain.contains(' ');
     let says_nearly_as_much = is_linked || plain.chars().count() * 4 >= whole.chars().count() * 3;
     let part = if whole.contains('`') && says_nearly_as_much {
@@ -98,8 +99,8 @@ fn telling_part(text: &str, longest: usize) -> Option<&str> {
     (letters >= SHORTEST_QUOTE && part.contains(char::is_alphanumeric)).then_some(part)
 }
 
-/// What stands between the target of a link whose words ended before this and a link that begins:
-/// `opens` of `][crate::Disk] opens [`.
+/// Returns the text between the target of a link whose words ended before this and a link that
+/// begins: `opens` of `][crate::Disk] opens [`.
 fn without_target(part: &str) -> &str {
     let part = part.trim_end_matches(['[', ' ']);
     let Some(rest) = part.strip_prefix(']') else {
@@ -172,8 +173,8 @@ pub(super) fn plain(text: &str, longest: usize) -> String {
 /// The longest description, in characters; a longer sentence is left out.
 const LONGEST_SENTENCE: usize = 240;
 
-/// A description from a foreign file, fit for one line of a digest: whole, or empty if it has more than
-/// [`LONGEST_SENTENCE`] characters. A sentence that is cut says something else.
+/// Returns a description from a foreign file, fit for one line of a digest: whole, or empty if it
+/// has more than [`LONGEST_SENTENCE`] characters. A cut sentence would have another meaning.
 pub(super) fn sentence(text: &str) -> String {
     let words = plain(text, LONGEST_SENTENCE);
     // What an outline gives may be cut already.

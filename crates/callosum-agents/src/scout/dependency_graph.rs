@@ -1,4 +1,4 @@
-//! [`Graph`]: who leans on whom, as numbers. Pure; it knows nothing of files.
+//! [`Graph`]: dependencies as numbers. Pure; it knows nothing of files.
 
 use std::collections::BTreeMap;
 
@@ -26,29 +26,29 @@ impl Graph {
         }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub(super) fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// What `node` leans on, with weights, in order of node.
+    /// Lists the nodes that `node` depends on, with weights, in order of node.
     pub(super) fn out(&self, node: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.out[node].iter().map(|(to, weight)| (*to, *weight))
     }
 
-    /// What leans on `node`, with weights, in order of node.
+    /// Lists the nodes that depend on `node`, with weights, in order of node.
     pub(super) fn into(&self, node: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.into[node]
             .iter()
             .map(|(from, weight)| (*from, *weight))
     }
 
-    /// How many nodes lean on `node`.
+    /// Returns the number of nodes that depend on `node`.
     pub(super) fn in_degree(&self, node: usize) -> usize {
         self.into[node].len()
     }
 
-    /// How many nodes `node` leans on.
+    /// Returns the number of nodes that `node` depends on.
     pub(super) fn out_degree(&self, node: usize) -> usize {
         self.out[node].len()
     }
@@ -165,7 +165,7 @@ impl<'a> Tarjan<'a> {
         }
     }
 
-    /// Numbers `node` and gives what is still to be visited from it.
+    /// Numbers `node` and returns the nodes that are still to be visited from it.
     fn enter(&mut self, node: usize) -> Vec<usize> {
         self.index[node] = Some(self.next_index);
         self.low[node] = self.next_index;

@@ -212,8 +212,8 @@ fn meant<'s>(declared: &'s [Symbol], import: &Import, name: &str) -> Option<&'s 
     })
 }
 
-/// Whether a function in what `method` calls its container is one of this type's: those of a
-/// module are of its own types, and of those outside of it where it has none of that name.
+/// Whether a function is a method of this type, by the name of its container: methods in a module
+/// belong to its own types, and to those outside of it if it has none of that name.
 fn is_method_of(file: &SurveyedFile, method: &Symbol, of: &Symbol) -> bool {
     if method.container.as_ref() != Some(&of.name) {
         return false;
@@ -229,8 +229,8 @@ fn is_method_of(file: &SurveyedFile, method: &Symbol, of: &Symbol) -> bool {
             })
 }
 
-/// The public functions of a type, as far as they stand in its own file; not those that every type
-/// has under a name of the language's.
+/// Returns the public functions of a type in its own file, without those that every type has under
+/// a name of the language's.
 pub(super) fn methods_of<'s>(file: &'s SurveyedFile, symbol: &Symbol) -> Vec<&'s Symbol> {
     let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
     let methods = file.outline.symbols.iter().filter(|method| {

@@ -1,10 +1,10 @@
-//! [`Role`]: what a file is there for, told by its path.
+//! [`Role`]: purpose of a file, derived from its path.
 
 use callosum_search::language::Language;
 
 use super::manifest;
 
-/// What a file is there for.
+/// Purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Role {
     /// Code of the product itself.
@@ -19,7 +19,7 @@ pub(super) enum Role {
     Tool,
     /// A manifest of a build tool.
     Manifest,
-    /// What a build server runs.
+    /// Commands of a build server.
     Ci,
     /// Text for people.
     Document,
@@ -51,7 +51,7 @@ impl Role {
         } else if has(&BUILT_FOLDERS) || is_made_by_name(&lower) {
             Self::Generated
         } else if lower.starts_with("jquery") && extension == "js" {
-            // Documentation tools put it beside every page.
+            // Documentation tools put it next to every page.
             Self::Vendored
         } else if is_ci(path) {
             Self::Ci
@@ -95,7 +95,7 @@ impl Role {
         )
     }
 
-    /// What files of this role are called.
+    /// Returns the name for files of this role.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Source => "source",
@@ -165,14 +165,14 @@ const ASSETS: [&str; 40] = [
     "tar", "jar", "class", "pyc", "so", "a", "o", "dll", "exe", "bin", "wasm", "map", "psd",
 ];
 
-/// Whether what stands in a folder is there for tests or measurements only.
+/// Whether a folder holds only tests or measurements.
 pub(super) fn is_for_tests(folder: &str) -> bool {
     folder
         .split('/')
         .any(|part| TEST_FOLDERS.contains(&part) || matches!(part, "bench" | "benches"))
 }
 
-/// Whether what is in a folder is beside the product: its tests, measurements and examples.
+/// Whether a folder is not part of the product: tests, measurements and examples.
 pub(super) fn is_aside(folder: &str) -> bool {
     let is_example = |part: &str| EXAMPLE_FOLDERS.contains(&part);
     is_for_tests(folder) || folder.split('/').any(is_example)
@@ -180,8 +180,8 @@ pub(super) fn is_aside(folder: &str) -> bool {
 
 const EXAMPLE_FOLDERS: [&str; 6] = ["example", "examples", "demo", "demos", "sample", "samples"];
 
-/// Whether code in a documentation folder is there for the documentation: in a compiled language
-/// it is rather a package of that name.
+/// Whether code in a documentation folder serves the documentation: in a compiled language it is
+/// rather a package of that name.
 fn is_script(language: Option<Language>) -> bool {
     matches!(language, Some(Language::Python | Language::JavaScript))
 }
@@ -286,8 +286,8 @@ fn is_tool_config(name: &str) -> bool {
     stem.ends_with(".config") || stem.ends_with("rc") && stem.starts_with('.') || stem == "gulpfile"
 }
 
-/// The line that says that a program wrote a text: one of the first, else the first of a text whose
-/// lines are too long for anybody.
+/// Finds the line that shows that a program wrote a text: one of the first that claims it, else the
+/// first line of a text whose lines are too long for people.
 pub(super) fn line_of_maker(text: &str) -> Option<u32> {
     let says_so = |line: &str| {
         let is_comment = ["//", "#", "/*", "*", "--", "<!--", ";"]

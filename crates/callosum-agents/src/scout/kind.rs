@@ -1,4 +1,4 @@
-//! [`Kind`]: which of the four questions is asked about a tree.
+//! [`Kind`]: one of the four questions about a tree.
 
 use std::{fmt, str::FromStr};
 
@@ -9,14 +9,14 @@ use super::report::UnknownSection;
 /// The four are the test cases of Seed CAL §9.4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// What is where, where it starts, and what matters most.
+    /// The layout, the entry points, and the most important parts.
     #[default]
     Scan,
-    /// Which part leans on which, and on what from outside.
+    /// The dependencies among the parts, and on packages from outside.
     Deps,
-    /// What the tests are, what they mention, and what they never mention.
+    /// The tests, the code that they mention, and the code that they never mention.
     Tests,
-    /// What the tree offers to others.
+    /// The interface of the tree for other code.
     Api,
 }
 

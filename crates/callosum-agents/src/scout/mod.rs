@@ -1,12 +1,12 @@
 //! Scout: the embedded executor, which reads a tree itself and needs no model.
 //!
-//! Start with [`Survey::read`], which gathers what a tree says of itself, and [`digest`], which
-//! writes one of four answers ([`Kind`]) from it. [`answer`] speaks the executors' protocol, so
-//! that scout runs as a subprocess like any other (`callosum executor run scout`).
+//! Start with [`Survey::read`], which collects the facts of a tree, and [`digest`], which writes one
+//! of four answers ([`Kind`]) from them. [`answer`] speaks the executors' protocol, so that scout
+//! runs as a subprocess like any other (`callosum executor run scout`).
 //!
-//! Every statement of a digest leans on a line of the tree and cites it; the same tree gives the
-//! same bytes. What is deliberately not here: understanding a prompt. Scout answers the kind that
-//! it is asked for, and says so.
+//! Every statement of a digest cites the line of the tree that supports it; the same tree gives the
+//! same bytes. Deliberately not here: understanding a prompt. Scout answers the requested kind, and
+//! nothing else.
 
 mod citation;
 mod dependency_graph;

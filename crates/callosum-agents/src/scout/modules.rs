@@ -11,8 +11,8 @@ use super::survey::{Survey, file::SurveyedFile};
 /// A part of the product's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Module {
-    /// A path from the root: of a folder with a slash at the end; of a file; `x.*` for the files
-    /// of that stem; `x/*` for what is left of a folder whose main files are parts of their own.
+    /// A path from the root: of a folder with a slash at the end; of a file; `x.*` for the files of
+    /// that stem; `x/*` for the rest of a folder whose main files are parts of their own.
     pub(super) name: String,
     /// Its files, by their place in the survey, in order.
     pub(super) files: Vec<usize>,
@@ -58,7 +58,7 @@ pub(super) fn modules(survey: &Survey, most: usize) -> Vec<Module> {
     modules
 }
 
-/// Which module each file of the survey belongs to.
+/// Returns the module of each file of the survey.
 pub(super) fn module_of_file(modules: &[Module], files: usize) -> Vec<Option<usize>> {
     let mut of_file = vec![None; files];
     for (at, module) in modules.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn module_of_file(modules: &[Module], files: usize) -> Vec<Option<usi
 
 /// A part on the way to becoming a module.
 struct Part {
-    /// What the keys of all its files begin with.
+    /// Common start of the keys of all its files.
     prefix: String,
     files: Vec<usize>,
     /// Whether it is not to be split further.
@@ -88,9 +88,9 @@ impl Part {
             .sum()
     }
 
-    /// The part in finer ones, at most `room` of them; `None` where it cannot be split so.
+    /// Splits the part in finer ones, at most `room` of them; `None` if it cannot be split so.
     ///
-    /// Where its files are too many, the longest become parts of their own and the others stay
+    /// If its files are too many, the longest become parts of their own and the others stay
     /// together.
     fn split(&self, survey: &Survey, room: usize) -> Option<Vec<Part>> {
         let mut below: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -176,8 +176,8 @@ fn joined(prefix: &str, name: &str) -> String {
     }
 }
 
-/// What a file belongs to: its path without its ending, and without a name that stands for its
-/// folder.
+/// Returns the key by which a file is grouped: its path without its ending, and without a name that
+/// means its folder.
 fn key(file: &SurveyedFile) -> String {
     let path = &file.path;
     let stem = path

@@ -1,15 +1,15 @@
-//! [`Progress`]: what scout is doing right now, for whoever waits.
+//! [`Progress`]: scout's current activity, for the caller that waits.
 
 use serde::{Deserialize, Serialize};
 
 /// One line of progress, as it is written to stderr while scout works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// What is being done.
+    /// The current phase.
     pub phase: Phase,
-    /// How many files have been read.
+    /// Number of files that were read.
     pub files_read: usize,
-    /// How many files there are to read; 0 while they are being listed.
+    /// Number of files to read; 0 while they are being listed.
     pub files_total: usize,
 }
 
@@ -28,7 +28,7 @@ pub enum Phase {
 }
 
 impl Progress {
-    /// Reads a line of an executor's stderr; `None` where it is something else.
+    /// Reads a line of an executor's stderr; `None` if it is something else.
     pub fn parse(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }

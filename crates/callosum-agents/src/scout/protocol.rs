@@ -21,10 +21,10 @@ use super::{
 /// Answers one request.
 ///
 /// `ping` and `capabilities` are the handshake's; any other prompt is answered by the kind that
-/// `metadata.context` names (`scan` where it names none), about its `root`, else `root`, within
-/// its `paths` and `max_summary_bytes`. The same tree gives the same bytes.
+/// `metadata.context` names (`scan` if it names none), about its `root`, else `root`, within its
+/// `paths` and `max_summary_bytes`. The same tree gives the same bytes.
 ///
-/// Never fails: what goes wrong is an answer with `status: "error"` (§6.4).
+/// Never fails: an error is an answer with `status: "error"` (§6.4).
 pub fn answer(
     disk: &Disk,
     root: &Path,
@@ -63,7 +63,7 @@ fn capabilities() -> Value {
     })
 }
 
-/// Why a request gets no digest.
+/// Reason why a request gets no digest.
 #[derive(Debug, thiserror::Error)]
 enum ProtocolError {
     #[error("the request has no `prompt`")]
@@ -90,7 +90,7 @@ impl ProtocolError {
     }
 }
 
-/// What a request asks for.
+/// Parameters of a request.
 struct Wanted {
     kind: Kind,
     root: PathBuf,
@@ -200,15 +200,15 @@ mod tests {
         let folder = tree(&[("src/lib.rs", "//! Small.\npub fn f() {}\n")]);
         let context = json!({"kind": "api", "root": folder.path(), "paths": ["src"]});
         let request = json!({"prompt": "map it", "metadata": {"task_id": "t", "context": context}});
-        let said = ask(Path::new("/nowhere"), &request);
-        let bytes = said.to_string().into_bytes();
+        let reply = ask(Path::new("/nowhere"), &request);
+        let bytes = reply.to_string().into_bytes();
         let read = parse_answer(&bytes, Executor::embedded().capabilities).unwrap();
         assert!(read.summary.starts_with("# api"), "{}", read.summary);
-        assert_eq!(said["metadata"]["kind"], "api");
-        assert_eq!(said["metadata"]["token_method"], tokens::METHOD);
-        assert_eq!(said["metadata"]["files_read"], 1);
+        assert_eq!(reply["metadata"]["kind"], "api");
+        assert_eq!(reply["metadata"]["token_method"], tokens::METHOD);
+        assert_eq!(reply["metadata"]["files_read"], 1);
         let without = canonical::checksum_without(&bytes, "checksum", DuplicateKeys::Refused);
-        assert_eq!(said["checksum"], without.unwrap().to_string());
+        assert_eq!(reply["checksum"], without.unwrap().to_string());
     }
 
     /// CAL-EXE-1: the handshake's first two steps.
@@ -216,8 +216,8 @@ mod tests {
     fn ping_and_capabilities_are_answered_without_looking_at_the_tree() {
         let nowhere = Path::new("/nowhere/at/all");
         assert_eq!(ask(nowhere, &json!({"prompt": "ping"}))["summary"], "pong");
-        let said = ask(nowhere, &json!({"prompt": "capabilities"})).to_string();
-        let described = parse_capabilities(said.as_bytes()).unwrap();
+        let reply = ask(nowhere, &json!({"prompt": "capabilities"})).to_string();
+        let described = parse_capabilities(reply.as_bytes()).unwrap();
         assert_eq!(described.capabilities, Executor::embedded().capabilities);
     }
 
@@ -227,10 +227,10 @@ mod tests {
         let folder = tree(&[("a.py", "x = 1\n")]);
         let context = |context: Value| {
             let request = json!({"prompt": "p", "metadata": {"task_id": "t", "context": context}});
-            let said = ask(folder.path(), &request);
-            assert_eq!(said["status"], "error");
-            assert_eq!(said["task_id"], "t");
-            said["error"].as_str().unwrap().to_owned()
+            let reply = ask(folder.path(), &request);
+            assert_eq!(reply["status"], "error");
+            assert_eq!(reply["task_id"], "t");
+            reply["error"].as_str().unwrap().to_owned()
         };
         assert_eq!(
             context(json!({"kind": "poem"})),
@@ -251,10 +251,10 @@ mod tests {
     fn a_shorter_summary_can_be_asked_for() {
         let folder = tree(&[("a.py", "def f():\n    pass\n")]);
         let context = json!({"max_summary_bytes": 120});
-        let said = ask(
+        let reply = ask(
             folder.path(),
             &json!({"prompt": "p", "metadata": {"context": context}}),
         );
-        assert!(said["summary"].as_str().unwrap().len() <= 120);
+        assert!(reply["summary"].as_str().unwrap().len() <= 120);
     }
 }

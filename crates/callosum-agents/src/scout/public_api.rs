@@ -22,15 +22,15 @@ use super::{
 /// A module as others see it.
 #[derive(Clone, Debug)]
 pub(super) struct Facade<'s> {
-    /// How others name it: `serde::de`, `flask.views`, a folder, a header.
+    /// Its name for other code: `serde::de`, `flask.views`, a folder, a header.
     pub(super) name: String,
-    /// The file that stands for it.
+    /// The file that represents it.
     pub(super) file: usize,
     /// Whether others meet it first: a crate's root, a package's entry.
     pub(super) is_root: bool,
-    /// What declares it, where it is only a part of its file: `pub mod inner { … }`.
+    /// Its declaration, if it is only a part of its file: `pub mod inner { … }`.
     pub(super) module: Option<&'s Symbol>,
-    /// What it offers, and the file that declares each.
+    /// Its public symbols, and the file that declares each.
     pub(super) symbols: Vec<(usize, &'s Symbol)>,
     /// The names that it re-exports and the outline of no file declares.
     pub(super) passed: Vec<ReExport<'s>>,
@@ -39,13 +39,14 @@ pub(super) struct Facade<'s> {
 /// The public and internal parts of a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Surface<'s> {
-    /// The modules as others see them, in order of path; each declaration appears once, where it is met first.
+    /// The modules as other code sees them, in order of path; each declaration appears once, at its
+    /// first occurrence.
     pub(super) facades: Vec<Facade<'s>>,
     /// The files with public declarations that no package's entry leads to.
     pub(super) internal: Vec<usize>,
 }
 
-/// Reads what a tree offers to code outside of it.
+/// Collects the interface of a tree for code outside of it.
 pub(super) fn surface(survey: &Survey) -> Surface<'_> {
     let mut collected = Collected {
         survey,
@@ -69,7 +70,7 @@ pub(super) fn surface(survey: &Survey) -> Surface<'_> {
     }
 }
 
-/// A module with a body: how others name it, its file, its declaration, and what it holds.
+/// A module with a body: its name for other code, its file, its declaration, and its content.
 type Part<'s> = (String, usize, Option<&'s Symbol>, Vec<(usize, &'s Symbol)>);
 
 struct Collected<'s> {
@@ -117,8 +118,8 @@ impl<'s> Collected<'s> {
             .filter(|(_, file)| file.is_source())
     }
 
-    /// Adds a facade. What is declared once for each platform, or once for each set of arguments,
-    /// is offered once.
+    /// Adds a facade. A declaration that exists once for each platform, or once for each set of
+    /// arguments, is offered once.
     fn add(&mut self, name: String, file: usize, is_root: bool, symbols: Vec<(usize, &'s Symbol)>) {
         self.add_part(name, file, is_root, None, symbols);
     }
@@ -179,8 +180,8 @@ impl<'s> Collected<'s> {
         }
     }
 
-    /// Visits a module and those below it that are public; iterative, since modules may nest as
-    /// deep as somebody likes.
+    /// Visits a module and those below it that are public; iterative, since modules may nest to any
+    /// depth.
     fn rust_module(&mut self, root: usize, name: String, is_root: bool) {
         let mut to_visit = vec![(root, name, is_root)];
         while let Some((at, name, is_root)) = to_visit.pop() {
@@ -221,7 +222,7 @@ impl<'s> Collected<'s> {
         }
     }
 
-    /// What the modules with a body in a file declare, each under its own path.
+    /// Lists the declarations of the modules with a body in a file, each under its own path.
     fn modules_within(&mut self, name: &str, at: usize) -> Vec<Part<'s>> {
         let symbols = &self.survey.files[at].outline.symbols;
         let paths: BTreeSet<&str> = symbols

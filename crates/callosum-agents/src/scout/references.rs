@@ -1,9 +1,9 @@
-//! [`Mentions`]: which files name which declarations of the tree.
+//! [`Mentions`]: uses of the tree's declarations by its files.
 //!
 //! A name counts only if it can be followed to its declaration: through an import, a path, an
 //! imported module as receiver, or the package that files share. Functions of types are left out:
-//! only a type checker knows what a receiver is. What is counted is therefore a lower bound;
-//! [`Mentions::possible`] is the upper one, by spelling alone, for statements that nothing names a
+//! only a type checker knows what a receiver is. The counts are therefore a lower bound.
+//! [`Mentions::possible`] is the upper one, by spelling alone, for the claim that nothing names a
 //! declaration.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use super::{
     survey::{Survey, file::SurveyedFile, import_graph, names::NameUse},
 };
 
-/// Who names what.
+/// Uses of names by files.
 pub(super) struct Mentions<'s> {
     /// For each file, the names that it declares and other files use, with those files.
     files: Vec<BTreeMap<&'s str, BTreeSet<usize>>>,
@@ -111,8 +111,8 @@ impl<'s> Mentions<'s> {
             .collect()
     }
 
-    /// The declarations that a name may mean where it is mentioned in a file: what several files
-    /// declare, and what is reached in ways that are not followed here.
+    /// Returns the declarations that a name may mean in a file: those of several files with that
+    /// name, and those that are reached in ways that are not followed here.
     pub(super) fn possible(
         &self,
         name: &str,
@@ -204,8 +204,8 @@ fn method_names(survey: &Survey) -> BTreeMap<&str, usize> {
     methods
 }
 
-/// Whether code of another file can name a declaration at all. Of a C file that nobody includes,
-/// only functions can be meant elsewhere.
+/// Whether code of another file can name a declaration at all. In a C file that no other file
+/// includes, only functions can be used elsewhere.
 fn is_nameable(file: &SurveyedFile, symbol: &Symbol, is_included: bool) -> bool {
     match file.language {
         Some(Language::Rust) => {

@@ -1,8 +1,8 @@
-//! [`Page`]: sections of statements, and the choice of which of them fit a number of bytes.
+//! [`Page`]: sections of statements, and the choice of those that fit a number of bytes.
 //!
-//! Statements are admitted in the order in which they are offered. Each is written whole or not at all, its place first. A
-//! place is quoted and described once in a page: further statements about it name the place alone. If
-//! something is left out, the page says how much and how to see it.
+//! Statements are admitted in the order in which they are offered. Each is written whole or not at
+//! all, its place first. A place is quoted and described once in a page: further statements about
+//! it name the place alone. If something is left out, the page shows how much and how to see it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use std::{
 
 use super::citation::Cited;
 
-/// Kept free for the line that says how much a section or group leaves out.
+/// Bytes kept free for the line with the number of omitted items of a section or group.
 const ROOM_FOR_MORE: usize = 40;
 
 /// Statements for a reader, before it is known how many fit.
@@ -30,12 +30,12 @@ pub(super) struct Section {
     pub(super) id: &'static str,
     /// Its heading.
     pub(super) title: String,
-    /// How much of the page it may take before others have had theirs, in hundredths.
+    /// Its share of the page before other sections have had theirs, in hundredths.
     pub(super) share: usize,
-    /// What its groups are called when some are left out: "folders", "packages".
+    /// The name of its groups when some are left out: "folders", "packages".
     pub(super) unit: &'static str,
-    /// How many lines of each group are admitted together with its head; the others follow once
-    /// every group has had these.
+    /// Number of lines of each group that are admitted together with its head; the others follow
+    /// once every group has had these.
     pub(super) lines_at_first: usize,
     /// Its statements, what matters most first.
     pub(super) groups: Vec<Group>,
@@ -105,8 +105,8 @@ impl Statement {
         self
     }
 
-    /// Writes it on one line; `None` if nothing is left that the page has not said. Places in `quoted`
-    /// are not quoted again.
+    /// Writes it on one line; `None` if it has nothing that the page has not shown. Places in
+    /// `quoted` are not quoted again.
     fn write(&self, quoted: &BTreeSet<String>) -> Option<String> {
         let mut line = String::new();
         let mut is_new = false;
@@ -164,7 +164,7 @@ impl Statement {
 pub(super) struct Group {
     /// The statement that opens it.
     pub(super) head: Statement,
-    /// What belongs under it, what matters most first.
+    /// The statements under it, most important first.
     pub(super) lines: Vec<Statement>,
 }
 
@@ -234,16 +234,16 @@ impl Section {
 pub(super) struct Rendered {
     /// The page.
     pub(super) text: String,
-    /// How many statements were left out.
+    /// Number of statements that were left out.
     pub(super) left_out: usize,
 }
 
 impl Page {
     /// Writes the page in at most `limit` bytes.
     ///
-    /// Each section first takes its share; what some leave over goes to those that have more to
-    /// say, in proportion to their shares. The head is cut at a line where even it is too long.
-    /// A page that leaves something out ends with a line that says how to see it.
+    /// Each section first takes its share; the unused rest goes to those that have more statements,
+    /// in proportion to their shares. The head is cut at a line if even it is too long. A page that
+    /// leaves something out ends with a line about how to see it.
     pub(super) fn render(&self, limit: usize) -> Rendered {
         let whole = self.render_sections(limit);
         if whole.left_out == 0 {
@@ -324,7 +324,7 @@ fn write_all(head: &str, admissions: &[Admission<'_>]) -> Rendered {
     Rendered { text, left_out }
 }
 
-/// Bytes kept free for the line that says how to see what was left out.
+/// Bytes kept free for the line about how to see the omitted statements.
 const LONGEST_TAIL: usize = 128;
 
 /// A page with less room has no such line.
@@ -342,7 +342,7 @@ fn fitting_head(lines: &[String], limit: usize) -> String {
     head
 }
 
-/// How much of one section is admitted so far.
+/// Admitted part of one section so far.
 struct Admission<'a> {
     section: &'a Section,
     order: Vec<(usize, Option<usize>)>,
@@ -365,8 +365,8 @@ impl<'a> Admission<'a> {
         self.admitted == self.order.len()
     }
 
-    /// Admits what fits `allowance`; returns what it took of it. `quoted` are the places that the page
-    /// has quoted.
+    /// Admits what fits `allowance`; returns the bytes that it took. `quoted` are the places that
+    /// the page has quoted.
     fn take(&mut self, allowance: usize, quoted: &mut BTreeSet<String>) -> usize {
         let mut room = allowance;
         while let Some(&next) = self.order.get(self.admitted) {
@@ -463,7 +463,7 @@ impl<'a> Admission<'a> {
                     }
                 }
             }
-            // A head that nothing was to follow at once stands for its group alone.
+            // The head alone represents a group if no line was to follow it at once.
             if more > 0 && (shown > 0 || self.section.lines_at_first > 0) {
                 let _ = writeln!(text, "  - +{more} more");
             }
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_said_where_all_fits() {
+    fn everything_is_shown_if_it_fits() {
         let rendered = page(&[2, 1]).render(10_000);
         insta::assert_snapshot!(rendered.text, @r"
         # page

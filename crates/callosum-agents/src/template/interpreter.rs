@@ -52,8 +52,8 @@ const INTERPRETERS: &[&str] = &[
 /// Programs that take code in any of their arguments, or join these and hand them to a shell.
 const JOINERS: &[&str] = &["ssh", "mosh", "su", "runuser", "sed", "gsed", "nix-shell"];
 
-/// The same for names that are common as arguments too (`npm run watch`): they count only where
-/// they are what a command starts.
+/// The same for names that are common as arguments too (`npm run watch`): they count only as the
+/// program of a command.
 const INTERPRETERS_AS_PROGRAM: &[&str] = &["R"];
 const JOINERS_AS_PROGRAM: &[&str] = &["watch", "parallel", "script", "eval"];
 
@@ -138,14 +138,14 @@ fn is_among(name: &str, anywhere: &[&str], as_program: &[&str], is_program: bool
     anywhere.contains(&name) || (is_program && as_program.contains(&name))
 }
 
-/// What became of the words after a program.
+/// Result of reading the words after a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
     /// One with the placeholder would be run.
     Runs,
-    /// What is run stands at this place, and all that comes after are its arguments.
+    /// The program to run is at this place, and all words after it are its arguments.
     Settled(usize),
-    /// None of them says.
+    /// The words do not decide it.
     Open,
 }
 
@@ -194,7 +194,8 @@ fn takes_code(name: &str, option: &str) -> bool {
     }
 }
 
-/// Whether the word after an option is its value. Of a launcher's long options nobody knows.
+/// Whether the word after an option is its value. For a launcher's long options this is unknown, so
+/// it is assumed unless the option has a `=`.
 fn takes_value(name: &str, option: &str, is_launcher: bool) -> bool {
     if !is_short(option) {
         return is_launcher && option != "--" && !option.contains('=');
@@ -259,7 +260,7 @@ mod tests {
 
     /// CAL-COM-1: nor does it choose the program that another one starts.
     #[test]
-    fn what_is_started_stands_in_the_template() {
+    fn the_started_program_is_in_the_template() {
         for template in [
             "env A=1 timeout 5 sh {prompt}",
             "env python3 {prompt}",

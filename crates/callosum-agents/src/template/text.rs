@@ -13,7 +13,7 @@ const SELF: &str = "{self}";
 const SCHEMA: &str = "{schema}";
 const SCHEMA_FILE: &str = "{schema_file}";
 
-/// Longest argument in bytes: the system takes 128 KiB, of which one is its end mark.
+/// Longest argument in bytes: the system takes 128 KiB, including one byte for the end mark.
 pub const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// A command template, split into words.
@@ -23,7 +23,7 @@ pub struct Template {
     words: Vec<String>,
 }
 
-/// A program and what it is started with.
+/// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The program: a path, or a name to be looked up in `PATH`.
@@ -32,7 +32,7 @@ pub struct Command {
     pub arguments: Vec<OsString>,
 }
 
-/// What is put in the places of a client's template.
+/// Values for the placeholders of a client's template.
 #[derive(Clone, Copy, Debug)]
 pub struct Filling<'a> {
     /// This program.
@@ -45,7 +45,7 @@ pub struct Filling<'a> {
     pub schema_file: &'a Path,
 }
 
-/// Why a template cannot be used, or not with this prompt.
+/// Reason why a template cannot be used, or not with this prompt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// There is nothing in it.
@@ -65,7 +65,7 @@ pub enum TemplateError {
     UnknownPlaceholder {
         /// The template.
         template: String,
-        /// What it names.
+        /// The name of the placeholder.
         placeholder: String,
     },
     /// The prompt would decide which program runs.
@@ -95,7 +95,7 @@ pub enum TemplateError {
     PromptTooLong {
         /// The template.
         template: String,
-        /// Length of the word that the prompt stands in.
+        /// Length of the word that contains the prompt.
         bytes: usize,
     },
     /// The prompt holds a NUL byte, which no argument can.
@@ -105,7 +105,7 @@ pub enum TemplateError {
     PromptWithNul {
         /// The template.
         template: String,
-        /// Where in the prompt.
+        /// Offset in the prompt.
         at: usize,
     },
 }
@@ -193,7 +193,7 @@ impl Template {
             .collect()
     }
 
-    /// The program with what it takes to start it, and without any argument of its own.
+    /// Returns the program with what it takes to start it, without arguments of its own.
     pub fn program_alone(&self, self_program: &Path) -> Command {
         let mut words = self.words[..self.program_words()].iter().map(|word| {
             fill_word(
@@ -212,7 +212,7 @@ impl Template {
         }
     }
 
-    /// How many words name the program: one, or an interpreter and a file.
+    /// Returns the number of words that name the program: one, or an interpreter and a file.
     fn program_words(&self) -> usize {
         let second = self.words.get(1);
         let is_file = second.is_some_and(|word| word.contains('/') && !word.starts_with('-'));
@@ -221,8 +221,8 @@ impl Template {
 
     /// Fills the template in.
     ///
-    /// A prompt that begins with `-` gets a blank before it where it stands at the beginning of a
-    /// word, so that no program takes it for an option.
+    /// A prompt that begins with `-` gets a blank before it if it is at the beginning of a word, so
+    /// that no program takes it for an option.
     pub fn fill(&self, self_program: &Path, prompt: &str) -> Result<Command, TemplateError> {
         self.fill_for_client(&Filling {
             self_program,
@@ -383,7 +383,7 @@ mod tests {
     }
 
     proptest! {
-        /// CAL-COM-1: whatever the prompt, the words stay those of the template.
+        /// CAL-COM-1: for any prompt, the words stay those of the template.
         #[test]
         fn a_prompt_never_changes_the_number_of_words(prompt in "[^\0]{0,80}") {
             let words = filled("a -p \"{prompt}\" --last", &prompt);

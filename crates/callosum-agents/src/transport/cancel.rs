@@ -1,10 +1,10 @@
-//! A farewell: the process that speaks for us tells its server that nobody waits any more, before
-//! it is ended.
+//! Cancellation: before the process that speaks for us is ended, it notifies its server that no one
+//! waits any more.
 //!
-//! Protocols have a word for that, and a process that is killed cannot say it. So the controller
-//! holds the end of a named pipe in the run's own folder, which the process opens, and never writes
-//! anything: once the time is up, or someone cancelled, it closes its end, which the
-//! process sees at once. [`GRACE`] later it is ended in any case.
+//! Protocols have a message for that, and a killed process cannot send it. So the controller holds
+//! the end of a named pipe in the run's own folder, which the process opens, and never writes
+//! anything. Once the time is up, or someone cancels, it closes its end, which the process sees at
+//! once. [`GRACE`] later it is ended in any case.
 //!
 //! It is no socket, because a confined process can make none that has a path.
 
@@ -26,10 +26,10 @@ use tokio::{io::AsyncReadExt as _, net::unix::pipe::Receiver as Pipe};
 
 use crate::runner::{ExecutionEnvironment, RunError, Sign, Timeouts};
 
-/// How long the process may take over its farewell.
+/// Time that the process has to notify its server.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// How long of that it may wait for its server.
+/// Part of that time that it may wait for its server.
 pub(crate) const LEAVE_WITHIN: Duration = Duration::from_millis(300);
 
 /// The pipe's name in the run's own folder.
@@ -43,11 +43,11 @@ pub(super) struct CancelNotice {
     pub(super) path: PathBuf,
 }
 
-/// What the watch hears of.
+/// Events for the watching thread.
 enum News {
     /// The process gave a sign of life.
     Heard,
-    /// Somebody cancelled.
+    /// The caller canceled.
     Cancelled,
     /// The process has ended.
     Over,
@@ -61,8 +61,9 @@ impl CancelNotice {
         Some(Self { pipe, path })
     }
 
-    /// Has a process run by `run`, within what it is handed, to its end. Says besides for what reason
-    /// it was told to take its leave, if it was. Fails if the system gives no thread to watch it.
+    /// Runs a process with `run`, in the surroundings that it passes, to its end. Also returns the
+    /// reason for which the process got notice to leave, if it did. Fails if the system gives no
+    /// thread to watch it.
     pub(super) fn attend(
         self,
         surroundings: &ExecutionEnvironment,
@@ -114,8 +115,8 @@ impl CancelNotice {
         })
     }
 
-    /// Closes the pipe for the first reason that comes up, and ends the process where that does
-    /// not do it.
+    /// Closes the pipe for the first reason that comes up, and ends the process if that is not
+    /// enough.
     fn watch(
         self,
         news: &Receiver<News>,
@@ -164,7 +165,7 @@ impl CancelNotice {
 }
 
 fn pass_cancel_on(cancel: &Cancel, over: &Cancel, news: &Sender<News>) {
-    // Where nobody can wait for it, the deadlines hold all the same.
+    // If this wait fails, the deadlines still apply.
     if cancel.wait_here_or(over).is_ok() && cancel.is_cancelled() {
         drop(news.send(News::Cancelled));
     }
@@ -210,8 +211,8 @@ mod tests {
         }
     }
 
-    /// CAL-ERR-2: each reason for a farewell is told as what it is, and a process that does not go
-    /// by itself is ended.
+    /// CAL-ERR-2: each reason for a cancellation is reported as what it is, and a process that does
+    /// not leave by itself is ended.
     #[test]
     fn a_farewell_has_a_reason_and_an_end() {
         let folder = tempfile::tempdir().unwrap();

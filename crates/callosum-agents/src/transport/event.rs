@@ -1,4 +1,4 @@
-//! [`Event`]: what the process that speaks for us tells while it does, a line of JSON each.
+//! [`Event`]: reports of the process that speaks for us, a line of JSON each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,28 +9,28 @@ use crate::{output_format::ErrorText, server_tool::ServerTool};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event {
-    /// Something came that says nothing but that the other side is there.
+    /// A sign that the other side is alive, without content.
     Life,
-    /// What is being done.
+    /// A current activity.
     Doing {
         /// In words.
         what: String,
     },
-    /// It is waited for before the other side is asked again; told once a wait.
+    /// A wait before the other side is asked again; sent once a wait.
     Waiting {
         /// For how long, and why, in words.
         what: String,
     },
-    /// The other side wrote what is no message of its protocol; told once.
+    /// Output of the other side that is no message of its protocol; sent once.
     Odd {
         /// The beginning of it.
         line: String,
     },
-    /// What goes with the question, for the answer's metadata.
+    /// Facts about the prompt, for the answer's metadata.
     Given {
-        /// How many tokens the whole prompt has, by estimate.
+        /// Tokens of the whole prompt, by estimate.
         prompt_tokens: u64,
-        /// What of the tree the model was shown.
+        /// Parts of the tree that the model was shown.
         shown: Map<String, Value>,
     },
     /// The next piece of the answer.
@@ -38,13 +38,13 @@ pub(crate) enum Event {
         /// The piece.
         text: String,
     },
-    /// What came of the answer until now was none of it: it begins anew.
+    /// The answer begins again: its text so far is discarded.
     Anew,
     /// Tokens as the other side counts them.
     Usage {
         /// All that was read.
         input: u64,
-        /// How much of that came from a cache.
+        /// Tokens of that which came from a cache.
         cached: u64,
         /// All that was written.
         output: u64,
@@ -54,24 +54,24 @@ pub(crate) enum Event {
         /// Its name.
         name: String,
     },
-    /// What it cost.
+    /// The cost.
     Cost {
         /// In US dollars.
         usd: f64,
     },
-    /// What was found without asking a model.
+    /// Results of a look at the server, without asking a model.
     Found {
-        /// The server's version, where it says one.
+        /// The server's version, if it reports one.
         version: Option<String>,
-        /// The names of what it offers.
+        /// The names of its models or tools.
         offers: Vec<String>,
-        /// Of a server of tools, what it tells of each.
+        /// The tools of a tool server.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ServerTool>,
     },
     /// A tool is being called, from now on.
     Calling,
-    /// What a tool answered.
+    /// A tool's answer.
     Called {
         /// Its texts.
         text: String,
@@ -80,7 +80,7 @@ pub(crate) enum Event {
         /// Whether it failed.
         is_error: bool,
     },
-    /// What a tool that the other side used itself gave back, where it does more than read.
+    /// The result of a tool that the other side used itself, if the tool does more than read.
     Used {
         /// Its text.
         text: String,
@@ -93,18 +93,18 @@ pub(crate) enum Event {
     TooMuch,
     /// There is no answer.
     Failed {
-        /// Why, in words.
+        /// The reason, in words.
         words: String,
         /// The status of the HTTP answer.
         status: Option<u64>,
         /// The other side's name for the kind of error.
         kind: Option<String>,
-        /// When it may be asked again, in words.
+        /// The time of the next try, in words.
         resets: Option<String>,
     },
 }
 
-/// Whom events are told to; the answer says whether anybody still listens.
+/// Receiver of events; it returns whether anyone still listens.
 pub(crate) type Tell<'t> = dyn FnMut(Event) -> bool + Send + 't;
 
 impl From<ErrorText> for Event {

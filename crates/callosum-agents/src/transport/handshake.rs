@@ -22,17 +22,17 @@ use crate::{
     server_tool::ServerTool,
 };
 
-/// Longest time that a server may take to say what it offers.
+/// Longest time for a server to list its models or tools.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// Longest time that one may take which must be started first, where its entry allows no shorter silence; a
+/// Longest time for a server that must be started first, if its entry allows no shorter silence; a
 /// runtime may have to be loaded.
 const START_WITHIN: Duration = Duration::from_secs(30);
 
 /// Most names that an error lists.
 const MOST_LISTED: usize = 8;
 
-/// What was found.
+/// Result of a look at the server.
 struct HandshakeResult {
     version: Option<String>,
     offers: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) fn handshake(
     }
 }
 
-/// Asks whether its server is there: the health check. Says how long it took.
+/// Asks whether its server is there: the health check. Returns the time that it took.
 pub(crate) fn ping(
     transport: Transport,
     executor: &Executor,
@@ -81,7 +81,8 @@ pub(crate) fn ping(
     look(transport, executor, surroundings).map(|found| found.elapsed)
 }
 
-/// What its server offers, whatever the entry names; `within` is the longest that it may take.
+/// Returns what its server offers, regardless of what the entry names; `within` is the longest time
+/// for that.
 pub(crate) fn offers(
     transport: Transport,
     executor: &Executor,
@@ -138,7 +139,7 @@ fn found(
         quiet: within,
         total: Some(within),
     };
-    let told = have_asked(
+    let result = have_asked(
         transport,
         want,
         executor,
@@ -146,17 +147,17 @@ fn found(
         patience,
         &mut |_| {},
     )?;
-    if let Some(complaint) = &told.hearing.failure {
+    if let Some(complaint) = &result.hearing.failure {
         return Err(failed(
             executor,
             surroundings,
             complaint.fault(),
-            &told.complaint,
+            &result.complaint,
             (None, Spent::default()),
         )
         .into());
     }
-    match told.found {
+    match result.found {
         Some(run_worker::ServerOffer {
             version,
             offers,
@@ -165,17 +166,18 @@ fn found(
             version,
             offers,
             tools,
-            elapsed: told.elapsed,
+            elapsed: result.elapsed,
         }),
         None => Err(RunError::Crashed {
             executor: executor.id.clone(),
-            ending: match told.ending {
-                // What ended well and told nothing is not what the entry should start.
+            ending: match result.ending {
+                // A program that ended well without a report is not the one that the entry should
+                // start.
                 Ending::Exited(0) => Ending::Exited(-1),
                 ending => ending,
             },
-            cause: cause_of(executor, &told.complaint),
-            complaint: told.complaint,
+            cause: cause_of(executor, &result.complaint),
+            complaint: result.complaint,
         }
         .into()),
     }
@@ -191,7 +193,7 @@ fn validate(
         Transport::OpenAi | Transport::Ollama | Transport::Callosum | Transport::Hosted => {
             executor.model.as_deref()
         }
-        // Its tools are called by what each is; nobody hands it a task.
+        // Its tools are called one by one; it takes no tasks.
         Transport::Mcp if executor.tool.is_none() => return Ok(()),
         Transport::Mcp => executor.tool.as_deref(),
         // An agent is what it is.
@@ -223,7 +225,7 @@ fn validate(
 mod tests {
     use super::*;
 
-    /// CAL-EXE-1: a server of which no tool is named offers what it offers.
+    /// CAL-EXE-1: a server without a named tool passes with any tools.
     #[test]
     fn a_server_of_tools_need_not_have_one_that_takes_tasks() {
         let executor = Executor::remote_tools("w", "http://127.0.0.1:1/mcp");
@@ -235,16 +237,16 @@ mod tests {
 
     /// CAL-EXE-1: a model that its server does not have is named, with those that it has.
     #[test]
-    fn a_model_that_is_not_there_is_told_with_those_that_are() {
+    fn a_missing_model_is_reported_with_the_existing_ones() {
         let executor = Executor::http("m", "http://127.0.0.1:1", "qwen3");
         let offers = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         let latest = offers(&["qwen3:latest"]);
         assert!(validate(Transport::Ollama, &executor, &latest).is_ok());
         assert!(validate(Transport::OpenAi, &executor, &latest).is_err());
         assert!(validate(Transport::OpenAi, &executor, &offers(&["a", "qwen3"])).is_ok());
-        let said = validate(Transport::OpenAi, &executor, &offers(&["a", "b"])).unwrap_err();
+        let fault = validate(Transport::OpenAi, &executor, &offers(&["a", "b"])).unwrap_err();
         assert_eq!(
-            said.to_string(),
+            fault.to_string(),
             "its server does not offer `qwen3`, but `a`, `b`"
         );
         let none = validate(Transport::OpenAi, &executor, &[]).unwrap_err();

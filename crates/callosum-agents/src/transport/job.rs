@@ -1,4 +1,4 @@
-//! [`Job`]: what the process that speaks for us is told, as one JSON document on standard input.
+//! [`Job`]: input of the process that speaks for us, as one JSON document on standard input.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -13,19 +13,19 @@ use crate::{client::Client, protocol::Request, registry::Executor, runner::Timeo
 /// It names the variable that holds a key, never the key: the process has it in its environment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// How it is reached.
+    /// The transport to use.
     pub(crate) transport: Transport,
-    /// What is wanted of it.
+    /// The wanted result.
     pub(crate) want: Want,
-    /// Where its server is.
+    /// Address of its server.
     pub(crate) endpoint: Option<String>,
     /// The model.
     pub(crate) model: Option<String>,
     /// The variable that holds the key.
     pub(crate) api_key_env: Option<String>,
-    /// How many tokens the model takes.
+    /// Context size of the model in tokens.
     pub(crate) context_tokens: Option<u64>,
-    /// The program that speaks the protocol, and its arguments, where there is one to be started.
+    /// The program that speaks the protocol, and its arguments, if one has to be started.
     pub(crate) command: Option<(OsString, Vec<OsString>)>,
     /// The tool that is called.
     pub(crate) tool: Option<String>,
@@ -33,9 +33,9 @@ pub(crate) struct Job {
     pub(crate) argument: Option<String>,
     /// The tree that is asked about.
     pub(crate) root: PathBuf,
-    /// How long it may take.
+    /// Its time limits.
     pub(crate) limits: Limits,
-    /// Where it hears that it is to take its leave.
+    /// Path of the pipe through which it learns that it has to leave.
     pub(crate) farewell: Option<PathBuf>,
     /// Whether the agent writes down only as it ends why its answer ended.
     pub(crate) tells_as_it_ends: bool,
@@ -43,19 +43,19 @@ pub(crate) struct Job {
     pub(crate) must_ask: bool,
 }
 
-/// How long a job may take; whoever gave it ends the process then.
+/// Time limits of a job; the controller ends the process after them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
     /// Longest silence, in milliseconds.
     pub(crate) quiet_ms: u64,
     /// Longest time in all, in milliseconds, if there is a bound.
     pub(crate) total_ms: Option<u64>,
-    /// How often a server that refuses for now is waited for.
+    /// Most waits for a server that refuses for now.
     pub(crate) waits: u32,
 }
 
 impl Limits {
-    /// The bounds that an executor is held to.
+    /// Returns the limits of an executor.
     pub(super) fn of(patience: Timeouts, waits: u32) -> Self {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
@@ -76,11 +76,11 @@ impl Limits {
     }
 }
 
-/// What is wanted of an executor.
+/// Wanted result of an executor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Want {
-    /// Whether it is there and what it offers, without asking a model.
+    /// Its existence and its offer, without asking a model.
     Look,
     /// A sign that its model is loaded: waits until there is one.
     Ready,

@@ -1,16 +1,18 @@
 //! Transports: executors that are reached otherwise than by a program with an answer on standard
 //! output.
 //!
-//! Whoever speaks a [`Transport`] is asked by a process of our own (`callosum executor run http`),
-//! which is started, watched and ended like any other executor: the deadlines, the cancellation and
-//! the bounds of [`runner`](crate::runner) hold without knowing of sockets, and a library that
-//! speaks to strangers does so outside of the controller. `job` is what that process is told,
-//! `event` what it tells, a line each; `asking`, `calling` and `handshake` are the controller's side,
-//! [`speak`] the other; `thoughts` is what of an answer is none. `relay` and `heard` are for those protocols of the other
-//! side that are spoken
-//! by a library, on a runtime: events as they come, and bytes as signs of life.
+//! A process of our own (`callosum executor run http`) speaks the [`Transport`]. It is started,
+//! watched and ended like any other executor. So the deadlines, the cancellation and the bounds of
+//! [`runner`](crate::runner) apply without knowledge of sockets, and a library that speaks to
+//! strangers does so outside of the controller.
 //!
-//! What is deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`, `acp`).
+//! `job` is the input of that process, `event` its output, a line each. The controller's side is in
+//! `run_worker`, `tool_call`, `handshake` and `cancel`, the other side in [`speak`].
+//! `strip_reasoning` removes thoughts from an answer. `runtime` and `output_reader` are for
+//! protocols that a library speaks on the other side, on a runtime: events as they come, and bytes
+//! as signs of life.
+//!
+//! Deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`, `acp`).
 
 pub(crate) mod cancel;
 mod event;

@@ -1,4 +1,4 @@
-//! [`Transport`]: how an executor is reached that is not simply a program.
+//! [`Transport`]: way to reach an executor that is not simply a program.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Transport {
     Ollama,
     /// Another Callosum's models over HTTP.
     Callosum,
-    /// What the provider speaks that the model's name begins with; only in builds that have it.
+    /// The protocol of the provider that the model's name begins with; only in builds that have it.
     Hosted,
     /// A tool of a server of the Model Context Protocol, on the server's standard input and output,
     /// or over HTTP.
@@ -36,7 +36,8 @@ impl Transport {
         Self::Acp,
     ];
 
-    /// How an entry says that it is reached; `None` for a program, and for what we do not speak.
+    /// Returns the transport that an entry names; `None` for a program, and for a protocol that we
+    /// do not speak.
     ///
     /// An entry of type `http` without a `protocol` speaks OpenAI's, one of type `mcp` MCP.
     pub fn of(executor: &Executor) -> Option<Self> {
@@ -52,12 +53,12 @@ impl Transport {
         self != Self::Hosted || cfg!(feature = "hosted")
     }
 
-    /// Whether it is what an entry of its type speaks that says nothing else.
+    /// Whether it is the default for an entry of its type.
     fn is_usual(self) -> bool {
         matches!(self, Self::OpenAi | Self::Mcp)
     }
 
-    /// The type that an entry of it has.
+    /// Returns the type of its entries.
     pub fn kind(self) -> Kind {
         match self {
             Self::OpenAi | Self::Ollama | Self::Callosum | Self::Hosted => Kind::Http,
@@ -66,7 +67,8 @@ impl Transport {
         }
     }
 
-    /// What our process is called that speaks it, where the entry's command may be another program.
+    /// Returns the name of our process that speaks it, if the entry's command may be another
+    /// program.
     pub(super) fn speaker(self) -> Option<&'static str> {
         match self {
             Self::OpenAi | Self::Ollama | Self::Callosum | Self::Hosted => None,

@@ -1,7 +1,7 @@
-//! [`ReadOutput`]: the output of whoever is spoken to, whose every byte is a sign of life, within bounds.
+//! [`ReadOutput`]: bounded output of the other side, in which every byte is a sign of life.
 //!
-//! Both protocols that are spoken over pipes have a JSON message on each line. What a program writes
-//! between them, such as warnings, is told once, and left to the reader of the messages to skip.
+//! Both protocols that are spoken over pipes have a JSON message on each line. Other output of a
+//! program, such as warnings, is reported once, and left to the reader of the messages to skip.
 
 use std::{
     io,
@@ -21,10 +21,11 @@ use crate::output_format::LARGEST_STREAM;
 /// Longest message, in bytes: an answer may have 4 MiB, and escapes.
 pub(crate) const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 
-/// How much of a line that is no message is kept, in bytes.
+/// Bytes that are kept of a line that is no message.
 const LONGEST_ODD: usize = 400;
 
-/// Reads from a program and tells that it lives, and what it wrote first that is no message.
+/// Reader of a program's output that reports signs of life, and the first output that is no
+/// message.
 pub(crate) struct ReadOutput<R> {
     from: R,
     tell: UnboundedSender<Event>,
@@ -76,7 +77,7 @@ impl<R> ReadOutput<R> {
     }
 }
 
-/// Whether a line is JSON as a message is, as far as there is of it.
+/// Whether a line may be a JSON message, as far as it has come.
 fn may_be_message(line: &[u8]) -> bool {
     (line.starts_with(b"{") || line.starts_with(b"["))
         // What is cut off may end within a character.
@@ -105,7 +106,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for ReadOutput<R> {
         } else {
             Event::TooMuch
         };
-        // Nobody listens any more once the job is done.
+        // No one listens any more once the job is done.
         drop(this.tell.send(event));
         if let Some(line) = this.odd(&buffer.filled()[before..]) {
             drop(this.tell.send(Event::Odd { line }));
@@ -118,7 +119,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for ReadOutput<R> {
 mod tests {
     use super::*;
 
-    /// CAL-COM-1: what is told of as no message is what cannot be one, however long it is.
+    /// CAL-COM-1: a line of any length is reported as no message only if it cannot be one.
     #[test]
     fn only_what_is_no_message_is_odd() {
         let long = |first: &str| format!("{first}{}", "x".repeat(2 * LONGEST_ODD));
@@ -131,7 +132,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0"}"#.to_owned(), false),
             (long(r#"{"jsonrpc":""#), false),
         ] {
-            let (tell, _told) = tokio::sync::mpsc::unbounded_channel();
+            let (tell, _reported) = tokio::sync::mpsc::unbounded_channel();
             let mut heard = ReadOutput::new(tokio::io::empty(), tell);
             let odd = heard.odd(format!("{line}\n").as_bytes());
             let begun = &line[..line.len().min(LONGEST_ODD)];

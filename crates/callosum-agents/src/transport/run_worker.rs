@@ -30,16 +30,16 @@ use crate::{
     template::{Command, Template},
 };
 
-/// How much is told of what an agent said last, in bytes.
+/// Bytes of an agent's last output that are reported.
 const LONGEST_SAID: usize = 300;
 
-/// How much is told of why a server has to be waited for, in bytes.
+/// Bytes that are reported of the reason for a wait for a server.
 const LONGEST_WAITING: usize = 240;
 
-/// How much of a line that is no message is told, in bytes.
+/// Bytes that are reported of a line that is no message.
 const LONGEST_ODD_LINE: usize = 120;
 
-/// Variables that say which certificates a machine believes.
+/// Variables that name the certificates that a machine trusts.
 const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// Has an executor asked once and judges its answer.
@@ -60,18 +60,18 @@ pub(crate) fn ask(
             .or(Some(DIALECT_TOTAL)),
     };
     let want = Want::Answer(request.clone());
-    let told = have_asked(transport, want, executor, surroundings, patience, heard)?;
-    let complaint = told.complaint;
-    let mut hearing = told.hearing;
+    let result = have_asked(transport, want, executor, surroundings, patience, heard)?;
+    let complaint = result.complaint;
+    let mut hearing = result.hearing;
     let transcript = surroundings.transcript.take();
-    if transcript.is_some() && told.unended {
+    if transcript.is_some() && result.unended {
         let words = "it continued after its answer and never reported why it had stopped";
         hearing
             .failure
             .get_or_insert_with(|| ErrorText::of_kind(CUT_OFF, words));
     }
     hearing.hold_against(Client::behind(executor), transcript);
-    let partial = told.partial;
+    let partial = result.partial;
     let spent = hearing.spent();
     match answer_in(&hearing.text) {
         Some(answer) => {
@@ -85,16 +85,19 @@ pub(crate) fn ask(
         }
         None => hearing.text.clear(),
     }
-    let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
-        let cut = matches!(fault, ClientError::CutStream { .. });
-        let partial = partial.filter(|_| cut);
-        failed(executor, surroundings, fault, &complaint, (partial, spent))
-    })?;
+    let answer = hearing
+        .conclude(result.ending, &complaint)
+        .map_err(|fault| {
+            let cut = matches!(fault, ClientError::CutStream { .. });
+            let partial = partial.filter(|_| cut);
+            failed(executor, surroundings, fault, &complaint, (partial, spent))
+        })?;
     let mut metadata = Map::new();
-    if !told.shown.is_empty() {
-        metadata.insert("shown".to_owned(), Value::Object(told.shown));
+    if !result.shown.is_empty() {
+        metadata.insert("shown".to_owned(), Value::Object(result.shown));
     }
-    let bytes = output_format::as_answer(transport.as_str(), told.prompt_tokens, answer, metadata);
+    let bytes =
+        output_format::as_answer(transport.as_str(), result.prompt_tokens, answer, metadata);
     parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
         executor: executor.id.clone(),
         source: Box::new(source),
@@ -103,40 +106,40 @@ pub(crate) fn ask(
     })
 }
 
-/// What was found where nobody was asked for an answer.
+/// Result of a look at the server, without a request for an answer.
 #[derive(Debug)]
 pub(super) struct ServerOffer {
-    /// The server's version, where it says one.
+    /// The server's version, if it reports one.
     pub(super) version: Option<String>,
-    /// The names of what it offers.
+    /// The names of its models or tools.
     pub(super) offers: Vec<String>,
-    /// Of a server of tools, what it tells of each.
+    /// The tools of a tool server.
     pub(super) tools: Vec<ServerTool>,
 }
 
-/// What was told of one job.
+/// Reports of one job.
 pub(super) struct JobResult {
-    /// What is known of the answer.
+    /// State of the answer.
     pub(super) hearing: StreamState,
-    /// What has come of an answer, whole or not.
+    /// Text of an answer so far, whole or not.
     partial: Option<String>,
-    /// What was found where nobody was asked for an answer.
+    /// The result of a look at the server.
     pub(super) found: Option<ServerOffer>,
     /// Whether a tool was being called.
     pub(super) begun: bool,
-    /// What a tool that was called answered.
+    /// The answer of a tool that was called.
     pub(super) called: Option<ToolAnswer>,
-    /// How many tokens the prompt has, by estimate.
+    /// Tokens of the prompt, by estimate.
     prompt_tokens: u64,
-    /// What of the tree the model was shown.
+    /// Parts of the tree that the model was shown.
     shown: Map<String, Value>,
     /// Whether the agent went on after its input had ended.
     unended: bool,
-    /// How the process ended.
+    /// The way in which the process ended.
     pub(super) ending: Ending,
-    /// What was said last on standard error.
+    /// The end of its standard error.
     pub(super) complaint: String,
-    /// How long it took.
+    /// The time that it took.
     pub(super) elapsed: std::time::Duration,
 }
 
@@ -192,7 +195,7 @@ pub(super) fn have_asked(
         .pass_environment
         .extend(passed.map(ToString::to_string));
     let mut ear = WorkerListener {
-        open_tools: OpenTools::told_to(surroundings.connections.pulse()),
+        open_tools: OpenTools::reporting_to(surroundings.connections.pulse()),
         ..WorkerListener::default()
     };
     let Some(farewell) = farewell else {
@@ -205,7 +208,7 @@ pub(super) fn have_asked(
             &mut ear,
             heard,
         )?;
-        return told(executor, ended, ear);
+        return conclude_job(executor, ended, ear);
     };
     let run = |held: &ExecutionEnvironment, patience, heard: &mut dyn FnMut(Sign<'_>)| {
         listen(&given, errand, held, &temporary, patience, &mut ear, heard)
@@ -220,10 +223,14 @@ pub(super) fn have_asked(
         run.ending = why;
     }
     let ended = judge_ending(executor, run, patience, &ear)?;
-    told(executor, ended, ear)
+    conclude_job(executor, ended, ear)
 }
 
-fn told(executor: &Executor, ended: Ended, mut ear: WorkerListener) -> Result<JobResult, RunError> {
+fn conclude_job(
+    executor: &Executor,
+    ended: Ended,
+    mut ear: WorkerListener,
+) -> Result<JobResult, RunError> {
     ear.finish();
     if ear.too_much {
         return Err(RunError::TooMuchOutput {
@@ -245,7 +252,7 @@ fn told(executor: &Executor, ended: Ended, mut ear: WorkerListener) -> Result<Jo
     })
 }
 
-/// The error that says why there is no answer.
+/// Returns the error with the reason why there is no answer.
 pub(super) fn failed(
     executor: &Executor,
     surroundings: &ExecutionEnvironment,
@@ -279,7 +286,7 @@ pub(super) fn failed(
     }
 }
 
-/// The fault of an agent that ended, with what it said last on standard error.
+/// Returns the fault of an agent that ended, with its last output on standard error.
 fn explained(fault: ClientError, executor: &Executor, complaint: &str) -> ClientError {
     match fault {
         ClientError::NotSpoken { words } if !complaint.trim().is_empty() => {
@@ -351,7 +358,7 @@ impl Listener for WorkerListener {
 }
 
 impl WorkerListener {
-    /// Passes on what is new of the answer. Thoughts before it are no part of it.
+    /// Passes the new part of the answer on. Thoughts before it are no part of it.
     fn pass_on(&mut self, heard: &mut dyn FnMut(Sign<'_>)) {
         let text = &self.hearing.text;
         if text.len() < self.passed_on {
@@ -485,9 +492,9 @@ mod tests {
         ear
     }
 
-    /// CAL-ERR-1: an answer is whole only where somebody said so.
+    /// CAL-ERR-1: an answer is whole only once its end was reported.
     #[test]
-    fn pieces_make_an_answer_once_its_end_was_told() {
+    fn pieces_make_an_answer_once_its_end_was_reported() {
         let mut lines = vec![
             json!({"event": "life"}),
             json!({"event": "text", "text": "a"}),

@@ -1,4 +1,4 @@
-//! [`relay`]: has work done on a runtime of its own, and its events told as they come.
+//! [`relay`]: runs work on a runtime of its own, and passes its events on as they come.
 
 use std::pin::pin;
 
@@ -10,9 +10,10 @@ use tokio::{
 use super::event::{Event, Tell};
 use crate::output_format::ErrorText;
 
-/// Does one job on this thread, and tells what happens; `tell` says whether anybody still listens.
+/// Does one job on this thread and reports its events; `tell` returns whether the receiver still
+/// listens.
 ///
-/// Returns once the work is done, nobody listens any more, or what was told is the last that is waited for.
+/// Returns once the work is done, no one listens any more, or the last awaited event was reported.
 pub(crate) fn relay<W>(
     tell: &mut Tell<'_>,
     is_last: impl Fn(&Event) -> bool,
@@ -49,9 +50,9 @@ where
     })
 }
 
-/// Tells something to whoever relays it.
+/// Sends an event to the relaying side.
 pub(crate) fn say(tell: &UnboundedSender<Event>, event: Event) {
-    // Nobody listens any more once the job is done.
+    // No one listens any more once the job is done.
     drop(tell.send(event));
 }
 
@@ -59,10 +60,10 @@ pub(crate) fn say(tell: &UnboundedSender<Event>, event: Event) {
 mod tests {
     use super::*;
 
-    /// CAL-ERR-3: what is told behind an answer is heard where the answer is not the last that is waited for.
+    /// CAL-ERR-3: an event after an answer is received if the answer is not the last awaited event.
     #[test]
-    fn what_comes_behind_an_answer_is_told_where_it_is_waited_for() {
-        let told = |is_last: fn(&Event) -> bool| {
+    fn events_after_an_answer_are_received_if_awaited() {
+        let events = |is_last: fn(&Event) -> bool| {
             let mut all = Vec::new();
             let mut tell = |event: Event| {
                 all.push(event);
@@ -77,8 +78,8 @@ mod tests {
             relay(&mut tell, is_last, work).unwrap();
             all
         };
-        assert_eq!(told(|_| false), [Event::Done, Event::Unended]);
+        assert_eq!(events(|_| false), [Event::Done, Event::Unended]);
         let is_done = |event: &Event| matches!(event, Event::Done);
-        assert_eq!(told(is_done), [Event::Done]);
+        assert_eq!(events(is_done), [Event::Done]);
     }
 }

@@ -1,18 +1,19 @@
-//! [`answer_in`]: what a model wrote, without the thoughts that some write before their answer.
+//! [`answer_in`]: text of a model without the thoughts that some write before their answer.
 
-/// What stands before thoughts.
+/// Mark before thoughts.
 pub(super) const OPEN: &str = "<think>";
 
-/// What stands after them.
+/// Mark after them.
 const CLOSE: &str = "</think>";
 
-/// What stands before and after lines that are quoted.
+/// Mark before and after quoted lines.
 const FENCE: &str = "```";
 
-/// The answer without the thoughts before it; nothing where these never end.
+/// Returns the answer without the thoughts before it; `None` if these never end.
 ///
-/// Where a server's template has written the opening tag itself, the thoughts begin without one, and their end
-/// is the first closing tag with which a line ends. One that is within a line or between fences is quoted.
+/// If a server's template has written the opening tag itself, the thoughts begin without one, and
+/// their end is the first closing tag at the end of a line. A tag within a line or between fences
+/// is quoted.
 pub(super) fn answer_in(text: &str) -> Option<&str> {
     if let Some(thinking) = text.trim_start().strip_prefix(OPEN) {
         let (_, answer) = thinking.split_once(CLOSE)?;

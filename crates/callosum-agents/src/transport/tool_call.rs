@@ -16,22 +16,22 @@ use crate::{
     sanitize::{fit, with_causes},
 };
 
-/// What a tool answered.
+/// A tool's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolAnswer {
     /// Its texts.
     pub text: String,
-    /// Its structured content, where it has any.
+    /// Its structured content, if it has any.
     pub structured: Option<Value>,
-    /// Whether the server says that the tool failed; its texts are why.
+    /// Whether the server reports that the tool failed; its texts give the reason.
     pub is_error: bool,
 }
 
-/// Why a call of a tool has no answer.
+/// Reason why a call of a tool has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub struct CallError {
-    /// What happened, in words; masked.
+    /// The error, in words; masked.
     pub words: String,
     /// Whether the tool may have been at work all the same.
     pub may_have_happened: bool,
@@ -39,10 +39,10 @@ pub struct CallError {
     pub took_too_long: bool,
 }
 
-/// Calls a tool of the server that `executor` is, with just these arguments.
+/// Calls a tool of the executor's server, with just these arguments.
 ///
-/// Takes as long as a task of the executor may at most, and `within` where that is shorter. Fails where
-/// there is no server, where it has no such tool, and where it refuses or does not answer.
+/// Takes at most as long as a task of the executor may, or `within` if that is shorter. Fails if
+/// there is no server, if it has no such tool, or if it refuses or does not answer.
 pub fn call_tool(
     executor: &Executor,
     tool: &str,
@@ -61,7 +61,7 @@ pub fn call_tool(
         ..executor.clone()
     };
     let want = Want::Call(arguments);
-    let told = have_asked(
+    let result = have_asked(
         Transport::Mcp,
         want,
         &called,
@@ -70,21 +70,21 @@ pub fn call_tool(
         &mut |_| {},
     )
     .map_err(|error| of_run(&error))?;
-    if let Some(answer) = told.called {
+    if let Some(answer) = result.called {
         return Ok(answer);
     }
-    let failure = told.hearing.failure.as_ref();
-    let words = match (failure, told.ending) {
+    let failure = result.hearing.failure.as_ref();
+    let words = match (failure, result.ending) {
         (Some(complaint), _) => fit(&complaint.words),
         (None, Ending::Exited(0)) => "its server did not answer".to_owned(),
-        (None, _) => format!("its server ended: {}", told.complaint),
+        (None, _) => format!("its server ended: {}", result.complaint),
     };
     // A refusal is an answer: the server says itself what became of the call.
     let refused = failure
         .is_some_and(|complaint| !matches!(complaint.kind.as_deref(), Some(CUT_OFF | UNREADABLE)));
     Err(CallError {
         words,
-        may_have_happened: told.begun && !refused,
+        may_have_happened: result.begun && !refused,
         took_too_long: false,
     })
 }

@@ -11,29 +11,29 @@ use crate::{
     mcp,
 };
 
-/// What the process has at hand.
+/// Resources of the process.
 #[derive(Debug)]
 pub struct WorkerContext<'m> {
     /// The disk.
     pub disk: &'m Disk,
-    /// Its environment, where a key may be.
+    /// Its environment, which may hold a key.
     pub environment: &'m [(OsString, OsString)],
 }
 
-/// Why nothing was told.
+/// Reason why a job had no reports.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// What came on standard input is no job.
+    /// The standard input is no job.
     #[error("cannot read the job on standard input")]
     Unreadable(#[from] serde_json::Error),
-    /// Nobody listens any more.
+    /// No one listens any more.
     #[error("cannot write the events")]
     Unheard(#[from] std::io::Error),
 }
 
-/// Does one job, and tells its events as lines to `out`.
+/// Does one job, and writes its events as lines to `out`.
 ///
-/// A failure of whoever is asked is an event, not an error.
+/// A failure of the other side is an event, not an error.
 pub fn speak(
     job: &[u8],
     means: &WorkerContext<'_>,

@@ -1,9 +1,9 @@
-//! How an answer ends: whole, cut, refused, failed, too long.
+//! Endings of an answer: whole, cut, refused, failed, too long.
 
 use super::*;
 
-/// CAL-COM-1, CAL-ERR-1: what was said before a tool is no answer where nothing comes after it either; where
-/// the tool was refused by us, it is told which, and asking again would not help.
+/// CAL-COM-1, CAL-ERR-1: text before a tool call is no answer if no text follows. If we refused the
+/// tool, the error names it, and asking again would not help.
 #[test]
 fn words_before_a_tool_are_no_answer_where_it_ends_there() {
     let call = update(&json!({"sessionUpdate": "tool_call", "title": "ls"}));
@@ -14,14 +14,15 @@ fn words_before_a_tool_are_no_answer_where_it_ends_there() {
     let asks = asks_to_run("rm -rf build");
     for stopped in ["end_turn", "cancelled"] {
         let ended = ENDED.replace("end_turn", stopped);
-        for said in [
+        for chunks in [
             vec![],
             vec![chunk("Looking.")],
             vec![chunk("Looking."), call.clone()],
         ] {
             let mut lines = vec![HELLO.to_owned(), OPENED.to_owned()];
             lines.extend(
-                said.into_iter()
+                chunks
+                    .into_iter()
                     .chain([asks.clone(), chunk(" \n"), ended.clone()]),
             );
             let (_, _, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
@@ -86,25 +87,25 @@ fn a_message_that_goes_on_from_a_cut_one_is_no_answer() {
 /// CAL-ERR-1: an agent whose model's answers break off one after the other is ended; one whose model uses a tool in between
 /// is not.
 #[test]
-fn message_after_message_behind_a_cut_one_is_in_vain() {
-    let goes_on_in_vain = |tool_after: Option<usize>| {
+fn messages_after_a_cut_one_make_no_progress() {
+    let is_stalled = |tool_after: Option<usize>| {
         let mut session = Session::default();
         (0..6).any(|number| {
-            let told = json!({"update": {
+            let message = json!({"update": {
                 "sessionUpdate": "agent_message_chunk", "messageId": number.to_string(),
                 "content": {"type": "text", "text": "Half of it"},
             }});
-            assert!(session.take(&told));
+            assert!(session.take(&message));
             if tool_after.is_some_and(|after| number % after == after - 1) {
                 let tool = json!({"update": {"sessionUpdate": "tool_call", "toolCallId": "t"}});
                 assert!(session.take(&tool));
             }
-            session.goes_on_in_vain()
+            session.is_stalled()
         })
     };
-    assert!(goes_on_in_vain(None));
-    assert!(!goes_on_in_vain(Some(1)));
-    assert!(!goes_on_in_vain(Some(3)));
+    assert!(is_stalled(None));
+    assert!(!is_stalled(Some(1)));
+    assert!(!is_stalled(Some(3)));
 }
 
 /// CAL-ERR-1, CAL-ERR-3: Codex tells why a turn failed as a message like others, and ends the turn as usual; what it
@@ -124,7 +125,7 @@ fn a_turn_of_codex_that_failed_is_no_answer_and_one_that_was_asked_again_is() {
         }))
     };
     let failed = |words: &str| {
-        let told = json!({
+        let message = json!({
             "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words},
         });
         let lines = [
@@ -133,7 +134,7 @@ fn a_turn_of_codex_that_failed_is_no_answer_and_one_that_was_asked_again_is() {
             status("active"),
             say("1", "Half of it"),
             status("systemError"),
-            update(&told),
+            update(&message),
             ENDED.to_owned(),
         ];
         let (_, _, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
@@ -199,10 +200,10 @@ fn an_answer_that_is_cut_or_refused_is_paid_for() {
     }
 }
 
-/// CAL-ERR-1: each way of ending without an answer is told as what it is.
+/// CAL-ERR-1: each way of ending without an answer is reported as what it is.
 #[test]
 fn an_agent_without_an_answer_says_why() {
-    let told = |lines: &[&str]| {
+    let message = |lines: &[&str]| {
         let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
         match played(asked(), Path::new("/"), &lines.concat()).2 {
             Err(complaint) => complaint.fault().to_string(),
@@ -254,7 +255,7 @@ fn an_agent_without_an_answer_says_why() {
             "stopped at one of its own limits",
         ),
     ] {
-        let told = told(&lines);
-        assert!(told.contains(says), "{told}");
+        let message = message(&lines);
+        assert!(message.contains(says), "{message}");
     }
 }

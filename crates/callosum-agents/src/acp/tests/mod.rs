@@ -1,4 +1,4 @@
-//! Agents that are played: what they are told, what is told of them, and what an ending means.
+//! Simulated agents: what they receive, which events follow, and how endings are read.
 
 mod endings;
 mod recorded;
@@ -30,9 +30,9 @@ fn job(want: Want, root: &Path) -> Job {
     )
 }
 
-/// Plays an agent: says these lines, each answer among them once the request was heard that it is
-/// numbered for, and under that one's id; what follows the name of a session, once it was asked something
-/// there. Hands out what it heard.
+/// Plays an agent that writes these lines. It writes an answer once it has received the request
+/// with that number, under the id of that request. It writes what follows the name of a session
+/// once it was asked something there. Returns what it received.
 async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
     let (from, mut to) = split(agent);
     let (heard, mut hears) = watch::channel(Vec::<Value>::new());
@@ -40,11 +40,11 @@ async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
         let mut from = BufReader::new(from).lines();
         let mut all = Vec::new();
         while let Ok(Some(line)) = from.next_line().await {
-            let said: Value = serde_json::from_str(&line).unwrap();
-            if said["method"].is_string() && !said["id"].is_null() {
-                heard.send_modify(|ids| ids.push(said["id"].clone()));
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["method"].is_string() && !message["id"].is_null() {
+                heard.send_modify(|ids| ids.push(message["id"].clone()));
             }
-            all.push(said);
+            all.push(message);
         }
         all
     };
@@ -55,17 +55,17 @@ async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
             if is_open && hears.wait_for(|ids| ids.len() >= 3).await.is_err() {
                 break;
             }
-            if let Ok(mut said) = serde_json::from_str::<Value>(&line)
-                && said.get("method").is_none()
-                && let Some(number) = said["id"].as_u64()
+            if let Ok(mut message) = serde_json::from_str::<Value>(&line)
+                && message.get("method").is_none()
+                && let Some(number) = message["id"].as_u64()
             {
                 let number = usize::try_from(number).unwrap();
                 let Ok(ids) = hears.wait_for(|ids| ids.len() >= number).await else {
                     break;
                 };
                 is_open |= number == 2;
-                said["id"] = ids[number - 1].clone();
-                line = said.to_string();
+                message["id"] = ids[number - 1].clone();
+                line = message.to_string();
             }
             line.push('\n');
             if to.write_all(line.as_bytes()).await.is_err() {
@@ -77,27 +77,27 @@ async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
     tokio::join!(listens, says).0
 }
 
-/// What an agent that says these lines is told, and what is told of it.
+/// Returns what an agent that writes these lines receives, and which events follow.
 fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Result<(), ErrorText>) {
     let disk = Disk::real();
     let policy = Policy { disk: &disk, root };
     let job = job(want, root);
-    let (tell, mut told) = unbounded_channel();
+    let (tell, mut receiver) = unbounded_channel();
     let (ours, theirs) = duplex(1 << 14);
     let (from, to) = split(ours);
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    let (said, ended) = runtime.block_on(async {
+    let (received, ended) = runtime.block_on(async {
         tokio::join!(play(theirs, lines), converse(&job, &policy, from, to, tell))
     });
-    let events = std::iter::from_fn(|| told.try_recv().ok());
+    let events = std::iter::from_fn(|| receiver.try_recv().ok());
     let ended = ended.map_err(|failure| failure.complaint(None));
-    (said, events.collect(), ended)
+    (received, events.collect(), ended)
 }
 
-/// The text that stands once all of it was told.
+/// Returns the text that remains after all of these events.
 fn text_of(events: &[Event]) -> String {
     let mut text = String::new();
     for event in events {
@@ -203,8 +203,9 @@ fn chunk(text: &str) -> String {
     )
 }
 
-/// CAL-COM-1: methods, updates and lines that the protocol does not know are no failure: who asks is
-/// told that there is no such method, and nothing else is said to the agent.
+/// CAL-COM-1: methods, updates and lines that the protocol does not know are no failure. An agent
+/// that sends an unknown request gets the error that there is no such method, and nothing else is
+/// sent.
 #[test]
 fn what_the_protocol_does_not_know_is_passed_over() {
     let lines = [
@@ -221,7 +222,7 @@ fn what_the_protocol_does_not_know_is_passed_over() {
         &chunk("whole"),
         r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"input_tokens":4,"output_tokens":2}},"error":null}"#,
     ];
-    let (said, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+    let (received, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
     assert!(ended.is_ok(), "{ended:?}");
     assert_eq!(text_of(&events), "whole");
     let usage = Event::Usage {
@@ -234,8 +235,11 @@ fn what_the_protocol_does_not_know_is_passed_over() {
         line: "[INFO] ready".to_owned(),
     };
     assert_eq!(events.iter().filter(|it| **it == odd).count(), 1);
-    let errors: Vec<_> = said.iter().filter(|it| it["error"].is_object()).collect();
-    assert_eq!(errors.len(), 1, "{said:?}");
+    let errors: Vec<_> = received
+        .iter()
+        .filter(|it| it["error"].is_object())
+        .collect();
+    assert_eq!(errors.len(), 1, "{received:?}");
     assert_eq!(errors[0]["id"], "theirs");
     assert_eq!(errors[0]["error"]["code"], -32601);
 }
@@ -256,13 +260,15 @@ fn a_tool_that_was_refused_is_still_one() {
         &chunk("Done."),
         last,
     ];
-    let (said, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+    let (received, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
     assert!(ended.is_ok(), "{ended:?}");
     assert_eq!(text_of(&events), "Done.");
     let refused = json!({"outcome": {"outcome": "cancelled"}});
     assert!(
-        said.iter().any(|said| said["result"] == refused),
-        "{said:?}"
+        received
+            .iter()
+            .any(|received| received["result"] == refused),
+        "{received:?}"
     );
 }
 
@@ -326,8 +332,8 @@ fn a_number_of_tokens_that_cannot_be_is_not_reported() {
     }
 }
 
-/// CAL-ERR-1: an error is named by its status, where it has one, as its code or beside it, and by its words
-/// else; of a stack nobody hears.
+/// CAL-ERR-1: an error is named by its status, if it has one, as its code or next to it, and by its
+/// words otherwise. Stack traces are not reported.
 #[test]
 fn an_error_is_named_by_its_status() {
     let stack = "401 Incorrect API key provided: none\n    at APIError.generate (file:///a.js:1:2)\n    at b";
@@ -375,8 +381,8 @@ fn an_error_is_named_by_its_status() {
     ] {
         let last = json!({"jsonrpc": "2.0", "id": 3, "error": error}).to_string();
         let (_, _, ended) = played(asked(), Path::new("/"), &[HELLO, OPENED, &last].join("\n"));
-        let told = ended.unwrap_err().fault().to_string();
-        assert!(told.starts_with(says), "{error}: {told}");
-        assert!(!told.contains("a.js"), "{told}");
+        let message = ended.unwrap_err().fault().to_string();
+        assert!(message.starts_with(says), "{error}: {message}");
+        assert!(!message.contains("a.js"), "{message}");
     }
 }

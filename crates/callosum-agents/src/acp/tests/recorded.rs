@@ -32,7 +32,7 @@ fn recorded_conversations_are_answers() {
         ("claude", 25_122, 29),
         ("codex", 22_578, 22),
     ] {
-        let (said, events, ended) = played(asked(), Path::new("/"), &recorded(agent));
+        let (received, events, ended) = played(asked(), Path::new("/"), &recorded(agent));
         assert!(ended.is_ok(), "{agent}: {ended:?}");
         assert_eq!(text_of(&events), "All done.", "{agent}");
         assert!(events.contains(&Event::Done), "{agent}");
@@ -42,13 +42,16 @@ fn recorded_conversations_are_answers() {
             output,
         };
         assert!(events.contains(&usage), "{agent}: {events:?}");
-        let methods: Vec<_> = said
+        let methods: Vec<_> = received
             .iter()
-            .filter_map(|said| said["method"].as_str())
+            .filter_map(|received| received["method"].as_str())
             .collect();
         assert_eq!(methods, ["initialize", "session/new", "session/prompt"]);
         // What wanted to write was refused: no answer of ours allows anything.
-        for answer in said.iter().filter(|said| said["result"].is_object()) {
+        for answer in received
+            .iter()
+            .filter(|received| received["result"].is_object())
+        {
             let option = answer.pointer("/result/outcome/optionId");
             let option = option.and_then(Value::as_str).unwrap_or("reject");
             assert!(option.contains("reject"), "{agent}: {answer}");
@@ -57,7 +60,7 @@ fn recorded_conversations_are_answers() {
 }
 
 /// Whether the protocol's own types read it, and know each of its fields.
-fn is_understood<T: DeserializeOwned + Serialize>(said: &Value) {
+fn is_understood<T: DeserializeOwned + Serialize>(message: &Value) {
     fn has(whole: &Value, part: &Value) -> bool {
         match (whole, part) {
             (Value::Object(whole), Value::Object(part)) => part
@@ -69,31 +72,32 @@ fn is_understood<T: DeserializeOwned + Serialize>(said: &Value) {
             (whole, part) => whole == part,
         }
     }
-    let read: T = serde_json::from_value(said.clone()).unwrap_or_else(|e| panic!("{e}: {said}"));
+    let read: T =
+        serde_json::from_value(message.clone()).unwrap_or_else(|e| panic!("{e}: {message}"));
     let written = serde_json::to_value(read).unwrap();
-    assert!(has(&written, said), "{said} is read as {written}");
+    assert!(has(&written, message), "{message} is read as {written}");
 }
 
-/// CAL-COM-1: what is said to an agent is what the protocol's own types say, field by field.
+/// CAL-COM-1: messages to an agent match the protocol's own types, field by field.
 #[test]
-fn what_is_said_is_the_protocols() {
+fn messages_match_the_protocol() {
     for agent in ["gemini", "claude", "codex"] {
-        let (said, _, _) = played(asked(), Path::new("/"), &recorded(agent));
+        let (received, _, _) = played(asked(), Path::new("/"), &recorded(agent));
         let mut methods = 0;
-        for said in &said {
-            let params = &said["params"];
-            match said["method"].as_str() {
+        for received in &received {
+            let params = &received["params"];
+            match received["method"].as_str() {
                 Some("initialize") => is_understood::<InitializeRequest>(params),
                 Some("session/new") => is_understood::<NewSessionRequest>(params),
                 Some("session/prompt") => is_understood::<PromptRequest>(params),
                 Some(other) => panic!("{other}"),
-                None if said["result"]["content"].is_string() => {
-                    is_understood::<ReadTextFileResponse>(&said["result"]);
+                None if received["result"]["content"].is_string() => {
+                    is_understood::<ReadTextFileResponse>(&received["result"]);
                 }
-                None if said.get("error").is_some() => {}
-                None => is_understood::<RequestPermissionResponse>(&said["result"]),
+                None if received.get("error").is_some() => {}
+                None => is_understood::<RequestPermissionResponse>(&received["result"]),
             }
-            methods += usize::from(said["method"].is_string());
+            methods += usize::from(received["method"].is_string());
         }
         assert_eq!(methods, 3, "{agent}");
     }
@@ -114,8 +118,8 @@ fn what_agents_say_is_read_as_the_protocol_means_it() {
                 continue;
             };
             if message["method"] == "session/update" {
-                let told: SessionNotification = read(&message["params"]);
-                match told.update {
+                let notification: SessionNotification = read(&message["params"]);
+                match notification.update {
                     SessionUpdate::AgentMessageChunk(chunk) => {
                         if let ContentBlock::Text(more) = chunk.content {
                             text.push_str(&more.text);
@@ -132,8 +136,10 @@ fn what_agents_say_is_read_as_the_protocol_means_it() {
         let opened: NewSessionResponse = read(&answered[1]);
         let ended: PromptResponse = read(&answered[2]);
         assert_eq!(ended.stop_reason, StopReason::EndTurn, "{agent}");
-        let (said, events, _) = played(asked(), Path::new("/"), &lines);
-        let prompt = said.iter().find(|said| said["method"] == "session/prompt");
+        let (received, events, _) = played(asked(), Path::new("/"), &lines);
+        let prompt = received
+            .iter()
+            .find(|received| received["method"] == "session/prompt");
         let session = &prompt.unwrap()["params"]["sessionId"];
         assert_eq!(*session, opened.session_id.to_string(), "{agent}");
         assert_eq!(text_of(&events), text, "{agent}");
@@ -153,9 +159,9 @@ fn what_agents_say_is_read_as_the_protocol_means_it() {
 /// CAL-EXE-1: the handshake asks for no session.
 #[test]
 fn looking_shakes_hands_and_no_more() {
-    let (said, events, ended) = played(Want::Look, Path::new("/"), &recorded("codex"));
+    let (received, events, ended) = played(Want::Look, Path::new("/"), &recorded("codex"));
     assert!(ended.is_ok());
-    assert_eq!(said.len(), 1);
+    assert_eq!(received.len(), 1);
     assert!(events.contains(&Event::Found {
         version: Some("2.6.0".to_owned()),
         offers: vec!["@agentclientprotocol/codex-acp".to_owned()],

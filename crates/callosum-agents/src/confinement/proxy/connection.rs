@@ -1,4 +1,4 @@
-//! [`Connection`]: what is told of one that an executor asked for.
+//! [`Connection`]: report of a connection that an executor asked for.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -14,17 +14,17 @@ pub struct Connection {
     pub host: String,
     /// The port.
     pub port: u16,
-    /// What came of it.
+    /// Outcome.
     pub verdict: Verdict,
     /// Bytes that the executor sent.
     pub sent: u64,
     /// Bytes that it was sent.
     pub received: u64,
-    /// How long it was open.
+    /// Time that it was open.
     pub elapsed: Duration,
 }
 
-/// What came of a connection.
+/// Outcome of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The entry names the host, and it was reached.
@@ -35,50 +35,50 @@ pub enum Verdict {
     Failed(String),
 }
 
-/// Where connections are told. Clones tell the same place.
+/// Queue of reported connections. Clones share the queue.
 #[derive(Clone, Debug, Default)]
 pub struct Connections(Arc<Shared>);
 
-/// What clones have in common.
+/// State that clones share.
 #[derive(Debug, Default)]
 struct Shared {
-    told: Mutex<ConnectionQueue>,
+    queue: Mutex<ConnectionQueue>,
     changed: Condvar,
     pulse: Heartbeat,
 }
 
 #[derive(Debug, Default)]
 struct ConnectionQueue {
-    /// Those that nobody has taken.
+    /// Connections that were not taken yet.
     all: Vec<Connection>,
     is_over: bool,
 }
 
 impl Connections {
-    /// Tells one.
+    /// Reports a connection.
     pub fn tell(&self, connection: Connection) {
-        self.told().all.push(connection);
+        self.queue().all.push(connection);
         self.0.changed.notify_all();
     }
 
-    /// Hands over each connection when it is told, until [`end`](Self::end). For a thread of its own, beside which
-    /// nobody takes any.
+    /// Passes each connection to `seen` as it is reported, until [`end`](Self::end). For a thread
+    /// of its own; no other thread may take any in that time.
     pub fn watch(&self, mut seen: impl FnMut(&Connection)) {
         let mut next = 0;
-        let mut told = self.told();
+        let mut queue = self.queue();
         loop {
-            let new: Vec<Connection> = told.all.iter().skip(next).cloned().collect();
+            let new: Vec<Connection> = queue.all.iter().skip(next).cloned().collect();
             next += new.len();
-            let is_over = told.is_over;
-            drop(told);
+            let is_over = queue.is_over;
+            drop(queue);
             new.iter().for_each(&mut seen);
             if is_over {
                 return;
             }
-            told = self.told();
-            while told.all.len() <= next && !told.is_over {
-                let changed = self.0.changed.wait(told);
-                told = changed.unwrap_or_else(PoisonError::into_inner);
+            queue = self.queue();
+            while queue.all.len() <= next && !queue.is_over {
+                let changed = self.0.changed.wait(queue);
+                queue = changed.unwrap_or_else(PoisonError::into_inner);
             }
         }
     }
@@ -88,20 +88,20 @@ impl Connections {
         &self.0.pulse
     }
 
-    /// Says that no more are to be watched for.
+    /// Ends the reports: [`watch`](Self::watch) returns.
     pub fn end(&self) {
-        self.told().is_over = true;
+        self.queue().is_over = true;
         self.0.changed.notify_all();
     }
 
-    /// Those that were told since the last time, in the order of their ends.
+    /// Returns the connections reported since the last call, in the order of their ends.
     pub fn take(&self) -> Vec<Connection> {
-        std::mem::take(&mut self.told().all)
+        std::mem::take(&mut self.queue().all)
     }
 
-    fn told(&self) -> MutexGuard<'_, ConnectionQueue> {
-        // A list is whole whoever panicked beside it.
-        self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, ConnectionQueue> {
+        // The list is consistent even if another thread panicked.
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -115,7 +115,7 @@ impl Verdict {
         }
     }
 
-    /// Why not.
+    /// Returns the reason for a refusal or failure.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Allowed => None,

@@ -1,12 +1,12 @@
-//! The way out of a confined executor's network: to the hosts of its entry and nowhere else.
+//! Network access of a confined executor: to the hosts of its entry and nowhere else.
 //!
-//! Start with [`Proxy`], which serves the inner loopback from outside while an executor runs:
-//! programs that know what a proxy is ask it for a host ([`asked`]), and a port that the entry
-//! names of this machine's own loopback is there under its own number. [`rules`] decides, over
-//! names first and then over the addresses that they turn out to have. Each connection, allowed or
-//! not, is told ([`Connection`]).
+//! Start with [`Proxy`], which serves the inner loopback from outside while an executor runs.
+//! Programs that support proxies ask it for a host ([`request`]). A port of this machine's own
+//! loopback that the entry names is available under its own number. [`rules`] decides, first by
+//! name and then by the addresses that the name has. Each connection, allowed or not, is reported
+//! ([`Connection`]).
 //!
-//! What is deliberately not here: looking into what is sent. A host that takes anything takes it.
+//! Deliberately not here: inspection of the data. A host that accepts any data gets it.
 
 mod connection;
 mod request;

@@ -1,28 +1,28 @@
-//! [`ProxyRequest`]: what a program asks a proxy for. Pure: bytes in, a host out.
+//! [`ProxyRequest`]: request of a program to a proxy. Pure: bytes in, a host out.
 
 use super::super::policy::fit_host;
 
-/// Most bytes of what is asked, headers included.
+/// Most bytes of a request, headers included.
 pub(super) const LONGEST: usize = 16 * 1024;
 
-/// What a program asks a proxy for.
+/// Request of a program to a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProxyRequest {
     /// The host; an IPv6 address without brackets.
     pub(super) host: String,
     /// The port.
     pub(super) port: u16,
-    /// What is to be sent there first: a request without encryption, as a server takes it. Nothing
-    /// for `CONNECT`, which is answered first.
+    /// First bytes for the host: a request without encryption, as a server takes it. `None` for
+    /// `CONNECT`, which is answered first.
     pub(super) first: Option<Vec<u8>>,
 }
 
-/// What ends what is asked: the empty line.
+/// End of a request: the empty line.
 pub(super) const END: &[u8] = b"\r\n\r\n";
 
-/// Reads what is asked, up to its [`END`].
+/// Reads a request, up to its [`END`].
 ///
-/// `None` where it is neither `CONNECT host:port` nor a request for a whole `http://` address.
+/// `None` if it is neither `CONNECT host:port` nor a request for a whole `http://` address.
 pub(super) fn read(bytes: &[u8]) -> Option<ProxyRequest> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (line, headers) = text.split_once("\r\n")?;
@@ -105,7 +105,7 @@ mod tests {
         );
     }
 
-    /// The server that is asked gets the request, and a header says nothing of where it goes.
+    /// The target server gets the request, and no header reveals the route.
     #[test]
     fn a_request_without_encryption_is_passed_on_to_its_host() {
         assert_eq!(
@@ -149,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        /// CAL-SEC-1: whatever is asked, what comes of it is a host that could be named.
+        /// CAL-SEC-1: any bytes give a valid host or none.
         #[test]
         fn any_bytes_are_a_fit_host_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut line = b"CONNECT ".to_vec();

@@ -1,4 +1,4 @@
-//! [`Names`]: what addresses a host has.
+//! [`Names`]: resolver of host names.
 
 use std::{
     collections::BTreeMap,
@@ -6,13 +6,13 @@ use std::{
     net::{IpAddr, SocketAddr, ToSocketAddrs},
 };
 
-/// Who says what addresses a host has.
+/// Source of a host's addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Names {
-    /// This system, as its files and its name servers say.
+    /// This system, with its files and its name servers.
     #[default]
     System,
-    /// A list, and nobody else is asked.
+    /// A list, and no other source.
     Listed(BTreeMap<String, Vec<IpAddr>>),
 }
 

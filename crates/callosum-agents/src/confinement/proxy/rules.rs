@@ -4,24 +4,24 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::confinement::policy::{ANY, Whitelisted};
 
-/// Why a connection is not to be.
+/// Reason for denying a connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Denied {
     /// The entry does not name the host with this port.
     #[error("the entry does not name it under `network`")]
     NotNamed,
-    /// `*` stands for names, and this is an address.
+    /// `*` matches names, and this is an address.
     #[error("addresses must be listed explicitly")]
     BareAddress,
     /// A name led somewhere inside.
     #[error("its address is {address}, which is not public and not listed explicitly")]
     NotPublic {
-        /// Where it led.
+        /// The address of the name.
         address: IpAddr,
     },
 }
 
-/// Whether a host may be asked for at all, before anybody looks up what it is.
+/// Checks whether a program may ask for a host at all, before any lookup.
 ///
 /// Names are compared without regard to case and a final dot.
 pub(super) fn may_ask(named: &[Whitelisted], host: &str, port: u16) -> Result<(), Denied> {
@@ -37,7 +37,8 @@ pub(super) fn may_ask(named: &[Whitelisted], host: &str, port: u16) -> Result<()
     }
 }
 
-/// Those of a host's addresses that may be connected to, once [`may_ask`] has let it be asked for.
+/// Returns the addresses of a host that a program may connect to, once [`may_ask`] has allowed the
+/// host.
 ///
 /// Only public ones, unless the entry names the address itself: a name's owner decides where it
 /// leads, and must not decide that it leads into this machine or its network.
@@ -176,7 +177,7 @@ mod tests {
         }
     }
 
-    /// CAL-SEC-1: whoever owns a name cannot have it lead into the machine or its network.
+    /// CAL-SEC-1: the owner of a name cannot make it lead into the machine or its network.
     #[test]
     fn a_name_leads_to_public_addresses_only() {
         let inside = [
@@ -206,7 +207,7 @@ mod tests {
             let address: IpAddr = text.parse().unwrap();
             let found = may_reach(&entry, "a.example", &[(address, 443).into()]);
             assert_eq!(found, Err(Denied::NotPublic { address }), "{text}");
-            // Unless somebody said that very address.
+            // Unless the entry names that very address.
             let spelled = SocketAddr::from((address, 443)).to_string();
             let entry = named(&["a.example:443", &spelled]);
             let found = may_reach(&entry, "a.example", &[(address, 443).into()]);

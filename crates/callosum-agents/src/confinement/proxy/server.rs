@@ -1,7 +1,8 @@
-//! [`Proxy`]: accepts on the inner loopback, asks the rules, and passes bytes on.
+//! [`Proxy`]: accepts on the inner loopback, applies the rules, and forwards bytes.
 //!
-//! One thread accepts; each connection has two, one a direction. They are not waited for at the end:
-//! a name server may take its time. What they still have open is closed and told by who ends them.
+//! One thread accepts; each connection has two, one for each direction. No one waits for them at
+//! the end, since a name server may take its time. The thread that ends the proxy closes and
+//! reports the connections that are still open.
 
 use std::{
     collections::BTreeMap,
@@ -33,13 +34,13 @@ use crate::confinement::policy::Whitelisted;
 /// Most connections of one executor at once.
 const MOST_OPEN: usize = 128;
 
-/// Longest that a program may take to say which host it wants.
+/// Longest time for a program to name its host.
 const ASKING: Duration = Duration::from_secs(30);
 
 /// Longest that a host may take to accept.
 const CONNECTING: Duration = Duration::from_secs(20);
 
-/// The port of the inner loopback where the proxy is, unless the entry names that very port.
+/// The port of the proxy on the inner loopback, unless the entry names that very port.
 const PORT: u16 = 3128;
 
 /// The way out of one executor's network, for as long as it runs.
@@ -52,7 +53,7 @@ pub(in crate::confinement) struct Proxy {
     accepting: Option<JoinHandle<()>>,
 }
 
-/// What the threads of one proxy share.
+/// State that the threads of one proxy share.
 #[derive(Debug)]
 pub(super) struct Shared {
     named: Vec<Whitelisted>,
@@ -89,8 +90,8 @@ struct LiveState {
 }
 
 impl Proxy {
-    /// Opens a gate in a private folder and serves whoever comes through it. `connections` is told
-    /// of each connection once it has ended.
+    /// Opens a gate in a private folder and serves its connections. `connections` gets a report of
+    /// each connection after its end.
     pub(in crate::confinement) fn open(
         folder: &Path,
         named: Vec<Whitelisted>,
@@ -123,17 +124,17 @@ impl Proxy {
         Ok(proxy)
     }
 
-    /// What the keeper is to listen on.
+    /// Returns the addresses to listen on inside the sandbox.
     pub(in crate::confinement) fn listen(&self) -> Vec<SocketAddr> {
         self.listen.clone()
     }
 
-    /// Where it is to hand the listeners out.
+    /// Returns the path of the gate that receives the listeners.
     pub(in crate::confinement) fn gate(&self) -> &Path {
         &self.gate
     }
 
-    /// The variables that tell a program of it.
+    /// Returns the variables with which a program finds the proxy.
     pub(in crate::confinement) fn variables(&self) -> Vec<(&'static str, String)> {
         let url = format!("http://{}", self.listen[0]);
         let proxies = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
@@ -147,7 +148,7 @@ impl Proxy {
 }
 
 impl Drop for Proxy {
-    /// Closes what is open and tells of it.
+    /// Closes and reports open connections.
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(accepting) = self.accepting.take() {
@@ -234,7 +235,7 @@ impl Shared {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        // A table is whole whoever panicked beside it.
+        // The table is consistent even if another thread panicked.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -256,7 +257,7 @@ impl Shared {
         Some((number, live))
     }
 
-    /// Closes a connection and tells of it, once.
+    /// Closes and reports a connection, once.
     pub(super) fn end(&self, number: u64) {
         let Some(live) = self.open().all.remove(&number) else {
             return;
@@ -309,7 +310,7 @@ impl Shared {
         live.state().verdict = Some(verdict);
         match answer {
             Some((status, reason)) if fixed.is_none() => {
-                // A program that has gone need not be told.
+                // A program that has gone does not need the answer.
                 drop(refuse(&live.inner, status, &reason));
             }
             Some(_) => {}
@@ -362,7 +363,7 @@ impl Shared {
     }
 }
 
-/// Hands over the outer half of a connection and what comes first on either side.
+/// Sends the first bytes on either side, and stores the outer half of a connection.
 fn begin(live: &Live, asked: &ProxyRequest, mut outer: TcpStream) -> io::Result<()> {
     match &asked.first {
         None => (&live.inner).write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?,
@@ -375,9 +376,9 @@ fn begin(live: &Live, asked: &ProxyRequest, mut outer: TcpStream) -> io::Result<
     Ok(())
 }
 
-/// Hears which host is wanted; `None` where that makes no sense.
+/// Reads the request of a program; `None` if it is invalid.
 ///
-/// Read byte by byte: what follows is the program's own and goes to the host as it is.
+/// Read byte by byte: the bytes after it are the program's own and go to the host as they are.
 fn hear(mut inner: &TcpStream) -> io::Result<Option<ProxyRequest>> {
     let until = Instant::now() + ASKING;
     let mut heard = Vec::new();
@@ -410,7 +411,7 @@ fn refuse(mut inner: &TcpStream, status: &str, reason: &str) -> io::Result<()> {
 
 impl Live {
     fn state(&self) -> MutexGuard<'_, LiveState> {
-        // Its fields are whole whoever panicked beside it.
+        // The fields are consistent even if another thread panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -436,7 +437,8 @@ impl Live {
     }
 }
 
-/// Copies until the end of `from`, of which `to` is told, or until either breaks; `passed` hears of each piece.
+/// Copies until the end of `from`, which it passes on to `to`, or until either side fails; calls
+/// `passed` for each piece.
 fn copy(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64, passed: impl Fn()) {
     let mut buffer = vec![0; 32 * 1024];
     loop {

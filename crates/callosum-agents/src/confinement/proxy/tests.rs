@@ -1,4 +1,4 @@
-//! The proxy over loopback: what is asked inside, what reaches a server outside, and what is told.
+//! The proxy over loopback: requests inside, what reaches a server outside, and reports.
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +29,7 @@ fn server() -> (SocketAddr, thread::JoinHandle<String>) {
     (address, heard)
 }
 
-/// Asks for something; what was answered, and what is told of it.
+/// Sends a request; returns the answer and the report.
 fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Connection) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -53,7 +53,7 @@ fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Co
     let serving = thread::spawn(move || {
         shared.serve(&live, None);
         shared.end(number);
-        // Told once, whoever ends it again.
+        // A connection that is ended twice is reported once.
         shared.end(number);
     });
     client.write_all(asked.as_bytes()).unwrap();
@@ -61,13 +61,13 @@ fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Co
     let mut answer = String::new();
     client.read_to_string(&mut answer).unwrap();
     serving.join().unwrap();
-    let mut told = connections.take();
-    assert_eq!(told.len(), 1, "{told:?}");
-    let told = told.remove(0);
+    let mut report = connections.take();
+    assert_eq!(report.len(), 1, "{report:?}");
+    let report = report.remove(0);
     // What a host sends is life, and nothing else is.
     let lives = connections.pulse().last() > begun;
-    assert_eq!(lives, told.received > 0, "{told:?}");
-    (answer, told)
+    assert_eq!(lives, report.received > 0, "{report:?}");
+    (answer, report)
 }
 
 fn reason(connection: &Connection) -> String {
@@ -86,29 +86,32 @@ fn a_tunnel_to_a_named_host_carries_both_ways() {
     let named = [format!("models.example:{port}"), address.to_string()];
     let names = [("models.example", Ipv4Addr::LOCALHOST)];
     let asked = format!("CONNECT models.example:{port} HTTP/1.1\r\n\r\nhello");
-    let (answer, told) = ask(&named, &names, &asked);
+    let (answer, report) = ask(&named, &names, &asked);
     assert_eq!(answer, "HTTP/1.1 200 Connection established\r\n\r\nworld");
     assert_eq!(heard.join().unwrap(), "hello");
-    assert_eq!((told.host.as_str(), told.port), ("models.example", port));
-    assert_eq!(told.verdict, Verdict::Allowed);
-    assert_eq!((told.sent, told.received), (5, 5));
+    assert_eq!(
+        (report.host.as_str(), report.port),
+        ("models.example", port)
+    );
+    assert_eq!(report.verdict, Verdict::Allowed);
+    assert_eq!((report.sent, report.received), (5, 5));
 }
 
 #[test]
 fn a_request_without_encryption_is_rewritten_for_its_server() {
     let (address, heard) = server();
     let asked = format!("GET http://{address}/x HTTP/1.1\r\nHost: {address}\r\n\r\n");
-    let (answer, told) = ask(&[address.to_string()], &[], &asked);
+    let (answer, report) = ask(&[address.to_string()], &[], &asked);
     assert_eq!(answer, "world");
     let heard = heard.join().unwrap();
     assert!(heard.starts_with("GET /x HTTP/1.1\r\nHost: "), "{heard}");
-    assert_eq!((told.sent, told.received), (heard.len() as u64, 5));
+    assert_eq!((report.sent, report.received), (heard.len() as u64, 5));
 }
 
-/// CAL-SEC-1: what is not named is refused before anybody looks it up.
+/// CAL-SEC-1: a host that the entry does not name is refused before any lookup.
 #[test]
-fn a_host_that_is_not_named_is_refused_and_told() {
-    let (answer, told) = ask(
+fn a_host_that_is_not_named_is_refused_and_reported() {
+    let (answer, report) = ask(
         &["a.example:443".to_owned()],
         &[],
         "CONNECT evil.example:443 HTTP/1.1\r\n\r\n",
@@ -118,8 +121,8 @@ fn a_host_that_is_not_named_is_refused_and_told() {
         answer.ends_with("does not name it under `network`\n"),
         "{answer}"
     );
-    assert_eq!(told.host, "evil.example");
-    assert!(reason(&told).contains("does not name it"));
+    assert_eq!(report.host, "evil.example");
+    assert!(reason(&report).contains("does not name it"));
 }
 
 /// CAL-SEC-1: a name that leads into this machine is no way into it.
@@ -128,35 +131,35 @@ fn a_name_that_leads_inside_is_refused() {
     let (address, _) = server();
     let port = address.port();
     for named in ["*".to_owned(), format!("models.example:{port}")] {
-        let (_, told) = ask(
+        let (_, report) = ask(
             &[named],
             &[("models.example", Ipv4Addr::LOCALHOST)],
             &format!("CONNECT models.example:{port} HTTP/1.1\r\n\r\n"),
         );
-        assert!(reason(&told).contains("127.0.0.1, which is not public"));
+        assert!(reason(&report).contains("127.0.0.1, which is not public"));
     }
     let bare = format!("CONNECT {address} HTTP/1.1\r\n\r\n");
-    let (_, told) = ask(&["*".to_owned()], &[], &bare);
-    assert!(reason(&told).contains("must be listed explicitly"));
+    let (_, report) = ask(&["*".to_owned()], &[], &bare);
+    assert!(reason(&report).contains("must be listed explicitly"));
 }
 
 #[test]
-fn what_makes_no_sense_or_cannot_be_reached_is_told() {
+fn invalid_requests_and_unreachable_hosts_are_reported() {
     let nonsense = [
         "SSH-2.0-x\r\n\r\n".to_owned(),
         "CONNECT a".to_owned(),
         "x".repeat(16 * 1024),
     ];
     for asked in nonsense {
-        let (answer, told) = ask(&["*".to_owned()], &[], &asked);
+        let (answer, report) = ask(&["*".to_owned()], &[], &asked);
         assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
-        assert_eq!(reason(&told), "the request names no host");
+        assert_eq!(reason(&report), "the request names no host");
     }
-    let (answer, told) = ask(
+    let (answer, report) = ask(
         &["*".to_owned()],
         &[],
         "CONNECT nowhere.example:443 HTTP/1.1\r\n\r\n",
     );
     assert!(answer.starts_with("HTTP/1.1 502 Bad Gateway"), "{answer}");
-    assert!(matches!(told.verdict, Verdict::Failed(_)), "{told:?}");
+    assert!(matches!(report.verdict, Verdict::Failed(_)), "{report:?}");
 }

@@ -15,12 +15,12 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use super::request::LONGEST;
 
-/// Where the variables say that a proxy is.
+/// Address of the proxy that the variables name.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Upstream {
-    /// Its host and port; nothing where the value makes no sense, which is told when it is needed.
+    /// Its host and port; `None` if the value is invalid, which is reported on first use.
     place: Option<(String, u16)>,
-    /// What it is told of who asks.
+    /// Value of its authorization header.
     authorization: Option<String>,
     /// Hosts that are reached without it, as `NO_PROXY` lists them, in lower case.
     direct: Vec<String>,
@@ -36,14 +36,14 @@ impl fmt::Debug for Upstream {
 }
 
 impl Upstream {
-    /// Reads the variables: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not. `None` where none
-    /// of them names a proxy.
+    /// Reads the variables: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not. `None` if
+    /// they name no proxy.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let either = |name: &str| {
             let found = variable(name).or_else(|| variable(&name.to_ascii_lowercase()));
             found.filter(|value| !value.trim().is_empty())
         };
-        let said = either("HTTPS_PROXY").or_else(|| either("ALL_PROXY"))?;
+        let url = either("HTTPS_PROXY").or_else(|| either("ALL_PROXY"))?;
         let direct = either("NO_PROXY").unwrap_or_default();
         let direct = direct
             .split([',', ' '])
@@ -51,15 +51,15 @@ impl Upstream {
             .filter(|host| !host.is_empty());
         Some(Self {
             direct: direct.collect(),
-            ..Self::at(said.trim())
+            ..Self::at(url.trim())
         })
     }
 
-    fn at(said: &str) -> Self {
-        let rest = match said.split_once("://") {
+    fn at(url: &str) -> Self {
+        let rest = match url.split_once("://") {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
             Some(_) => return Self::default(),
-            None => said,
+            None => url,
         };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let (who, place) = match authority.rsplit_once('@') {
@@ -80,7 +80,7 @@ impl Upstream {
         }
     }
 
-    /// Whether a host is reached by way of it.
+    /// Whether connections to a host go through it.
     pub(super) fn leads_to(&self, host: &str) -> bool {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         if host == "localhost"
@@ -193,10 +193,10 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_read_as_programs_are_told_of_it() {
+    fn a_proxy_is_read_from_the_usual_variables() {
         assert_eq!(of(&[("NO_PROXY", "a")]), None);
         assert_eq!(of(&[("HTTPS_PROXY", " ")]), None);
-        for (said, place) in [
+        for (url, place) in [
             ("http://proxy.corp:3128/", Some(("proxy.corp", 3128))),
             ("proxy.corp:3128", Some(("proxy.corp", 3128))),
             ("HTTP://u:p@proxy.corp", Some(("proxy.corp", 80))),
@@ -205,9 +205,9 @@ mod tests {
             ("http://proxy:port", None),
             ("http://", None),
         ] {
-            let read = of(&[("https_proxy", said)]).unwrap().place;
+            let read = of(&[("https_proxy", url)]).unwrap().place;
             let read = read.as_ref().map(|(host, port)| (host.as_str(), *port));
-            assert_eq!(read, place, "{said}");
+            assert_eq!(read, place, "{url}");
         }
     }
 
@@ -241,7 +241,7 @@ mod tests {
 
     /// LOA-SEC-1: the password reaches the proxy and is not printed.
     #[test]
-    fn a_tunnel_is_asked_for_and_refusals_are_told() {
+    fn a_tunnel_is_requested_and_refusals_are_reported() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let answers = thread::spawn(move || {
@@ -265,8 +265,8 @@ mod tests {
                 write!(stream, "HTTP/1.1 {answer}\r\nX: y\r\n\r\nworld").unwrap();
             }
         });
-        let said = format!("http://u:p%40ss@127.0.0.1:{port}");
-        let upstream = of(&[("HTTPS_PROXY", &said)]).unwrap();
+        let url = format!("http://u:p%40ss@127.0.0.1:{port}");
+        let upstream = of(&[("HTTPS_PROXY", &url)]).unwrap();
         let connect = || upstream.connect("api.example", 443, Duration::from_mins(1));
         let mut heard = String::new();
         connect().unwrap().read_to_string(&mut heard).unwrap();

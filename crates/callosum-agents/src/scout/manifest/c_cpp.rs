@@ -1,7 +1,7 @@
-//! What builds C and C++: CMake, Meson, Autotools, make, Conan, vcpkg.
+//! Build files of C and C++: CMake, Meson, Autotools, make, Conan, vcpkg.
 //!
-//! These are programs rather than data; only their literals are read, so the list of what they
-//! ask for is a lower bound.
+//! These are programs rather than data; only their literals are read, so the list of dependencies
+//! is a lower bound.
 
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use super::{
     place::{Lines, document, entry, table},
 };
 
-/// Reads one `Cargo.toml`. What it inherits is filled in by [`inherit`].
+/// Reads one `Cargo.toml`. Inherited values are filled in by [`inherit`].
 pub(super) fn read(path: &str, text: &str) -> Manifest {
     let mut manifest = Manifest::new(path, Ecosystem::Cargo);
     let Some(document) = document(text, &mut manifest) else {
@@ -41,7 +41,7 @@ fn package(root: &DeTable<'_>, lines: &Lines, text: &str) -> Option<Package> {
     })
 }
 
-/// The description with the line that its first word stands on: TOML drops the line break after an
+/// Returns the description with the line of its first word: TOML drops the line break after an
 /// opening `"""`.
 fn description(package: &DeTable<'_>, lines: &Lines, text: &str) -> Option<Placed> {
     let (_, value) = package
@@ -141,8 +141,8 @@ fn programs(root: &DeTable<'_>, lines: &Lines, manifest: &Manifest) -> Vec<Progr
     programs
 }
 
-/// Fills in what Cargo packages inherit from the nearest workspace above them: their version, and
-/// versions and places of what they ask for.
+/// Fills in the values that Cargo packages inherit from the nearest workspace above them: their
+/// version, and the versions and places of their dependencies.
 pub(in crate::scout) fn inherit(manifests: &mut [Manifest]) {
     let workspaces: BTreeMap<String, (Vec<Dependency>, Option<Placed>)> = manifests
         .iter()

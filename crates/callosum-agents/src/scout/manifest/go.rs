@@ -7,7 +7,7 @@ use super::{
     place::numbered,
 };
 
-/// Reads one `go.mod`. What is only needed by others (`// indirect`) is left out.
+/// Reads one `go.mod`. Indirect dependencies (`// indirect`) are left out.
 pub(super) fn read(path: &str, text: &str) -> Manifest {
     let mut manifest = Manifest::new(path, Ecosystem::Go);
     let mut block = None;

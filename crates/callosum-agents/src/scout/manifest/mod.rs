@@ -1,11 +1,11 @@
-//! What a project says of itself in the files its build tools read.
+//! Facts about a project from the files that its build tools read.
 //!
-//! Start with [`read`], which knows a manifest by its name. One file an ecosystem; each reads only
-//! what it can read without running anything, and gives the line that every fact stands on.
+//! Start with [`read`], which recognizes a manifest by its name. One file an ecosystem; each reads
+//! only what it can without running anything, and gives the line of every fact.
 //!
-//! What is deliberately not here: lock files (they say what was resolved, not what is asked for),
-//! and evaluating anything: a `setup.py`, a Gradle script or a `CMakeLists.txt` is read for the
-//! literals in it.
+//! Deliberately not here: lock files (they hold the resolved packages, not the requested ones), and
+//! evaluating anything: a `setup.py`, a Gradle script or a `CMakeLists.txt` is read for its
+//! literals.
 
 mod aliases;
 mod c_cpp;
@@ -23,9 +23,9 @@ pub(super) use aliases::{aliases, gives_aliases};
 pub(super) use cargo::inherit;
 pub(super) use model::{Dependency, Ecosystem, Manifest, Use};
 
-/// Reads the manifest at `path`; `None` where the name is not one of a manifest that is known.
+/// Reads the manifest at `path`; `None` if its name is not that of a known manifest.
 ///
-/// A manifest that cannot be parsed is there all the same, empty, with its complaint in
+/// A manifest that cannot be parsed is included all the same, empty, with its complaint in
 /// [`Manifest::unread`].
 pub(super) fn read(path: &str, text: &str) -> Option<Manifest> {
     let name = path.rsplit('/').next()?;

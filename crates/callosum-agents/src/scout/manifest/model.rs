@@ -1,6 +1,6 @@
 //! [`Manifest`]: the facts that manifests of every ecosystem have in common.
 
-/// A text and the line it stands on.
+/// A text and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::scout) struct Placed {
     /// The text.
@@ -9,7 +9,7 @@ pub(in crate::scout) struct Placed {
     pub(in crate::scout) line: u32,
 }
 
-/// Whose build tool reads a manifest.
+/// Build tool of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::scout) enum Ecosystem {
     /// Cargo.
@@ -66,41 +66,41 @@ impl Ecosystem {
     }
 }
 
-/// What one manifest says.
+/// Content of one manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::scout) struct Manifest {
     /// Its path from the root of the tree.
     pub(in crate::scout) path: String,
-    /// Whose it is.
+    /// Its build tool.
     pub(in crate::scout) ecosystem: Ecosystem,
     /// The package that it describes, if it describes one.
     pub(in crate::scout) package: Option<Package>,
-    /// What it asks for, in order of appearance.
+    /// Its dependencies, in order of appearance.
     pub(in crate::scout) dependencies: Vec<Dependency>,
-    /// What it offers for several packages to inherit (Cargo's workspace, Maven's management).
+    /// The dependencies that several packages may inherit (Cargo's workspace, Maven's management).
     pub(in crate::scout) shared: Vec<Dependency>,
     /// The version that packages below it may inherit.
     pub(in crate::scout) shared_version: Option<Placed>,
-    /// Where it says that it holds several packages.
+    /// The line that declares that it holds several packages.
     pub(in crate::scout) workspace: Option<u32>,
-    /// The file that others get when they import the package, from the root of the tree, where
-    /// the manifest names it.
+    /// The file that other code gets when it imports the package, from the root of the tree, if the
+    /// manifest names it.
     pub(in crate::scout) entry: Option<String>,
     /// Further files that others get: those of `exports`, and `types`, from the root of the tree.
     pub(in crate::scout) entries: Vec<String>,
-    /// Of a `package.json`: what importing the package, or a subpath of it, means: (subpath, file)
+    /// For a `package.json`, the files for imports of the package, or of a subpath: (subpath, file)
     /// pairs in the order to try, both with at most one `*`.
     pub(in crate::scout) exports: Vec<(String, String)>,
     /// Programs that it builds or installs.
     pub(in crate::scout) programs: Vec<Program>,
     /// Commands that it names for people to run.
     pub(in crate::scout) scripts: Vec<Script>,
-    /// Why it could not be read, if it could not.
+    /// The reason why it could not be read.
     pub(in crate::scout) unread: Option<String>,
 }
 
 impl Manifest {
-    /// A manifest that says nothing yet.
+    /// Creates an empty manifest.
     pub(super) fn new(path: &str, ecosystem: Ecosystem) -> Self {
         Self {
             path: path.to_owned(),
@@ -119,7 +119,7 @@ impl Manifest {
         }
     }
 
-    /// The folder that it stands in, without a slash at the end; empty for the root.
+    /// Returns its folder, without a slash at the end; empty for the root.
     pub(in crate::scout) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
@@ -139,9 +139,9 @@ impl Manifest {
 pub(in crate::scout) struct Package {
     /// Its name.
     pub(in crate::scout) name: Placed,
-    /// Its version, if it says one.
+    /// Its version, if there is one.
     pub(in crate::scout) version: Option<Placed>,
-    /// What it says it is.
+    /// Its description of itself.
     pub(in crate::scout) about: Option<Placed>,
 }
 
@@ -150,11 +150,11 @@ pub(in crate::scout) struct Package {
 pub(in crate::scout) struct Dependency {
     /// Its name in its registry.
     pub(in crate::scout) name: String,
-    /// The name that code knows it by, where that is another.
+    /// The name that code uses for it, if that is another.
     pub(in crate::scout) alias: Option<String>,
     /// The version asked for, as written.
     pub(in crate::scout) requirement: Option<String>,
-    /// What it is asked for.
+    /// Its purpose.
     pub(in crate::scout) role: Use,
     /// Whether it can be left out.
     pub(in crate::scout) optional: bool,
@@ -188,7 +188,7 @@ impl Dependency {
     }
 }
 
-/// What a dependency is asked for.
+/// Purpose of a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::scout) enum Use {
     /// The program itself.
@@ -204,7 +204,7 @@ pub(in crate::scout) enum Use {
 pub(in crate::scout) struct Program {
     /// The name it is started by.
     pub(in crate::scout) name: String,
-    /// Where it begins: a path from the root, or `package.module:function`.
+    /// Its entry point: a path from the root, or `package.module:function`.
     pub(in crate::scout) starts: Option<String>,
     /// The manifest's line.
     pub(in crate::scout) line: u32,
@@ -215,7 +215,7 @@ pub(in crate::scout) struct Program {
 pub(in crate::scout) struct Script {
     /// The name.
     pub(in crate::scout) name: String,
-    /// What it runs.
+    /// The command.
     pub(in crate::scout) command: String,
     /// Its line.
     pub(in crate::scout) line: u32,

@@ -129,8 +129,8 @@ fn programs(root: &Map<String, Value>, text: &str, manifest: &Manifest) -> Vec<P
     }
 }
 
-/// The line of a key, found by looking for each key of the path after the one before it. People
-/// and tools write one key a line; where all stands on one line, that line it is.
+/// Returns the line of a key, by searching for each key of the path after the one before it. People
+/// and tools write one key a line; if all keys are on one line, the result is that line.
 pub(super) fn line_of(text: &str, path: &[&str]) -> u32 {
     let mut line = 1;
     for key in path {

@@ -7,7 +7,7 @@ use toml::{
 
 use super::model::Manifest;
 
-/// Where the lines of a text begin.
+/// Offsets at which the lines of a text begin.
 pub(super) struct Lines {
     starts: Vec<usize>,
 }
@@ -33,7 +33,7 @@ pub(super) fn numbered(text: &str) -> impl Iterator<Item = (u32, &str)> {
     (1..).zip(text.lines())
 }
 
-/// The tables of a TOML text; where it is none, the manifest is told why.
+/// Returns the tables of a TOML text; an invalid text stores the reason in the manifest.
 pub(super) fn document<'i>(text: &'i str, manifest: &mut Manifest) -> Option<Spanned<DeTable<'i>>> {
     match DeTable::parse(text) {
         Ok(document) => Some(document),
@@ -68,8 +68,9 @@ pub(super) fn first_quoted(rest: &str) -> Option<&str> {
     Some(&inner[..inner.find(quote)?])
 }
 
-/// The words of one argument list that may go over several lines: what stands between the first
-/// `(` after `from` and its `)`, with the byte each word begins at. Comments (`#`) are skipped.
+/// Returns the words of an argument list that may span several lines: the text between the first
+/// `(` after `from` and its `)`, with the byte at which each word begins. Comments (`#`) are
+/// skipped.
 pub(super) fn arguments(text: &str, from: usize) -> Vec<(usize, &str)> {
     let Some(open) = text[from..].find('(').map(|at| from + at + 1) else {
         return Vec::new();

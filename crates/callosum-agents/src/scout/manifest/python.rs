@@ -257,8 +257,8 @@ fn console_script(text: &str, line: u32) -> Option<Program> {
     })
 }
 
-/// Reads the literals of one `setup.py`: its name, version and description, and the lists of
-/// what it asks for.
+/// Reads the literals of one `setup.py`: its name, version and description, and the lists of its
+/// dependencies.
 pub(super) fn read_setup_py(path: &str, text: &str) -> Manifest {
     let mut manifest = Manifest::new(path, Ecosystem::Python);
     let literal = |key: &str| {

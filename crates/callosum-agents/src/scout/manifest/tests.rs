@@ -1,4 +1,4 @@
-//! What is read of manifests, each in the form that people write it.
+//! Results of reading manifests, each in the form that people write it.
 
 use super::{Manifest, Use, aliases, inherit, read};
 

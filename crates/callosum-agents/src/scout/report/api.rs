@@ -1,4 +1,4 @@
-//! `api`: what the tree offers to code outside of it, to HTTP clients, and on the command line.
+//! `api`: interface of the tree for code outside of it, for HTTP clients, and on the command line.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -9,7 +9,7 @@ use callosum_search::{
 
 use super::{
     identity,
-    plural::{Names, about_symbol, count, declared, said},
+    plural::{Names, about_symbol, count, declared, note_statement},
 };
 use crate::scout::{
     citation::{plain, sentence},
@@ -21,11 +21,11 @@ use crate::scout::{
     survey::{Survey, file::SurveyedFile},
 };
 
-/// The page of what is offered.
+/// Returns the page of the interface.
 pub(super) fn page(survey: &Survey, names: Names) -> Page {
     let mentions = Mentions::of(survey);
     let mut surface = surface(survey);
-    // What answers a request is told with its route.
+    // Request handlers are listed with their routes.
     for facade in &mut surface.facades {
         facade
             .symbols
@@ -91,7 +91,10 @@ fn offered(
         let file = &survey.files[facade.file];
         let about = match facade.module {
             Some(module) => declared(file, module),
-            None => file.about.as_ref().and_then(|note| said(file, note)),
+            None => file
+                .about
+                .as_ref()
+                .and_then(|note| note_statement(file, note)),
         };
         let mut lines = declarations(survey, mentions, &facade.symbols, names);
         let size = count(lines.len(), "declaration");
@@ -121,8 +124,8 @@ fn re_exported(survey: &Survey, passed: &ReExport<'_>) -> Option<Statement> {
     }))
 }
 
-/// A module's name and size with what it says of itself, else with the first of its declarations; under
-/// it the declarations that are left.
+/// Lists a module's name and size with its description of itself, else with the first of its
+/// declarations; under it the declarations that are left.
 fn module(
     name: &str,
     size: &str,
@@ -184,7 +187,7 @@ fn internal(survey: &Survey, mentions: &Mentions<'_>, surface: &Surface<'_>) -> 
     section
 }
 
-/// What the methods of the types are for, as far as the page has room left.
+/// Lists the purposes of types' methods, as far as the page has room left.
 fn methods(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
     let mut section = Section::new("methods", "Methods", 1, "types");
     section.lines_at_first = 0;
@@ -278,7 +281,7 @@ fn declarations(
         .collect()
 }
 
-/// A declaration's name, in Rust behind the modules with a body that it stands in.
+/// Returns a declaration's name; in Rust after the names of the modules with a body around it.
 fn full_name<'s>(file: &SurveyedFile, symbol: &'s Symbol) -> Cow<'s, str> {
     match &symbol.module {
         Some(module) if file.language == Some(Language::Rust) => {
@@ -331,12 +334,12 @@ fn commands(survey: &Survey) -> Section {
         )
     });
     for file in files {
-        let mut told: BTreeSet<(&str, u32)> = BTreeSet::new();
+        let mut seen: BTreeSet<(&str, u32)> = BTreeSet::new();
         let lines: Vec<Statement> = file
             .outline
             .commands
             .iter()
-            .filter(|command| told.insert((&command.name, command.line)))
+            .filter(|command| seen.insert((&command.name, command.line)))
             .filter_map(|command| {
                 let about = command.about.as_deref().map(sentence);
                 let cited = file.cite_briefly(command.line, 40)?;
@@ -365,8 +368,8 @@ fn own_files(survey: &Survey) -> impl Iterator<Item = &SurveyedFile> {
         .filter(|file| matches!(file.role, Role::Source | Role::Tool))
 }
 
-/// Where nothing is offered to other code, as in a program, what its own parts offer each other;
-/// where only parts were read, what those make public, whoever may reach it.
+/// Lists the internal interface: in a program, the declarations that its parts use from each other;
+/// if only parts were read, what those make public, for any user.
 fn inside(
     survey: &Survey,
     mentions: &Mentions<'_>,
@@ -391,7 +394,10 @@ fn inside(
         .collect();
     files.sort_by_key(|(users, at, ..)| (std::cmp::Reverse(*users), *at));
     for (_, _, file, symbols) in files {
-        let about = file.about.as_ref().and_then(|note| said(file, note));
+        let about = file
+            .about
+            .as_ref()
+            .and_then(|note| note_statement(file, note));
         let size = count(symbols.len(), "declaration");
         let lines = declarations(survey, mentions, &symbols, names);
         section

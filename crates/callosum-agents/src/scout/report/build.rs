@@ -1,4 +1,4 @@
-//! How a tree is built, tested and run, as its manifests and its build server say.
+//! Commands to build, test and run a tree, from its manifests and its build server.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::scout::{
 /// Lists the ways to build and test that manifests, the test setup and the build server define.
 pub(super) fn build_and_run(survey: &Survey) -> Section {
     let mut section = Section::new("build", "Build, test, run", 10, "ways");
-    let mut told: BTreeSet<Ecosystem> = BTreeSet::new();
+    let mut seen: BTreeSet<Ecosystem> = BTreeSet::new();
     for manifest in own_manifests(survey) {
-        if !told.insert(manifest.ecosystem) {
+        if !seen.insert(manifest.ecosystem) {
             continue;
         }
         for (words, line) in ways(manifest) {
@@ -38,8 +38,8 @@ pub(super) fn build_and_run(survey: &Survey) -> Section {
     section
 }
 
-/// The manifests of the product itself, those nearest to the root first: what an example asks for says
-/// nothing about the product.
+/// Returns the manifests of the product itself, those nearest to the root first: the dependencies
+/// of an example say nothing about the product.
 pub(super) fn own_manifests(survey: &Survey) -> Vec<&Manifest> {
     let manifests = survey.manifests.iter();
     let mut manifests: Vec<&Manifest> = manifests
@@ -49,7 +49,8 @@ pub(super) fn own_manifests(survey: &Survey) -> Vec<&Manifest> {
     manifests
 }
 
-/// How a manifest's tool builds and tests, each with the line that it follows from.
+/// Returns the commands with which a manifest's tool builds and tests, each with the line that it
+/// follows from.
 pub(super) fn ways(manifest: &Manifest) -> Vec<(String, u32)> {
     let name_line = manifest.package.as_ref().map(|package| package.name.line);
     let line = manifest.workspace.or(name_line);

@@ -1,4 +1,4 @@
-//! `deps`: which part leans on which, and on what from outside.
+//! `deps`: dependencies among the parts, and on packages from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(super) fn page(survey: &Survey, names: Names) -> Page {
     }
 }
 
-/// Modules leaning on modules, and for each pair the import that says so first.
+/// Dependencies among modules, with the first import for each pair.
 struct ModuleLinks {
     graph: Graph,
     first: BTreeMap<(usize, usize), Edge>,
@@ -227,7 +227,7 @@ fn cycles(survey: &Survey, modules: &[Module], links: &ModuleLinks, most: Names)
     section
 }
 
-/// Which packages of the tree ask for which others of it.
+/// Lists the dependencies among the packages of the tree.
 fn local_packages(survey: &Survey, most: Names) -> Section {
     let mut section = Section::new(
         "local-packages",

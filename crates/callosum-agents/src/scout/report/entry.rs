@@ -1,4 +1,4 @@
-//! Where programs begin, and what others get when they import a package.
+//! Entry points of programs, and the files that other code gets when it imports a package.
 
 use std::collections::BTreeSet;
 
@@ -138,7 +138,7 @@ fn library_roots(survey: &Survey) -> Vec<(String, usize)> {
         };
         if let Some(at) = paths.find_map(source) {
             let what = format!("library {}", plain(&package.name.text, 60));
-            // Several manifests may describe one package, as pyproject.toml beside setup.cfg.
+            // Several manifests may describe one package, as pyproject.toml next to setup.cfg.
             if !roots.contains(&(what.clone(), at)) {
                 roots.push((what, at));
             }

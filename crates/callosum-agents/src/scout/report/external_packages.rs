@@ -15,9 +15,9 @@ use crate::scout::{
 
 /// A package from outside, with who asks for it and who uses it.
 struct Package<'s> {
-    /// Where it is asked for.
+    /// The manifests that ask for it.
     asked: Vec<(&'s Manifest, &'s Dependency)>,
-    /// The files that use it, with the line that says so.
+    /// The files that use it, with the line of the use.
     users: BTreeMap<usize, (Purpose, u32)>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Outside<'s> {
     packages: BTreeMap<(Family, String), Package<'s>>,
 }
 
-/// Whose registry a name belongs to; several build tools may share one.
+/// Registry of a name; several build tools may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Family {
     Rust,
@@ -60,13 +60,14 @@ impl Family {
         }
     }
 
-    /// Whether a package that code uses must be imported by a name that its manifest tells. Java's
-    /// artifacts and C's libraries carry other names than what is imported from them.
+    /// Whether a package that code uses must be imported by the name in its manifest. Java's
+    /// artifacts and C's libraries have other names than what is imported from them.
     fn tells_names(self) -> bool {
         !matches!(self, Self::Java | Self::Native)
     }
 
-    /// A name as it is compared: registries do not tell `-` from `_`, nor cases in Python.
+    /// Returns a name in its form for comparison: registries do not distinguish `-` from `_`, nor
+    /// cases in Python.
     fn key(self, name: &str) -> String {
         match self {
             Self::Python => name.to_ascii_lowercase().replace(['-', '.'], "_"),
@@ -85,7 +86,7 @@ impl<'s> Outside<'s> {
             for dependency in manifest.dependencies.iter().filter(|d| !d.local) {
                 packages
                     .entry((family, family.key(&dependency.name)))
-                    .or_insert_with(Package::nobody)
+                    .or_insert_with(Package::unused)
                     .asked
                     .push((manifest, dependency));
             }
@@ -97,7 +98,7 @@ impl<'s> Outside<'s> {
             let family = Family::of_language(language);
             packages
                 .entry((family, family.key(&outside.package)))
-                .or_insert_with(Package::nobody)
+                .or_insert_with(Package::unused)
                 .uses(outside.from, (outside.purpose, outside.line));
         }
         for (at, file) in survey.files.iter().enumerate() {
@@ -119,7 +120,7 @@ impl<'s> Outside<'s> {
         Self { packages }
     }
 
-    /// What the product itself uses, most used first.
+    /// Lists the packages that the product itself uses, most used first.
     pub(super) fn packages(&self, survey: &Survey) -> Section {
         let mut section = Section::new("packages", "Packages from outside", 26, "packages");
         let mut ranked: Vec<(usize, Family, &str, &Package<'_>)> = self
@@ -157,7 +158,7 @@ impl<'s> Outside<'s> {
         section
     }
 
-    /// What only builds, tests and tools need.
+    /// Lists the packages that only builds, tests and tools need.
     pub(super) fn tools(&self, survey: &Survey) -> Section {
         let mut section = Section::new(
             "dev-packages",
@@ -177,7 +178,7 @@ impl<'s> Outside<'s> {
         section
     }
 
-    /// What is asked for without a trace in the code.
+    /// Lists requested packages without a trace in the code.
     pub(super) fn unseen(&self, survey: &Survey) -> Section {
         let title =
             "Asked for, but no code was seen to name them (plug-ins and type packages look so too)";
@@ -195,7 +196,7 @@ impl<'s> Outside<'s> {
         section
     }
 
-    /// What the code imports without a manifest that asks for it.
+    /// Lists packages that the code imports and no manifest asks for.
     pub(super) fn undeclared(&self, survey: &Survey) -> Section {
         let mut section = Section::new(
             "undeclared",
@@ -230,7 +231,7 @@ impl<'s> Outside<'s> {
 }
 
 impl Package<'_> {
-    fn nobody() -> Self {
+    fn unused() -> Self {
         Self {
             asked: Vec::new(),
             users: BTreeMap::new(),
@@ -243,7 +244,7 @@ impl Package<'_> {
         *first = needed.min(*first);
     }
 
-    /// Whether Rust code that says `head::…` means this package.
+    /// Whether `head::…` in Rust code means this package.
     fn is_called(&self, key: &str, head: &str) -> bool {
         self.asked
             .iter()
@@ -278,7 +279,7 @@ impl Package<'_> {
         let what = match purpose {
             Purpose::Run => return None,
             Purpose::Types => "for type checking only",
-            Purpose::Tests => "in tests beside the code only",
+            Purpose::Tests => "only in tests next to the code",
         };
         let cited = survey.files[*at].cite_showing(*line, 50, &self.names(key));
         Some((what, cited))
@@ -291,8 +292,8 @@ impl Package<'_> {
         aliases.chain([key]).collect()
     }
 
-    /// Name, version and place of the manifest that counts most: the product's own before those of its
-    /// tests and examples, one that stands higher before one below it.
+    /// Returns name, version and place of the manifest that counts most: the product's own before
+    /// those of its tests and examples, one in a higher folder before one below it.
     fn statement(&self, survey: &Survey) -> Option<Statement> {
         let strongest = |(manifest, dependency): &&(&Manifest, &Dependency)| {
             let folder = manifest.folder();

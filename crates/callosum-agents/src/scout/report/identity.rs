@@ -1,4 +1,4 @@
-//! What project this is, as far as its own files say: the head of every digest.
+//! Identity of the project, as far as its own files show it: the head of every digest.
 
 use super::plural::{count, thousands};
 use crate::scout::{

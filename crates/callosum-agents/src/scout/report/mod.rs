@@ -1,7 +1,7 @@
-//! Digests: four answers about a tree, each statement with the line it leans on.
+//! Digests: four answers about a tree, each statement with the line that supports it.
 //!
-//! Start with [`digest`]. Each kind has a file that says what it tells and in which order; how
-//! much of it fits is the page's business.
+//! Start with [`digest`]. Each kind has a file with its sections in their order; how much of them
+//! fits is the page's business.
 
 mod api;
 mod build;

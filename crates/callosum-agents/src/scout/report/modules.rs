@@ -1,4 +1,5 @@
-//! Where things are: the parts of a tree, with what each says it is and what others use of it.
+//! Layout: the parts of a tree, with each one's description and the declarations that other parts
+//! use.
 
 use callosum_search::{
     language::Language,
@@ -7,7 +8,7 @@ use callosum_search::{
 
 use super::{
     identity,
-    plural::{declared, list, said, size},
+    plural::{declared, list, note_statement, size},
 };
 use crate::scout::{
     citation::plain,
@@ -37,8 +38,8 @@ pub(super) fn where_things_are(survey: &Survey, mentions: &Mentions<'_>) -> Sect
     section
 }
 
-/// The files of a part that others lean on most, with what they say they are. A part of few files
-/// is told well enough by its head; in a small tree, what they declare is told too.
+/// Lists the files of a part that other files use most, with their descriptions. The head of a part
+/// is enough if it has few files; in a small tree, it also lists their declarations.
 fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<Statement> {
     if part.files.len() < 3 {
         let sources = survey.files.iter().filter(|file| file.is_source()).count();
@@ -101,7 +102,7 @@ fn declared_in(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<S
         .collect()
 }
 
-/// A part with what it says it is, and what it declares that others name most.
+/// Describes a part, with its declarations that other parts name most.
 fn describe(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<Statement> {
     let size = size(part);
     let (purpose, shown) = purpose(survey, mentions, part)?;
@@ -187,7 +188,10 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
         .filter(|f| f.about.is_some());
     let own_words = own.min_by_key(|file| file.path.split('/').count());
     if let Some(file) = own_words {
-        let words = file.about.as_ref().and_then(|note| said(file, note));
+        let words = file
+            .about
+            .as_ref()
+            .and_then(|note| note_statement(file, note));
         if let Some(words) = words {
             return Some((words, String::new()));
         }
@@ -196,7 +200,7 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
         survey.files.iter().filter(in_folder).find(|file| {
             file.name().to_ascii_lowercase().starts_with("readme") && !folder.is_empty()
         });
-    if let Some(words) = readme.and_then(|file| said(file, file.about.as_ref()?)) {
+    if let Some(words) = readme.and_then(|file| note_statement(file, file.about.as_ref()?)) {
         return Some((words, String::new()));
     }
     if let Some((at, symbol)) = main_declaration(survey, mentions, &part.files) {
@@ -224,7 +228,10 @@ fn is_restricted(symbol: &Symbol) -> bool {
 /// re-export, or the start of a program; if it has nothing public, its private declarations.
 pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<Statement> {
     let file = &survey.files[at];
-    let words = file.about.as_ref().and_then(|note| said(file, note));
+    let words = file
+        .about
+        .as_ref()
+        .and_then(|note| note_statement(file, note));
     let main = main_declaration(survey, mentions, &[at]).map(|(_, symbol)| symbol);
     let offered = |restricted: bool| {
         let symbol = main.filter(|symbol| is_restricted(symbol) == restricted)?;
@@ -240,8 +247,8 @@ pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> 
         .or_else(|| Some(Statement::at(file.cite_itself()?)))
 }
 
-/// The line of a Python package on which it passes on what is shown by the README, else what most
-/// files name.
+/// Returns the line of a Python package that re-exports what the README shows, else what most files
+/// name.
 fn passed_on(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<u32> {
     let file = &survey.files[at];
     if file.name() != "__init__.py" {

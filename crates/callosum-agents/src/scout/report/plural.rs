@@ -19,7 +19,7 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     }
 }
 
-/// How large a part is.
+/// Returns the size of a part.
 pub(super) fn size(part: &Module) -> String {
     let lines = count(part.lines as usize, "line");
     match part.files.len() {
@@ -69,8 +69,9 @@ pub(super) fn list<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
-/// States what a file says of itself: the line that its first sentence begins on, and the rest of that sentence.
-pub(super) fn said(file: &SurveyedFile, note: &Note) -> Option<Statement> {
+/// Quotes a file's description of itself: the line that its first sentence begins on, and the rest
+/// of that sentence.
+pub(super) fn note_statement(file: &SurveyedFile, note: &Note) -> Option<Statement> {
     let line = unmarked(file.line(note.line)?);
     let words = citation::sentence(&note.text);
     let whole = Cited::of_line_at_most(&file.path, note.line, line, 120)?;
@@ -91,8 +92,8 @@ pub(super) fn said(file: &SurveyedFile, note: &Note) -> Option<Statement> {
     Some(Statement::at(short).described(words))
 }
 
-/// A line of documentation without the comment mark it begins with. What is left still stands on
-/// the line word for word.
+/// Removes the comment mark at the start of a line of documentation. The rest is still a literal
+/// part of the line.
 fn unmarked(line: &str) -> &str {
     let marks =
         |c: char| c.is_whitespace() || matches!(c, '/' | '!' | '*' | '#' | '"' | '\'' | ';');

@@ -1,6 +1,6 @@
-//! [`Runner`]s: how a project's tests are run, as the project's own setup of its test tools says.
+//! [`Runner`]s: commands that run a project's tests, from the project's own setup of its test tools.
 //!
-//! Start with [`runners`]. What a build server runs is in `building`.
+//! Start with [`runners`]. The commands of a build server are in `build`.
 
 use std::collections::BTreeSet;
 

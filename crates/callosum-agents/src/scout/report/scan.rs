@@ -1,4 +1,4 @@
-//! `scan`: what is where, where it starts, and what matters most.
+//! `scan`: the layout, the entry points, and the most important parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::{
     entry::entry_points,
     identity,
     modules::{is_offered, main_declaration, represent, where_things_are},
-    plural::{Names, count, declared, said, thousands},
+    plural::{Names, count, declared, note_statement, thousands},
 };
 use crate::scout::{
     citation::{self, plain},
@@ -67,7 +67,7 @@ fn what_it_is(survey: &Survey) -> Section {
     }
     if let Some(readme) = identity::readme(survey)
         && let Some(about) = &readme.about
-        && let Some(statement) = said(readme, about)
+        && let Some(statement) = note_statement(readme, about)
     {
         section.say(statement);
     }

@@ -1,8 +1,9 @@
-//! [`Reach`]: which code the tests name.
+//! [`Reach`]: code that the tests name.
 //!
-//! "Reached" means named: a test file imports the file, or uses something that it declares. To say of
-//! a declaration that no test reaches it would be a guess as long as a test has its name, from wherever:
-//! such a name counts for every declaration of that spelling. Nothing is run, so nothing is known of branches or lines.
+//! "Reached" means named: a test file imports the file, or uses something that it declares. The
+//! claim that no test reaches a declaration would be a guess as long as any test uses its name:
+//! such a name counts for every declaration of that spelling. Nothing is run, so nothing is known
+//! of branches or lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use crate::scout::{
     survey::{Survey, file::SurveyedFile, import_graph},
 };
 
-/// What the tests reach by name.
+/// Code that the tests reach by name.
 pub(super) struct Reach {
     /// For each file of the survey, the test files that import it or name what it declares.
     pub(super) testers: Vec<BTreeSet<usize>>,
@@ -24,7 +25,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Looks through every test file, and through the tests that stand beside code.
+    /// Searches every test file, and the tests in files of code.
     pub(super) fn of(survey: &Survey, mentions: &Mentions<'_>) -> Self {
         let is_test = |at: usize| survey.files[at].role == Role::Test;
         let mut testers = vec![BTreeSet::new(); survey.files.len()];
@@ -73,13 +74,13 @@ impl Reach {
         }
     }
 
-    /// Whether any test reaches a file, as far as can be told.
+    /// Whether any test reaches a file, as far as can be determined.
     pub(super) fn is_reached(&self, at: usize) -> bool {
         let mut possible = self.possible.range((at, 0)..(at + 1, 0));
         !self.testers[at].is_empty() || possible.next().is_some()
     }
 
-    /// Whether any test names the declaration on this line, as far as can be told.
+    /// Whether any test names the declaration on this line, as far as can be determined.
     pub(super) fn is_named(&self, at: usize, line: u32) -> bool {
         self.named.contains_key(&(at, line)) || self.possible.contains(&(at, line))
     }

@@ -1,4 +1,4 @@
-//! `tests`: what the tests are, what they mention, and what they never mention.
+//! `tests`: the tests, the code that they mention, and the code that they never mention.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::scout::{
 /// As many areas as a reader keeps apart.
 const MOST_AREAS: usize = 20;
 
-/// So many tests of a whole tree are told one by one.
+/// Most tests of a whole tree that are listed one by one.
 const FEW_TESTS: usize = 60;
 
 /// The page of tests.
@@ -183,7 +183,7 @@ fn how_to_run(survey: &Survey) -> Section {
             .groups
             .extend(runner.statement(survey).map(Group::of));
     }
-    let mut told = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let manifests = own_manifests(survey);
     for manifest in &manifests {
         for (words, line) in ways(manifest) {
@@ -191,7 +191,7 @@ fn how_to_run(survey: &Survey) -> Section {
                 .iter()
                 .any(|word| words.contains(word));
             if is_test
-                && told.insert(words.clone())
+                && seen.insert(words.clone())
                 && let Some(cited) = survey.cite(&manifest.path, line)
             {
                 section.say(Statement::at(cited).says(&format!("run {words}")));
@@ -205,7 +205,7 @@ fn how_to_run(survey: &Survey) -> Section {
             .filter(|d| is_framework(&d.name))
         {
             if dependency.role != Use::Build
-                && told.insert(dependency.name.clone())
+                && seen.insert(dependency.name.clone())
                 && let Some(cited) = survey.cite(&manifest.path, dependency.line)
             {
                 let version = dependency.requirement.as_deref().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! [`digest`]: from a survey to a text of bounded size.
+//! [`digest`]: converts a survey to a text of bounded size.
 
 use super::{api, deps, identity, plural::Names, scan, tests_report};
 use crate::scout::{kind::Kind, report_layout::Page, survey::Survey};
 
-/// How large a digest may be.
+/// Size limits of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// In bytes.
@@ -23,7 +23,7 @@ impl Limits {
 pub struct Digest {
     /// The answer: lines of Markdown.
     pub text: String,
-    /// How many statements did not fit.
+    /// Number of statements that did not fit.
     pub left_out: usize,
 }
 
@@ -33,21 +33,21 @@ pub struct Digest {
 pub struct UnknownSection {
     /// The kind of digest.
     pub kind: Kind,
-    /// The name that was asked for, at most 40 characters of it.
+    /// The requested name, at most 40 characters of it.
     pub name: String,
 }
 
 /// Writes the answer of one kind.
 ///
-/// Pure: the same survey gives the same bytes, at most `limits` many. No statement is cut; what
-/// matters most is said first, and each list says how much of it is left out.
+/// Pure: the same survey gives the same bytes, at most `limits` many. No statement is cut; the most
+/// important come first, and each list shows how much of it is left out.
 pub fn digest(kind: Kind, survey: &Survey, limits: Limits) -> Digest {
     write(kind, survey, limits, |_| true)
 }
 
 /// Writes one section of the answer of a kind: one of [`Kind::sections`].
 ///
-/// A section that has nothing to say gives the head of the answer alone.
+/// An empty section gives the head of the answer alone.
 pub fn digest_section(
     kind: Kind,
     section: &str,

@@ -1,4 +1,4 @@
-//! What a document says first: its title, the first sentence of its prose, and the names in its examples.
+//! Start of a document: its title, the first sentence of its prose, and the names in its examples.
 //!
 //! Reads Markdown and reStructuredText as far as needed to step over badges, tables of contents,
 //! comments and code.
@@ -52,8 +52,8 @@ pub(in crate::scout) fn title_and_first_sentence(text: &str) -> (Option<Note>, O
     (title, about)
 }
 
-/// The names that a document's examples call, construct or reach into, each with the line of its first
-/// use: what whoever uses the thing is shown first.
+/// Returns the names that a document's examples call, construct or access, each with the line of
+/// its first use: these are the names that a new user sees first.
 pub(in crate::scout) fn names_in_examples(text: &str) -> BTreeMap<Box<str>, u32> {
     let mut names = BTreeMap::new();
     let mut in_fence = false;
@@ -73,8 +73,8 @@ pub(in crate::scout) fn names_in_examples(text: &str) -> BTreeMap<Box<str>, u32>
     names
 }
 
-/// The names in a line of code that stand before a bracket, or before or after a dot or colons; a name
-/// that is all of it.
+/// Collects the names in a line of code that are before a bracket, or before or after a dot or
+/// colons; or a name that is the whole line.
 fn take_names(code: &str, number: u32, names: &mut BTreeMap<Box<str>, u32>) {
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let mut at = 0;

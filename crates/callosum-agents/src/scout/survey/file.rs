@@ -1,4 +1,4 @@
-//! [`SurveyedFile`]: what stays of a file once its text is gone.
+//! [`SurveyedFile`]: facts about a file, kept after its text is dropped.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,33 +24,33 @@ use crate::scout::{
 /// No line is kept longer than this, in bytes: a quote is far shorter.
 const LONGEST_KEPT_LINE: usize = 400;
 
-/// What is known of a file.
+/// Facts about a file.
 #[derive(Clone, Debug)]
 pub(in crate::scout) struct SurveyedFile {
     /// Path from the root.
     pub(in crate::scout) path: String,
-    /// Its language, where a grammar reads it.
+    /// Its language, if a grammar reads it.
     pub(in crate::scout) language: Option<Language>,
-    /// What it is there for.
+    /// Its purpose.
     pub(in crate::scout) role: Role,
     /// Size in bytes.
     pub(in crate::scout) bytes: u64,
-    /// How many lines it has; 0 where it was not read.
+    /// Number of lines; 0 if it was not read.
     pub(in crate::scout) lines: u32,
     /// Whether it was read.
     pub(in crate::scout) read: bool,
-    /// What it says it is: of code its documentation, of a document its first sentence.
+    /// Its description: of code its documentation, of a document its first sentence.
     pub(in crate::scout) about: Option<Note>,
     /// The title of a document.
     pub(in crate::scout) title: Option<Note>,
-    /// What it declares; empty where no grammar reads it.
+    /// Its declarations; empty if no grammar reads it.
     pub(in crate::scout) outline: Outline,
-    /// Its whole text, kept only of what is short and read by other means: manifests, CI.
+    /// Its whole text, kept only for short files that are read by other means: manifests, CI.
     pub(in crate::scout) text: Option<String>,
     /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), each
     /// with the line of its first mention: crates are used without being imported.
     pub(in crate::scout) path_heads: BTreeMap<Box<str>, u32>,
-    /// The same for paths that only tests beside the code name.
+    /// The same for paths that only tests in the same file name.
     pub(in crate::scout) test_path_heads: BTreeMap<Box<str>, u32>,
     /// Of a test file that the grammar gave up, every word with its first line: it may name
     /// anything.
@@ -66,7 +66,7 @@ pub(in crate::scout) struct SurveyedFile {
 }
 
 impl SurveyedFile {
-    /// A file of which nothing but the name is looked at.
+    /// Creates a file from its name alone.
     pub(super) fn unread(file: &SourceFile) -> Self {
         Self {
             path: file.path.clone(),
@@ -89,7 +89,7 @@ impl SurveyedFile {
         }
     }
 
-    /// A file that stands beside the source it was built from.
+    /// Creates a file that is next to the source it was built from.
     pub(super) fn built(file: &SourceFile) -> Self {
         Self {
             role: Role::Generated,
@@ -277,7 +277,7 @@ impl SurveyedFile {
             .or_else(|| self.cite_text())
     }
 
-    /// Cites the first line that is no import and says anything, else an import.
+    /// Cites the first line with content that is no import, else an import.
     fn cite_text(&self) -> Option<Cited> {
         let mut lines = self.quotable.keys().copied();
         let line = lines.find(|line| !self.imports_on(*line));
@@ -349,8 +349,8 @@ impl SurveyedFile {
     }
 }
 
-/// What stands in a namespace or module counts as standing in the file itself: in what contains it
-/// by name but is no type of this file.
+/// Moves declarations out of namespaces and modules to the level of the file: those whose container
+/// has a name but is no type of this file.
 fn lift_out_of_namespaces(language: Language, symbols: &mut [Symbol]) {
     let named = |kinds: &[SymbolKind]| -> BTreeSet<String> {
         let of_kind = symbols.iter().filter(|symbol| kinds.contains(&symbol.kind));
@@ -373,7 +373,7 @@ fn lift_out_of_namespaces(language: Language, symbols: &mut [Symbol]) {
     }
 }
 
-/// The words of a text that may be names, each with the line where it stands first.
+/// Returns the words of a text that may be names, each with its first line.
 fn words(text: &str) -> BTreeMap<Box<str>, u32> {
     let mut words = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -391,8 +391,8 @@ fn is_comment(line: &str) -> bool {
         .any(|mark| line.trim_start().starts_with(mark))
 }
 
-/// Whether a line stands on top of any file of its language: Go's `package x`, `'use strict'`, the
-/// guard of a header.
+/// Whether a line may be at the top of any file of its language: Go's `package x`, `'use strict'`,
+/// the guard of a header.
 fn is_preamble(line: &str) -> bool {
     let line = line.trim_matches([' ', '\t', ';', '"', '\'']);
     let is_guard = |name: &str| {

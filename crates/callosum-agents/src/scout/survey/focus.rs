@@ -11,8 +11,8 @@ use crate::scout::{kind::Kind, progress::Progress};
 impl Survey {
     /// Reads what `kind` needs to answer about the part of the tree that `scope` means.
     ///
-    /// The tests of `src` are beside it, so that for [`Kind::Tests`] the whole tree is read, and the
-    /// digest tells of the tests that name something of that part. Costs a read of the whole tree then.
+    /// The tests of `src` may be outside of it. So for [`Kind::Tests`] this reads the whole tree,
+    /// at that cost, and the digest lists the tests that name something of that part.
     pub fn read_for(
         kind: Kind,
         disk: &Disk,

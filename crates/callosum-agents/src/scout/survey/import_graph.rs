@@ -1,4 +1,4 @@
-//! [`Links`]: which file of a tree leans on which, and on what from outside.
+//! [`Links`]: dependencies among the files of a tree, and on packages from outside.
 //!
 //! An import is followed through re-exports to the file that declares what it names, so that a
 //! crate's root or a package's `__init__` is not taken for the thing itself. Files of one Go or
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::scout::file_role::Role;
 
-/// How many re-exports are followed for one import.
+/// Most re-exports that are followed for one import.
 const LONGEST_CHASE: usize = 6;
 
 /// One file leaning on another.
@@ -30,9 +30,9 @@ pub(in crate::scout) struct Edge {
     pub(in crate::scout) from: usize,
     /// The file that it leans on.
     pub(in crate::scout) to: usize,
-    /// The line that says so, in `from`.
+    /// The line of the dependency, in `from`.
     pub(in crate::scout) line: u32,
-    /// Whether it only says that the other belongs to it (`mod x;`).
+    /// Whether it only declares that the other belongs to it (`mod x;`).
     pub(in crate::scout) declares: bool,
     /// When it is needed.
     pub(in crate::scout) purpose: Purpose,
@@ -41,7 +41,7 @@ pub(in crate::scout) struct Edge {
 /// One file using a package from outside.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::scout) struct Outside {
-    /// The package, by the name its registry knows where a manifest of the tree says it.
+    /// The package, by its name in the registry if a manifest of the tree has it.
     pub(in crate::scout) package: String,
     /// The file.
     pub(in crate::scout) from: usize,
@@ -51,12 +51,12 @@ pub(in crate::scout) struct Outside {
     pub(in crate::scout) purpose: Purpose,
 }
 
-/// Who leans on whom.
+/// Dependencies among files and packages.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scout) struct Links {
-    /// Within the tree: each pair of files once, with the first line that says so.
+    /// Within the tree: each pair of files once, with the first line of the dependency.
     pub(in crate::scout) edges: Vec<Edge>,
-    /// On what is outside: each pair of package and file once.
+    /// On packages from outside: each pair of package and file once.
     pub(in crate::scout) outside: Vec<Outside>,
     /// For each file, what each of its imports means.
     pub(in crate::scout) targets: Vec<Vec<Target>>,
@@ -67,8 +67,8 @@ pub(in crate::scout) struct Links {
 impl Links {
     /// Resolves every import of the files.
     ///
-    /// `tree` lists the whole tree, also where `files` are only a part of it: what an import means
-    /// depends on what is above and beside that part. Files that only tests declare become tests.
+    /// `tree` lists the whole tree, even if `files` are only a part of it: the meaning of an import
+    /// depends on folders outside of that part. Files that only tests declare become tests.
     pub(super) fn of(tree: &SourceTree, packages: &Packages, files: &mut [SurveyedFile]) -> Self {
         let resolver = Resolver::new(tree, packages);
         let places: Vec<Option<usize>> = tree
@@ -122,7 +122,8 @@ impl Links {
                 match target {
                     Target::File(to) => {
                         let declares = import.kind == ImportKind::DeclareModule;
-                        // `mod sum;` alone builds the tree; `sum::total(..)` beside it leans.
+                        // `mod sum;` alone only builds the tree; with a use such as
+                        // `sum::total(..)` it is a dependency.
                         if declares && let Some(line) = file.path_heads.get(&*import.target) {
                             edges.add(from, *to, false, (Purpose::Run, *line));
                         }
@@ -134,7 +135,7 @@ impl Links {
                             let purpose = purpose_in(&files[to], import.purpose);
                             edges.add(from, to, declares, (purpose, import.line));
                         }
-                        // TypeScript reads the declaration file, and the script beside it runs.
+                        // TypeScript reads the declaration file, and the script next to it runs.
                         let script = script_of(files, *to);
                         if let Some(script) = script.filter(|_| import.purpose == Purpose::Run) {
                             edges.add(from, script, false, needed);
@@ -175,20 +176,20 @@ impl Links {
         }
     }
 
-    /// The edges of running code that say more than that a module is there. What only a type
-    /// checker or tests beside the code need is left out.
+    /// Lists the edges of running code that are more than a declaration of a module. Needs of a
+    /// type checker, or of tests in the same file, are left out.
     pub(in crate::scout) fn uses(&self) -> impl Iterator<Item = &Edge> {
         let leaning = self.leaning();
         leaning.filter(|edge| edge.purpose == Purpose::Run)
     }
 
-    /// The same with what only a type checker or tests beside the code need.
+    /// Lists the same with the needs of a type checker, and of tests in the same file.
     pub(in crate::scout) fn leaning(&self) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(|edge| !edge.declares)
     }
 }
 
-/// The script that a declaration file describes, if it is beside it.
+/// Finds the script that a declaration file describes, if it is in the same folder.
 fn script_of(files: &[SurveyedFile], declaration: usize) -> Option<usize> {
     let path = &files[declaration].path;
     let endings = [(".d.ts", ".js"), (".d.mts", ".mjs"), (".d.cts", ".cjs")];
@@ -285,7 +286,7 @@ pub(in crate::scout) struct Chase<'a> {
 }
 
 impl<'a> Chase<'a> {
-    /// Ready to follow; `targets` says what each import of each file means.
+    /// Creates one; `targets` has the target of each import of each file.
     pub(in crate::scout) fn new(files: &'a [SurveyedFile], targets: &'a [Vec<Target>]) -> Self {
         Self {
             files,
@@ -315,8 +316,8 @@ impl<'a> Chase<'a> {
             .collect()
     }
 
-    /// The file that declares `name`, looked for in the file `at` and then where that passes it
-    /// on from.
+    /// Returns the file that declares `name`, searched in the file `at` and then along its
+    /// re-exports.
     pub(in crate::scout) fn declarer(&self, at: usize, name: &str) -> Option<usize> {
         self.declarer_within(at, name, LONGEST_CHASE)
     }

@@ -1,7 +1,8 @@
-//! Everything that a digest may speak of, gathered from a tree in one pass.
+//! Survey: everything that a digest may use, collected from a tree in one pass.
 //!
-//! Start with [`Survey::read`]. [`SurveyedFile`] is what stays of a file once its text is gone:
-//! its outline and those of its lines that may be quoted. [`links`] says which file leans on which.
+//! Start with [`Survey::read`]. [`SurveyedFile`] keeps the facts about a file after its text is
+//! dropped: its outline and the lines that may be quoted. [`import_graph`] holds the dependencies
+//! among files.
 
 pub(super) mod document;
 pub(super) mod file;

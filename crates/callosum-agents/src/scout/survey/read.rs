@@ -24,7 +24,7 @@ use crate::scout::{
     progress::{Phase, Progress},
 };
 
-/// After how many files progress is told again.
+/// Number of files between two reports of progress.
 const FILES_PER_PROGRESS: usize = 16;
 
 /// Everything that a digest may speak of.
@@ -35,17 +35,18 @@ pub struct Survey {
     /// The manifests in the folders above the scope, which is not what was asked about: quoted,
     /// and never counted.
     above: Vec<SurveyedFile>,
-    /// What could not be read, and why; sorted by path.
+    /// The files that could not be read, with reasons; sorted by path.
     pub(in crate::scout) skipped: Vec<Skipped>,
-    /// What the manifests say, sorted by path.
+    /// The manifests, sorted by path.
     pub(in crate::scout) manifests: Vec<Manifest>,
-    /// Who leans on whom.
+    /// The dependencies.
     pub(in crate::scout) links: Links,
-    /// The parts of the tree that were asked for; empty for all of it.
+    /// The requested parts of the tree; empty for all of it.
     pub(in crate::scout) scope: Vec<String>,
-    /// The parts of the tree that were asked about, if more than them was read; empty for all of it.
+    /// The parts of the tree that the request is about, if more than them was read; empty for all
+    /// of it.
     pub(in crate::scout) focus: Vec<String>,
-    /// The name of the root's folder; empty where it has none that can be written.
+    /// The name of the root's folder; empty if it has none that can be written.
     pub(in crate::scout) folder: String,
 }
 
@@ -57,9 +58,9 @@ pub struct SurveyError(#[from] pub WalkError);
 impl Survey {
     /// Reads the part of the tree below `root` that `scope` means.
     ///
-    /// Opens every text file of that part once, on every core; `progress` hears of it now and
-    /// then, from several threads in turn. What cannot be read is kept by name and reason and
-    /// stops nothing.
+    /// Opens every text file of that part once, on every core. Calls `progress` now and then, from
+    /// several threads in turn. A file that cannot be read is kept by name and reason and stops
+    /// nothing.
     pub fn read(
         disk: &Disk,
         root: &Path,
@@ -103,18 +104,18 @@ impl Survey {
         })
     }
 
-    /// How many files were read.
+    /// Returns the number of files that were read.
     pub fn files_read(&self) -> usize {
         self.files.iter().filter(|file| file.read).count()
     }
 
-    /// How many files could not be read.
+    /// Returns the number of files that could not be read.
     pub fn files_skipped(&self) -> usize {
         self.skipped.len()
     }
 
-    /// How many tokens all that was read would have cost somebody who read it all; an estimate
-    /// by [`tokens::METHOD`].
+    /// Returns the tokens that reading all of these files would have cost a model; an estimate by
+    /// [`tokens::METHOD`].
     pub fn tokens_read(&self) -> u64 {
         let bytes_of = |kind: TextKind| -> u64 {
             let read = self.files.iter().filter(|file| file.read);
@@ -140,7 +141,7 @@ impl Survey {
     }
 }
 
-/// What people call the folder at `root`.
+/// Returns the name of the folder at `root`.
 fn folder_name(root: &Path) -> String {
     let name = root.file_name().and_then(|name| name.to_str());
     name.unwrap_or_default().to_owned()
@@ -160,7 +161,7 @@ fn text_kind(file: &SurveyedFile) -> TextKind {
     }
 }
 
-/// Reads what is worth opening; the others stay known by name. In the order of the tree.
+/// Reads the files that are worth opening; the others stay known by name. In the order of the tree.
 fn read_files(
     disk: &Disk,
     tree: &SourceTree,
@@ -222,8 +223,8 @@ fn read_files(
         .collect()
 }
 
-/// What a TypeScript compiler left beside its source: a script with a declaration file of the same
-/// stem, where a source of that name stands elsewhere in the tree. A published package holds both.
+/// Finds the output of a TypeScript compiler: a script with a declaration file of the same stem, if
+/// a source of that name is elsewhere in the tree. A published package holds both.
 fn built_from_typescript(tree: &SourceTree) -> BTreeSet<&str> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let paths: BTreeSet<&str> = tree.files.iter().map(|file| file.path.as_str()).collect();
@@ -306,7 +307,7 @@ fn read_manifests<'a>(files: impl Iterator<Item = &'a SurveyedFile>) -> Vec<Mani
     manifests
 }
 
-/// What imports need to know of the manifests.
+/// Returns the facts of the manifests that the resolution of imports needs.
 fn packages(manifests: &[Manifest], files: &[SurveyedFile], above: &[SurveyedFile]) -> Packages {
     let packages = manifests.iter().filter_map(|manifest| {
         let ecosystem = match manifest.ecosystem {

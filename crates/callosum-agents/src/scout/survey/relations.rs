@@ -16,7 +16,7 @@ pub struct Relation {
     pub to: String,
     /// The declaration of `to` that `from` names; `None` for an edge between files.
     pub name: Option<String>,
-    /// The first line in `from` that says so.
+    /// The first line of the dependency in `from`.
     pub line: u32,
     /// When it is needed.
     pub purpose: Purpose,

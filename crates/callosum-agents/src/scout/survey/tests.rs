@@ -1,4 +1,4 @@
-//! What a survey keeps of a tree, and who it says leans on whom.
+//! Content of a survey, and its dependencies.
 
 use callosum_host::Disk;
 use callosum_search::walk::{RelativePath, Scope, Why};
@@ -69,7 +69,7 @@ fn files_of_one_go_package_lean_on_each_other_by_mention() {
 }
 
 #[test]
-fn what_a_compiler_left_beside_its_source_is_not_read() {
+fn output_of_a_compiler_next_to_its_source_is_not_read() {
     let folder = tree(&[
         ("package.json", "{\"name\": \"x\"}"),
         ("src/thing.ts", "export const thing = 1;\n"),
@@ -142,7 +142,7 @@ fn a_part_of_a_workspace_still_inherits_from_the_manifests_above_it() {
 }
 
 #[test]
-fn progress_is_told_from_listing_to_linking() {
+fn progress_is_reported_from_listing_to_linking() {
     let folder = tree(&[("a.py", "x = 1\n"), ("b.py", "y = 2\n")]);
     let mut phases = Vec::new();
     Survey::read(

@@ -1,4 +1,4 @@
-//! What a file offers and its outline does not list: Python's module variables, and what Rust's
+//! Declarations that are not in a file's outline: Python's module variables, and items that Rust's
 //! macros declare.
 //!
 //! `request: Request = LocalProxy(…)` of Flask is neither a constant nor a function, and

@@ -37,7 +37,7 @@ fn a_fact_begins_with_its_place_and_is_quoted_once() {
 }
 
 #[test]
-fn a_description_is_told_whole_or_not_at_all() {
+fn a_description_is_shown_whole_or_not_at_all() {
     let long = "word ".repeat(60);
     let text = of_kind(
         Kind::Api,
@@ -254,7 +254,7 @@ fn a_package_offers_what_its_entry_leads_to() {
 
 /// cobra's `Execute` was among "+93 more" behind `SetContext`.
 #[test]
-fn methods_are_told_by_use() {
+fn methods_are_listed_by_use() {
     let method = |at| format!("// Set{at} sets.\nfunc (c *Command) Set{at}() {{}}\n\n");
     let methods = (0..8).map(method).collect::<Vec<_>>().concat();
     let text = of_kind(
@@ -316,7 +316,7 @@ fn a_packages_own_entry_comes_first_and_examples_last() {
     assert!(!entries.contains("lib/server.js"), "{text}");
 }
 
-/// `--kind tests --path src` found no test: they are beside it.
+/// `--kind tests --path src` found no test: they are in a folder next to it.
 #[test]
 fn the_tests_of_a_part_are_found_wherever_they_are() {
     let files = [
@@ -365,7 +365,7 @@ fn the_tests_of_a_part_are_found_wherever_they_are() {
 }
 
 #[test]
-fn everything_is_told_without_a_limit() {
+fn everything_is_shown_without_a_limit() {
     let mut files: Vec<(String, String)> = (0..300)
         .map(|at| {
             let about = format!("\"\"\"Part {at} of a shop that sells many things.\"\"\"\n");

@@ -1,4 +1,4 @@
-//! Which tests name what.
+//! Names that tests use.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn few_tests_are_all_named() {
     }
 }
 
-/// CAL-EXE-3: of a name that two files declare, nobody says that no test names it.
+/// CAL-EXE-3: a name that two files declare is never reported as unnamed by tests.
 #[test]
 fn a_name_of_two_types_counts_for_both() {
     let body =
@@ -72,7 +72,8 @@ fn what_a_macro_of_a_test_is_given_is_named() {
     assert!(!text.contains("Code that no test reaches"), "{text}");
 }
 
-/// What a test has from elsewhere, or declares for itself, is nobody else's of the same name.
+/// A name that a test imports from elsewhere, or declares for itself, is no mention of another
+/// declaration.
 #[test]
 fn a_name_that_a_test_has_from_elsewhere_is_no_mention() {
     let text = of_kind(
@@ -120,7 +121,7 @@ fn a_tree_without_tests_says_so_once() {
     assert!(!text.contains("Code that no test reaches"), "{text}");
 }
 
-/// What the grammar gives up may still name anything.
+/// A file that the grammar cannot parse may still name anything.
 #[test]
 fn a_test_file_that_cannot_be_parsed_still_names_things() {
     let lost = format!("{}\nfind_book();\n", ") } ] 3x @ = ".repeat(3_000));

@@ -110,17 +110,17 @@ fn all_kinds(files: &[(&str, &str)]) -> String {
 
 /// CAL-EXE-3, REQ-PERF-001: the four answers of §9.4 about a Rust package, whole.
 #[test]
-fn a_rust_package_is_told_in_four_ways() {
+fn a_rust_package_is_described_in_four_ways() {
     insta::assert_snapshot!("rust_package", all_kinds(&RUST));
 }
 
 /// CAL-EXE-3: the four answers about a Python service, whole.
 #[test]
-fn a_python_service_is_told_in_four_ways() {
+fn a_python_service_is_described_in_four_ways() {
     insta::assert_snapshot!("python_service", all_kinds(&PYTHON));
 }
 
-/// CAL-EXE-3: the same tree gives the same bytes, in whatever order its files came to be.
+/// CAL-EXE-3: the same tree gives the same bytes, in any order of creation of its files.
 #[test]
 fn the_order_in_which_files_are_created_does_not_show() {
     let mut reversed = RUST;
@@ -200,7 +200,7 @@ fn of_kind(kind: Kind, files: &[(&str, &str)]) -> String {
     text
 }
 
-/// What a macro is given leans on a module as any other code does.
+/// A path in a macro's arguments is a dependency like any other code.
 #[test]
 fn a_path_among_a_macros_arguments_is_an_edge() {
     let text = of_kind(
@@ -267,7 +267,7 @@ fn programs_of_test_projects_are_no_entry_points() {
     assert!(!text.contains("find-test"), "{text}");
 }
 
-/// What was opened and found to be made by a program is cited for it.
+/// A file that proved to be generated is cited with the line that shows it.
 #[test]
 fn a_generated_file_is_cited_by_the_line_that_says_so() {
     let text = of_kind(
@@ -300,7 +300,7 @@ fn assert_cited(root: &std::path::Path, text: &str) {
 }
 
 #[test]
-fn every_citation_of_the_small_trees_stands() {
+fn every_citation_of_the_small_trees_is_valid() {
     for files in [&RUST[..], &PYTHON[..]] {
         let folder = tree(files);
         let survey = survey(folder.path());
@@ -313,9 +313,9 @@ fn every_citation_of_the_small_trees_stands() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// LOA-GRD-1: a quote counts only if it stands word for word where it is said to stand.
+    /// LOA-GRD-1: a quote counts only if it is word for word at the cited place.
     #[test]
-    fn every_citation_of_any_tree_stands_and_no_limit_is_exceeded(
+    fn every_citation_of_any_tree_is_valid_and_no_limit_is_exceeded(
         texts in proptest::collection::vec("(pub fn [a-z`]{1,9}\\([^\\n]{0,40}\\) \\{\\}\n|/// [^\\n]{0,120}\n|use crate::[a-d];\n|#\\[test\\]\nfn t_[a-z]{3}\\(\\) \\{\n f\\(\\);\n\\}\n){0,8}", 1..5),
         limit in 200_usize..3_000,
     ) {

@@ -1,11 +1,11 @@
-//! What a tree offers to other code, told by language.
+//! Interfaces of trees for other code, by language.
 
 use super::*;
 
-/// Modules and functions that a macro of conditional compilation stands around are offered like
-/// others, on their own lines.
+/// Modules and functions inside of a macro for conditional compilation are offered like others, on
+/// their own lines.
 #[test]
-fn what_stands_in_the_braces_of_a_macro_is_offered() {
+fn items_in_the_braces_of_a_macro_are_offered() {
     let text = of_kind(
         Kind::Api,
         &[
@@ -24,18 +24,18 @@ fn what_stands_in_the_braces_of_a_macro_is_offered() {
             ),
         ],
     );
-    for said in [
+    for line in [
         "2 declarations in 2 modules",
         "- src/lib.rs:6 `pub fn spawn() {}` shelf, 1 declaration\n",
         "- src/runtime.rs:1 `cfg_net! { pub struct Runtime; }` shelf::runtime, 1 declaration; has block_on\n",
     ] {
-        assert!(text.contains(said), "{said}\n{text}");
+        assert!(text.contains(line), "{line}\n{text}");
     }
 }
 
 /// Two types of one name in one file are two, each with its own methods.
 #[test]
-fn a_module_with_a_body_is_told_by_its_own_path() {
+fn a_module_with_a_body_is_listed_under_its_own_path() {
     let text = of_kind(
         Kind::Api,
         &[
@@ -46,7 +46,7 @@ fn a_module_with_a_body_is_told_by_its_own_path() {
             ),
         ],
     );
-    for said in [
+    for line in [
         "3 declarations in 2 modules",
         "- src/lib.rs:1 `pub struct Widget;` shelf, 1 declaration; has outer\n",
         "- src/lib.rs:7 `pub mod inner` shelf::inner, 2 declarations: The insides\n",
@@ -54,7 +54,7 @@ fn a_module_with_a_body_is_told_by_its_own_path() {
         "- src/lib.rs:8 `pub struct Gadget;` inner::Gadget",
         "- src/lib.rs:11 `pub fn within(&self) {}` inner::Widget; 1 method",
     ] {
-        assert!(text.contains(said), "{said}\n{text}");
+        assert!(text.contains(line), "{line}\n{text}");
     }
     assert!(!text.contains("Hidden"), "{text}");
 }
@@ -83,7 +83,7 @@ fn an_exported_macro_of_a_private_module_is_offered_at_the_root() {
 }
 
 #[test]
-fn a_c_type_is_told_by_its_name_and_its_first_line() {
+fn a_c_type_is_shown_by_its_name_and_its_first_line() {
     let text = of_kind(
         Kind::Api,
         &[(
@@ -99,7 +99,7 @@ fn a_c_type_is_told_by_its_name_and_its_first_line() {
 
 /// A type of a C file is that file's own; another of the same name elsewhere is not a mention.
 #[test]
-fn what_a_c_file_declares_for_itself_is_named_by_nobody() {
+fn private_declarations_of_a_c_file_are_named_by_no_other() {
     let text = of_kind(
         Kind::Scan,
         &[
@@ -120,9 +120,9 @@ fn what_a_c_file_declares_for_itself_is_named_by_nobody() {
     assert!(!text.contains("named in 2 other files"), "{text}");
 }
 
-/// Each part of a Go package stands in the graph, however it is that it leans on the others.
+/// Each part of a Go package is in the graph, with any kind of dependency on the others.
 #[test]
-fn every_part_of_a_go_package_is_told() {
+fn every_part_of_a_go_package_is_listed() {
     let text = of_kind(
         Kind::Deps,
         &[
@@ -176,10 +176,10 @@ fn methods_of_a_script_s_object_are_offered() {
     assert!(!text.contains("use strict"), "{text}");
 }
 
-/// CAL-EXE-3: what the README shows is what is called, and is told before what the library's own files
-/// name most.
+/// CAL-EXE-3: the names in the README are the ones that users call, and come before those that the
+/// library's own files name most.
 #[test]
-fn what_the_readme_shows_is_told_first() {
+fn names_in_the_readme_come_first() {
     let api = of_kind(
         Kind::Api,
         &[
@@ -205,21 +205,21 @@ fn what_the_readme_shows_is_told_first() {
     assert!(at("function lend") < at("interface Issue"), "{api}");
 }
 
-/// CAL-EXE-3: who asks for a part is told its declarations, methods and tests, and nothing of
-/// what the unread rest decides.
+/// CAL-EXE-3: a request for a part lists its declarations, methods and tests, and no conclusion
+/// that depends on the unread rest.
 #[test]
-fn a_part_is_told_in_full_and_not_called_closed() {
+fn a_part_is_described_in_full_and_not_called_closed() {
     let folder = tree(&RUST);
     let scope = Scope::of(&[RelativePath::parse("src/shelf.rs").unwrap()]);
     let survey = Survey::read(&Disk::real(), folder.path(), &scope, &mut |_| {}).unwrap();
     let api = digest(Kind::Api, &survey, Limits::SUMMARY).text;
     assert_cited(folder.path(), &api);
     assert!(!api.contains("Nothing is offered"), "{api}");
-    for said in [
+    for line in [
         "- src/shelf.rs:1 `Where books stand.` src/shelf.rs, 1 declaration\n",
         "- src/shelf.rs:6 `pub struct Shelf` has put",
         "- src/shelf.rs:12 `pub fn put(&mut self, book: Book)` Shelf; 1 method",
     ] {
-        assert!(api.contains(said), "{said}\n{api}");
+        assert!(api.contains(line), "{line}\n{api}");
     }
 }

@@ -134,7 +134,7 @@ fn names_of_types_follow_namespaces_declarations_and_casts() {
     );
 }
 
-/// Zod publishes its sources beside what is built from them, under a condition of its own.
+/// Zod publishes its sources together with what is built from them, under a condition of its own.
 #[test]
 fn a_condition_for_sources_comes_before_what_is_built() {
     check_edges(

@@ -1,9 +1,9 @@
-//! [`Names`]: which declaration of the tree each name in code means.
+//! [`Names`]: declaration that each name in code refers to.
 //!
-//! Start with [`Names::of`]. A name means a declaration only through an import, a path, a receiver
-//! that is an imported module, or the rules by which files of one package see each other. Equal
-//! spelling alone proves nothing: `Date.now()` is not the `now` of another file. What cannot be
-//! followed to its declaration is left out, so that the result is a lower bound.
+//! Start with [`Names::of`]. A name refers to a declaration only through an import, a path, a
+//! receiver that is an imported module, or the rules by which files of one package see each other.
+//! Equal spelling alone proves nothing: `Date.now()` is not the `now` of another file. A name that
+//! cannot be followed to its declaration is left out, so that the result is a lower bound.
 //!
 //! [`modules`] has the rules of Python, JavaScript and TypeScript, [`rust`] those of Rust, and
 //! [`packages`] those of Go, Java, C and C++, where files see each other without naming each other.

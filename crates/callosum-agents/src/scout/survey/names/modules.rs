@@ -9,7 +9,7 @@ use super::{
 
 impl<'a> Names<'a> {
     /// Follows a name in code: its first part is imported, declared in the file, or taken whole
-    /// from another module. Anything else is a global of the language or nothing that a file says.
+    /// from another module. Anything else is a global of the language or unknown.
     pub(super) fn module_use(&self, at: usize, used: &'a Use) -> Option<Landing<'a>> {
         let scope = &self.scopes[at];
         let path = parts(used, ".");
@@ -67,7 +67,7 @@ impl<'a> Names<'a> {
         self.through_globs(file, path, steps)
     }
 
-    /// The module of this name beside a package's `__init__`.
+    /// Finds the module of this name in the folder of a package's `__init__`.
     fn submodule(&self, package: usize, name: &str) -> Option<usize> {
         let file = &self.files[package];
         if !matches!(file.name(), "__init__.py" | "__init__.pyi") {

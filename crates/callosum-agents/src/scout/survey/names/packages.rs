@@ -22,7 +22,7 @@ type Declared<'a> = HashMap<&'a str, Vec<(usize, &'a Symbol)>>;
 
 /// Declarations that files share without an import.
 pub(super) struct Shared<'a> {
-    /// By folder and the name in the `package` clause: `x_test` may lie beside `x`.
+    /// By folder and the name in the `package` clause: `x_test` may be in the same folder as `x`.
     go: HashMap<(&'a str, &'a str), Declared<'a>>,
     /// By package.
     java: HashMap<&'a str, Declared<'a>>,
@@ -110,8 +110,8 @@ impl<'a> Names<'a> {
         self.go_member(at, index, &used.name)
     }
 
-    /// The name of an imported package in a file; `None` for one outside of the tree under a name
-    /// that nothing here tells.
+    /// Returns the name of an imported package in a file; `None` for one outside of the tree whose
+    /// name is unknown here.
     fn go_local(&self, at: usize, index: usize, import: &Import) -> Option<String> {
         if let Some(binding) = import.bindings.first() {
             return Some(binding.local.clone());
@@ -148,7 +148,8 @@ impl<'a> Names<'a> {
         seen.next().copied().map(landing)
     }
 
-    /// The files of a Go package that an import leads to: those that declare what is used of it.
+    /// Returns the files of a Go package that an import leads to: those that declare the names that
+    /// are used.
     pub(super) fn go_destinations(&self, at: usize, import: &Import) -> Option<Vec<usize>> {
         let file = &self.files[at];
         let index = file
@@ -221,7 +222,8 @@ impl<'a> Names<'a> {
             .map(landing)
     }
 
-    /// A name that is imported from a Java file: its type, also for what is inside of that.
+    /// Resolves a name that is imported from a Java file to its type, also for an item inside of
+    /// that.
     pub(super) fn land_in_java(&self, file: usize, path: &[&'a str]) -> Option<Landing<'a>> {
         let name = path.first()?;
         let stem = self.files[file].name().trim_end_matches(".java");

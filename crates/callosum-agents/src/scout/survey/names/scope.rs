@@ -15,8 +15,8 @@ use crate::scout::survey::file::SurveyedFile;
 /// The meanings of the imports of every file.
 pub(in crate::scout::survey) struct Resolved<'a> {
     pub(in crate::scout::survey) resolver: &'a Resolver<'a>,
-    /// The place among the surveyed files of each file that the resolver knows; `None` outside of
-    /// what was asked for.
+    /// The index among the surveyed files of each file that the resolver knows; `None` outside of
+    /// the requested part.
     pub(in crate::scout::survey) places: &'a [Option<usize>],
     /// For each file, what each of its imports means.
     pub(in crate::scout::survey) targets: &'a [Vec<Target>],

@@ -300,7 +300,7 @@ fn a_part_of_a_python_tree_keeps_the_roots_of_the_whole() {
 }
 
 #[test]
-fn the_standard_library_is_no_module_beside_the_file() {
+fn the_standard_library_is_no_module_next_to_the_file() {
     // A root that is itself a package, and a package below a folder that is none.
     check_edges(
         &[

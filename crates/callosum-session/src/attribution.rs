@@ -1,10 +1,12 @@
-//! [`Seen`]: which decisions of the notes belong to sessions that are over.
+//! [`Seen`]: the decisions of the notes that belong to sessions that are over.
 //!
-//! A trajectory says it by the place of its records: what stands behind the last hand-off counts. An entry that a
-//! person wrote, or whose trajectory is lost, has no such place, and its time may be any; so a hand-off writes
-//! down which entries there were. What was decided before this checkout had its first session belongs to nobody here.
+//! A trajectory shows this by the order of its records: those after the last hand-off count. An
+//! entry that a person wrote, or whose trajectory is lost, has no place in that order, and its time
+//! may be anything. So a hand-off records the entries that exist. Decisions made before the first
+//! session of this checkout belong to no session here.
 //!
-//! The file is derived: without it, what is older than the last hand-off that bead or trajectory know of is over.
+//! The file is derived. Without it, everything older than the last hand-off in beads or the
+//! trajectory is over.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -28,16 +30,16 @@ use crate::{
 /// The first word of the file; another version is not read.
 const HEAD: &str = "callosum-seen/1";
 
-/// Its name, beside the lock.
+/// Name of the file, in the same directory as the lock.
 const FILE: &str = "seen";
 
 /// Keys of entries that the notes have no more, as on another branch, that are kept.
 const MOST_GONE: usize = 4096;
 
-/// What belongs to sessions that are over.
+/// Entries that belong to sessions that are over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// What was decided before belongs to nobody here.
+    /// Decisions made before this time belong to no session here.
     begun: Timestamp,
     /// When the last session was handed off; the same where none was.
     since: Timestamp,
@@ -63,13 +65,13 @@ impl Seen {
         is_before(ts, self.begun) || self.known.contains(&key(ts, title))
     }
 
-    /// Whether an entry that alone has its time now was there, whatever its title was. A day alone tells no entry from
-    /// another.
+    /// Whether an entry that is now the only one with its time was there, under any title. A day
+    /// without a time of day does not identify an entry.
     pub(crate) fn has_time(&self, ts: &str) -> bool {
         is_of_a_time(ts) && self.known.contains(&key_of_time(ts))
     }
 
-    /// Whether an entry of a day alone with these words was there, whatever its title was.
+    /// Whether an entry with a day, no time of day, and these words was there, under any title.
     pub(crate) fn has_words(&self, ts: &str, words: &str) -> bool {
         !is_of_a_time(ts) && !words.is_empty() && self.known.contains(&key_of_words(ts, words))
     }
@@ -181,13 +183,13 @@ fn is_before(ts: &str, at: Timestamp) -> bool {
 }
 
 impl Session<'_> {
-    /// What is over, as it was written down, else as hand-offs tell.
+    /// Returns what is over, as recorded, or else as the hand-offs show it.
     pub(crate) fn seen(&self) -> Result<Seen, SessionError> {
         let path = self.zones.real(self.disk, &self.zones.own().join(FILE))?;
         let stat = self.disk.stat(&path)?;
         let known = match stat.map(|stat| stat.kind) {
             Some(EntryKind::File) => self.disk.read_if_there(&path)?,
-            // What stands there else is set aside by the next one who writes.
+            // The next writer sets anything else at this path aside.
             _ => None,
         };
         let known = known.and_then(|bytes| Seen::read(&String::from_utf8_lossy(&bytes)));
@@ -197,8 +199,8 @@ impl Session<'_> {
         }
     }
 
-    /// What is over where nothing was written down: all before the last hand-off that trajectory or beads know of;
-    /// where there was none, all before today.
+    /// Computes what is over if nothing was recorded: everything before the last hand-off in the
+    /// trajectory or beads. If there was none, everything before today.
     fn seen_first(&self) -> Result<Seen, SessionError> {
         let now = self.clock.now();
         let own = Trajectory {
@@ -213,7 +215,7 @@ impl Session<'_> {
         let last = ended.filter(|ts| *ts <= now).max();
         let today = || format!("{}T00:00:00Z", &second(now)[..10]).parse().ok();
         let begun = last.or_else(today).unwrap_or(now);
-        // Of entries without a time nobody knows when they were made: those that are there were.
+        // Entries without a time could be of any age: those that exist now count as seen.
         let undated = match self.notes() {
             Ok(Some(notes)) => undated_of(&notes),
             Ok(None) | Err(_) => Vec::new(),
@@ -250,8 +252,8 @@ impl LockedSession<'_> {
         self.note_seen(&seen.with(now, keys))
     }
 
-    /// Writes down that these claims were told with a hand-off of one agent, those of them that no trajectory has. What else
-    /// the notes have goes on being of the session.
+    /// Records that a hand-off of one agent covered these claims, limited to those that no
+    /// trajectory has. The other entries of the notes stay with the session.
     pub(crate) fn note_told(&self, notes: &Notes, claims: &[Grounded]) -> Result<(), SessionError> {
         let claims = claims.iter().map(|found| &found.claim);
         let told = claims.filter(|claim| claim.said_in != Source::Trajectory);

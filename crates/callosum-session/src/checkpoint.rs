@@ -1,8 +1,8 @@
 //! [`LockedSession::check`]: the seven steps before a context is cleared (Seed LOA §4.2).
 //!
-//! The first two may block, and the last where the settings ask for it; the others put things in order or
-//! say what is missing. The hand-off is
-//! written by none of them but by whoever was permitted.
+//! The first two may block, and so may the last if the settings ask for it. The others tidy up or
+//! report what is missing. None of them writes the hand-off: the caller does, once the checkpoint
+//! permits it.
 
 use std::{collections::HashSet, fmt};
 
@@ -26,7 +26,7 @@ use crate::{
 /// So many of the steps block unless the settings say otherwise, from the first.
 const GATES: usize = 2;
 
-/// What is said of a file whose two sides nobody has brought together.
+/// Message for a file with an unresolved merge.
 const MERGE: &str = "an unfinished merge";
 
 /// So many places of the notes, and of beads, that are not read are named.
@@ -35,16 +35,16 @@ const MOST_NAMED: usize = 20;
 /// Longest words that are proposed as the name of a feature, in characters.
 const LONGEST_FEATURE: usize = 80;
 
-/// What came of a step.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is in order.
     Passed,
     /// It was put in order.
     Done,
-    /// It is not in order, and does not keep anybody from going on.
+    /// It is not in order, but does not block.
     Warned,
-    /// It is not in order, and nobody may go on.
+    /// It is not in order, and blocks the checkpoint.
     Blocked,
     /// It was not looked at.
     Skipped,
@@ -67,7 +67,7 @@ impl fmt::Display for Outcome {
 pub struct Step {
     /// Its name.
     pub name: &'static str,
-    /// What came of it.
+    /// Outcome of the step.
     pub outcome: Outcome,
     /// In words, a line each.
     pub said: Vec<String>,
@@ -92,14 +92,14 @@ impl Checked {
             .all(|step| step.outcome != Outcome::Blocked)
     }
 
-    /// Whether the steps that may block found everything in order, also where the settings let
-    /// them block nobody.
+    /// Whether the steps that may block found everything in order, including when the settings let
+    /// them block no one.
     pub fn is_in_order(&self) -> bool {
         let mut gates = self.steps.iter().take(GATES);
         self.permits() && gates.all(|step| step.outcome == Outcome::Passed)
     }
 
-    /// What the steps that block have to say, on one line.
+    /// Returns the messages of the blocking steps, on one line.
     pub(crate) fn blocking(&self) -> String {
         let blocked = self.steps.iter();
         let blocked = blocked.filter(|step| step.outcome == Outcome::Blocked);
@@ -107,7 +107,7 @@ impl Checked {
         said.map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 
-    /// What came of each step, by its name.
+    /// Returns the outcome of each step, by its name.
     pub(crate) fn outcomes(&self) -> Value {
         let steps = self.steps.iter();
         let outcomes = steps.map(|step| (step.name.to_owned(), step.outcome.to_string().into()));
@@ -115,9 +115,9 @@ impl Checked {
     }
 }
 
-/// What is looked at.
+/// Input of a checkpoint.
 pub(crate) struct CheckpointRequest<'a> {
-    /// Whose claims.
+    /// Scope of the claims.
     pub(crate) whose: ClaimScope,
     /// The bead; the current one where none is named.
     pub(crate) bead: Option<&'a BeadId>,
@@ -127,11 +127,11 @@ pub(crate) struct CheckpointRequest<'a> {
     pub(crate) ts: &'a str,
 }
 
-/// What was found.
+/// Results of a checkpoint before anything is written.
 pub(crate) struct Inspection {
     /// The steps.
     pub(crate) checked: Checked,
-    /// What was cited and is no identifier yet, as the changes that make it one.
+    /// Changes that add cited places to the identifiers, if they are not there yet.
     identifiers: Vec<NoteChange>,
     /// The last record, where no other agent's is as late.
     last: Option<Record>,
@@ -267,7 +267,7 @@ impl Session<'_> {
         let bead = match id.as_ref().map(|id| session.bead(id)) {
             Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
             Some(Err(SessionError::Zone(error))) => return Err(error.into()),
-            // What it decided is believed before the notes: nobody knows what is claimed.
+            // Its decisions take precedence over the notes, so the claims are unknown.
             Some(Err(SessionError::UnreadBead { file, problem, .. })) => {
                 unread_current.push(format!("{file}: {problem}"));
                 None
@@ -373,8 +373,9 @@ impl Session<'_> {
         })
     }
 
-    /// What of beads is not counted, with file and line: beads that cannot be read, and decisions without a time of
-    /// their own; and apart from them, the beads with marks of a merge, with their lines.
+    /// Returns what is not counted in beads, with file and line: beads that cannot be read, and
+    /// decisions without a time of their own. Beads with merge conflict markers are returned
+    /// separately, with their lines.
     fn unread_of_beads(&self) -> Result<(Vec<String>, Vec<String>), SessionError> {
         let session = self;
         let mut listing = session.beads().list(session.clock.now())?;
@@ -394,7 +395,7 @@ impl Session<'_> {
     }
 }
 
-/// What is claimed cannot be known while the notes cannot be read as they are meant.
+/// The claims are unknown as long as the notes cannot be read as intended.
 fn unreadable(unsettled: &[String], has_merge: bool, has_unread: bool, config: &Config) -> Step {
     let outcome = config.enforcement.outcome();
     let mut said = vec![headline(outcome, &unsettled[0])];
@@ -416,7 +417,8 @@ fn unreadable(unsettled: &[String], has_merge: bool, has_unread: bool, config: &
     }
 }
 
-/// What is lacking, in the seed's words where that keeps a context from being cleared.
+/// Returns the headline for a failed step, in the seed's words if it keeps a context from being
+/// cleared.
 fn headline(outcome: Outcome, what: &str) -> String {
     if outcome == Outcome::Blocked {
         format!("Cannot clear: {what}")
@@ -499,7 +501,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
     }
 }
 
-/// Features that are said not to be there must have been looked for.
+/// Checks that features marked as absent were searched for.
 fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config) -> Step {
     let unverified = unverified(records).into_iter();
     let unverified = unverified.map(|(feature, why)| {
@@ -560,7 +562,7 @@ fn bead_step(bead: Option<(&str, &Bead)>, id: Option<&BeadId>, mut said: Vec<Str
     warned(name, said)
 }
 
-/// What was cited becomes a row of identifiers; code that stands in the notes is named.
+/// Turns cited places into identifier rows, and reports code in the notes.
 fn decay(
     grounding: &Grounding,
     notes: &Notes,

@@ -1,4 +1,4 @@
-//! [`Config`]: what `.loa.config.yaml` sets (Seed LOA §5.4).
+//! [`Config`]: the settings of `.loa.config.yaml` (Seed LOA §5.4).
 
 use callosum_host::disk::EntryKind;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::{
 /// Largest file that is read, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// What happens if a requirement is not met.
+/// Consequence of an unmet requirement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Enforcement {
     /// It is blocked. The user's own word and marked assumptions need no evidence.
@@ -71,7 +71,7 @@ pub struct Config {
     pub level_2_tokens: u64,
     /// `edd.min_test_scenarios`; 0 where `edd.enabled` is false.
     pub scenarios: usize,
-    /// `edd.enforcement`: what happens where a bead has fewer; a warning, unless it says otherwise.
+    /// `edd.enforcement`: the consequence if a bead has fewer; a warning by default.
     pub edd: Enforcement,
     /// `client_hooks.block_stop`: whether an agent is sent back once where its turn ends and claims lack
     /// evidence.
@@ -82,7 +82,7 @@ pub struct Config {
     pub limits: Limits,
     /// `trajectory`.
     pub retention: Retention,
-    /// What is wrong with the file, each with its line; those have their defaults.
+    /// Problems of the file, each with its line; the affected settings have their defaults.
     pub faults: Vec<NotesFinding>,
     /// Keys that nothing reads.
     pub unknown: Vec<UnknownKey>,
@@ -100,7 +100,7 @@ pub struct UnknownKey {
 }
 
 impl UnknownKey {
-    /// The keys that there are where it stands.
+    /// Returns the known keys of its section.
     pub fn known(&self) -> &'static [&'static str] {
         let section = self.section.trim_end_matches('.');
         let found = KEYS.iter().find(|(name, _)| *name == section);
@@ -214,7 +214,7 @@ impl Config {
         config
     }
 
-    /// What a text sets, and what is wrong with it.
+    /// Parses the settings of a text, and returns them with the problems found.
     fn understood(text: &str) -> (Self, Vec<String>) {
         let mut config = Self::default();
         let mut said = Vec::new();
@@ -406,7 +406,7 @@ fn number(
     number
 }
 
-/// Where a zone begins: a number of tokens, or a share of the window such as `40%`.
+/// Parses the threshold of a zone: a number of tokens, or a share of the window such as `40%`.
 fn limit_of(value: &Value) -> Option<Limit> {
     if let Some(tokens) = value.as_u64() {
         return Some(Limit::Tokens(tokens));

@@ -17,8 +17,8 @@ const REACHED: &str = "contexts";
 const MOST: usize = 32;
 
 impl Session<'_> {
-    /// The zone in which the context of a transcript of this name was when it was last looked at; `None`
-    /// where nobody remembers. Costs the reading of one small file.
+    /// Returns the zone that the context of a transcript of this name was in at the last look;
+    /// `None` if it is not known. Reads one small file.
     pub fn zone_reached(&self, transcript: &str) -> Result<Option<Zone>, SessionError> {
         let known = self.reached()?;
         Ok(zone_in(&known, transcript))

@@ -1,12 +1,11 @@
-//! [`Session::recorded`]: the decisions that trajectories and beads know of, for notes that have lost
-//! some.
+//! [`Session::recorded`]: the decisions that trajectories and beads know of, for notes that have lost some.
 //!
 //! Notes are lost, torn, or replaced by older ones; the records of every agent and the beads still
-//! have what was decided. A decision counts as lost where its time stands in no heading of the notes:
-//! one that somebody commented out or moved elsewhere in the file was taken back, and stays so.
+//! have the decisions. A decision counts as lost if no heading of the notes has its time. One that
+//! a person commented out or moved elsewhere in the file was withdrawn, and stays so.
 //!
-//! Reading all of that costs as much as there is, so a mark remembers which notes were found
-//! complete. It is derived: without it, everything is read again.
+//! The cost of reading grows with all records, so a mark remembers which notes were found complete.
+//! The mark is derived: without it, everything is read again.
 
 use std::{
     cell::OnceCell,
@@ -31,7 +30,7 @@ use crate::{
 /// The file that has the mark of notes that were found complete.
 const MARK: &str = "notes.mark";
 
-/// What trajectories and beads know.
+/// Decisions known from trajectories and beads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Recorded {
     /// Decisions that the notes lack, or have the beginning of, oldest first.
@@ -46,15 +45,15 @@ pub(crate) struct Recorded {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Lost {
     pub(crate) decision: Decision,
-    /// Who still has it.
+    /// Source that still has it.
     pub(crate) from: Source,
-    /// Which of the records of its evidence it is.
+    /// Revision number of its evidence.
     revision: u32,
     /// Whether its first record was found.
     has_first: bool,
 }
 
-/// What the notes do not lack, by its time.
+/// Times of decisions that the notes do have.
 struct Lacking<'n> {
     /// Times that stand in headings, of decisions or not, and in how many.
     headed: HashMap<&'n str, usize>,
@@ -118,8 +117,8 @@ impl<'n> Lacking<'n> {
     }
 }
 
-/// Decisions of a time that has entries in the notes, none of which says what they say: a person gave the entry other
-/// words, or it is that of another checkout's decision.
+/// Decisions whose time has entries in the notes, but with other words: a person reworded the
+/// entry, or it belongs to a decision of another checkout.
 #[derive(Default)]
 struct Unsaid {
     unsaid: BTreeMap<String, Vec<Lost>>,
@@ -303,9 +302,9 @@ impl LockedSession<'_> {
     }
 }
 
-/// A later record of a decision stands in for the earlier one, and has of it what it does not say;
-/// evidence of an earlier revision is not taken over. One of the same time with other words is of another decision, unless
-/// it says one anew.
+/// Keeps a decision. A later record of a decision replaces the earlier one and takes over the
+/// members that it lacks, but not the evidence of an earlier revision. A record of the same time
+/// with other words is another decision, unless it restates one.
 fn keep(
     known: &mut BTreeMap<String, Vec<Lost>>,
     decision: Option<Decision>,
@@ -426,7 +425,7 @@ pub(crate) fn claimed(
     None
 }
 
-/// What decisions say, by their times.
+/// Returns the words of decisions, by their times.
 pub(crate) fn words_of(decisions: &[Decision]) -> HashMap<String, String> {
     let said = decisions.iter().rev();
     said.map(|known| (known.ts.clone(), known.words().to_owned()))

@@ -19,7 +19,7 @@ use crate::{
     sanitize::{MOST_TITLE_WORDS, cut_to, one_line},
 };
 
-/// Where something is said; the first is believed before the others.
+/// Source of a statement; earlier ones take precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The tree as it is.
@@ -32,7 +32,7 @@ pub enum Source {
     Trajectory,
     /// A design document.
     Design,
-    /// A document that nobody keeps up any more.
+    /// A document that is no longer maintained.
     Legacy,
 }
 
@@ -52,15 +52,15 @@ impl fmt::Display for Source {
 /// Two that do not say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// Which is believed.
+    /// Source that is believed.
     pub wins: Source,
-    /// Which is not.
+    /// Source that is not believed.
     pub loses: Source,
-    /// What they differ in.
+    /// The difference.
     pub what: String,
 }
 
-/// Compares what is said of these beads, each with its id, and of none.
+/// Compares these beads, each with its id, the notes, the claims and the tree with one another.
 pub fn forks(
     beads: &[(String, Bead)],
     notes: &Notes,
@@ -200,10 +200,10 @@ pub fn forks(
     forks
 }
 
-/// So many words are told before the first that two texts do not share.
+/// Number of words shown before the first difference of two texts.
 const SHARED_BEFORE: usize = 3;
 
-/// What two texts say, from shortly before the first word that they do not share.
+/// Returns both texts from shortly before the first word in which they differ.
 fn parted(believed: &str, other: &str) -> String {
     let [believed, other] = [believed, other].map(|text| one_line(&mask(text).text));
     let pairs = believed.split(' ').zip(other.split(' '));
@@ -221,7 +221,8 @@ fn parted(believed: &str, other: &str) -> String {
 mod tests {
     use super::*;
 
-    /// LOA-TRUTH-1: of two that say something else, both are told, where they part.
+    /// LOA-TRUTH-1: of two sources that differ, both texts are shown from the place where they
+    /// part.
     #[test]
     fn both_texts_are_told_from_where_they_part() {
         for (one, other, told) in [

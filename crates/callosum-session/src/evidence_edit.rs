@@ -16,19 +16,19 @@ use crate::{
     untracked_decisions::Unrecorded,
 };
 
-/// What trajectory and bead know of a decision.
+/// Knowledge of a decision in trajectory and bead.
 #[derive(Default)]
 struct Known {
     /// The revision that its next record is.
     revision: u32,
     bead: Option<BeadId>,
-    /// What the bead says that it leans on.
+    /// Its evidence in the bead.
     in_bead: Vec<Evidence>,
 }
 
 impl LockedSession<'_> {
-    /// Makes the decision of this time lean on these places too, in all three files. They stand in
-    /// for whatever it leaned on that does not hold any more, in whichever file.
+    /// Adds these places to the evidence of the decision of this time, in all three files. They
+    /// replace any evidence, in any of the files, that no longer holds.
     pub fn cite(&self, ts: &str, places: &[Evidence]) -> Result<Decided, DecideError> {
         let session = &self.session;
         let tree = Tree::new(session.disk, &session.zones.tree);
@@ -228,8 +228,8 @@ impl LockedSession<'_> {
         })
     }
 
-    /// What the claims since the last hand-off know of the decision of this time, and the bead that
-    /// has it: the one that they name, else the current one.
+    /// Returns the evidence that the claims since the last hand-off give for the decision of this
+    /// time, and the bead that has it: the one that they name, or else the current one.
     fn known_of(&self, decision: &Decision) -> Result<Known, SessionError> {
         let session = &self.session;
         let (name, ts) = (decision.ts.as_str(), time_of(&decision.ts));

@@ -1,8 +1,8 @@
-//! Ghosts: features that are said not to be there, and what shows it (Seed LOA §4.2).
+//! Ghosts: features that are documented as missing, with evidence from searches (Seed LOA §4.2).
 //!
-//! Start with [`LockedSession::ghost`]. That nothing was found shows something only where two queries that
-//! differ found nothing, and a control, which is known to be there, was found: a search that finds
-//! nothing at all would make a ghost of everything.
+//! Start with [`LockedSession::ghost`]. An empty result is evidence only if two different queries
+//! found nothing and a control, which is known to exist, was found: a search that never finds
+//! anything would make a ghost of everything.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,8 @@ const MOST_ALIKE: usize = 50;
 /// Score from which on a passage counts as found (Seed LOA §4.2).
 pub const THRESHOLD: f64 = 0.4;
 
-/// The mark that people and agents write beside a feature that is said not to be there (Seed LOA §4.2).
+/// Mark that people and agents write next to a feature that is documented as missing (Seed LOA
+/// §4.2).
 pub(crate) const MARK: &str = "[UNVERIFIED GHOST]";
 
 /// The phase of a feature that was looked for and is there after all.
@@ -29,9 +30,9 @@ const REFUTED: &str = "ghost_refuted";
 /// A query, and how much it found from [`THRESHOLD`] on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GhostQuery {
-    /// What was looked for.
+    /// Search query.
     pub query: String,
-    /// How many passages were found.
+    /// Number of passages found.
     pub results: usize,
 }
 
@@ -40,22 +41,22 @@ pub struct GhostQuery {
 pub struct GhostSearch {
     /// The feature, as it is called.
     pub feature: String,
-    /// What was looked for.
+    /// Queries for the feature.
     pub queries: Vec<GhostQuery>,
-    /// What is known to be there.
+    /// Query for something that is known to exist.
     pub control: GhostQuery,
 }
 
-/// What came of looking for a feature.
+/// Result of a search for a feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ghosted {
     /// Whether it is not there.
     pub is_ghost: bool,
-    /// Where the record stands in the trajectory.
+    /// The record's place in the trajectory.
     pub written: Written,
 }
 
-/// Why a search shows nothing. Nothing was written.
+/// Error for a search that proves nothing. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum GhostError {
     /// It shows neither that the feature is there nor that it is not.
@@ -63,7 +64,7 @@ pub enum GhostError {
     ShowsNothing {
         /// The feature.
         feature: String,
-        /// Why.
+        /// Cause.
         why: &'static str,
     },
     /// The files do not allow it.
@@ -107,10 +108,11 @@ impl LockedSession<'_> {
 }
 
 impl Session<'_> {
-    /// What is marked as a ghost in the notes or in these claims, without the mark, each with where it stands, and was never looked for: no
-    /// record names a feature that stands in it.
+    /// Returns features marked as ghosts in the notes or in these claims, without the mark, each
+    /// with its place, that were never searched for: no record names a feature contained in the
+    /// text.
     ///
-    /// Costs the reading of all trajectories where something is marked.
+    /// If anything is marked, reads all trajectories.
     pub(crate) fn unlooked(
         &self,
         notes: &Notes,

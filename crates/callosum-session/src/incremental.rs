@@ -1,9 +1,9 @@
-//! [`LockedSession::synthesize`]: what happened since the last checkpoint, written down while the context
-//! still is there (Seed LOA §4.3).
+//! [`LockedSession::synthesize`]: records the events since the last checkpoint while the context still exists (Seed LOA
+//! §4.3).
 //!
-//! What an agent decided through us is in all ledgers already. What it only claimed in its
-//! trajectory, and what its client saw it do, is brought there here. The same position is written
-//! once however often it is asked for.
+//! Decisions made through us are in all ledgers already. This module adds what the agent only
+//! claimed in its trajectory and what its client saw it do. The same position is written once,
+//! however often the caller asks for it.
 
 use std::collections::BTreeSet;
 
@@ -29,20 +29,21 @@ pub(crate) const PHASE: &str = "delta_sync";
 /// Most files that a record names; all are counted.
 const MOST_FILES: usize = 50;
 
-/// What a client's transcript says of the time since the last checkpoint.
+/// Contents of a client's transcript since the last checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
     /// The transcript's name, which tells sessions apart, and how far it was read.
     pub position: Option<(String, u64)>,
-    /// How far the transcript had been read before it became shorter than that; `None` unless it did.
+    /// Position up to which the transcript had been read before it became shorter than that; `None`
+    /// unless it did.
     pub shrunk_from: Option<u64>,
     /// Tokens that were added since the session's first request.
     pub tokens: Option<u64>,
-    /// How full the context is.
+    /// Fill level of the context.
     pub zone: Option<Zone>,
     /// Files that were written, from the root.
     pub files: Vec<String>,
-    /// What the agent says that it is at.
+    /// The agent's own description of its work.
     pub reasoning: Option<String>,
     /// The client's own name of the session.
     pub session_id: Option<String>,
@@ -61,12 +62,13 @@ pub struct Synthesized {
     pub bead: Option<BeadId>,
     /// Files that were written.
     pub files: Vec<String>,
-    /// Where the record stands in the trajectory.
+    /// The record's place in the trajectory.
     pub written: Written,
 }
 
 impl Session<'_> {
-    /// How far a transcript of this name has been synthesized; 0 where it has not been.
+    /// Returns the position up to which a transcript of this name has been synthesized; 0 if it has
+    /// not been.
     pub fn position(&self, transcript: &str) -> Result<u64, SessionError> {
         Ok(position_in(&self.trajectory().since_handoff()?, transcript))
     }

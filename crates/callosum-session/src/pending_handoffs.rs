@@ -1,8 +1,8 @@
-//! Hand-offs that name the agent they are for, and that it has picked them up.
+//! Hand-offs that name their receiver, and records of their pickup.
 //!
-//! A hand-off stands in the trajectory of the agent that made it, and is never changed. That it was
-//! picked up is a record in the trajectory of the agent that it is for, so that both files are only
-//! ever added to, and each hand-off reaches one session.
+//! A hand-off is in the trajectory of the agent that made it, and is never changed. Its pickup is a
+//! record in the trajectory of the receiver, so that both files only ever grow, and each hand-off
+//! reaches one session.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -48,14 +48,15 @@ pub struct PendingHandoff {
     pub to: Option<String>,
     /// The bead that was current.
     pub bead: Option<String>,
-    /// What was being thought about, on one line.
+    /// Reasoning in progress, on one line.
     pub reasoning: Option<String>,
     /// Claims that nothing showed then, each on one line.
     pub ungrounded: Vec<String>,
 }
 
 impl PendingHandoff {
-    /// What tells it from those of other seconds, agents, sessions and repositories.
+    /// Returns the fields that distinguish it from those of other seconds, agents, sessions and
+    /// repositories.
     fn key(&self) -> [String; 4] {
         let repository = self.repository.clone().unwrap_or_default();
         [
@@ -66,7 +67,8 @@ impl PendingHandoff {
         ]
     }
 
-    /// What tells it from others of the same second: a checksum of what it says, in 12 digits.
+    /// Returns a checksum of its content, in 12 digits, that distinguishes it from others of the
+    /// same second.
     fn said(&self) -> String {
         let none = String::new();
         let texts =
@@ -94,11 +96,11 @@ impl PendingHandoff {
 }
 
 impl Session<'_> {
-    /// The hand-offs for an agent of one of these names that no other session of it has picked up,
-    /// newest first. One that came from another repository and names nobody is for whoever begins.
+    /// Returns the hand-offs for an agent of one of these names that no other session of it has
+    /// picked up, newest first. One that came from another repository and names no receiver is for
+    /// the next agent to begin.
     ///
-    /// One that this very session picked up is among them: its context may have been compacted
-    /// since.
+    /// One that this very session picked up is included: its context may have been compacted since.
     pub fn waiting_for(
         &self,
         names: &[&str],
@@ -140,7 +142,7 @@ impl Session<'_> {
         Ok(made(recent(self.disk, self.zones)?))
     }
 
-    /// How many hand-offs of the last days an agent has made.
+    /// Returns the number of hand-offs that an agent made in the last days.
     pub(crate) fn handed_off_by(&self, agent: &Agent) -> Result<usize, SessionError> {
         let recent = recent(self.disk, self.zones)?;
         let by = recent.iter().filter(|record| {
@@ -218,7 +220,7 @@ impl LockedSession<'_> {
     }
 }
 
-/// Which hand-off a record says was picked up.
+/// Returns the key of the hand-off that a record marks as picked up.
 fn picked_up_key(record: &Record) -> [String; 4] {
     ["from", "handoff_ts", "handoff_session_id", "from_repo"]
         .map(|name| record.text(name).to_owned())

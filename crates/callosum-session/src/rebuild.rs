@@ -21,21 +21,22 @@ use crate::{
     transaction::{BeadChange, LockedSession, SessionError, in_order},
 };
 
-/// What a record has the id of its bead in.
+/// Key of the bead's id in a record.
 const MEMBER: &[u8] = b"\"bead_id\"";
 
-/// What another program that keeps beads has in their folder: what has no file may be its own.
+/// Files of another program that keeps beads in their folder: beads without a file may belong to
+/// it.
 const OF_BD: [&str; 3] = ["metadata.json", "issues.jsonl", "beads.db"];
 
 /// The file that remembers which beads were ever committed. It is derived: without it, git is asked.
 const GONE: &str = "beads.gone";
 
-/// What no record tells of a bead.
+/// Fields of a bead that no record has.
 const UNKNOWN: &str = "status, priority, needs and next steps";
 
 impl LockedSession<'_> {
-    /// Makes the beads anew that trajectories name, that have no file, and that were never committed: one
-    /// that was and is not any more was deleted. Trajectories that are compressed are not looked through.
+    /// Recreates beads that trajectories name, that have no file, and that were never committed:
+    /// one that was committed and is gone was deleted. Compressed trajectories are not searched.
     pub(crate) fn rebuild_beads(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let session = &self.session;
         let beads = session.zones.real(session.disk, &session.zones.beads())?;
@@ -87,7 +88,7 @@ impl LockedSession<'_> {
             .filter_map(|name| BeadId::of_file(name.rsplit('/').next()?))
             .collect();
         for id in lost {
-            // Of one that no record tells anything of, nothing will be told the next time.
+            // Without any record of it now, there will be none the next time either.
             if !gone.contains(id) {
                 match self.rebuild_bead(id)? {
                     Some(rebuilt) => healed.push(rebuilt),
@@ -211,7 +212,7 @@ impl LockedSession<'_> {
     }
 }
 
-/// What a record of a bead tells of it.
+/// Returns the changes of a bead that a record reports.
 fn told_by(record: &Record, file: &str) -> Vec<BeadChange> {
     match record.phase() {
         "cite" => decided(record).map_or_else(Vec::new, |decision| {

@@ -23,7 +23,7 @@ const MOST_FILES: usize = 64;
 /// Most renames of one file that are followed.
 const MOST_RENAMES: usize = 8;
 
-/// What the project's history knows of moved files. Paths are from the root of the tree.
+/// The project's history of moved files. Paths are from the root of the tree.
 pub trait RenameHistory {
     /// Returns where a missing file is in what is to be committed next, if it was renamed there.
     fn staged(&self, file: &str) -> Option<String>;

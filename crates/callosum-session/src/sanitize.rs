@@ -62,12 +62,12 @@ const LONGEST_WORD: usize = 32;
 /// A letter of a script without blanks is so many of others.
 const UNSPACED: usize = 10;
 
-/// How many words a text without blanks is counted as.
+/// Returns the number of words that a text without blanks counts as.
 fn words_in(word: &str) -> usize {
     length_of(word).div_ceil(LONGEST_WORD)
 }
 
-/// How long a text is, in letters of scripts with blanks.
+/// Returns the length of a text, in letters of scripts with blanks.
 fn length_of(text: &str) -> usize {
     text.chars().map(length).sum()
 }
@@ -86,7 +86,7 @@ fn beginning(word: &str, most: usize) -> &str {
     &word[..end]
 }
 
-/// How long a letter is, in letters of scripts with blanks.
+/// Returns the length of a letter, in letters of scripts with blanks.
 fn length(letter: char) -> usize {
     match letter {
         // Thai and Lao; Myanmar; Khmer; Chinese and Japanese.
@@ -104,7 +104,7 @@ fn length(letter: char) -> usize {
 /// Takes secrets out of what is about to be written, and remembers which kinds there were.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redaction {
-    /// What was found, in the order of finding.
+    /// Kinds of the secrets that were found, in the order of finding.
     pub kinds: Vec<secrets::Kind>,
 }
 

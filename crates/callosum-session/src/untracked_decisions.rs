@@ -27,9 +27,9 @@ pub(crate) struct Unrecorded {
     pub(crate) decision: Decision,
     /// The bead that has it.
     pub(crate) bead: Option<BeadId>,
-    /// Who says it; of two, the one that is believed.
+    /// Source that has it; of two, the one that is believed.
     pub(crate) from: Source,
-    /// Where it stands.
+    /// Its place.
     place: String,
     /// Its time; with its title, where another entry of the notes or of its bead has that time.
     name: String,
@@ -37,7 +37,7 @@ pub(crate) struct Unrecorded {
     is_further: bool,
 }
 
-/// What trajectories have.
+/// Decisions and claims in trajectories.
 #[derive(Default)]
 struct Known {
     /// The words of decisions, by their times or names.
@@ -122,7 +122,7 @@ impl Unrecorded {
         }
     }
 
-    /// Takes what a bead says of it: its words are believed, and what it leans on counts beside the rest.
+    /// Merges a bead's statement: its words are believed, and its evidence is added to the rest.
     fn take(&mut self, id: &BeadId, place: String, made: BeadDecision) {
         let decision = &mut self.decision;
         if decision.decision.is_empty() {

@@ -15,10 +15,10 @@ use serde_saphyr::{Error, Options, Spanned, options::NonFiniteFloatPolicy};
 /// So many values are put in for aliases at most: a person has a few, and each anchor may hold others.
 const MOST_REPEATED: usize = 10_000;
 
-/// Why a text is not read.
+/// Error for a text that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotYaml {
-    /// What is wrong there.
+    /// Description of the problem.
     what: String,
     /// The line, counted from 1.
     line: usize,
@@ -54,7 +54,7 @@ struct Node {
     said: Said,
 }
 
-/// What a node says.
+/// Content of a node.
 enum Said {
     Value(Value),
     /// A number that JSON has not.
@@ -180,7 +180,7 @@ impl<'de> Visitor<'de> for OfAnything {
 
 fn told(text: &str, error: &Error) -> NotYaml {
     let mut error = error.without_snippet();
-    // What is wrong with what an alias stands for.
+    // Unwraps the error of an alias's target.
     while let Error::AliasError { error: inner, .. } = error {
         error = inner.without_snippet();
     }
@@ -275,8 +275,8 @@ mod tests {
         );
     }
 
-    /// LOA-FMT-1: words stay as they were written, whatever YAML of any version takes them for; numbers that read the
-    /// same stay numbers.
+    /// LOA-FMT-1: words stay as they were written, even if some version of YAML reads them as
+    /// another type; numbers that read the same stay numbers.
     #[test]
     fn words_stay_as_they_were_written() {
         let text = "no: no\nn: N\nv: 1.10\nz: 007\nx: 0x10\ni: .inf\ny: y\nb: True\nt: true\np: 2\nf: 0.95\n\

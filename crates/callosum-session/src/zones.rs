@@ -1,5 +1,4 @@
-//! [`Zones`]: where a session's files stand, and that none of them is reached through a link that
-//! leaves the project.
+//! [`Zones`]: the locations of a session's files. None is reached through a link that leaves the project.
 
 use std::path::{Path, PathBuf};
 
@@ -40,8 +39,8 @@ impl Zones {
         self.root.join(".loa.config.yaml")
     }
 
-    /// Files of our own between the others: the lock, the step that is being taken, and what can be
-    /// derived. Git is told to pass it over.
+    /// Returns the folder of our own files between the others: the lock, the current step, and
+    /// derived files. Git ignores it.
     pub fn own(&self) -> PathBuf {
         self.root.join(STATE).join(".session")
     }
@@ -113,7 +112,7 @@ impl Zones {
     }
 }
 
-/// Why a file of a zone cannot be used.
+/// Error for a file of a zone that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ZoneError {
     /// A link leads out of the project, or nowhere.

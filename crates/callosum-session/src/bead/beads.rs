@@ -23,7 +23,7 @@ use crate::{
 pub struct Beads<'b> {
     /// The disk.
     pub disk: &'b Disk,
-    /// Where it stands.
+    /// Paths of the session's files.
     pub zones: &'b Zones,
 }
 
@@ -41,7 +41,7 @@ pub struct Listing {
 pub struct Unread {
     /// The file, from the root.
     pub file: String,
-    /// Why, on one line.
+    /// Cause, on one line.
     pub problem: String,
 }
 
@@ -52,11 +52,11 @@ pub struct Oddity {
     pub file: String,
     /// Its line, counted from 1.
     pub line: usize,
-    /// What is odd there.
+    /// Description of the oddity.
     pub what: String,
 }
 
-/// Why a bead cannot be had.
+/// Error while reading a bead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error("{}", _0)]
@@ -195,8 +195,9 @@ impl Beads<'_> {
         Ok(listing)
     }
 
-    /// The beads of a listing that are not closed, each with its id. Those that are wanted whole are read; of the others what the listing knows is told:
-    /// title, status, priority, needs. One that has changed since, and is understood no more, is left out.
+    /// Returns the open beads of a listing, each with its id. Wanted beads are read whole; the
+    /// others have only what the listing holds: title, status, priority, needs. A bead that changed
+    /// since the listing and can no longer be parsed is left out.
     pub fn open(
         &self,
         listing: &Listing,
@@ -218,7 +219,7 @@ impl Beads<'_> {
         Ok(open)
     }
 
-    /// What is odd about beads that were understood, by file. Reads those of which something is.
+    /// Returns oddities of beads that could be parsed, by file. Reads only the beads that have any.
     pub fn oddities(&self, listing: &Listing) -> Result<Vec<Oddity>, ZoneError> {
         let circles = circles(&listing.rows);
         let mut odd = Vec::new();

@@ -1,4 +1,4 @@
-//! What a person asks of a bead: to make one, to change one, to close one.
+//! [`NewBead`] and [`BeadUpdate`]: requests of a person to create, change or close a bead.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +18,7 @@ use crate::{
 pub struct NewBead {
     /// Its id.
     pub id: Option<BeadId>,
-    /// What is to be done.
+    /// Task to do.
     pub title: String,
     /// `feature`, `bug` and so on.
     pub kind: String,
@@ -37,7 +37,7 @@ pub struct BeadUpdate {
     pub status: Option<String>,
     /// Its new priority.
     pub priority: Option<i64>,
-    /// Who does it now.
+    /// Current assignee.
     pub assignee: Option<String>,
     /// Steps that are added to those that come next.
     pub next_steps: Vec<String>,
@@ -82,7 +82,7 @@ impl BeadUpdate {
     }
 }
 
-/// Why a bead was not made.
+/// Error while creating a bead. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateBeadError {
     /// It has no title.
@@ -105,7 +105,7 @@ pub enum CreateBeadError {
     Session(#[from] SessionError),
 }
 
-/// Why a bead was not changed.
+/// Error while changing a bead.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateBeadError {
     /// A bead that it is to need is not there.
@@ -119,7 +119,7 @@ pub enum UpdateBeadError {
     Circle {
         /// The bead.
         id: BeadId,
-        /// What it was to need.
+        /// Bead that it should depend on.
         by: BeadId,
     },
     /// It does not need that bead.
@@ -127,7 +127,7 @@ pub enum UpdateBeadError {
     NotNeeded {
         /// The bead.
         id: BeadId,
-        /// What it was to need no more.
+        /// Bead that it should no longer depend on.
         other: BeadId,
     },
     /// The files do not allow it.

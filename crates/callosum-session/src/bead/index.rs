@@ -1,9 +1,8 @@
-//! What is remembered of each bead's file, so that a folder of ten thousand need not be parsed for
-//! every question.
+//! Index of the bead files, so that a folder of ten thousand need not be parsed for every query.
 //!
-//! Derived and disposable: a row counts only while its file has the size, the time and the number
-//! that it had, and a file that changed within the last two seconds is not remembered at all, since
-//! it could change again without any of them telling.
+//! Derived and disposable. A row counts only while its file has the recorded size, mtime and inode
+//! number. A file that changed within the last two seconds is not indexed: it could change again
+//! without a difference in any of them.
 
 use std::{collections::HashMap, fmt::Write as _, time::UNIX_EPOCH};
 
@@ -19,12 +18,12 @@ const HEAD: &str = "callosum-beads/4";
 /// Nanoseconds within which a file may change twice and look the same.
 const TOO_FRESH: i128 = 2_000_000_000;
 
-/// What is asked of every bead at once.
+/// Fields of a bead that queries over all beads need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// Its id, from its file's name.
     pub id: String,
-    /// What is to be done.
+    /// Task to do.
     pub title: String,
     /// Its status.
     pub status: String,
@@ -85,7 +84,7 @@ fn newest<'t>(times: impl Iterator<Item = &'t String>) -> String {
     last.cloned().unwrap_or_default()
 }
 
-/// What tells a file's content from what it was.
+/// Metadata that changes when the file's content does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     len: u64,
@@ -126,7 +125,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Reads an index; whatever is wrong with it is not in it.
+    /// Parses an index and skips anything malformed.
     pub(super) fn read(text: &str) -> Self {
         let mut lines = text.lines();
         if lines.next() != Some(HEAD) {

@@ -1,7 +1,8 @@
-//! What is odd about beads that can be read: words that nobody understands, names that differ from
-//! the file's, and beads that need themselves.
+//! Oddities of beads that can be read: unknown words, names that differ from the file's, and beads
+//! that depend on themselves.
 //!
-//! Nothing here refuses anything: what is not understood has its usual value, and is named.
+//! Nothing here rejects anything: a value that is not understood is reported, and the default is
+//! used.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,7 +29,7 @@ pub const STATUSES: [&str; 8] = [
 /// The last priority that a bead can be given; 0 is the first.
 pub const LAST_PRIORITY: i64 = 4;
 
-/// What is odd about a file, with its line, counted from 1.
+/// Returns the oddities of a file, each with its line, counted from 1.
 pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
     let members = sheet.members();
     let mut faults = Vec::new();

@@ -4,17 +4,19 @@ use serde_json::{Map, Value};
 
 use super::{REPLACES, Sheet};
 
-/// What was made of two beads.
+/// Result of merging two beads.
 pub(crate) struct MergedBeads {
     /// As ours has it, where both changed something in two ways.
     pub(crate) ours: Sheet,
     /// The same as theirs has it; nothing where there is no such.
     pub(crate) theirs: Option<Sheet>,
-    /// What both changed in two ways: keys, with those that they stand in, and comments.
+    /// Values that both sides changed differently: keys, with the keys that contain them, and
+    /// comments.
     pub(crate) conflicts: Vec<String>,
 }
 
-/// Our bead with what theirs has beside it: of each key, what one side changed, and of a list, what both added.
+/// Merges their changes into our bead: for each key, the side that changed it wins; for a list, the
+/// additions of both are kept.
 pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> MergedBeads {
     let none = Map::new();
     let was = base.map_or(&none, Sheet::members);
@@ -56,7 +58,7 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
             conflicts,
         };
     }
-    // Beside another conflict they stand within its marks.
+    // If there is another conflict, they are within its conflict markers.
     if conflicts.is_empty() {
         conflicts.extend(lost.into_iter().chain(of_back.into_iter().flatten()));
         conflicts.sort();
@@ -72,7 +74,7 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
     }
 }
 
-/// What both say, and where they say two things, what each does.
+/// Merged values, and the conflicts between the sides.
 #[derive(Default)]
 struct Both<T> {
     ours: T,
@@ -90,7 +92,7 @@ fn of_both_maps(
     let new = theirs.keys().filter(|key| !ours.contains_key(*key));
     for key in ours.keys().chain(new) {
         let mut both = of_both(was.get(key), ours.get(key), theirs.get(key));
-        // Whoever closed it first, closed it.
+        // The first one to close it closed it.
         if !both.conflicts.is_empty()
             && key == "closed"
             && let (Some(Value::String(ours)), Some(Value::String(theirs))) =
@@ -158,7 +160,8 @@ fn of_both(
     }
 }
 
-/// Our items without those that they took out, and those that they added; one that they changed stands where it stood.
+/// Returns our items without those that they removed, plus those that they added. An item that they
+/// changed keeps its place.
 fn of_both_lists(was: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
     let is_new = |item: &Value| !was.contains(item) && !ours.contains(item);
     let mut in_place: Vec<&Value> = Vec::new();
@@ -177,7 +180,7 @@ fn of_both_lists(was: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> 
     }
     let new = theirs.iter();
     let new = new.filter(|item| is_new(item) && !in_place.contains(item));
-    // Evidence that stands in for another is in the place of what both knew, and of nothing that ours added since.
+    // Evidence that replaces other evidence replaces what both knew, not what ours added since.
     let (instead, new): (Vec<&Value>, Vec<&Value>) =
         new.partition(|item| item.get(REPLACES) == Some(&Value::Bool(true)));
     let known = both.iter().rposition(|item| theirs.contains(item));
@@ -201,7 +204,7 @@ mod tests {
         Sheet::read(text).unwrap()
     }
 
-    /// What was made, where neither needs a person; else what does.
+    /// Returns the merged text, or the conflict if a person must decide.
     fn of(ours: &str, theirs: &str) -> Result<String, String> {
         let made = merged(Some(&read(BASE)), &read(ours), &read(theirs));
         match made.conflicts.as_slice() {
@@ -299,8 +302,8 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1, LOA-FMT-1: what both changed is named with the keys that it stands in, and no comment of either side goes in
-    /// silence.
+    /// LOA-BEAD-1, LOA-FMT-1: conflicts are named with the keys that contain them, and no comment
+    /// of either side is lost silently.
     #[test]
     fn what_both_changed_is_named() {
         let with = |from: &str, to: &str| BASE.replace(from, to);
@@ -370,7 +373,7 @@ mod tests {
         }
     }
 
-    /// Lines that a bead may have, or not, beside its id.
+    /// Optional lines of a bead, in addition to its id.
     const MAY: [[&str; 4]; 8] = [
         ["", "# head\n", "# head\n# more\n", "# other\n"],
         [
@@ -452,7 +455,8 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: beside what only a person can tell, what one side alone changed is in both that they are shown.
+    /// LOA-BEAD-1: outside of what a person must decide, changes of one side are in both versions
+    /// that the person sees.
     #[test]
     fn what_both_changed_is_all_that_differs() {
         let ours = decided(&BASE.replace("open", "blocked"), "t1");

@@ -1,4 +1,4 @@
-//! Which beads can be worked on.
+//! [`ready`]: the beads that can be worked on.
 
 use std::collections::HashMap;
 

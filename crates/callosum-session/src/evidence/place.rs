@@ -3,7 +3,7 @@
 use callosum_evidence::citation;
 use serde::{Deserialize, Serialize};
 
-/// What every path begins with (Seed LOA §4.4); a path without it is not accepted.
+/// Prefix of every path (Seed LOA §4.4); a path without it is not accepted.
 pub const ROOT_PREFIX: &str = "${PROJECT_ROOT}/";
 
 /// One cited place.

@@ -1,11 +1,11 @@
-//! Which files are records, of sessions or of git: a decision that leans on one would be its own evidence.
+//! Recognizes records of sessions or of git: a decision that cites one would be its own evidence.
 
 use std::path::Path;
 
 use callosum_host::Disk;
 
-/// Whether a cited path is of what sessions and git write themselves, by its name or by what its links lead to; also in a
-/// checkout that stands within the tree, as a linked worktree may.
+/// Whether a cited path belongs to files that sessions and git write themselves, by its name or by
+/// the target of its links; also in a checkout within the tree, such as a linked worktree.
 pub(super) fn is_record(disk: &Disk, root: &Path, path: &str) -> bool {
     let is_one = |path: &str| {
         let parts = parts(path);

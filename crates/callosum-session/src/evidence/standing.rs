@@ -1,4 +1,4 @@
-//! [`EvidenceStatus`]: how a cited place stands against a file. Pure: the file has been read.
+//! [`EvidenceStatus`]: the status of a cited place against a file. Pure: the caller has read the file.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use super::{place::Evidence, tree::CitedFileState};
 /// in percent.
 const LEAST_ALIKE: usize = 50;
 
-/// What stands in a quote in place of a secret that was taken out of it.
+/// Replacement in a quote for a secret that was removed from it.
 const MASK: &str = "[secret: ";
 
-/// How a cited place stands against the tree as it is now.
+/// Status of a cited place against the current tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EvidenceStatus {
-    /// The quote stands where it is said to, and nowhere else in the file.
+    /// The quote is at the cited place, and nowhere else in the file.
     Verified,
-    /// The quote stands once in the file, elsewhere.
+    /// The quote occurs once in the file, at another place.
     Moved {
         /// The line where it begins.
         line: u32,
     },
-    /// The quote stands in the file more than once.
+    /// The quote occurs in the file more than once.
     Ambiguous {
-        /// How often.
+        /// Number of occurrences.
         places: usize,
     },
     /// The quote was code, and is only in a comment or a string now.
@@ -33,9 +33,9 @@ pub enum EvidenceStatus {
         /// The line on which it begins.
         line: u32,
     },
-    /// The quote stands nowhere in the file.
+    /// The quote is nowhere in the file.
     Changed {
-        /// The line that is most like it, and what stands there now.
+        /// Line that is most similar to the quote, and its text now.
         nearest: Option<(u32, String)>,
     },
     /// There is no such file.
@@ -46,7 +46,7 @@ pub enum EvidenceStatus {
     BadFormat,
     /// The file is no text, or more than is looked into.
     Binary,
-    /// It is a record of sessions or of git, whatever stands in it.
+    /// It is a record of sessions or of git, with any content.
     Record,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for EvidenceStatus {
     }
 }
 
-/// How the file says that a cited place stands.
+/// Returns the status of a cited place in the file.
 pub(super) fn stand_in(looked: &CitedFileState, evidence: &Evidence) -> EvidenceStatus {
     place_in(looked, evidence).unwrap_or_else(|| {
         let quote = evidence.quote.as_deref().unwrap_or_default();
@@ -120,7 +120,7 @@ pub(super) fn stand_in(looked: &CitedFileState, evidence: &Evidence) -> Evidence
     })
 }
 
-/// The same; `None` where the quote stands nowhere.
+/// The same; `None` if the quote is nowhere in the file.
 pub(super) fn place_in(looked: &CitedFileState, evidence: &Evidence) -> Option<EvidenceStatus> {
     let file = &looked.file;
     if file.is_binary() {

@@ -219,8 +219,8 @@ fn a_quote_with_a_secret_is_masked_and_verified_masked() {
     assert_eq!(tree.stand(&quoted), EvidenceStatus::Verified);
 }
 
-/// LOA-SEC-1: a line within a key is known by the lines around it, and what stands behind a key can be
-/// cited where it stands.
+/// LOA-SEC-1: a line within a key is recognized by the lines around it, and a line after a key can
+/// be cited at its place.
 #[test]
 fn lines_within_a_key_are_masked_and_lines_behind_it_stay() {
     let begin = ["-----BEGIN ", "PRIVATE KEY-----"].concat();
@@ -243,14 +243,14 @@ fn lines_within_a_key_are_masked_and_lines_behind_it_stay() {
     let masked = "db: postgres://a:[secret: password in address]@db/x";
     assert_eq!(quoted, place("k.pem", 6, 6, Some(masked)));
     assert_eq!(tree.stand(&quoted), EvidenceStatus::Verified);
-    // What is most like a quote that is gone is told masked as well.
+    // The line most similar to a missing quote is masked in the output as well.
     let gone = place("k.pem", 3, 3, Some(&format!("{line} x")));
     let told = format!("{:?}", tree.stand(&gone));
     assert!(!told.contains(line), "{told}");
 }
 
 proptest! {
-    /// LOA-GRD-1: after an edit, a quote holds only where it stands in its file exactly once.
+    /// LOA-GRD-1: after an edit, a quote holds only if it occurs in its file exactly once.
     #[test]
     fn a_quote_holds_only_where_it_stands_once(
         lines in proptest::collection::vec("(let [a-c] = [0-2];|return [a-c];|)", 1..8),

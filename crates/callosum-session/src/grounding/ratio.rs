@@ -20,7 +20,7 @@ pub struct Threshold {
      such as 0.95"
 )]
 pub struct ThresholdError {
-    /// What was given, its control characters escaped.
+    /// Given text, its control characters escaped.
     pub text: String,
 }
 

@@ -1,5 +1,5 @@
-//! [`Brief`]: what counting claims needs of a record, so that a hundred thousand need not each be taken
-//! apart.
+//! [`Brief`]: the parts of a record that counting claims needs, so that a hundred thousand records need not be parsed
+//! fully.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(crate) enum Brief {
     /// A claim, in the form that we write.
     Claim {
         ts: String,
-        /// Where its record begins, counted from 1.
+        /// First line of its record, counted from 1.
         line: usize,
         claim: Box<Claim>,
     },
@@ -95,8 +95,8 @@ impl RecordForm for Brief {
     }
 }
 
-/// A record of a claim that has no member but those that ours have, each of its kind and once.
-/// Whatever is not so is read as any other record.
+/// A record of a claim that has only our members, each of its type and once. Any other record is
+/// read the general way.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(

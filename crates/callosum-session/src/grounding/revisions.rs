@@ -1,8 +1,8 @@
-//! [`Revised`]: what beads and `NOTES.md` say now of decisions that a trajectory has recorded.
+//! [`Revised`]: current wording, in beads and `NOTES.md`, of decisions that a trajectory has recorded.
 //!
-//! A record is never changed, and bead and notes are believed before it. Where a person has given an entry of the notes
-//! other words, or has changed what it leans on, the notes count, unless a bead has the decision; where a bead has other
-//! words, the bead.
+//! A record is never changed, and bead and notes take precedence over it. If a person has reworded
+//! an entry of the notes, or changed its evidence, the notes count, unless a bead has the decision;
+//! if a bead has other words, the bead counts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,11 +19,11 @@ use crate::{
 /// The entries of beads and notes for recorded decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Revised {
-    /// Where they stand.
+    /// File that contains them.
     file: String,
     /// By the times of the decisions, or by their names where these are none.
     entries: HashMap<String, Entries>,
-    /// What their beads have of them, by their times and the ids of the beads.
+    /// Their state in their beads, by their times and the ids of the beads.
     in_beads: HashMap<(String, String), InBeads>,
 }
 
@@ -170,9 +170,10 @@ impl Revised {
 }
 
 impl Session<'_> {
-    /// What beads and notes say of recorded decisions, each given with its bead. Those that cannot be read say nothing.
+    /// Returns the current wording in beads and notes of recorded decisions, each given with its
+    /// bead. Unreadable files contribute nothing.
     ///
-    /// Costs the reading of the notes where there are any such decisions, of their entries, and of the beads that these
+    /// If there are any such decisions, reads the notes, their entries, and the beads that these
     /// belong to.
     pub(crate) fn revised<'c>(
         &self,

@@ -1,5 +1,4 @@
-//! [`Tally`]: how many claims there are since the last hand-off, how many of them nothing shows, and
-//! the first of those.
+//! [`Tally`]: the number of claims since the last hand-off, the number of unsupported ones, and the first of those.
 
 use super::{
     claim::{Claim, merged},
@@ -20,7 +19,7 @@ use crate::{
 /// the length of what they cite; a [`Grounding`] also has why each of them is not grounded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// How many there are.
+    /// Number of claims.
     pub total: usize,
     /// Those that are not grounded, and that the project's settings do not admit without evidence.
     pub lacking: usize,

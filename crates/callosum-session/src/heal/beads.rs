@@ -1,5 +1,5 @@
-//! Beads made good: what is missing, broken or cut short comes from what was committed, and what was decided
-//! since from the trajectories.
+//! Repair of beads: missing, broken or truncated files come from the last commit, and later
+//! decisions from the trajectories.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::{
     zones::ZoneError,
 };
 
-/// What git has said of a file already.
+/// Cached answer of git about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     /// It is not as it was last committed.

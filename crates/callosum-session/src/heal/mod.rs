@@ -1,10 +1,11 @@
-//! [`LockedSession::heal`]: missing, blank or broken files are made good from what is known of them.
+//! [`LockedSession::heal`]: repairs missing, blank or broken files from what is known of them.
 //!
-//! Start with [`Past`], what the project's history knows, and [`Healed`], what was done. `notes` heals
-//! `NOTES.md` and brings back its decisions, `ailing` says what is wrong where nothing can be written, `merges` takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
+//! Start with [`Past`], the project's history, and [`Healed`], one repair. `notes` heals `NOTES.md`
+//! and brings back its decisions, `diagnose` reports problems when nothing can be written, `merges`
+//! takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
 //!
-//! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
-//! what cannot be healed is said.
+//! Broken files are set aside and never thrown away, and nothing here blocks anyone: what cannot be
+//! healed is reported.
 
 mod beads;
 mod diagnose;
@@ -24,10 +25,10 @@ use crate::{
     zones::ZoneError,
 };
 
-/// What is wrong with notes of which a crash left blocks unwritten.
+/// Problem of notes in which a crash left blocks unwritten.
 const NUL_BYTES: &str = "broken: it contains NUL bytes";
 
-/// What the project's history knows of its files, by their names from the root.
+/// The project's history of its files, by their names from the root.
 pub trait Past {
     /// The file as it was last committed.
     fn file(&self, name: &str) -> Option<Vec<u8>>;
@@ -52,10 +53,10 @@ pub trait Past {
     }
 }
 
-/// Where something was taken from.
+/// Source of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairSource {
-    /// What was last committed.
+    /// The last commit.
     Git,
     /// The seed's template.
     Template,
@@ -76,7 +77,7 @@ pub enum RepairSource {
 }
 
 impl RepairSource {
-    /// Whether it was made good.
+    /// Whether it was repaired.
     pub fn has_healed(self) -> bool {
         !matches!(self, Self::Nobody | Self::Denied)
     }
@@ -102,9 +103,9 @@ impl fmt::Display for RepairSource {
 pub struct Healed {
     /// The file, from the root.
     pub file: String,
-    /// What was wrong with it.
+    /// The problem.
     pub was: String,
-    /// Where it was taken from.
+    /// Source of the repair.
     pub from: RepairSource,
     /// The path of the broken file now.
     pub aside: Option<String>,
@@ -131,8 +132,8 @@ impl LockedSession<'_> {
         Ok(healed)
     }
 
-    /// Brings back the settings that were committed, where every other file of sessions is lost as well: alone, somebody may have
-    /// taken them out.
+    /// Restores the committed settings if every other file of sessions is lost as well. If the
+    /// settings alone are missing, a person may have removed them.
     fn heal_settings(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
         let Session { disk, zones, .. } = self.session;
         let path = zones.real(disk, &zones.config())?;
@@ -159,7 +160,8 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// Goes on where a link leads out of the project, since what stands there is nobody's to heal, and where nothing can be written.
+    /// Continues after a link that leads out of the project, since its target is not ours to heal,
+    /// and after files that cannot be written.
     fn past_what_stays(
         &self,
         step: Result<(), SessionError>,
@@ -188,7 +190,7 @@ impl LockedSession<'_> {
         Ok(())
     }
 
-    /// Writes down in the trajectory what was healed from where; what nobody could heal is no news.
+    /// Records in the trajectory what was healed, with the source. Failed repairs are not recorded.
     pub fn note_healed(&self, healed: &[Healed]) -> Result<(), SessionError> {
         let ts = second(self.session.clock.now());
         let agent = self.session.agent.to_string();
@@ -207,7 +209,7 @@ impl LockedSession<'_> {
         self.tell(agent, &ts, records)
     }
 
-    /// Gives a broken file a name beside it that nobody has.
+    /// Renames a broken file to an unused name in the same directory.
     fn set_aside(&self, path: &std::path::Path) -> Result<Option<String>, SessionError> {
         let disk = self.session.disk;
         let now: Timestamp = self.session.clock.now();
@@ -232,7 +234,7 @@ impl LockedSession<'_> {
     }
 }
 
-/// Whether there is nothing to be written to: nobody may, this user may not, or there is no room.
+/// Whether nothing can be written: the disk is read-only or full, or this user lacks permission.
 fn cannot_be_written(error: &DiskError) -> bool {
     error.is_read_only() || error.is_denied() || error.is_full()
 }

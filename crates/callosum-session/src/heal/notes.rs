@@ -1,5 +1,5 @@
-//! `NOTES.md` made good: the file from what was committed, else from the template; the decisions that it
-//! has lost from trajectories and beads.
+//! Repair of `NOTES.md`: the file from the last commit, or else from the template; lost decisions
+//! from trajectories and beads.
 
 use super::{Healed, NUL_BYTES, Past, RepairSource};
 use crate::{

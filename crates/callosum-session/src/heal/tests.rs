@@ -1,4 +1,5 @@
-//! What is missing, blank, broken or cut comes from where it is known, and nothing is thrown away.
+//! Missing, blank, broken or truncated files are restored from known sources, and nothing is thrown
+//! away.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -112,7 +113,7 @@ fn what_is_missing_comes_from_git_or_the_template() {
     assert_eq!(files.len(), 3);
 }
 
-/// LOA-HEAL-1: what is broken is set aside, and what nobody knows stays as it is.
+/// LOA-HEAL-1: broken files are set aside, and those without a known source stay as they are.
 #[test]
 fn what_is_broken_is_set_aside_and_never_thrown_away() {
     let (said, files) = heal(
@@ -210,8 +211,9 @@ fn what_a_killed_process_left_is_swept() {
     );
 }
 
-/// LOA-HEAL-1, LOA-TRJ-1: a trajectory that was committed comes back from git as it was, with its hand-offs, and nothing is made anew
-/// that git has; what was written since stands behind it, and what a person took out stays out.
+/// LOA-HEAL-1, LOA-TRJ-1: a committed trajectory comes back from git as it was, with its hand-offs,
+/// and nothing that git has is written again; what was written since is after it, and what a person
+/// took out stays out.
 #[test]
 fn a_committed_trajectory_comes_from_git() {
     let name = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl";

@@ -6,8 +6,9 @@ use crate::notes::whole_lines;
 /// So many lines that both sides share between two differences stand within the marks of one.
 const MOST_BETWEEN: usize = 2;
 
-/// Both sides in one file with git's marks around where they differ, for a person to finish. None stands within a comment or a block of
-/// code, where nobody would see it: the whole of it stands between them.
+/// Writes both sides into one file with git's markers around the differences, for a person to
+/// finish. No marker is within a comment or a code block, where it would not be seen: the markers
+/// enclose the whole block.
 pub fn marked(ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (own, new) = (whole_lines(ours), whole_lines(theirs));
     let all = beside(&own, &new);
@@ -53,20 +54,20 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// What git has left of a merge in a file.
+/// Versions that git has left of a merge in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
     /// Our side.
     pub ours: Vec<u8>,
     /// Their side.
     pub theirs: Vec<u8>,
-    /// What both come from, where every mark says it.
+    /// Common ancestor, if every marker includes it.
     pub base: Option<Vec<u8>>,
 }
 
 /// Both sides of a file in which git has left the marks of a merge; `None` where there are none, or one never ends.
 pub fn sides(bytes: &[u8]) -> Option<Sides> {
-    /// Where a line stands.
+    /// Position of a line relative to the markers.
     #[derive(Clone, Copy, PartialEq)]
     enum At {
         Common,

@@ -4,7 +4,7 @@ use std::{collections::HashMap, hash::Hash, ops::Range};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Who changed a stretch.
+/// Side that changed a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Nobody,
@@ -14,7 +14,7 @@ pub(crate) enum By {
     Both,
 }
 
-/// A stretch of the base, and what stands for it in either side.
+/// A stretch of the base, and its replacement in either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) base: Range<usize>,
@@ -74,7 +74,8 @@ pub(crate) struct Hunk {
     pub(crate) is_shared: bool,
 }
 
-/// What two sequences have in common and between that what each has alone, in the order of both.
+/// Returns the common parts of two sequences and, between them, the parts of each alone, in the
+/// order of both.
 pub(crate) fn beside<T: Hash + Eq>(ours: &[T], theirs: &[T]) -> Vec<Hunk> {
     let (_, ours, theirs) = numbered(&[], ours, theirs);
     stretches(&ours, &theirs)
@@ -123,7 +124,7 @@ fn numbered<'t, T: Hash + Eq>(
     (numbers(base), numbers(ours), numbers(theirs))
 }
 
-/// Where each item of the base stands in a side.
+/// Returns the position of each item of the base in a side.
 fn matches(base: &[usize], side: &[usize]) -> Vec<Option<usize>> {
     let mut found = vec![None; base.len()];
     let shared = stretches(base, side).into_iter();
@@ -226,7 +227,8 @@ mod tests {
             prop_assert_eq!(merged_lines(&base, &ours, &ours), Some(ours));
         }
 
-        /// LOA-FMT-1: all of each side is in the stretches, and what nobody or one side changed is as that side has it.
+        /// LOA-FMT-1: all of each side is in the stretches, and a stretch that only one side
+        /// changed, or neither, is as that side has it.
         #[test]
         fn stretches_make_up_every_sequence(
             base in proptest::collection::vec(0_u8..6, 0..12),

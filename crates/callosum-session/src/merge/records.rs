@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::trajectory::records;
 
-/// The records of both, without those that one side took out since the base. What one side claimed since its last hand-off stands
-/// behind the hand-offs of both, so that it goes on counting.
+/// Returns the records of both, without those that one side removed since the base. Claims of one
+/// side since its last hand-off come after the hand-offs of both, so that they go on counting.
 pub(super) fn merged(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (was, ours, theirs) = (units(base), units(ours), units(theirs));
     let counts = [&was, &ours, &theirs].map(|units| counted(units));
@@ -55,7 +55,7 @@ pub(super) fn merged(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     made
 }
 
-/// How many of them end with the last hand-off.
+/// Returns the number of records up to and including the last hand-off.
 fn ended(units: &[&Vec<u8>]) -> usize {
     let is_handoff = |unit: &&Vec<u8>| {
         let records = records(unit).records;
@@ -93,7 +93,7 @@ pub(super) fn units(bytes: &[u8]) -> Vec<&[u8]> {
                     last = line_end;
                     break;
                 }
-                // Whatever else begins at its column, the record was torn before.
+                // Anything else that begins at its column means that the record was torn before it.
                 if !text.starts_with(b" ") && !text.starts_with(b"\t") {
                     break;
                 }

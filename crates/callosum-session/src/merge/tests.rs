@@ -1,4 +1,4 @@
-//! What two branches did to notes stays done, and what only a person can tell is left to one.
+//! Changes of two branches to notes stay done, and conflicts are left to a person.
 
 use super::*;
 use crate::notes::Notes;
@@ -155,7 +155,7 @@ fn a_section_that_one_branch_changed_is_as_it_has_it() {
     }
 }
 
-/// What is left to a person where both branches have something, and the file that they are shown.
+/// Returns the conflicts when both branches have changes, and the file that the person sees.
 fn asked(base: &str, ours: &str, theirs: &str) -> (Vec<String>, String) {
     let [base, ours, theirs] = [base, ours, theirs].map(str::as_bytes);
     let made = merged(Kind::Notes, Some(base), ours, theirs).unwrap();
@@ -315,7 +315,7 @@ fn lines_in_bold_are_kept() {
     }
 }
 
-/// LOA-FMT-1: of two branches with another current bead each, ours stays, and that is told.
+/// LOA-FMT-1: if two branches have different current beads, ours stays, and the merge reports it.
 #[test]
 fn another_current_bead_of_theirs_is_told() {
     let with = |bead: &str| BASE.replace("bd-1", bead);

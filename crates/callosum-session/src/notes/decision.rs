@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::{field_label::Label, moment::moment};
 use crate::evidence::Evidence;
 
-/// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).
+/// Mark of a decision that nothing in the tree confirms (Seed LOA §4.2).
 pub(super) const ASSUMPTION: &str = "[ASSUMPTION]";
 
-/// What marks a decision that is the user's own word.
+/// Mark of a decision that is the user's own word.
 pub(super) const USER_INPUT: &str = "[USER INPUT]";
 
 /// The marks of what a decision leans on where it leans on no place.
@@ -23,15 +23,15 @@ pub struct Decision {
     pub ts: String,
     /// Its title.
     pub title: String,
-    /// What was decided.
+    /// Text of the decision.
     pub decision: String,
-    /// Why.
+    /// Reason for the decision.
     pub rationale: Option<String>,
-    /// What it leans on.
+    /// Evidence of the decision.
     pub evidence: Vec<Evidence>,
     /// Lines of evidence that name no place as they should.
     pub unread: usize,
-    /// What must be tried before it counts as done.
+    /// Scenarios to try before it counts as done.
     pub scenarios: Vec<String>,
     /// Whether it says of itself that it is an assumption.
     pub is_assumption: bool,
@@ -119,7 +119,7 @@ impl Decision {
                 .is_some_and(|title| title == self.title)
     }
 
-    /// What was decided, without the mark of what it leans on.
+    /// Returns the decision without the mark of its evidence.
     pub fn words(&self) -> &str {
         let words = self.decision.trim_end();
         let marked = words
@@ -158,10 +158,10 @@ impl Decision {
         said.push_str(line);
     }
 
-    /// The entry as the seed writes it, without a line end behind it. `eol` ends its lines.
+    /// Returns the entry as the seed writes it, without a final line end. `eol` ends its lines.
     ///
-    /// Evidence that the grammar of citations cannot say is left out; whoever makes a decision has
-    /// refused it before.
+    /// Evidence that the grammar of citations cannot express is left out; the code that makes a
+    /// decision rejects such evidence beforehand.
     pub fn written(&self, eol: &str) -> String {
         let mut text = format!("#### {} - {}", self.ts, self.title);
         let mark = match (self.is_assumption, self.is_user_input) {
@@ -235,7 +235,8 @@ mod tests {
         assert_eq!(decision.written("\n"), format!("#### {heading}\n{body}"));
     }
 
-    /// LOA-FMT-1: a time that there is not is none, so that no slip stands before every later decision.
+    /// LOA-FMT-1: an impossible time is not accepted, so that a typo never sorts before every later
+    /// decision.
     #[test]
     fn a_day_or_an_hour_that_there_is_not_is_no_time() {
         for time in [

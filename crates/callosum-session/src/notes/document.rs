@@ -57,7 +57,7 @@ pub struct Notes {
     pub(super) outline: Outline,
 }
 
-/// What the section Active Context says; `none` and nothing are the same.
+/// Fields of the section Active Context; `none` and an empty field are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Active {
     /// The id of the current bead.
@@ -66,7 +66,7 @@ pub struct Active {
     pub title: Option<String>,
     /// The time of the last checkpoint, as written.
     pub checkpoint: Option<String>,
-    /// What was being thought about.
+    /// Reasoning in progress.
     pub reasoning: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct ActiveLine<'n> {
     pub(super) line: usize,
     /// The words in bold.
     pub(super) name: &'n str,
-    /// Where what is said stands.
+    /// Range of the value.
     pub(super) value: Range<usize>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct ActiveLine<'n> {
 pub struct Identifier {
     /// `${PROJECT_ROOT}/path:a-b`, as written.
     pub place: String,
-    /// What it is there for.
+    /// Purpose of the identifier.
     pub purpose: String,
     /// When it was last looked up, as written.
     pub verified: String,
@@ -101,7 +101,7 @@ pub(crate) struct Newest<'n> {
 }
 
 impl Newest<'_> {
-    /// How many there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -137,7 +137,7 @@ impl Notes {
             .all(|byte| byte.is_ascii_whitespace() || *byte == 0)
     }
 
-    /// What the section Active Context says.
+    /// Returns the fields of the section Active Context.
     pub fn active(&self) -> Active {
         let said = |name: &str| {
             self.active_lines()
@@ -250,8 +250,8 @@ impl Notes {
         }
     }
 
-    /// What may be an entry of a Decision Log: each heading, by its place in the list, and the lines
-    /// below it.
+    /// Returns candidates for entries of a Decision Log: each heading, by its index in the list,
+    /// and the lines below it.
     pub(super) fn entries(&self) -> Vec<(usize, Range<usize>)> {
         let mut entries = Vec::new();
         let mut read = HashSet::new();
@@ -320,7 +320,7 @@ impl Notes {
         all.find(|decision| decision.is_named(name))
     }
 
-    /// The lines of an entry up to the next heading, whatever its level.
+    /// Returns the lines of an entry up to the next heading of any level.
     pub(super) fn above_next(&self, heading: usize, lines: &Range<usize>) -> Range<usize> {
         let next = self.outline.headings.get(heading + 1);
         lines.start..next.map_or(lines.end, |next| next.line.min(lines.end))
@@ -355,9 +355,9 @@ impl Notes {
         })
     }
 
-    /// The times that stand in lines with a mark of a heading, wherever, and in how many: also those of decisions that
-    /// somebody commented out, or moved to another section. A last line without an end is left out:
-    /// a torn write may have left it.
+    /// Returns the times in lines with a heading mark, anywhere in the file, with the number of
+    /// such lines: also those of decisions that a person commented out or moved to another section.
+    /// A last line without a line end is left out: a torn write may have left it.
     pub(crate) fn headed_times(&self) -> HashMap<&str, usize> {
         let end = self.bytes.iter().rposition(|byte| *byte == b'\n');
         let lines = self.bytes[..end.unwrap_or(0)].split(|byte| *byte == b'\n');
@@ -379,7 +379,7 @@ impl Notes {
         self.bytes[at].trim_ascii().is_empty()
     }
 
-    /// The questions that nobody has answered, in their order.
+    /// Returns the unanswered questions, in their order.
     pub fn questions(&self) -> Vec<String> {
         let body = self.lines_of(QUESTIONS).into_iter();
         let texts = body

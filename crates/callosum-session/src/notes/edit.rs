@@ -18,7 +18,7 @@ pub enum Field {
     Bead,
     /// The time of the last checkpoint.
     Checkpoint,
-    /// What is being thought about.
+    /// Reasoning in progress.
     Reasoning,
 }
 
@@ -40,8 +40,8 @@ impl Notes {
         self.with_decisions(std::slice::from_ref(decision))
     }
 
-    /// The same for several, in time linear in all of it. One of which only the beginning is there,
-    /// as a torn write leaves it, is made whole where it stands.
+    /// The same for several decisions, in time linear in all of it. An entry that a torn write has
+    /// left incomplete is completed at its place.
     #[must_use]
     pub fn with_decisions(&self, decisions: &[Decision]) -> Self {
         let eol = self.eol();
@@ -76,9 +76,9 @@ impl Notes {
         })
     }
 
-    /// Where an entry stands of which a torn write left only the beginning: it breaks off within its
-    /// words, or at the end of the document within a line, or there with the sections that stand below.
-    /// What a person made shorter is none.
+    /// Returns the place of an entry that a torn write left incomplete: it breaks off within its
+    /// words, or at the end of the document within a line, or there with the sections below it. An
+    /// entry that a person shortened does not count.
     pub(crate) fn beginning(&self, torn: &Decision, whole: &Decision) -> Option<Range<usize>> {
         let lines = &self.outline.lines;
         let at = lines[torn.line - 1].at.start..lines[torn.last_line - 1].at.end;
@@ -209,7 +209,7 @@ mod tests {
         String::from_utf8(notes.bytes().to_vec()).unwrap()
     }
 
-    /// What was put in, where the document with it is the one before with something inserted.
+    /// Returns the inserted bytes, if the new document is the old one with one insertion.
     fn inserted(before: &[u8], after: &[u8]) -> Option<Vec<u8>> {
         let extra = after.len().checked_sub(before.len())?;
         let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
@@ -367,8 +367,8 @@ mod tests {
         assert_eq!(notes.decisions().len(), 1);
     }
 
-    /// Whether the lines of one document stand in another, in their order and each below the same
-    /// headings. What stands in an unfinished merge is below none for certain.
+    /// Whether the lines of one document are in another, in their order and each below the same
+    /// headings. Lines in an unfinished merge are below no certain heading.
     fn keeps_its_sections(before: &Notes, after: &Notes) -> bool {
         fn placed(notes: &Notes) -> Vec<(Vec<String>, String)> {
             let outline = &notes.outline;

@@ -1,4 +1,4 @@
-//! [`EvidenceChange`]: what a decision of the document leans on from now on.
+//! [`EvidenceChange`]: the new evidence of a decision of the document.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::evidence::Evidence;
 
-/// What a decision leans on from now on.
+/// New evidence of a decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceChange {
     /// The time of the decision; with its title, where another one has that time.

@@ -1,4 +1,5 @@
-//! What is written like a decision, and stands where or how none is read: it is named, and left as it is.
+//! Reports text that is written like a decision, but in a place or form in which none is read. It
+//! is left as it is.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -8,7 +9,7 @@ use super::{
     field_label::Label,
 };
 
-/// Words of titles that people give to a log of decisions, beside the one that says so.
+/// Words of titles that people give to a decision log, in addition to the official one.
 const OF_TITLES: [&str; 32] = [
     "log",
     "logs",
@@ -64,34 +65,34 @@ const OF_WITHDRAWN: [&str; 16] = [
     "old",
 ];
 
-/// What is wrong with an item of a list, a quote or a row of a table that is written like the heading of a decision.
+/// Message for a list item, a quote or a table row that is written like the heading of a decision.
 const ITEM: &str = "a decision in a list, quote or table is not read: its heading must be `#### \
     2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a line of text that is written like one.
+/// Message for a line of text that is written like one.
 const UNHEADED: &str = "a decision whose time and title are not a heading is not read: use `#### \
                         2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a field that no heading stands above.
+/// Message for a field without a heading above it.
 const ALONE: &str =
     "a decision without a heading is not read: use `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a heading that is a time, and has neither a title nor the field of a decision.
+/// Message for a heading that is a time and has neither a title nor the field of a decision.
 const UNTITLED: &str =
     "a heading with a time but no title is not a decision: `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with another heading right below the log that has no such field either.
+/// Message for another heading right below the log that has no such field either.
 const UNSAID: &str = "a Decision Log heading without a time and without `**Decision**:` below it \
                       is not read: use `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with lines of the log that stand above its first entry.
+/// Message for lines of the log above its first entry.
 const LOOSE: &str = "text in the Decision Log above its first heading is not read: a decision is \
     `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a heading whose marks touch its words.
+/// Message for a heading without a space after its marks.
 const UNPARTED: &str = "a heading needs a space after its `#`";
 
-/// What is wrong with a heading that ends the log.
+/// Message for a heading that ends the log.
 const ENDING: &str = "a heading that is not nested below the Decision Log ends it: use `####`";
 
 impl Notes {
@@ -162,7 +163,8 @@ impl Notes {
         strays
     }
 
-    /// What stands beside a mark in lines of text, each once, with its line, counted from 1; of an entry without its time and the names of fields.
+    /// Returns the text next to a mark in lines of text, each once, with its line, counted from 1;
+    /// for an entry, without its time and the names of fields.
     pub(crate) fn marked_with(&self, mark: &str) -> Vec<(usize, String)> {
         let mut marked: Vec<(usize, String)> = Vec::new();
         for (line, found) in self.outline.lines.iter().enumerate() {
@@ -189,8 +191,8 @@ impl Notes {
         marked
     }
 
-    /// Headings right below a log that are no decisions, and the first line of what stands in a log above every heading, where nothing else is
-    /// wrong with it.
+    /// Returns headings right below a log that are no decisions, and the first line of text in a
+    /// log above every heading, unless another problem of theirs is reported.
     fn unread_in_log(&self, entries: &[(usize, Range<usize>)]) -> Vec<(usize, &'static str)> {
         let mut unread = Vec::new();
         let headings = &self.outline.headings;
@@ -230,7 +232,7 @@ impl Notes {
     /// that they do not hold any more.
     fn in_other_sections(&self, in_log: &HashSet<usize>) -> Vec<(usize, String)> {
         let mut found = Vec::new();
-        // The sections that the heading stands in, from the outside.
+        // The sections that contain the heading, outermost first.
         let mut within: Vec<usize> = Vec::new();
         for (index, heading) in self.outline.headings.iter().enumerate() {
             let is_around = |above: &usize| self.outline.headings[*above].level < heading.level;
@@ -258,8 +260,9 @@ impl Notes {
         found
     }
 
-    /// What is wrong with a line that is written like the heading of a decision and is none: in a list, a quote or a table,
-    /// or text that a field of a decision or an underline follows, that is all bold, or that stands below no entry.
+    /// Returns the problem of a line that is written like the heading of a decision and is none: in
+    /// a list, a quote or a table; or text that is followed by a field of a decision or an
+    /// underline, is all bold, or is below no entry.
     fn unheaded(&self, line: usize, is_below_entry: bool) -> Option<&'static str> {
         let text = self.outline.text(&self.bytes, line);
         let text = text.trim();
@@ -347,13 +350,13 @@ fn is_of_decisions(title: &str) -> bool {
     !says.is_empty() && others.iter().all(is_known) && !title.eq_ignore_ascii_case(LOG)
 }
 
-/// Whether a title says that what stands below it does not hold any more.
+/// Whether a title says that the text below it no longer holds.
 fn is_of_withdrawn(title: &str) -> bool {
     let mut words = title.split(|c: char| !c.is_alphanumeric());
     words.any(|word| OF_WITHDRAWN.contains(&&*word.to_lowercase()))
 }
 
-/// Whether the words of a heading begin with a time, whatever follows.
+/// Whether the words of a heading begin with a time.
 fn begins_with_time(words: &str) -> bool {
     let first = words.split_whitespace().next().unwrap_or_default();
     let first = first.trim_end_matches([':', '-', '–', '—']);

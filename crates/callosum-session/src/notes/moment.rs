@@ -17,7 +17,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The time as ISO 8601 has it; a day alone where no hour is said.
+/// Returns the time in ISO 8601; a day alone if the text has no hour.
 pub(super) fn moment(text: &str) -> Option<String> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || "[]()`*_".contains(c));
     let text = text.replace(',', " ");

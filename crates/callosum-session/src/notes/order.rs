@@ -1,4 +1,4 @@
-//! Which sections of three documents are one, by [`keys`], and in which order those of both stand, by [`in_one`].
+//! Matches the sections of three documents with [`keys`], and orders those of both with [`in_one`].
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,10 +11,11 @@ use crate::{grounding::says_the_same, merge::diff3::beside, transaction::in_orde
 /// The sections of the base, ours and theirs.
 pub(super) type Versions<'s> = [&'s [Section]; 3];
 
-/// What stands in one place: of ours, and of theirs.
+/// Items at one place: of ours, and of theirs.
 pub(super) type Gap<'k, K> = (Option<&'k [K]>, Option<&'k [K]>);
 
-/// What two sequences share, given twice, and between that what each has alone.
+/// Returns the items that two sequences share, given for both, and between them those of each
+/// alone.
 pub(super) fn gaps<'k, K: Eq + Hash>(own: &'k [K], new: &'k [K]) -> Vec<Gap<'k, K>> {
     let some = |items: &'k [K]| Some(items).filter(|items| !items.is_empty());
     let all = beside(own, new).into_iter();
@@ -101,8 +102,8 @@ fn entry_title(section: &Section) -> Option<&str> {
     section.decision().map(|made| made.title.as_str())
 }
 
-/// What stands in one place of either side: entries first, in the order of their times, since they belong to the log before
-/// them; then what lies deeper, and ours before theirs.
+/// Orders the sections of both sides at one place: entries first, in the order of their times,
+/// since they belong to the log before them; then deeper ones, and ours before theirs.
 pub(super) fn in_one(
     own: Vec<usize>,
     new: Vec<usize>,

@@ -1,9 +1,9 @@
-//! Lines of a Markdown file, its headings, and what is no heading: code, comments, and the marks of
-//! a merge that nobody has finished.
+//! Lines of a Markdown file, its headings, and text that looks like a heading but is none: code,
+//! comments, and the markers of an unfinished merge.
 
 use std::{borrow::Cow, ops::Range};
 
-/// What is wrong where a merge begins that never ends.
+/// Message for the first line of a merge that never ends.
 pub(super) const OPEN_MERGE: &str = "an unterminated merge";
 
 /// So many blanks may stand before the mark of a heading.
@@ -14,11 +14,11 @@ const MOST_INDENT: usize = 3;
 pub(super) struct Line {
     /// Its bytes without the line end.
     pub(super) at: Range<usize>,
-    /// Where the next one begins.
+    /// Start of the next one.
     pub(super) next: usize,
     /// Whether it is text, and not code or a comment.
     pub(super) is_text: bool,
-    /// Whether it stands in a merge that nobody has finished, the marks included.
+    /// Whether it is in an unfinished merge, the markers included.
     pub(super) is_torn: bool,
 }
 
@@ -33,14 +33,14 @@ pub(super) struct Heading {
     pub(super) line: usize,
 }
 
-/// What a file is made of.
+/// Structure of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
     pub(super) lines: Vec<Line>,
     pub(super) headings: Vec<Heading>,
     /// Lines, counted from 0, where something begins that never ends.
     pub(super) unclosed: Vec<(usize, &'static str)>,
-    /// Lines where a merge begins that nobody has finished.
+    /// Lines where an unfinished merge begins.
     pub(super) merges: Vec<usize>,
 }
 
@@ -70,7 +70,7 @@ impl Outline {
         own.line + 1..next.map_or(self.lines.len(), |next| next.line)
     }
 
-    /// The headings whose title is this one, whatever its case, by their place in the list.
+    /// Returns the headings with this title, ignoring case, by their index in the list.
     pub(super) fn titled<'o>(&'o self, title: &'o str) -> impl Iterator<Item = usize> + 'o {
         let all = self.headings.iter().enumerate();
         all.filter(move |(_, heading)| heading.title.eq_ignore_ascii_case(title))

@@ -1,5 +1,5 @@
-//! Where in the document something is put: at the end of its section, which is made where there is none, on a
-//! line of its own, and never into a merge that nobody has finished.
+//! Finds the place of an insertion: at the end of its section, which is created if there is none,
+//! on a line of its own, and never within an unfinished merge.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::document::{CONTINUITY, Notes};
 const DEEPEST: u8 = 3;
 
 impl Notes {
-    /// How its lines end: as the first one does.
+    /// Returns the line end that the first line has.
     pub(super) fn eol(&self) -> &'static str {
         let first = self.outline.lines.first();
         match first.map(|line| line.next - line.at.end) {
@@ -71,10 +71,10 @@ impl Notes {
         self.spliced(at..at, &self.on_own_line(at, &new))
     }
 
-    /// The line before which something that belongs to a section is to be put: after its last line
-    /// that is not blank, and never in a merge that nobody has finished. `None` where the section
-    /// is not there, its heading stands in such a merge, or lies deeper than what is put into it, which
-    /// would take what follows out of its own section.
+    /// Returns the line before which additions to a section belong: after its last line that is not
+    /// blank, and never in an unfinished merge. `None` if the section does not exist, or its
+    /// heading is in such a merge, or is deeper than the addition, which would take the following
+    /// text out of its own section.
     fn end_of(&self, section: &str) -> Option<usize> {
         let is_usable = |heading: &usize| {
             let heading = &self.outline.headings[*heading];

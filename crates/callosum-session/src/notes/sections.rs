@@ -9,7 +9,7 @@ use super::{
     field_label::Label,
 };
 
-/// What a token is told by from the others of its section.
+/// Key that identifies a token within its section.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// The heading, or where the document begins.
@@ -41,14 +41,14 @@ pub(super) struct Token {
     pub(super) text: Vec<u8>,
     /// The blank lines behind it.
     pub(super) blanks: Vec<u8>,
-    /// What a field says; nothing where that is `none`.
+    /// Value of a field; empty if it is `none`.
     pub(super) value: String,
     /// The cells of a row behind the place.
     pub(super) cells: [String; 2],
 }
 
 impl Token {
-    /// It without what nobody sees at its end.
+    /// Returns it without invisible characters at its end.
     pub(super) fn words(&self) -> &[u8] {
         self.text.trim_ascii_end()
     }
@@ -65,16 +65,16 @@ impl Token {
     }
 }
 
-/// A heading with what stands below it, down to the next one.
+/// A heading with the text below it, down to the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     /// The decision, where it is the entry of one.
     pub(super) entry: Option<Decision>,
     /// The decisions that it takes out of sight, where it is a comment around the entries of some.
     pub(super) withdrawn: Vec<Decision>,
-    /// Its words in small letters; none of what stands before the first heading.
+    /// Its words in lowercase; empty for the text before the first heading.
     pub(super) title: String,
-    /// 0 of what stands before the first heading.
+    /// Level of the heading; 0 for the text before the first heading.
     pub(super) level: u8,
     /// The heading first; of a comment around entries that comment alone.
     pub(super) tokens: Vec<Token>,
@@ -116,7 +116,7 @@ impl Section {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// How it is named to a person.
+    /// Returns the name that a person sees.
     pub(super) fn name(&self) -> String {
         match self.decision() {
             Some(entry) if entry.is_dated() => entry.heading(),
@@ -313,7 +313,7 @@ struct Comment {
     lines: Range<usize>,
     /// The line behind the comment.
     end: usize,
-    /// How deep the heading of the first entry lies.
+    /// Level of the first entry's heading.
     level: u8,
     decisions: Vec<Decision>,
 }
@@ -332,7 +332,7 @@ impl Comment {
     }
 }
 
-/// What stands in a comment; nothing where the text is not one alone.
+/// Returns the content of a comment; `None` if the text is not exactly one.
 fn uncommented(text: &str) -> Option<&str> {
     text.trim().strip_prefix("<!--")?.strip_suffix("-->")
 }

@@ -12,10 +12,11 @@ use crate::{
     sanitize::{cut_to, one_line, title_of},
 };
 
-/// So many decisions are told at level 1 (Seed LOA §4.1).
+/// Number of decisions shown at level 1 (Seed LOA §4.1).
 const LAST_DECISIONS: usize = 3;
 
-/// How many words are told of each decision's title, and of the bead's title and the next step: best first.
+/// Numbers of words shown of each decision's title, and of the bead's title and the next step: best
+/// first.
 const WORDS: [(usize, usize); 11] = [
     (usize::MAX, usize::MAX),
     (8, usize::MAX),
@@ -30,11 +31,11 @@ const WORDS: [(usize, usize); 11] = [
     (1, 0),
 ];
 
-/// Where things stand, in at most `budget` tokens, estimated: bead, checkpoint, next step, the last
-/// three decisions, open questions. Of the decisions, those that can be relied on come first.
+/// Returns the current state, in at most `budget` tokens, estimated: bead, checkpoint, next step,
+/// the last three decisions, open questions. Reliable decisions come first.
 ///
-/// Records are told whole. Where that leaves no room for one of the decisions, words are told shortened, so that each of the
-/// three is told by its beginning.
+/// Records are shown whole. If that leaves no room for one of the decisions, words are shortened,
+/// so that the beginning of each of the three is shown.
 pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     let last = recollection.decisions.len().min(LAST_DECISIONS);
     let begun =
@@ -63,10 +64,11 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     best.2
 }
 
-/// What stands before a decision.
+/// Prefix of a decision.
 const DECIDED: &str = "Decided: ";
 
-/// Where things stand, with at most so many words of each decision, and of the bead and what comes next.
+/// Returns the current state, with at most so many words of each decision, and of the bead and the
+/// next step.
 fn within(
     recollection: &Recollection,
     questions: &[Record],
@@ -124,17 +126,17 @@ pub fn level_2(recollection: &Recollection, budget: u64) -> String {
     fitted(&records, all, budget)
 }
 
-/// What is told on a line of its own, or not at all.
+/// Text that is shown on a line of its own, or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     /// All of it.
     whole: String,
-    /// What it is about and where it stands, for where there is no room for all of it.
+    /// Its topic and place, used if there is no room for all of it.
     brief: Option<String>,
 }
 
 impl Record {
-    /// A record that is told whole.
+    /// Returns a record that is shown whole.
     pub(super) fn of(whole: String) -> Self {
         Self { whole, brief: None }
     }
@@ -206,8 +208,9 @@ pub(super) fn said(decision: &Decision, mark: &str) -> String {
     one_line(&text)
 }
 
-/// As many records as fit, in their order, a line each: one for which there is no room, in brief; how many
-/// did not fit is the last line, and where none did, with how many tokens more one would. There are `all`, of which the records are the first.
+/// Returns as many records as fit, in their order, a line each; one that does not fit is shortened
+/// to its brief form. The last line says how many did not fit, and if none did, how many more
+/// tokens one needs. `all` is the total; the records are the first of them.
 pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
     let records: Vec<Record> = records.iter().map(Record::masked).collect();
     fitted_as_they_are(&records, all, budget)
@@ -358,7 +361,7 @@ mod tests {
         }
     }
 
-    /// LOA-REC-1: titles of an ordinary length are told whole in scripts without blanks too.
+    /// LOA-REC-1: titles of an ordinary length are shown whole in scripts without blanks too.
     #[test]
     fn ordinary_titles_in_japanese_and_chinese_are_told_as_they_are() {
         for (bead, next, titles) in [
@@ -404,8 +407,8 @@ mod tests {
         assert_eq!(level_2(&state, 40).lines().last(), Some("+10 more"));
     }
 
-    /// LOA-REC-1: a decision that is longer than there is room for is told by its title and its lines in the
-    /// notes, and takes no other's place.
+    /// LOA-REC-1: for a decision that is longer than the room, its title and its lines in the notes
+    /// are shown, and it takes no other's place.
     #[test]
     fn level_2_tells_of_a_decision_that_is_too_long_where_it_stands() {
         let mut state = recollection();
@@ -430,7 +433,8 @@ mod tests {
         assert!(told.contains("word… [stale] (NOTES.md:12-30)\n"), "{told}");
     }
 
-    /// LOA-REC-1: where no record fits, it is told how many tokens more one takes, as far as there is room for that.
+    /// LOA-REC-1: if no record fits, the output says how many more tokens one takes, as far as
+    /// there is room for that.
     #[test]
     fn where_nothing_fits_it_is_told_how_much_is_needed() {
         for tell in [level_1, level_2] {

@@ -1,7 +1,9 @@
-//! [`at_start`]: what a new session reads first, before anyone asks.
+//! [`at_start`]: the first text that a new session reads, before any request.
 //!
-//! Whole records only: the current task and its next step, decisions with reason and place, open questions, and the ids of
-//! what else exists: decisions that had no room, other open beads, entries of the ledger. For the shorter text that `session recover --level 1` prints, see [`level_1`](super::level_1).
+//! Whole records only: the current task and its next step, decisions with reason and place, open
+//! questions, and the ids of what else exists: decisions that had no room, other open beads,
+//! entries of the ledger. For the shorter text that `session recover --level 1` prints, see
+//! [`level_1`](super::level_1).
 
 use callosum_evidence::{secrets, tokens::estimate};
 
@@ -241,7 +243,8 @@ mod tests {
         assert!(text.ends_with(last), "{text}");
     }
 
-    /// LOA-REC-1: beads and entries that are not told are named by their ids, on one line with the decisions.
+    /// LOA-REC-1: beads and entries that are not shown are listed by their ids, on one line with
+    /// the decisions.
     #[test]
     fn what_else_exists_is_named_on_the_last_line() {
         let mut state = recollection();
@@ -260,7 +263,7 @@ mod tests {
              ledger cal_1, cal_2: `callosum ledger show ID`\n"
         );
         assert!(text.ends_with(&last), "{text}");
-        // They never take the room of what is told whole.
+        // They never take the room of records that are shown whole.
         assert!(!at_start(&state, 60).contains("bd-2"));
         let alone = Recollection {
             other_beads: vec!["bd-2".to_owned()],

@@ -1,4 +1,4 @@
-//! [`survey`]: how each file and folder of the three zones stands, and what it is to become.
+//! [`survey`]: the status of each file and folder of the three zones, and its new content.
 
 use std::path::PathBuf;
 
@@ -19,11 +19,11 @@ use crate::{
 /// A file or folder of the zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surveyed {
-    /// Where it stands, from the root; a folder ends with `/`.
+    /// Path from the root; a folder ends with `/`.
     pub path: String,
-    /// How it stands.
+    /// Its status.
     pub standing: FileStatus,
-    /// What the file is to say, where it is written.
+    /// New content of the file, if it is written.
     pub(super) then: Option<Vec<u8>>,
     /// Its permissions.
     pub(super) mode: u32,
@@ -141,8 +141,8 @@ fn notes_stand(bytes: Option<Vec<u8>>) -> (FileStatus, Option<Vec<u8>>) {
     (FileStatus::Extended, Some(then.bytes().to_vec()))
 }
 
-/// Settings that are missing get their defaults, at the end of the file. Where that would not say
-/// what it said before and the defaults, it is left alone.
+/// Adds the defaults of missing settings at the end of the file. If the result would not parse as
+/// the old settings plus the defaults, the file is left alone.
 fn config_stands(bytes: Option<&[u8]>) -> (FileStatus, Option<Vec<u8>>) {
     let Some(bytes) = bytes else {
         return (FileStatus::Missing, Some(CONFIG.into()));

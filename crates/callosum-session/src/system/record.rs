@@ -1,4 +1,4 @@
-//! [`Checksums`]: what we wrote to the system zone, in `.claude/checksums.json`.
+//! [`Checksums`]: the checksums of our files in the system zone, in `.claude/checksums.json`.
 //!
 //! The file is the Loa framework's own; what others keep in it stays.
 
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-/// Where it stands, from the root.
+/// Path from the root.
 pub(super) const FILE: &str = ".claude/checksums.json";
 
 /// The key of what others had where ours was added.
@@ -41,12 +41,12 @@ impl Checksums {
             .then_some(Self { members })
     }
 
-    /// What was recorded of a file.
+    /// Returns the recorded checksum of a file.
     pub(super) fn of(&self, path: &str) -> Option<&str> {
         self.members.get("files")?.get(path)?.as_str()
     }
 
-    /// What was recorded of a file as others had it, before ours was added.
+    /// Returns the recorded checksum of a file as others had it, before ours was added.
     pub(super) fn before(&self, path: &str) -> Option<&str> {
         self.members.get(BEFORE)?.get(path)?.as_str()
     }

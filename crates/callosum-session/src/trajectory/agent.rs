@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Who is meant where nobody is named (Seed LOA §4.2).
+/// Agent that is meant if none is named (Seed LOA §4.2).
 pub const DEFAULT_AGENT: &str = "implementing-tasks";
 
 /// Longest name, in bytes.
@@ -57,7 +57,7 @@ impl fmt::Display for Agent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is not an agent name: use 1 to {LONGEST} of a-z, A-Z, 0-9, `.`, `_` and `-`")]
 pub struct AgentError {
-    /// What was given, its control characters escaped.
+    /// Given name, its control characters escaped.
     pub name: String,
 }
 

@@ -1,6 +1,6 @@
-//! [`FileRead`]: what claims and checkpoints need of one file of a trajectory, read line by line.
+//! [`FileRead`]: the parts of one trajectory file that claims and checkpoints need, read line by line.
 //!
-//! A hundred megabytes of what an agent thought and called cost the memory of what it claimed.
+//! A hundred megabytes of an agent's thoughts and calls cost only the memory of its claims.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use crate::zones::ZoneError;
 /// Most bytes of one file that are read line by line, from its end.
 const LARGEST_READ: u64 = 256 * 1024 * 1024;
 
-/// What was read of one file.
+/// Result of reading one file.
 pub(super) struct FileRead<R> {
     /// The records behind the last hand-off, those alone that are needed.
     pub(super) since: Vec<R>,
@@ -30,10 +30,10 @@ pub(super) struct FileRead<R> {
     latest: Option<R>,
     /// The hand-offs.
     pub(super) handoffs: Vec<Record>,
-    /// How far each transcript has been synthesized: the last record of it counts.
+    /// Positions up to which each transcript has been synthesized: the last record of it counts.
     pub(super) positions: BTreeMap<String, u64>,
     pub(super) bad: Bad,
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub(super) bytes: u64,
 }
 

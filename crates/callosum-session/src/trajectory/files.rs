@@ -22,7 +22,7 @@ use crate::{
 /// Most bytes of one file that are held at once, from its end; of a compressed one, most that it may have.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
-/// The folder of compressed files, beside the others.
+/// Folder of compressed files, next to the others.
 pub(super) const ARCHIVE: &str = "archive";
 
 /// Letters of a day, as 2026-01-02.
@@ -41,7 +41,7 @@ pub struct UnreadLines {
     pub file: String,
     /// The last of the lines, counted from 1.
     pub line: usize,
-    /// What names each of them in the hand-off that covers it.
+    /// Names of the lines in the hand-off that covers them.
     pub(crate) names: Vec<u64>,
 }
 
@@ -69,7 +69,7 @@ impl UnreadLines {
     }
 }
 
-/// What was read of an agent's files.
+/// Result of reading an agent's files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read<R = Record> {
     /// Whether there is any file.
@@ -79,24 +79,26 @@ pub struct Read<R = Record> {
     pub records: Vec<(String, R)>,
     /// The last hand-off, where one was found.
     pub handoff: Option<(String, Record)>,
-    /// How far each transcript of a client has been synthesized, by its name; also before the last
-    /// hand-off, as far as that is in the files that were read. The last record of a transcript counts, also if it names
-    /// an earlier position: the transcript has become shorter.
+    /// Positions up to which each transcript of a client has been synthesized, by its name; also
+    /// before the last hand-off, as far as that is in the files that were read. The last record of
+    /// a transcript counts, also if it names an earlier position: the transcript has become
+    /// shorter.
     pub positions: BTreeMap<String, u64>,
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
     pub bad: Vec<(String, Bad)>,
     /// Lines since then that are no record and may hide a claim, and lines of earlier files that no hand-off covers.
     pub unread: Vec<UnreadLines>,
-    /// What has the name of a file and is none, so that nobody knows what stood there.
+    /// Entries with the name of a file that are not files, so that their former content is unknown.
     pub not_files: Vec<String>,
-    /// What a person has marked in the notes; nothing where a trajectory was read by itself.
+    /// Marks of a person in the notes; empty if a trajectory was read by itself.
     pub marked: Marked,
-    /// What beads and notes say now of recorded decisions; nothing where a trajectory was read by itself.
+    /// Current wording in beads and notes of recorded decisions; empty if a trajectory was read by
+    /// itself.
     pub revised: Revised,
     /// Decisions since then that notes or beads have, and no trajectory; none where a trajectory was read by itself.
     pub unrecorded: Vec<Claim>,
-    /// What the agent's hand-offs cover.
+    /// Scope of the agent's hand-offs.
     pub(crate) over: Over,
 }
 
@@ -137,13 +139,13 @@ impl<R> Read<R> {
         }
     }
 
-    /// How many lines are no record.
+    /// Returns the number of lines that are no record.
     pub fn bad_lines(&self) -> usize {
         self.bad.iter().map(|(_, bad)| bad.count).sum()
     }
 }
 
-/// A file: whose it is, and of which day.
+/// A file of one agent and one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DayFile {
     pub(crate) agent: Agent,
@@ -185,7 +187,8 @@ pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, Zone
     Ok(files)
 }
 
-/// What a file says, of a long one the end; `None` where it is no file, or a compressed one is broken.
+/// Returns the content of a file, of a long one the end; `None` if it is not a file, or a
+/// compressed one is broken.
 pub(crate) fn said_in(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, ZoneError> {
     if !day.is_file {
         return Ok(None);
@@ -203,9 +206,9 @@ pub(crate) fn said_in(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, Zon
 pub struct Trajectory<'t> {
     /// The disk.
     pub disk: &'t Disk,
-    /// Where they stand.
+    /// Paths of the session's files.
     pub zones: &'t Zones,
-    /// Whose they are.
+    /// Agent that owns them.
     pub agent: Agent,
 }
 
@@ -268,8 +271,8 @@ impl Trajectory<'_> {
         Ok(read)
     }
 
-    /// Reads of files before that of the last hand-off what stands behind their own last one and no later one covers, lines
-    /// that cannot be read among it.
+    /// Reads, from files before that of the last hand-off, the lines after their own last one that
+    /// no later one covers, including lines that cannot be read.
     fn read_uncovered<R: RecordForm>(
         &self,
         read: &mut Read<R>,

@@ -1,7 +1,8 @@
-//! [`Over`]: which claims hand-offs cover, where their place in the files does not say it.
+//! [`Over`]: the claims that hand-offs cover, if their place in the files does not show it.
 //!
-//! Behind a hand-off in its own file stands what counts anew. The files of earlier days, and of other agents, go on being written to by
-//! merges: what comes from another branch was never looked at. So a hand-off names the claims of those files that it covers.
+//! Claims after a hand-off in its own file count. The files of earlier days, and of other agents,
+//! can still be written to by merges, and no one has checked what comes from another branch. So a
+//! hand-off names the claims of those files that it covers.
 
 use std::collections::HashSet;
 
@@ -16,7 +17,7 @@ pub(crate) const COVERS: &str = "covers";
 /// Most claims that a hand-off names; one of more covers everything before it.
 const MOST_COVERED: usize = 20_000;
 
-/// What an agent's hand-offs cover.
+/// Scope of an agent's hand-offs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Over {
     /// Whether the last one names what it covers.
@@ -51,7 +52,7 @@ impl Over {
         true
     }
 
-    /// Whether a claim that stands before the last hand-off came there since.
+    /// Whether a claim before the last hand-off came there since.
     pub(crate) fn lacks<R: RecordForm>(&self, kept: &R) -> bool {
         let is_before = |before: Timestamp| {
             let ts = kept.ts().parse::<Timestamp>();

@@ -16,7 +16,7 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct FileReader<'f> {
     file: &'f DiskFile,
     at: u64,
-    /// Why the file could not be read any further.
+    /// Error that stopped the reading of the file.
     failed: &'f mut Option<DiskError>,
 }
 
@@ -56,11 +56,11 @@ impl Read for FileReader<'_> {
 pub(super) struct Line {
     /// Its bytes; of one that is longer than any record, the first.
     pub(super) bytes: Vec<u8>,
-    /// How many bytes it has.
+    /// Number of its bytes.
     pub(super) len: usize,
     /// Whether it is nothing but zeros and blanks, as a crash leaves it.
     pub(super) is_zeros: bool,
-    /// Whether a line end stands behind it.
+    /// Whether a line end follows it.
     pub(super) is_ended: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Lines<R> {
     ahead: VecDeque<Line>,
     /// Whether the source has ended.
     is_over: bool,
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub(super) read: u64,
 }
 

@@ -36,7 +36,7 @@ pub struct Record {
 /// Lines that are no record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bad {
-    /// How many there are.
+    /// Number of them.
     pub count: usize,
     /// The first of them, counted from 1.
     pub lines: Vec<usize>,
@@ -48,12 +48,12 @@ pub struct Bad {
     pub(crate) unread: VecDeque<(usize, u64)>,
 }
 
-/// What stands in a trajectory.
+/// Contents of a trajectory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records<R = Record> {
     /// The records, in their order.
     pub records: Vec<R>,
-    /// What is none.
+    /// Lines that are no record.
     pub bad: Bad,
 }
 
@@ -66,7 +66,7 @@ impl Record {
             .unwrap_or_default()
     }
 
-    /// What the record is about: `cite`, `session_handoff` and so on.
+    /// Returns the kind of record: `cite`, `session_handoff` and so on.
     pub fn phase(&self) -> &str {
         self.text("phase")
     }
@@ -77,33 +77,36 @@ impl Record {
     }
 }
 
-/// What is kept of a record by whoever reads a trajectory.
+/// The part of a record that the reader of a trajectory keeps.
 pub(crate) trait RecordForm: Sized {
-    /// What is kept of a record that stands whole on a line, where that can be told without taking
-    /// it apart into members. It is what [`RecordForm::of`] would make of it.
+    /// Returns the part to keep of a record that is whole on a line, if it can be determined
+    /// without parsing the members. The result equals that of [`RecordForm::of`].
     fn quickly(line: &[u8], number: usize) -> Option<Self>;
-    /// What is kept of any record.
+    /// Returns the part to keep of any record.
     fn of(record: Record) -> Self;
     /// When the record was written, as it says.
     fn ts(&self) -> &str;
     /// The record, where all of it is kept. One that is a hand-off or a checkpoint is.
     fn record(&self) -> Option<&Record>;
-    /// What names it in the hand-off that covers it; `None` where it is no claim.
+    /// Returns its name in the hand-off that covers it; `None` if it is not a claim.
     fn covered_as(&self) -> Option<u64>;
-    /// Whether whoever reads needs it. Of the others of a file only the last, and the one with the latest time, are kept.
+    /// Whether the reader needs it. Of the others of a file, only the last and the one with the
+    /// latest time are kept.
     fn is_needed(&self) -> bool {
         true
     }
 }
 
-/// What names a claim of a trajectory in a hand-off: a checksum of when it was written, of its decision and its words.
+/// Returns the name of a trajectory's claim in a hand-off: a checksum of its time, its decision and
+/// its words.
 pub(crate) fn name_of_claim(ts: &str, decision: &str, words: &str) -> u64 {
     let digest = Sha256::digest(format!("{ts}\0{decision}\0{words}"));
     let first = digest[..8].iter();
     first.fold(0, |name, byte| name << 8 | u64::from(*byte))
 }
 
-/// What names a line that cannot be read in the hand-off that covers it; also a file, by its path.
+/// Returns the name of an unreadable line in the hand-off that covers it; also that of a file, by
+/// its path.
 pub(crate) fn name_of_unread(line: &[u8]) -> u64 {
     let mut digest = Sha256::new();
     digest.update(b"unread\0");
@@ -139,8 +142,8 @@ impl RecordForm for Record {
 
 /// Reads a trajectory, in time linear in its length.
 ///
-/// A record stands on a line of its own, or spreads over several where somebody printed it so. The
-/// records of a prefix of the bytes are a prefix of the records of all.
+/// A record is on a line of its own, or spreads over several if it was pretty-printed. The records
+/// of a prefix of the bytes are a prefix of the records of all.
 pub fn records(bytes: &[u8]) -> Records {
     kept(bytes)
 }
@@ -264,7 +267,8 @@ fn spread(
         text.push(b'\n');
         text.extend_from_slice(line);
         if column == indent {
-            // Whatever else begins at this column, the record has been torn before it.
+            // Anything else that begins at this column means that the record has been torn before
+            // it.
             let is_end = line[column..] == *b"}";
             let members = is_end.then(|| object(text.trim_ascii())).flatten();
             return Ok(members.map(|members| (members, further)));

@@ -9,14 +9,14 @@ use crate::{
     notes::{Decision, EvidenceChange, Field, Notes},
 };
 
-/// The version of the file that an intent stands in.
+/// Format version of the file that holds an intent.
 pub(super) const FORMAT: u32 = 1;
 
-/// What is to be done.
+/// Changes to make.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) format: u32,
-    /// Whose trajectory.
+    /// Agent that owns the trajectory.
     pub(crate) agent: String,
     /// The day of the trajectory's file.
     pub(crate) day: String,
@@ -47,11 +47,11 @@ pub(crate) enum BeadChange {
     Decision(Value),
     Evidence {
         ts: String,
-        /// What it says, which tells it from another one of its time.
+        /// Its words, which distinguish it from another one of its time.
         #[serde(default)]
         words: Option<String>,
         evidence: Vec<Value>,
-        /// Whether it stands in for what the bead has of the decision.
+        /// Whether it replaces what the bead has of the decision.
         #[serde(default)]
         replaces: bool,
         /// Whether it is an assumption from now on.
@@ -246,7 +246,7 @@ fn with_evidence(
     sheet.with(&Step::Push("decisions", item))
 }
 
-/// The same with evidence that stands in for what there is of the decision.
+/// The same with evidence that replaces the decision's existing evidence.
 fn with_evidence_anew(
     sheet: &Sheet,
     entries: &[Value],

@@ -1,4 +1,4 @@
-//! What counting claims costs, in files opened.
+//! Cost of counting claims, in files opened.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +13,7 @@ use callosum_session::{
 };
 use callosum_testkit::disk::{Image, MemoryDisk, ObservedDisk};
 
-/// How often each file is opened while so many claims about one line are counted.
+/// Returns the number of times each file is opened while so many claims about one line are counted.
 fn openings(claims: usize) -> Vec<PathBuf> {
     let root = Path::new("/project");
     let zones = Zones {

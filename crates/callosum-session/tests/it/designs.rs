@@ -1,4 +1,4 @@
-//! Design documents beside the notes: what the code and the beads say otherwise.
+//! Design documents next to the notes: their differences from the code and the beads.
 
 use callosum_session::{divergence::Source, evidence::Tree};
 
@@ -57,7 +57,7 @@ fn design_documents_that_the_code_has_left_behind_are_named() {
     assert!(Source::Trajectory < Source::Design && Source::Design < Source::Legacy);
 }
 
-/// LOA-TRUTH-1: a document of any size or kind keeps nobody from being told the rest.
+/// LOA-TRUTH-1: a document of any size or kind does not prevent reports about the rest.
 #[test]
 fn documents_that_are_not_compared_are_named() {
     let place = Place::new();

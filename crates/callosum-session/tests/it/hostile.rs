@@ -24,8 +24,8 @@ fn notes(place: &Place) -> Vec<u8> {
     place.disk.read(&place.zones.notes()).unwrap()
 }
 
-/// LOA-FMT-1: whatever stands in the notes, a decision is added, and every line that stood there
-/// still does, in its order.
+/// LOA-FMT-1: with any content of the notes, a decision is added, and every earlier line is still
+/// there, in its order.
 #[test]
 fn notes_in_any_state_keep_every_line_and_take_a_decision() {
     let states: [&[u8]; 12] = [
@@ -192,7 +192,7 @@ fn a_file_that_changed_between_check_and_clear_is_seen() {
     assert_eq!(handed.ratio, "0.00");
 }
 
-/// LOA-SEC-1: what somebody else says is one line of one record, whatever it is made of.
+/// LOA-SEC-1: words of others are one line of one record, with any characters.
 #[test]
 fn words_that_look_like_records_stay_words() {
     let place = Place::new();
@@ -319,8 +319,8 @@ fn evidence_by_hand_that_is_of_records_is_none() {
     );
 }
 
-/// LOA-CHK-1, LOA-FMT-1: notes that cannot be read as they are meant shut the gate, by line: another encoding, another end of lines, a
-/// merge that nobody has finished, of which no word is taken for a decision.
+/// LOA-CHK-1, LOA-FMT-1: notes that cannot be read as intended shut the gate, by line: another
+/// encoding, another line end, an unfinished merge. No word of them is taken for a decision.
 #[test]
 fn notes_that_cannot_be_read_shut_the_gate() {
     let entry = "#### 2026-01-02T05:00:00Z - By hand\n**Decision**: By hand\n";

@@ -1,4 +1,4 @@
-//! Whatever a crash leaves of a step, the next session has all of it or none.
+//! After any crash during a step, the next session has all of it or none.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -35,7 +35,7 @@ fn image() -> Image {
     image
 }
 
-/// How often the decision stands in notes, bead and trajectory.
+/// Returns how often the decision occurs in notes, bead and trajectory.
 fn counts(disk: &Disk, zones: &Zones, clock: &Clock) -> [usize; 3] {
     let session = Session {
         disk,
@@ -150,7 +150,7 @@ fn a_decision_of_one_call_is_made_once_whatever_a_crash_leaves() {
     for crash in &crashes {
         let memory = MemoryDisk::with(&crash.image);
         let disk = memory.disk();
-        // Whoever goes on with the run may be another agent.
+        // The agent that continues the run may be another one.
         let held = of(&disk, &zones, &clock, "other").hold().unwrap();
         assert_eq!(held.decided_by("k2").unwrap(), None);
         let known = held.decided_by("k1").unwrap();

@@ -17,10 +17,10 @@ const DELETED: NoFile = NoFile {
     ever: Some(&[".beads/bd-1.yaml"]),
 };
 
-/// A project of which git does not say in time what was committed.
+/// A project whose git does not report in time what was committed.
 const UNKNOWN: NoFile = NoFile { ever: None };
 
-/// Three decisions, of which one has evidence and one belongs to another agent.
+/// Three decisions; one has evidence and one belongs to another agent.
 fn with_decisions() -> Place {
     let place = Place::new();
     place.with_current_bead(&[]);
@@ -47,7 +47,7 @@ fn put(place: &Place, bytes: &[u8]) {
         .unwrap();
 }
 
-/// What was healed of the notes, from where.
+/// Returns the repairs of the notes, with their sources.
 fn heal(place: &Place) -> Vec<(String, RepairSource)> {
     let held = place.session().hold().unwrap();
     let healed = held.heal(&NOTHING).unwrap().into_iter();

@@ -15,7 +15,7 @@ use crate::place::{NOTHING, Place};
 /// When both were made.
 const TIME: &str = "2026-01-02T03:04:";
 
-/// What the two checkouts decided.
+/// Decisions of the two checkouts.
 struct Two {
     /// The checkout into which the other was merged.
     place: Place,

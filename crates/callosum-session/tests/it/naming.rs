@@ -1,4 +1,4 @@
-//! Times as names: decisions of one second are told apart, and none is of a time that has yet to come.
+//! Times as names: decisions of one second are distinguished, and none has a time in the future.
 
 use std::time::Duration;
 

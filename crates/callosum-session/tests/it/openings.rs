@@ -1,4 +1,4 @@
-//! Hand-offs that name an agent, and what a new session is told of its own accord.
+//! Hand-offs that name an agent, and the start text of a new session.
 
 use std::time::Duration;
 
@@ -122,8 +122,8 @@ fn foreign_files_torn_lines_and_old_days_are_passed_over() {
     assert_eq!(waiting(&place, &["codex"], "x"), ["one", "new"]);
 }
 
-/// LOA-REC-1, LOA-CHK-1: a new session is told what the last one claimed and nothing shows, also
-/// where that one was handed off.
+/// LOA-REC-1, LOA-CHK-1: a new session sees the unsupported claims of the last one, also if that
+/// one was handed off.
 #[test]
 fn a_new_session_is_told_what_the_last_one_left_ungrounded() {
     let place = Place::new();
@@ -147,7 +147,7 @@ fn a_new_session_is_told_what_the_last_one_left_ungrounded() {
     assert!(!told().contains("ithout evidence"), "{}", told());
 }
 
-/// LOA-HEAL-1: what was healed from where is on the trail; what nobody could heal is no news.
+/// LOA-HEAL-1: repairs and their sources are on the trail; failed ones are not.
 #[test]
 fn what_was_healed_is_written_down() {
     let place = Place::new();
@@ -169,8 +169,8 @@ fn what_was_healed_is_written_down() {
     );
 }
 
-/// LOA-FUT-1: however long the words of a hand-off are, and however much else is told once, it is
-/// told, and where the rest of it is; a name means its agent in whichever case it was typed.
+/// LOA-FUT-1: a hand-off is shown, with the place of its rest, regardless of the length of its
+/// words and of the other one-time messages; a name means its agent in any case of letters.
 #[test]
 fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What was decided about something, however long ago.
+//! Search for decisions on a topic, of any age.
 
 use std::fmt::Write as _;
 
@@ -70,7 +70,8 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
     );
 }
 
-/// LOA-TRUTH-1, LOA-REC-1: where the current bead has other words of a decision, they are told, with what the bead cites.
+/// LOA-TRUTH-1, LOA-REC-1: if the current bead has other words of a decision, these are shown, with
+/// what the bead cites.
 #[test]
 fn the_words_of_the_current_bead_are_told_before_those_of_the_notes() {
     let place = Place::new();

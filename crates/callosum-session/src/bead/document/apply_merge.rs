@@ -152,7 +152,7 @@ impl Sheet {
         candidates
     }
 
-    /// Texts in which the key has another value that is written anew.
+    /// Returns candidate texts in which the value of the key is replaced by a newly written one.
     fn rewritten(&self, key: &str, goal: &Value) -> Vec<String> {
         let own = self.members().get(key).and_then(Value::as_array);
         let (Value::Array(items), own) = (goal, own) else {
@@ -174,7 +174,7 @@ impl Sheet {
         candidates
     }
 
-    /// The lines that a key's value stands in, with the comments behind it.
+    /// Returns the lines of a key's value, including the comments after it.
     fn span(&self, key: &str) -> Option<Range<usize>> {
         let lines = self.lines();
         let at = lines.iter().position(|line| is_key(line, key))?;
@@ -188,7 +188,7 @@ impl Sheet {
         Some(lines.skip(span.start).take(span.len()).collect())
     }
 
-    /// What stands before the first key, without the ends of lines.
+    /// Returns the lines before the first key, without line ends.
     fn head(&self) -> Vec<&str> {
         let keys = self.members().keys();
         let first = keys

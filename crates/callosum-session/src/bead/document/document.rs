@@ -29,13 +29,13 @@ pub enum Step {
     Replace(&'static str, Vec<Value>),
 }
 
-/// Why a file cannot be used.
+/// Error while reading or changing a bead file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
     /// It is no YAML, or what it says is no mapping.
     #[error("not a bead: {problem}")]
     NotYaml {
-        /// Why and where, on one line.
+        /// Cause and line, on one line.
         problem: String,
     },
     /// No way was found to write the change without changing something else.
@@ -64,7 +64,7 @@ impl Sheet {
         &self.text
     }
 
-    /// What it says.
+    /// Returns the top-level keys and values.
     pub fn members(&self) -> &Map<String, Value> {
         &self.members
     }
@@ -120,7 +120,8 @@ impl Sheet {
         }
     }
 
-    /// The line in which a key stands, counted from 1; in braces, the first that has its name before a colon.
+    /// Returns the line of a key, counted from 1. For a file in braces, the first line that has the
+    /// name before a colon.
     pub(in crate::bead) fn line_of(&self, key: &str) -> Option<usize> {
         let lines = self.lines();
         let line = lines.iter().position(|line| is_key(line, key));
@@ -144,7 +145,7 @@ impl Sheet {
         line.or_else(in_braces).map(|line| line + 1)
     }
 
-    /// Where the braces stand that the whole file is in.
+    /// Returns the position of the braces that enclose the whole file.
     fn braces(&self) -> Option<std::ops::Range<usize>> {
         let begin = self.text.find('{')?;
         let end = self.text.rfind('}')? + 1;
@@ -156,7 +157,7 @@ impl Sheet {
         (begin < end && outside.iter().all(|text| text.lines().all(is_mark))).then_some(begin..end)
     }
 
-    /// The file written anew, where all of it is in braces on one line.
+    /// Returns the file written from scratch, if all of it is in braces on one line.
     pub(super) fn in_braces(&self, wanted: &Map<String, Value>) -> Option<String> {
         let braces = self.braces()?;
         let is_of_one_line = !self.text[braces.clone()].contains('\n');

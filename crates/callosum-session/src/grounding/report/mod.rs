@@ -15,7 +15,7 @@ use crate::{
     trajectory::Read,
 };
 
-/// A claim, and how what it cites stands.
+/// A claim, and the status of what it cites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grounded {
     /// The claim.
@@ -49,7 +49,7 @@ impl Grounded {
         self
     }
 
-    /// Why it is not grounded, on one line.
+    /// Returns the reason why it is not grounded, on one line.
     pub fn complaint(&self) -> String {
         match self.claim.kind {
             ClaimKind::Assumption => return "[ASSUMPTION]".to_owned(),

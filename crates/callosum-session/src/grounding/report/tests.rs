@@ -144,7 +144,7 @@ fn other_forms_of_evidence_are_read_and_the_last_word_on_a_decision_counts() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// LOA-GRD-1: whatever stands in a trajectory, it is counted and nothing is invented.
+    /// LOA-GRD-1: any content of a trajectory is counted and nothing is invented.
     #[test]
     fn any_lines_are_counted(
         kinds in proptest::collection::vec(0_u8..4, 0..12), junk in "[ -~]{0,40}",

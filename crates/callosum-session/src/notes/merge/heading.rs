@@ -1,12 +1,13 @@
-//! [`restored`]: a heading that one side took out while what stood below it is still there.
+//! [`restored`]: puts back a heading that one side removed while the text below it is still there.
 //!
-//! Without `### Decision Log` no entry is read, and what the other side adds below it would stand nowhere. What still stands in
-//! order below the heading before it says where it stood.
+//! Without `### Decision Log` no entry is read, and additions of the other side below it would have
+//! no place. The text that is still in order below the previous heading shows its old position.
 
 use crate::notes::document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS};
 
-/// The side with each heading of ours that it has not and `base` has, put before the first of what stands below it in both, and what is
-/// told of that. `None` where none is missing, or nothing of it is there.
+/// Returns the side with each heading of ours that it lacks and `base` has, inserted before the
+/// first text that is below it in both, and messages about that. `None` if no heading is missing,
+/// or nothing below it is left.
 pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
     let base = Notes::read(base.to_vec());
     let mut side = Notes::read(side.to_vec());
@@ -36,8 +37,8 @@ pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>
     (!told.is_empty()).then_some((side.bytes, told))
 }
 
-/// The first line of the side that stands below this heading in `base`: of what headings lie below it a heading, else a line that the side
-/// has once.
+/// Returns the first line of the side that is below this heading in `base`: a heading, if headings
+/// lie below it, or else a line that the side has once.
 fn first_below(base: &Notes, heading: usize, side: &Notes) -> Option<usize> {
     let text = |notes: &Notes, line: usize| {
         let found = &notes.outline.lines[line];
@@ -65,7 +66,7 @@ fn first_below(base: &Notes, heading: usize, side: &Notes) -> Option<usize> {
     (!again).then_some(first)
 }
 
-/// Whether the section that the line stands in is one that stands before this heading in `base`.
+/// Whether the line's section is one that comes before this heading in `base`.
 fn is_below_what_was_above(base: &Notes, heading: usize, side: &Notes, line: usize) -> bool {
     let own = &base.outline.headings[heading];
     let above = side.outline.headings.iter().rev();

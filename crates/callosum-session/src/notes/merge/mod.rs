@@ -1,8 +1,9 @@
-//! [`merged`]: the documents of two branches as one, by what they were before.
+//! [`merged`]: one document made of those of two branches, by their common base.
 //!
-//! What git alone brings together is as git has it. Where both changed the same lines, the document is taken apart
-//! into what stands there: entries, rows, questions, fields, lines. What one side changed or took out and the other left as it was is
-//! so; what both added is there; what both changed differently is named, and one side is leaned on.
+//! Git's own result is used if it merges cleanly. If both changed the same lines, the document is
+//! split into its elements: entries, rows, questions, fields, lines. What one side changed or
+//! removed and the other left as it was takes effect; additions of both are kept; what both changed
+//! differently is reported, and the preferred side is used.
 
 mod heading;
 mod three_way;
@@ -16,20 +17,20 @@ use self::{
 use super::{document::Notes, outline::whole_lines};
 use crate::merge::{conflict_markers::lines, diff3::reduced};
 
-/// Which side stands where both changed something in two ways.
+/// Side that is used for values that both changed differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConflictSide {
     Ours,
     Theirs,
 }
 
-/// What was made of both.
+/// Result of a merge of both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MergeResult {
     pub(crate) bytes: Vec<u8>,
-    /// What both changed in two ways.
+    /// Values that both sides changed differently.
     pub(crate) conflicts: Vec<String>,
-    /// What only one can stand of, and did not need a person.
+    /// Values that exclude each other; no person was needed to choose one.
     pub(crate) told: Vec<String>,
 }
 
@@ -136,7 +137,7 @@ fn with_lf(bytes: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Both by their sections and what stands in each.
+/// Merges both by their sections and the elements of each.
 pub(crate) fn by_pieces(
     base: &[u8],
     ours: &[u8],

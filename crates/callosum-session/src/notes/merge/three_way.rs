@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What is made of both, as far as it has come.
+/// Merge of both, as far as it has come.
 pub(super) struct Merge {
     lean: ConflictSide,
     pub(super) conflicts: Vec<String>,
@@ -37,7 +37,8 @@ impl Merge {
         }
     }
 
-    /// The sections of both, each with whether what one side has stands beside what the other has.
+    /// Returns the sections of both, each with whether its text of one side is put next to that of
+    /// the other.
     pub(super) fn sections(&mut self, all: Versions<'_>) -> Vec<(Section, bool)> {
         let keys = keys(all);
         let mut known: [HashMap<usize, usize>; 3] = Default::default();
@@ -69,7 +70,7 @@ impl Merge {
                         order.extend(own.iter().map(|id| (*id, false)));
                     }
                     (own, new) => {
-                        // What one side alone moved stands where that side has it.
+                        // What one side alone moved is where that side has it.
                         let is_moved = |id: &usize, by: By, there: &HashMap<usize, usize>| {
                             part.by == by && there.contains_key(id)
                         };
@@ -93,7 +94,7 @@ impl Merge {
             .collect()
     }
 
-    /// What a section is of both; nothing where it is taken out.
+    /// Merges a section of both; `None` if it is removed.
     fn section(&mut self, [was, own, new]: [Option<&Section>; 3]) -> Option<Section> {
         let (kept, other) = match (own, new) {
             (Some(own), Some(new)) if own.is_withdrawn() || new.is_withdrawn() => {
@@ -129,8 +130,9 @@ impl Merge {
         (self.lean == other).then(|| kept.clone())
     }
 
-    /// What stands of an entry that both have, and at least one within a comment: what one side alone did to it; else the comment, where it
-    /// has all that the other one says, and of two that say the same always the same one.
+    /// Merges an entry that both have and that at least one has within a comment. A change of one
+    /// side alone wins; otherwise the comment, if it has all that the other one says. Of two that
+    /// say the same, it is always the same one.
     fn withdrawn<'s>(
         &mut self,
         was: Option<&Section>,
@@ -232,7 +234,8 @@ impl Merge {
         made
     }
 
-    /// Which lines of text that one side alone has in a stretch stay: of ours, and of theirs.
+    /// Returns the lines of text to keep of those that one side alone has in a stretch: of ours,
+    /// and of theirs.
     fn kept_texts<'t>(
         &mut self,
         of: &Section,
@@ -267,7 +270,7 @@ impl Merge {
             .map(|token| &token.key)
             .eq(by_them.iter().map(|token| &token.key));
         let mut all_added = by_us.iter().chain(&by_them);
-        // Evidence of both stands beside one another.
+        // Evidence of both is kept side by side.
         let is_cited = of.entry.is_some() && all_added.all(|token| token.is_evidence());
         let by_us = by_us.iter().map(|token| &token.key).collect();
         let by_them = by_them.iter().map(|token| &token.key).collect();
@@ -287,7 +290,7 @@ impl Merge {
         }
     }
 
-    /// What is made of a token that both have.
+    /// Merges a token that both have.
     fn token(&mut self, of: &Section, was: Option<&Token>, own: &Token, new: &Token) -> Token {
         let blanks = match was {
             Some(was) if was.blanks == own.blanks => &new.blanks,
@@ -331,7 +334,7 @@ impl Merge {
         }
     }
 
-    /// What is made of a token that one side alone has; nothing where the other took it out.
+    /// Merges a token that one side alone has; `None` if the other removed it.
     fn alone(
         &mut self,
         of: &Section,
@@ -359,7 +362,8 @@ impl Merge {
         (self.lean == side).then(|| there.clone())
     }
 
-    /// A field that both changed: of two checkpoints the later, else ours, which is told.
+    /// Merges a field that both changed: of two checkpoints the later, otherwise ours, and the
+    /// merge reports it.
     fn field<'t>(
         &mut self,
         name: &str,

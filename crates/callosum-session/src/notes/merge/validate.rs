@@ -1,4 +1,5 @@
-//! [`is_sound`] and [`is_true`]: whether what was made of both says what they do, read again as anybody reads it.
+//! [`is_sound`] and [`is_true`]: whether a merge result, read again the usual way, says what both
+//! sides do.
 
 use std::collections::HashMap;
 
@@ -66,7 +67,7 @@ pub(super) fn is_sound(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u
         (0, ours, theirs) => ours.max(theirs) > 0,
         (_, ours, theirs) => ours.min(theirs) > 0,
     };
-    // What one side took back stands in no log any more.
+    // A decision that one side withdrew is in no log any more.
     let is_left = |key: &Known| {
         let other = key.withdrawn();
         other.is_some_and(|other| is_wanted(&other) && of(&base, &other) == 0)
@@ -77,7 +78,7 @@ pub(super) fn is_sound(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u
         || keys.all(|key| !key.is_told() || !is_wanted(key) || is_left(key) || of(&there, key) > 0)
 }
 
-/// What is counted.
+/// Element that is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Known {
     /// An entry, by its time and words.

@@ -14,11 +14,11 @@ use crate::{citation, tokens::estimate};
 pub struct Digest {
     /// Whole statements of the text; the text itself where it fits.
     pub text: String,
-    /// What is not in it; `None` where everything is.
+    /// The omitted part; `None` if the text is complete.
     pub left_out: Option<LeftOut>,
 }
 
-/// What a digest leaves out.
+/// Omitted part of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// Statements that are not in it.
@@ -51,7 +51,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// A piece of the text that stands or falls as a whole.
+/// A piece of the text that is kept or left out as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Statement<'a> {
     text: &'a str,
@@ -109,7 +109,8 @@ pub fn digest(text: &str, budget: u64) -> Digest {
     }
 }
 
-/// How soon each statement is taken: its place below its heading, and that heading's place, together.
+/// Returns the rank of each statement, lowest first: its index below its heading plus that
+/// heading's index.
 fn ranks(statements: &[Statement<'_>]) -> Vec<usize> {
     let mut heading = None;
     let mut headings = 0;
@@ -237,7 +238,7 @@ mod tests {
                           goes on and on and says very little of any use to anybody.\n\n## Tests\n\n\
                           - One test: `fn adds_all` [src/sum.rs:14]\n";
 
-    /// CAL-PERF-1: what is handed back fits, is whole statements, and says what it lacks.
+    /// CAL-PERF-1: a digest fits, consists of whole statements, and says what it lacks.
     #[test]
     fn a_digest_keeps_what_is_cited_and_its_headings() {
         let cut = digest(REPORT, 70);

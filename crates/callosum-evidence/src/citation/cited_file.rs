@@ -18,7 +18,7 @@ use super::{
 /// Bytes from the beginning of a file among which a NUL shows that it is no text.
 const BINARY_WITHIN: usize = 8 * 1024;
 
-/// What stands in a file that a citation names.
+/// Content of a file that a citation names.
 pub struct CitedFile {
     text: String,
     words: Words,
@@ -26,10 +26,10 @@ pub struct CitedFile {
 }
 
 impl CitedFile {
-    /// Opens the file that a cited path names, from the root, without `${PROJECT_ROOT}/`.
+    /// Opens the file of a cited path, from the root, without `${PROJECT_ROOT}/`.
     ///
-    /// No file outside of `root` is opened, whatever the path or a link on the way says. Bytes that
-    /// are not UTF-8 are read as replacement characters.
+    /// No file outside of `root` is opened, for any path and any link on the way. Bytes that are
+    /// not UTF-8 are read as replacement characters.
     pub fn open(disk: &Disk, root: &Path, path: &str) -> Result<Self, Why> {
         let root = disk.canonicalize(root).map_err(|_| Why::NoSuchFile)?;
         Self::below(disk, &root, path)
@@ -87,7 +87,7 @@ impl CitedFile {
         (taken == count).then(|| self.text[start..start + length].trim_end_matches(['\r', '\n']))
     }
 
-    /// The lines of each place where the quote stands word for word, in their order.
+    /// Returns the lines of each place that has the quote word for word, in their order.
     pub fn places(&self, quote: &str) -> impl Iterator<Item = RangeInclusive<u32>> + use<'_> {
         self.words.places(quote)
     }
@@ -136,7 +136,7 @@ fn resolve_as_written(disk: &Disk, root: &Path, path: &Path) -> Result<PathBuf, 
 mod tests {
     use super::*;
 
-    /// LOA-JIT-1: exactly the lines that are named, whatever ends them.
+    /// LOA-JIT-1: exactly the named lines, with any line end.
     #[test]
     fn lines_are_given_exactly_or_not_at_all() {
         let file = CitedFile::of("a\r\n  b\n\nd".to_owned());

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::grammar::LONGEST;
 
-/// A code span: the run of backticks, what stands inside, and where it all ends.
+/// A code span: the run of backticks, the text inside, and the end of it all.
 pub(super) struct CodeSpan {
     pub(super) inner: Range<usize>,
     pub(super) end: usize,
 }
 
-/// The code spans of a line, each with where it stands and its words.
+/// Returns the code spans of a line, each with its range and its words.
 pub(super) fn code_spans(line: &str) -> Vec<(Range<usize>, &str)> {
     let mut spans = Vec::new();
     let mut at = 0;

@@ -24,21 +24,21 @@ pub struct Citation {
     pub last_line: u32,
     /// The words quoted, if any; the same for all places in one pair of brackets.
     pub quote: Option<String>,
-    /// Whether it stands in the same brackets as the one before it.
+    /// Whether it is in the same brackets as the one before it.
     pub beside: bool,
-    /// Where in the text the citation stands, quote included.
+    /// Range of the citation in the text, quote included.
     pub at: Range<usize>,
 }
 
 /// Finds the citations in a text, in their order.
 ///
-/// A quote belongs to the place that follows it on the same line, with nothing but blanks
-/// between. A place without a quote is a citation only where it can hardly be anything else:
-/// its path holds `/` or `.`, no blank, and something other than digits. Several such places may stand in
-/// one pair of brackets, with commas between; a line of its own then is one of the file before it.
-/// A line may also begin with a place and, after a blank, its quote.
+/// A quote belongs to the place that follows it on the same line, with nothing but blanks between.
+/// A place without a quote is a citation only if it can hardly be anything else: its path holds `/`
+/// or `.`, no blank, and something other than digits. Several such places may be in one pair of
+/// brackets, with commas between; a line number alone then belongs to the file before it. A line
+/// may also begin with a place and, after a blank, its quote.
 ///
-/// Linear in the length of the text, whatever it holds.
+/// Linear in the length of the text, for any content.
 pub fn find(text: &str) -> Vec<Citation> {
     let bytes = text.as_bytes();
     let brackets = Brackets::of(bytes);
@@ -134,13 +134,13 @@ fn blanks(bytes: &[u8]) -> usize {
 #[derive(Clone, Copy)]
 struct Quote<'t> {
     words: &'t str,
-    /// Where its fence begins.
+    /// Start of its fence.
     from: usize,
-    /// Whether nothing but blanks stands between it and the place, which then may be any path.
+    /// Whether only blanks are between it and the place, which then may be any path.
     is_near: bool,
 }
 
-/// What may join a quote to its place.
+/// Words and marks that may join a quote to its place.
 const JOINTS: [&str; 6] = [":", "—", "–", "-", "at ", "in "];
 
 /// The length of what joins a quote to the place behind it, where it is more than blanks and no more than a
@@ -157,10 +157,12 @@ pub(super) fn joint(text: &str) -> usize {
     text.len() - rest.trim_start_matches(['(', '*', '_']).len()
 }
 
-/// What joins a place to a quote behind it. More than a blank has to: what a text goes on with is no quote.
+/// Marks that join a place to a quote after it. A blank alone does not: the text that follows a
+/// place is not a quote.
 const BEHIND: [&str; 4] = [":", "—", "–", "-"];
 
-/// The quote that stands behind a place which ends at `end`, on the same line, and where its fence begins.
+/// Returns the quote after a place that ends at `end`, on the same line, and the start of its
+/// fence.
 pub(super) fn quote_behind(text: &str, end: usize) -> Option<(usize, &str)> {
     let rest = text.get(end..)?;
     // What the place may have stood in.
@@ -177,8 +179,8 @@ pub(super) fn quote_behind(text: &str, end: usize) -> Option<(usize, &str)> {
     Some((from, unpadded(&text[span.inner])))
 }
 
-/// Takes the citations whose opening bracket stands at `at`, behind a quote and where that begins; says
-/// where they end, where there are any.
+/// Takes the citations whose opening bracket is at `at`, after a quote and its start; returns their
+/// end, if there are any.
 fn take(
     text: &str,
     at: usize,
@@ -223,7 +225,7 @@ fn take(
     Some(close + 1)
 }
 
-/// Which bracket closes which, within one line and outside of backticks.
+/// Matching brackets, within one line and outside of backticks.
 struct Brackets(HashMap<usize, usize>);
 
 impl Brackets {

@@ -1,11 +1,11 @@
-//! [`Location`]: what stands between brackets, a path and its lines in each form in which they are written.
+//! [`Location`]: the text between brackets, a path and its lines, in each written form.
 
 use std::ops::Range;
 
-/// What a path may begin with to say that it starts at the root.
+/// Optional prefix of a path that starts at the root.
 const ROOT_PREFIX: &str = "${PROJECT_ROOT}/";
 
-/// What may stand between places in one pair of brackets.
+/// Separators of places in one pair of brackets.
 const SEPARATORS: [&str; 3] = [",", ";", " and "];
 
 /// One place between brackets.

@@ -13,7 +13,7 @@ use super::{
     grammar::{Citation, joint},
 };
 
-/// Endings by which a path is told from a host, a time or a version.
+/// Endings that distinguish a path from a host, a time or a version.
 const ENDINGS: &str = "rs|py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|vue|svelte|go|java|kt|kts|scala|c|h|cc|cpp|cxx|hh|hpp|m|mm|\
     cs|fs|swift|rb|php|pl|pm|lua|zig|nim|ex|exs|erl|hs|ml|mli|clj|dart|r|jl|sh|bash|zsh|fish|ps1|sql|proto|graphql|\
     html|css|scss|less|xml|json|jsonc|toml|yaml|yml|ini|cfg|conf|md|mdx|rst|txt|gradle|cmake|mk|tf|nix";
@@ -85,7 +85,7 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
     found
 }
 
-/// What stands before a place, without the emphasis that it begins.
+/// Returns the text before a place, without the emphasis that it begins.
 fn left_of(before: &str) -> &str {
     let bare = before.trim_end_matches('*');
     if bare.is_empty() || bare.ends_with([' ', '\t', '(']) {
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(found("~~~\nsrc/a.rs:1\n~~~\nsrc/b.rs:1"), ["src/b.rs:1"]);
     }
 
-    /// LOA-GRD-1: an invented place is seen in whatever form it is written.
+    /// LOA-GRD-1: an invented place is found in each form of writing.
     #[test]
     fn places_are_found_in_the_forms_that_people_use() {
         for (text, expected) in [
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// LOA-GRD-1: behind a quote it is a citation, in whatever form it is written.
+    /// LOA-GRD-1: after a quote it is a citation, in each form of writing.
     #[test]
     fn a_place_behind_a_quote_is_held_to_it() {
         for text in [

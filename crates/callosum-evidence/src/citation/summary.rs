@@ -1,4 +1,4 @@
-//! [`Review`]: what came of looking citations up, as it is told to whoever reads the text.
+//! [`Review`]: the result of checking citations, as the reader of the text sees it.
 
 use std::{collections::HashSet, fmt, path::Path};
 
@@ -12,12 +12,12 @@ use super::{
     verify::{CitationStatus, Tally, Why, verify},
 };
 
-/// How the citations of a text stand, with those that do not hold one by one.
+/// Status of the citations of a text, with those that do not hold one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Review {
-    /// How many there are of each.
+    /// Counts per status.
     pub tally: Tally,
-    /// Those whose quote stands elsewhere, with the line where it begins.
+    /// Citations whose quote is elsewhere, with the line where it begins.
     pub moved: Vec<(String, u32)>,
     /// Those that nothing confirms, and why.
     pub missing: Vec<(String, Why)>,
@@ -40,8 +40,8 @@ impl Review {
         review
     }
 
-    /// The same of a whole text: its citations, those in another form, and those places without a quote that
-    /// are not there. What is there and quotes nothing is no claim about what stands in it.
+    /// The same for a whole text: its citations, those in another form, and places without a quote
+    /// that do not exist. A place that exists and has no quote makes no claim about its content.
     pub fn of_text(disk: &Disk, root: &Path, text: &str) -> Self {
         let mut cited = find(text);
         let mut standings = verify(disk, root, &cited);
@@ -84,7 +84,7 @@ impl Review {
         Self::of(&cited, &standings)
     }
 
-    /// How many of those that nothing confirms are so for such a reason.
+    /// Returns the number of unconfirmed ones with such a reason.
     fn missing_since(&self, is_it: impl Fn(Why) -> bool) -> u64 {
         let those = self.missing.iter().filter(|(_, why)| is_it(*why));
         those.count() as u64
@@ -101,8 +101,9 @@ impl Review {
     }
 }
 
-/// Gives places without a quote the one that stands behind them, where it stands in their lines as well. `taken` is
-/// where citations begin: a quote of the next place is none of the one before.
+/// Gives places without a quote the one that follows them, if it is also in their lines. `taken`
+/// holds the starts of quotes that belong to citations: a quote of the next place does not belong
+/// to the one before.
 fn lend(
     disk: &Disk,
     root: &Path,
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
     use crate::citation::find;
 
-    /// LOA-GRD-1: what is told names the place, and where a moved quote stands now.
+    /// LOA-GRD-1: the report names the place, and the current place of a moved quote.
     #[test]
     fn a_review_counts_and_names_what_does_not_hold() {
         let cited = find("`abc d` [a.rs:1] `abc d` [a.rs:2-3] `abc d` [x.rs:900]");
@@ -243,8 +244,8 @@ mod tests {
         assert_eq!(Review::default().to_string(), "no citations");
     }
 
-    /// LOA-GRD-1: an invented place counts in whatever form it is written, and one that is there and
-    /// quotes nothing does not.
+    /// LOA-GRD-1: an invented place counts in each form of writing, and one that exists and has no
+    /// quote does not.
     #[test]
     fn invented_places_count_in_every_form() {
         let folder = tempfile::tempdir().unwrap();
@@ -281,8 +282,8 @@ mod tests {
         assert_eq!(elsewhere.to_string(), "0 of 2 citations valid; 2 invented");
     }
 
-    /// LOA-GRD-1: what the tree is built upon cannot be looked up in it: a place there counts as one that nothing confirms,
-    /// and is not told as invented; one that quotes nothing claims nothing.
+    /// LOA-GRD-1: dependencies cannot be looked up in the tree: a place there counts as
+    /// unconfirmed, and is not reported as invented; one without a quote claims nothing.
     #[test]
     fn a_place_in_a_dependency_is_unchecked() {
         let folder = tempfile::tempdir().unwrap();
@@ -330,7 +331,7 @@ mod tests {
         assert_eq!(looked_up.to_string(), "1 of 3 citations valid; 2 invented");
     }
 
-    /// LOA-GRD-1: a quote behind its place holds where it stands there, and else the place has none.
+    /// LOA-GRD-1: a quote after its place holds if it is there; otherwise the place has none.
     #[test]
     fn a_quote_behind_its_place_is_found() {
         let folder = tempfile::tempdir().unwrap();

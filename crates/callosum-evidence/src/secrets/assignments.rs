@@ -24,8 +24,9 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// Parts of which one stands in each name that tells. Most texts hold none: what the names and their values compile to is
-/// a megabyte, made where one does.
+/// Words that occur in names of secrets; each such name contains one. Most texts have none. The
+/// regular expressions for names and values take a megabyte when compiled, so they are compiled
+/// only if one occurs.
 static NAMES: KeywordFilter = KeywordFilter::new(|| {
     vec![
         "pass",
@@ -189,9 +190,9 @@ const TOP_FOLDERS: [&str; 26] = [
     "workspace",
 ];
 
-/// Whether a value says where something is: a path, or an address without anything random in it.
+/// Whether a value is a location: a path, or an address without anything random in it.
 ///
-/// `before` is what stands before the telling part of the name, `name` the rest. `PWD` and
+/// `before` is the text before the word that marks a secret's name, `name` the rest. `PWD` and
 /// `OLDPWD` end like a password's name and are the working folder of every process.
 pub(super) fn is_place(before: &str, name: &str, value: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -230,7 +231,7 @@ pub(super) fn is_name(value: &str) -> bool {
         .all(is_word)
 }
 
-/// Whether what stands after a value shows that it was called, indexed or a path.
+/// Whether the text after a value shows that it was called, indexed or a path.
 fn goes_on_as_code(rest: &str) -> bool {
     rest.starts_with(['(', '[', '<', '{', ':'])
 }

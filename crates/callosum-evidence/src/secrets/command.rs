@@ -1,9 +1,9 @@
 //! Secrets on a command line: words that only the option, the variable or the program before them
-//! gives away.
+//! identifies.
 //!
-//! A command is not read as a shell would, since it may stand within another one's quotes: whatever
-//! could be a word is looked at as one. It is for what is kept of commands, where a word too many
-//! that is masked costs little, and one too few is a password in a journal.
+//! A command is not parsed as a shell would, since it may be within another one's quotes: anything
+//! that could be a word is checked as one. This is for stored commands, where one masked word too
+//! many costs little, and one too few is a password in a journal.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ const ELSEWHERE: [&str; 14] = [
     "field", "length", "policy",
 ];
 
-/// What may stand before `key` in such a name.
+/// Words that may come before `key` in such a name.
 const KEYS: [&str; 12] = [
     "api",
     "access",
@@ -44,7 +44,7 @@ const KEYS: [&str; 12] = [
     "subscription",
 ];
 
-/// How what was masked before begins.
+/// Start of earlier masks.
 pub(super) const MASKED: &str = "[secret";
 
 /// Options by which a program takes a password: as the next word or joined to it.
@@ -156,7 +156,7 @@ const PROGRAMS: [Program; 8] = [
     },
 ];
 
-/// Where secrets stand in a command line, and what they are.
+/// Returns the positions and kinds of secrets in a command line.
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut found = Vec::new();
     let mut reader = Reader {
@@ -175,7 +175,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     found
 }
 
-/// Where words may begin.
+/// Returns the possible starts of words.
 pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let begins = move |at: &usize| {
@@ -209,10 +209,10 @@ struct Reader<'t> {
     text: &'t str,
     /// The program whose words these are, where it is one that takes passwords.
     program: Option<&'static Program>,
-    /// How many operands more until one is a password.
+    /// Number of operands before the one that is a password.
     operands: Option<usize>,
     before: &'t str,
-    /// Where the command begins whose words these are.
+    /// Start of the command that these words belong to.
     segment: usize,
 }
 
@@ -292,7 +292,7 @@ fn assigned(word: &str) -> Option<(&str, usize)> {
     })
 }
 
-/// Where the value of a key begins behind its name, as JSON and YAML have it.
+/// Returns the start of a key's value after its name, as in JSON and YAML.
 fn keyed(behind: &str) -> Option<usize> {
     let rest = behind.trim_start_matches(['"', '\'', '\\']);
     let rest = rest.strip_prefix(':')?;
@@ -367,7 +367,7 @@ pub(super) fn next(text: &str, end: usize) -> Option<Range<usize>> {
     value(text, text.len() - word.len())
 }
 
-/// What stands between quotes behind a word.
+/// Returns the text between quotes after a word.
 fn quoted(text: &str, end: usize) -> Option<Range<usize>> {
     let word = text[end..].trim_start_matches([' ', '=']);
     if word.len() == text.len() - end || !word.starts_with(['\'', '"', '\\']) {
@@ -403,7 +403,7 @@ pub(super) fn value(text: &str, at: usize) -> Option<Range<usize>> {
     (!is_known || word.starts_with('\'')).then_some(at..at + length)
 }
 
-/// How long a text in quotes is that begins here, with them.
+/// Returns the length of a quoted text that begins here, including the quotes.
 fn in_quotes(text: &str) -> Option<usize> {
     let (open, escaped) = match text.as_bytes() {
         [b'\\', quote @ (b'"' | b'\''), ..] => (*quote, true),

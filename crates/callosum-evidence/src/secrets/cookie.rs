@@ -45,7 +45,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     found
 }
 
-/// Returns true for what stands behind a cookie without a value.
+/// Whether it is an attribute of a cookie, which has no value.
 fn is_attribute(pair: &str) -> bool {
     let name = pair.trim().to_ascii_lowercase();
     matches!(name.as_str(), "" | "secure" | "httponly" | "partitioned")

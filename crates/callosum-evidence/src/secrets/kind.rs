@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What kind of secret it is.
+/// Kind of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// An access key id of Amazon Web Services.

@@ -1,7 +1,8 @@
 //! Secrets in a text: found by their form, and masked.
 //!
-//! Start with [`mask`], or with [`mask_command`] for what stands on a command line. [`Kind`] lists what is recognised; what a form alone cannot tell from a
-//! hash, an id or test data is left alone, unless it is given to a name such as `password`.
+//! Start with [`mask`], or with [`mask_command`] for text on a command line. [`Kind`] lists the
+//! recognized kinds. A value whose form alone does not distinguish it from a hash, an id or test
+//! data is left alone, unless it is assigned to a name such as `password`.
 
 mod assignments;
 mod bigrams;
@@ -34,7 +35,7 @@ use crate::terminal_escape::is_unseen;
 pub struct Masked {
     /// The text, each secret replaced by `[secret: kind]`.
     pub text: String,
-    /// What was found, in the order of the text.
+    /// Kinds of the secrets that were found, in the order of the text.
     pub found: Vec<Kind>,
 }
 
@@ -45,8 +46,8 @@ pub fn mask(text: &str) -> Masked {
     replaced(text, find(text))
 }
 
-/// The same; a secret of several lines leaves as many behind it as it has, all empty, so that what
-/// follows stands where it stood.
+/// The same; the mask of a secret of several lines is followed by as many empty lines, so that the
+/// following text keeps its line.
 pub fn mask_in_place(text: &str) -> Masked {
     replaced_with(text, find(text), |secret| {
         "\n".repeat(secret.bytes().filter(|byte| *byte == b'\n').count())

@@ -1,4 +1,4 @@
-//! Passwords with blanks in them, which only quotes hold together, and what stands between two tags.
+//! Passwords with blanks in them, which only quotes hold together, and values between two tags.
 
 use std::{ops::Range, sync::LazyLock};
 

@@ -1,8 +1,8 @@
-//! What stands where a secret would, and is none: a variable, a template, a word of examples.
+//! Placeholders for secrets: a variable, a template, a word of examples.
 
 use super::assignments::is_name;
 
-/// Whether a value stands for a secret instead of being one.
+/// Whether a value is a placeholder instead of a secret.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const WORDS: [&str; 14] = [
         "password", "passwd", "pass", "pwd", "secret", "token", "changeme", "example", "test",
@@ -29,8 +29,9 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         .any(|word| value.contains(word))
 }
 
-/// Whether a value is filled in by whoever reads it: a variable of a shell, `${…}`, `{…}`, `<…>`, `%NAME%`, `%(name)s`, stars, an alias of
-/// YAML. A password may hold any of these marks by itself, or begin with one, and in an address `%40` is one of its letters.
+/// Whether a reader fills in the value: a variable of a shell, `${…}`, `{…}`, `<…>`, `%NAME%`,
+/// `%(name)s`, stars, an alias of YAML. A password may hold any of these marks by itself, or begin
+/// with one, and in an address `%40` is one of its letters.
 fn is_filled_in(value: &str) -> bool {
     const PAIRS: [[char; 2]; 4] = [['{', '}'], ['<', '>'], ['(', ')'], ['[', ']']];
     let is_between = |[open, close]: [char; 2]| {

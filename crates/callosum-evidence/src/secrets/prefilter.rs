@@ -1,4 +1,4 @@
-//! [`KeywordFilter`]: whether one of a few words stands anywhere in a text, which tells whether more of it is worth a look.
+//! [`KeywordFilter`]: whether one of a few words occurs in a text, which shows whether it needs a closer look.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -23,7 +23,7 @@ impl KeywordFilter {
         }
     }
 
-    /// Whether one of them stands in a text, in whichever case. Linear in its length.
+    /// Whether one of them occurs in a text, ignoring case. Linear in its length.
     pub(super) fn stand_in(&self, text: &str) -> bool {
         if text.len() <= SHORT {
             let lower = text.to_ascii_lowercase();

@@ -80,7 +80,7 @@ const KEEPERS: [SecretCommand; 20] = [
     last(&["pulumi", "config", "set"]),
 ];
 
-/// What is done with a store of secrets, whosever it is, that reads one.
+/// Verbs of a secret store, of any vendor, that reads a secret.
 const STORING: [&str; 6] = ["set", "put", "create", "import", "add", "versions"];
 
 /// Files in which secrets are kept, by their names.
@@ -101,7 +101,7 @@ const FILES: [&str; 14] = [
     "master.key",
 ];
 
-/// A word and where it stands.
+/// A word and its position.
 type Word<'t> = (Range<usize>, &'t str);
 
 /// A command of a line.
@@ -113,7 +113,7 @@ struct Command<'t> {
     is_fed: bool,
 }
 
-/// Where secrets stand that are handed on.
+/// Returns the positions of secrets that are passed to other programs.
 pub(super) fn find(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     let commands = commands(text);
     for (place, command) in commands.iter().enumerate() {
@@ -185,7 +185,7 @@ impl Command<'_> {
         Some(at)
     }
 
-    /// What it puts into a store.
+    /// Finds values that it puts into a secret store.
     fn kept(&self, text: &str, found: &mut Vec<Range<usize>>) {
         for keeper in &KEEPERS {
             let Some(first) = self.known(keeper.words) else {
@@ -222,7 +222,7 @@ impl Command<'_> {
         }
     }
 
-    /// What a telling name is set to, as `config set NAME VALUE` has it.
+    /// Finds values that are assigned to names of secrets, as in `config set NAME VALUE`.
     fn configured(&self, text: &str, found: &mut Vec<Range<usize>>) {
         let sets = |(_, word): &Word<'_>| matches!(*word, "config" | "configure" | "set");
         let Some(first) = self.words.iter().position(sets) else {
@@ -277,7 +277,7 @@ impl Command<'_> {
         })
     }
 
-    /// What stands in its here-documents and here-strings.
+    /// Finds values in its here-documents and here-strings.
     fn here(&self, text: &str, found: &mut Vec<Range<usize>>) {
         let end = text.floor_char_boundary(self.at.end + " <<".len());
         let Some(first) = text[self.at.start..end].find("<<") else {
@@ -308,7 +308,7 @@ impl Command<'_> {
         }
     }
 
-    /// What it echoes.
+    /// Finds values that it echoes.
     fn said(&self, text: &str, found: &mut Vec<Range<usize>>) {
         let echoes = |(_, word): &Word<'_>| matches!(*word, "echo" | "printf" | "print");
         let Some(echo) = self.words.iter().position(echoes) else {
@@ -383,7 +383,7 @@ fn value_of_pair(text: &str, (at, word): &Word<'_>) -> Option<Range<usize>> {
     }
 }
 
-/// A word, with what stands beside it in its quotes.
+/// Returns a word, with the text next to it in its quotes.
 fn whole(text: &str, (at, _): &Word<'_>) -> Option<Range<usize>> {
     let is_quoted = text[..at.start].ends_with(['\'', '"']);
     value(text, at.start - usize::from(is_quoted)).or_else(|| value(text, at.start))

@@ -1,7 +1,8 @@
 //! Tokens of services, by prefix, alphabet and length.
 //!
 //! Start with [`TOKENS`]: a row is a fact about a service's tokens. Matching is one pass over the text and compiles
-//! nothing, since hooks mask commands too. Forms that need more than a prefix are in [`form`](super::form).
+//! nothing, since hooks mask commands too. Forms that need more than a prefix are in
+//! [`token_patterns`](super::token_patterns).
 
 use std::{ops::Range, sync::LazyLock};
 

@@ -12,8 +12,8 @@ use super::{
     prefilter::KeywordFilter,
 };
 
-/// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
-/// like. Group 1 is the secret where there is one.
+/// A form: the kind, keywords in lowercase (each such secret contains one, or comes after it), and
+/// the regular expression. Group 1 is the secret, if there is one.
 const FORMS: [(Kind, &str, &str); 59] = [
     (
         Kind::Aws,
@@ -111,7 +111,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "sk0 sk1 sk2 sk3 sk4 sk5 sk6 sk7 sk8 sk9 ska skb skc skd ske skf",
         r"\bSK[0-9a-f]{32}\b",
     ),
-    // Of commands in prose, those that are told most. In commands, every program and option counts: `command`.
+    // The most common commands in prose. In commands, every program and option counts: `command`.
     (
         Kind::Argument,
         "curl",
@@ -213,7 +213,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "jdbc:",
         r#"\bjdbc:[^\s"'<>`]{1,256}?[?&;](?i-u:password|pwd)=([^\s&;"'<>`]{3,128})"#,
     ),
-    // The settings of a connection, in which a password stands behind or before what else they name.
+    // The settings of a connection, in which a password is after or before the other fields.
     (
         Kind::Address,
         "password pwd",
@@ -271,7 +271,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "authorization",
         r"(?i-u:\bauthorization['\x22]?\s{0,4}[:=]\s{0,4}['\x22]?(?:bearer|basic|token)\s{1,4})([A-Za-z0-9._~+/=-]{16,})",
     ),
-    // In a sentence, another word stands behind it.
+    // In a sentence, another word follows it.
     (
         Kind::Assigned,
         "bearer",
@@ -370,7 +370,8 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     found
 }
 
-/// What looks like a secret of this kind, but is a class name or a placeholder.
+/// Returns false for text that looks like a secret of this kind, but is a class name or a
+/// placeholder.
 fn is_real(kind: Kind, secret: &str) -> bool {
     match kind {
         Kind::ModelProvider => {
@@ -409,7 +410,8 @@ mod tests {
 
     use super::*;
 
-    /// LOA-SEC-1: whatever looks like a form holds one of its parts, so that it is looked for.
+    /// LOA-SEC-1: any match of a form contains one of its keywords, so that the form is searched
+    /// for.
     #[test]
     fn what_has_a_form_holds_one_of_its_parts() {
         let mut runner = TestRunner::new(Config::with_cases(64));

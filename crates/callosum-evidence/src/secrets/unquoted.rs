@@ -1,8 +1,8 @@
-//! Passwords without quotes, as settings and environments have them: `password: hunter22hunter`; and as people tell
-//! them: `the password for ana is hunter22hunter`.
+//! Passwords without quotes, as settings and environments have them: `password: hunter22hunter`;
+//! and in prose: `the password for ana is hunter22hunter`.
 //!
-//! The same place in a program has a type, a variable or a call, and those stay: a value that reads like
-//! one of them is none. Keys and tokens, which are longer, are told apart in `assigned`.
+//! The same place in a program has a type, a variable or a call, and those stay: a value that reads
+//! like one of them is none. Keys and tokens, which are longer, are recognized in `assignments`.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -27,7 +27,8 @@ static SETTING: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A name of a password, whose or for what, and what it is said to be, up to a blank or its quotes.
+/// A name of a password, optionally its owner or purpose, and its value in a sentence, up to a
+/// blank or its quotes.
 static SAID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:\b(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
@@ -37,7 +38,8 @@ static SAID: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A name of a key or token, whose or for what, and what it is said to be: longer than a password.
+/// A name of a key or token, optionally its owner or purpose, and its value in a sentence: longer
+/// than a password.
 static SAID_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:\b(?:token|secret|(?:api|access|secret|auth)[ _-]?key)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
@@ -56,10 +58,11 @@ static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// What a value without quotes never has, as code has it.
+/// Characters of code that a value without quotes never has.
 const OF_CODE: &str = "\"'`,;()[]{}<>$|\\";
 
-/// Words that make a name of whatever they stand in, whatever digits it has: of passwords, and of what is done to them.
+/// Words that turn any value into a name, even one with digits: of passwords, and of operations on
+/// them.
 const ABOUT: [&str; 22] = [
     "pass", "pwd", "secret", "key", "token", "hash", "field", "input", "user", "string", "bytes",
     "value", "text", "utf8", "utf16", "sha1", "sha2", "sha512", "md5", "base64", "argon2",
@@ -97,7 +100,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     set.chain(said).chain(tokens).chain(options).collect()
 }
 
-/// What something is said to be, where that is a secret.
+/// Returns the value in a sentence, if it is a secret.
 fn told(said: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
     let value = said.get(1)?;
     let word = value
@@ -120,8 +123,8 @@ pub(super) fn is_random(value: &str) -> bool {
     value.len() >= 16 && is_secret(value, BARE_BITS) && !is_name(value)
 }
 
-/// Whether a value may be a password at all: letters and digits, or letters that make no word, and nothing that
-/// stands for something else.
+/// Whether a value may be a password at all: letters and digits, or letters that make no word, and
+/// no placeholder.
 fn may_be_one(value: &str) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());

@@ -74,7 +74,7 @@ pub(super) fn passwords(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     }
 }
 
-/// Passwords in the addresses of a command, whatever they are, and tokens that stand where a user does.
+/// Finds passwords in the addresses of a command, of any form, and tokens in the place of the user.
 pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     /// A name of a user is shorter.
     const TOKEN: usize = 16;
@@ -82,7 +82,7 @@ pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
         let (at, end) = (start - "://".len(), user.len());
         let is_of_web = text[..at].ends_with("http") || text[..at].ends_with("https");
         let secret = match user.find(':') {
-            // What stands for no password is none, and the user is the token.
+            // A placeholder is not a password, and the user is the token.
             Some(colon) if matches!(&user[colon + 1..], "" | "x-oauth-basic") => 0..colon,
             Some(colon) => colon + 1..end,
             None if end >= TOKEN || is_of_web && user != "git" => 0..end,
@@ -94,9 +94,9 @@ pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     }
 }
 
-/// What stands behind the names of headers, to the end of their quotes or of their line.
+/// Finds the values after the names of headers, to the end of their quotes or of their line.
 pub(super) fn headers(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
-    /// What may stand before the secret itself.
+    /// Words that may come before the secret itself.
     const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "digest", "apikey", "negotiate"];
     let lower = lower(text);
     for header in HEADERS {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Forms in which a command brings a secret, which stands at `@`.
+/// Forms in which a command has a secret, which is at `@`.
 pub(super) const COMMANDS: [&str; 105] = [
     "PGPASSWORD=@ psql -h db app",
     "export DB_PASS=@",

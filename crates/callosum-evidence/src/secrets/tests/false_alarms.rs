@@ -1,4 +1,4 @@
-//! What looks like a secret and is none.
+//! Values that look like a secret and are none.
 
 use super::*;
 
@@ -105,7 +105,7 @@ fn hashes_ids_and_code_are_not_secrets() {
     }
 }
 
-/// What says where something is gives nothing away, though its name ends like a password's.
+/// A location is not a secret, though its name ends like a password's.
 #[test]
 fn places_are_not_secrets() {
     for text in [

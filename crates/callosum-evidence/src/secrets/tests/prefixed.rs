@@ -96,7 +96,7 @@ fn tokens() -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-/// LOA-SEC-1: a token goes wherever it is, and what stands around it stays.
+/// LOA-SEC-1: a token is masked at any place, and the text around it stays.
 #[test]
 fn tokens_of_services_are_masked_by_prefix_and_length() {
     for (one, other, body) in tokens() {
@@ -117,7 +117,7 @@ fn tokens_of_services_are_masked_by_prefix_and_length() {
     }
 }
 
-/// LOA-SEC-1: the prefix alone, a token that is too short, and one that somebody fills in are none.
+/// LOA-SEC-1: the prefix alone, a token that is too short, and a placeholder are none.
 #[test]
 fn what_only_begins_like_a_token_of_a_service_stays() {
     for (one, other, body) in tokens() {

@@ -112,7 +112,7 @@ fn cookies_in_lists_and_calls_are_masked() {
     }
 }
 
-/// LOA-SEC-1: the last column of a line of `.pgpass` is a password, whatever it is made of.
+/// LOA-SEC-1: the last column of a line of `.pgpass` is a password, with any characters.
 #[test]
 fn passwords_of_pgpass_are_masked() {
     for (before, password) in [

@@ -160,7 +160,7 @@ mod tests {
 
     /// LOA-SEC-1: invisible characters are shown, and no script or emoji is taken apart.
     #[test]
-    fn what_nobody_sees_is_made_visible() {
+    fn invisible_characters_are_made_visible() {
         for (text, shown) in [
             ("a\u{202e}b", "a\\u{202e}b"),
             ("a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}"),

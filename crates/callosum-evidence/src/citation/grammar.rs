@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_refused() {
+    fn inexpressible_values_are_refused() {
         assert_eq!(cite("a\nb", 1, 1, "x"), None);
         assert_eq!(cite("a]b", 1, 1, "x"), None);
         assert_eq!(cite("a`b", 1, 1, "x"), None);

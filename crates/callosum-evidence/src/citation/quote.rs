@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_quote_stands_only_where_it_fills_its_lines() {
+    fn a_short_quote_counts_only_if_it_fills_its_lines() {
         assert_eq!(places("a = 1;\n\n  a\nb a", "a"), [(3, 3)]);
         assert_eq!(places("x a\nb\n\nc\na", "a"), [(5, 5)]);
         assert_eq!(places("go(a\nb)", "a b"), []);
@@ -227,7 +227,7 @@ mod tests {
     proptest! {
         /// LOA-GRD-1: that many quotes are looked for in a file changes nothing of where they stand.
         #[test]
-        fn a_quote_stands_at_the_same_places_however_many_are_looked_for(
+        fn a_quote_is_found_at_the_same_places_for_any_number_of_quotes(
             file in "[ab_ \n(.\u{e9}]{0,120}", quote in "[ab_ (.\u{e9}]{0,6}",
         ) {
             let words = Words::of(&file);

@@ -70,13 +70,13 @@ impl Review {
                 *standing = CitationStatus::Missing(Why::OfADependency);
             }
         }
-        let mut told = HashSet::new();
+        let mut seen = HashSet::new();
         for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
             let is_invented = matches!(
                 standing,
                 CitationStatus::Missing(Why::NoSuchFile | Why::NoSuchLine)
             );
-            if mention.quote.is_some() || (is_invented && told.insert(mention.place())) {
+            if mention.quote.is_some() || (is_invented && seen.insert(mention.place())) {
                 cited.push(mention);
                 standings.push(standing);
             }
@@ -239,8 +239,8 @@ mod tests {
         );
         assert_eq!(review.complaints(0), [""; 0]);
         let unquoted = Review::of(&cited[..1], &[CitationStatus::Missing(Why::NoQuote)]);
-        let said = "0 of 1 citation valid; 1 without a quote";
-        assert_eq!(unquoted.to_string(), said);
+        let expected = "0 of 1 citation valid; 1 without a quote";
+        assert_eq!(unquoted.to_string(), expected);
         assert_eq!(Review::default().to_string(), "no citations");
     }
 
@@ -257,12 +257,12 @@ mod tests {
         disk.create_dir_all(&deep).unwrap();
         disk.replace(&deep.join("er.rs"), b"", 0o644).unwrap();
         let review = |text: &str| Review::of_text(&disk, folder.path(), text);
-        let told = review(
+        let checked = review(
             "`fn one()` [src/a.rs:1], src/a.rs:1, src/a.rs:900 and (src/gone.rs:12), src/gone.rs:12",
         );
-        assert_eq!(told.to_string(), "1 of 3 citations valid; 2 invented");
+        assert_eq!(checked.to_string(), "1 of 3 citations valid; 2 invented");
         assert_eq!(
-            told.complaints(9),
+            checked.complaints(9),
             [
                 "src/a.rs:900 (the file has no such line)",
                 "src/gone.rs:12 (there is no such file)",
@@ -311,9 +311,9 @@ mod tests {
         ] {
             assert_eq!(review(place).tally, Tally::default(), "{place}");
             for text in [format!("`fn a()` [{place}]"), format!("[{place}]")] {
-                let told = review(&text).to_string();
+                let summary = review(&text).to_string();
                 assert_eq!(
-                    told, "0 of 1 citation valid; 1 that cannot be checked",
+                    summary, "0 of 1 citation valid; 1 that cannot be checked",
                     "{text}"
                 );
             }

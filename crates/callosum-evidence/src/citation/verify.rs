@@ -310,7 +310,7 @@ mod tests {
     /// LOA-GRD-1: a quote before several places holds if it is at one of them; the others exist, or
     /// not.
     #[test]
-    fn a_quote_before_several_places_stands_at_one() {
+    fn a_quote_before_several_places_is_at_one() {
         let unquoted = CitationStatus::Missing(Why::NoQuote);
         assert_eq!(
             standings(

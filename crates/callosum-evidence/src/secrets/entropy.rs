@@ -79,7 +79,7 @@ const OF_NAMES: [&str; 67] = [
 ];
 
 /// Words that stand where a password would, and say something of it.
-const SAID: [&str; 21] = [
+const STATUS_WORDS: [&str; 21] = [
     "required",
     "optional",
     "incorrect",
@@ -176,7 +176,7 @@ pub(super) fn is_a_name(value: &str) -> bool {
 fn may_be_words(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     !is_placeholder(value)
-        && !SAID.contains(&lower.as_str())
+        && !STATUS_WORDS.contains(&lower.as_str())
         && !OF_NAMES.iter().any(|word| lower.contains(word))
 }
 

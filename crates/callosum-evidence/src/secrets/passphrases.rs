@@ -46,9 +46,10 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     });
     let tagged = TAGGED.captures_iter(text).filter_map(|captures| {
         let value = captures.get(1)?;
-        let said = value.as_str();
-        let is_known = is_secret(said, QUOTED_BITS) && !is_name(said);
-        let is_one = (is_known || is_jumbled(said) || is_of_words(said)) && !is_place("", "", said);
+        let phrase = value.as_str();
+        let is_known = is_secret(phrase, QUOTED_BITS) && !is_name(phrase);
+        let is_one =
+            (is_known || is_jumbled(phrase) || is_of_words(phrase)) && !is_place("", "", phrase);
         is_one.then(|| (value.range(), Kind::Assigned))
     });
     quoted.chain(tagged).collect()

@@ -124,13 +124,13 @@ pub(super) fn find(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
         if command.reads_secret() || is_into_file {
             command.here(text, &mut ranges);
             if is_into_file {
-                command.said(text, &mut ranges);
+                command.echoed(text, &mut ranges);
             }
             let before = commands[..place].iter().rev();
             let mut is_fed = command.is_fed;
             for feeding in before.take_while(|before| std::mem::replace(&mut is_fed, before.is_fed))
             {
-                feeding.said(text, &mut ranges);
+                feeding.echoed(text, &mut ranges);
             }
         }
         found.extend(ranges.into_iter().map(|range| (range, Kind::Argument)));
@@ -285,9 +285,9 @@ impl Command<'_> {
         };
         let first = self.at.start + first;
         let behind = &text[first + 2..];
-        if let Some(said) = behind.strip_prefix('<') {
-            let said = said.trim_start_matches([' ', '\t']);
-            found.extend(value(text, text.len() - said.len()));
+        if let Some(rest) = behind.strip_prefix('<') {
+            let rest = rest.trim_start_matches([' ', '\t']);
+            found.extend(value(text, text.len() - rest.len()));
             return;
         }
         let name = behind.trim_start_matches(['-', ' ', '\'', '"', '\\']);
@@ -309,7 +309,7 @@ impl Command<'_> {
     }
 
     /// Finds values that it echoes.
-    fn said(&self, text: &str, found: &mut Vec<Range<usize>>) {
+    fn echoed(&self, text: &str, found: &mut Vec<Range<usize>>) {
         let echoes = |(_, word): &Word<'_>| matches!(*word, "echo" | "printf" | "print");
         let Some(echo) = self.words.iter().position(echoes) else {
             return;

@@ -29,7 +29,7 @@ static SETTING: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A name of a password, optionally its owner or purpose, and its value in a sentence, up to a
 /// blank or its quotes.
-static SAID: LazyLock<Regex> = LazyLock::new(|| {
+static IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:\b(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
         r"[ \t]{1,4}(?:is|was|ist|lautet)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
@@ -40,7 +40,7 @@ static SAID: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A name of a key or token, optionally its owner or purpose, and its value in a sentence: longer
 /// than a password.
-static SAID_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+static TOKEN_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:\b(?:token|secret|(?:api|access|secret|auth)[ _-]?key)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
         r"[ \t]{1,4}(?:is|was|ist|lautet)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
@@ -75,7 +75,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     }
     let secret_in = |captures: regex::Captures<'_>| {
         let (name, mark, value) = (captures.get(1)?, captures.get(2)?, captures.get(3)?);
-        let said = value.as_str();
+        let word = value.as_str();
         let before = &text[..name.start()];
         let is_variable = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
         let prefix = before.trim_end_matches(is_variable);
@@ -84,30 +84,34 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
             && !prefix.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
         // `pass:` without a blank says where a program takes its password from.
         let is_source = name.as_str() == "pass" && mark.as_str() == ":";
-        let is_known = may_be_one(said) && (is_of_environment || !reads_like_code(said));
+        let is_known = may_be_one(word) && (is_of_environment || !reads_like_code(word));
         let is_secret = !is_source
-            && (is_known || is_of_words(said) || is_of_environment && is_a_word(said))
-            && !is_place(before, &text[name.start()..], said);
+            && (is_known || is_of_words(word) || is_of_environment && is_a_word(word))
+            && !is_place(before, &text[name.start()..], word);
         is_secret.then(|| (value.range(), Kind::Assigned))
     };
     let set = SETTING.captures_iter(text).filter_map(secret_in);
-    let said = SAID.captures_iter(text).filter_map(|said| told(&said));
-    let tokens = SAID_TOKEN.captures_iter(text);
-    let tokens =
-        tokens.filter_map(|said| told(&said).filter(|(at, _)| is_random(&text[at.clone()])));
+    let prose = IN_PROSE
+        .captures_iter(text)
+        .filter_map(|captures| value_in_prose(&captures));
+    let tokens = TOKEN_IN_PROSE.captures_iter(text);
+    let tokens = tokens.filter_map(|captures| {
+        value_in_prose(&captures).filter(|(at, _)| is_random(&text[at.clone()]))
+    });
     let options = OPTION.captures_iter(text);
-    let options = options.filter_map(|said| told(&said).map(|(at, _)| (at, Kind::Argument)));
-    set.chain(said).chain(tokens).chain(options).collect()
+    let options = options
+        .filter_map(|captures| value_in_prose(&captures).map(|(at, _)| (at, Kind::Argument)));
+    set.chain(prose).chain(tokens).chain(options).collect()
 }
 
 /// Returns the value in a sentence, if it is a secret.
-fn told(said: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
-    let value = said.get(1)?;
+fn value_in_prose(captures: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
+    let value = captures.get(1)?;
     let word = value
         .as_str()
         .trim_end_matches(['.', ',', ';', ':', ')', '?']);
     let is_known = may_be_one(word) && !reads_like_code(word);
-    let is_option = said.get(0).is_some_and(|all| {
+    let is_option = captures.get(0).is_some_and(|all| {
         let before = &all.as_str()[..value.start() - all.start()];
         before.starts_with("--")
             && before.contains("pass")

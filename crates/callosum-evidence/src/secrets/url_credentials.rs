@@ -104,27 +104,27 @@ pub(super) fn headers(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
             let before = text[..at].bytes().next_back();
             let behind = text[at + header.len()..].trim_start_matches([' ', '"', '\'', '\\']);
             let is_whole = before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && byte != b'-');
-            let Some(said) = behind.strip_prefix([':', '=']).filter(|_| is_whole) else {
+            let Some(value) = behind.strip_prefix([':', '=']).filter(|_| is_whole) else {
                 continue;
             };
-            let said = said.trim_start_matches([' ', '"', '\'', '\\']);
-            let start = text.len() - said.len();
+            let value = value.trim_start_matches([' ', '"', '\'', '\\']);
+            let start = text.len() - value.len();
             let is_end = |c: char| "\"'\\\n\r".contains(c);
             let is_quoted = before.is_some_and(|byte| b"\"'".contains(&byte));
-            let end = said.find(|c| is_end(c) || !is_quoted && c == ';');
-            let said = said[..end.unwrap_or(said.len())].trim_end();
+            let end = value.find(|c| is_end(c) || !is_quoted && c == ';');
+            let value = value[..end.unwrap_or(value.len())].trim_end();
             let scheme = SCHEMES.iter().find(|scheme| {
-                let word = said.split(' ').next().unwrap_or_default();
+                let word = value.split(' ').next().unwrap_or_default();
                 word.eq_ignore_ascii_case(scheme)
             });
             let skipped = scheme.map_or(0, |scheme| {
-                let rest = &said[scheme.len()..];
-                said.len() - rest.trim_start().len()
+                let rest = &value[scheme.len()..];
+                value.len() - rest.trim_start().len()
             });
-            let secret = &said[skipped..];
+            let secret = &value[skipped..];
             if !is_known_elsewhere(secret) {
                 let kind = Kind::Authorization;
-                found.push((start + skipped..start + said.len(), kind));
+                found.push((start + skipped..start + value.len(), kind));
             }
         }
     }

@@ -41,7 +41,7 @@ const MOST_GONE: usize = 4096;
 pub(crate) struct Seen {
     /// Decisions made before this time belong to no session here.
     begun: Timestamp,
-    /// When the last session was handed off; the same where none was.
+    /// Time of the last hand-off; equal to `begun` if there was none.
     since: Timestamp,
     /// The entries that were there when a session ended, those of the last one at the end.
     keys: Vec<u64>,
@@ -76,12 +76,13 @@ impl Seen {
         !is_of_a_time(ts) && !words.is_empty() && self.known.contains(&key_of_words(ts, words))
     }
 
-    /// Whether an entry whose heading is no time was there.
+    /// Whether an entry without a time in its heading was there.
     pub(crate) fn has_undated(&self, name: &str) -> bool {
         self.known.contains(&key("", name))
     }
 
-    /// It with further entries; of those that the notes have no more, the last ones stay.
+    /// Returns it with further entries. Of entries that are gone from the notes, the newest are
+    /// kept.
     fn with(self, since: Timestamp, new: Vec<u64>) -> Self {
         let now: HashSet<u64> = new.iter().copied().collect();
         let mut keys: Vec<u64> = self
@@ -132,16 +133,16 @@ fn key_of_time(ts: &str) -> u64 {
     key(ts, "\0")
 }
 
-/// The key of what an entry of a day says; no title is like this.
+/// Returns the key of the words of an entry with a day alone; no title has the same form.
 fn key_of_words(ts: &str, words: &str) -> u64 {
     key(ts, &format!("\0{words}"))
 }
 
-/// The keys of what entries of a day alone say, of those that are wanted.
+/// Returns the keys of the words of entries with a day alone, limited to those that are wanted.
 fn keys_of_words(notes: &Notes, wanted: impl Fn(&str, &str) -> bool) -> Vec<u64> {
     let of_days = notes.decisions_where(|ts, title| !is_of_a_time(ts) && wanted(ts, title));
-    let said = of_days.iter().filter(|entry| !entry.words().is_empty());
-    let keys = said.map(|entry| key_of_words(&entry.ts, entry.words()));
+    let with_words = of_days.iter().filter(|entry| !entry.words().is_empty());
+    let keys = with_words.map(|entry| key_of_words(&entry.ts, entry.words()));
     keys.collect()
 }
 
@@ -156,7 +157,7 @@ fn keys_of(entries: &[(String, String)]) -> Vec<u64> {
     titled.chain(alone.map(|(ts, _)| key_of_time(ts))).collect()
 }
 
-/// The names of the entries whose heading is no time.
+/// Returns the names of the entries without a time in their heading.
 fn undated_of(notes: &Notes) -> Vec<String> {
     let undated = notes.undated().into_iter();
     undated.map(|decision| decision.ts).collect()
@@ -226,7 +227,7 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Writes down that sessions begin here, where none did before.
+    /// Records that sessions begin here, if none did before.
     pub(crate) fn note_begun(&self) -> Result<(), SessionError> {
         let session = &self.session;
         let path = session.zones.own().join(FILE);
@@ -254,29 +255,34 @@ impl LockedSession<'_> {
 
     /// Records that a hand-off of one agent covered these claims, limited to those that no
     /// trajectory has. The other entries of the notes stay with the session.
-    pub(crate) fn note_told(&self, notes: &Notes, claims: &[Grounded]) -> Result<(), SessionError> {
+    pub(crate) fn note_covered(
+        &self,
+        notes: &Notes,
+        claims: &[Grounded],
+    ) -> Result<(), SessionError> {
         let claims = claims.iter().map(|found| &found.claim);
-        let told = claims.filter(|claim| claim.said_in != Source::Trajectory);
-        let told = told.filter_map(|claim| Some((claim.decision.clone()?, title_of(&claim.text))));
-        let told: HashMap<String, String> = told.collect();
-        if told.is_empty() {
+        let covered = claims.filter(|claim| claim.said_in != Source::Trajectory);
+        let covered =
+            covered.filter_map(|claim| Some((claim.decision.clone()?, title_of(&claim.text))));
+        let covered: HashMap<String, String> = covered.collect();
+        if covered.is_empty() {
             return Ok(());
         }
         let seen = self.session.seen()?;
         let entries = notes.headings().into_iter();
         let entries: Vec<(String, String)> = entries
             .filter(|(ts, title)| {
-                told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
+                covered.contains_key(ts) || covered.contains_key(&format!("{ts} - {title}"))
             })
             .collect();
         let mut keys = keys_of(&entries);
         keys.extend(keys_of_words(notes, |ts, title| {
-            told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
+            covered.contains_key(ts) || covered.contains_key(&format!("{ts} - {title}"))
         }));
         let undated = undated_of(notes).into_iter();
-        let undated = undated.filter(|name| told.contains_key(name));
+        let undated = undated.filter(|name| covered.contains_key(name));
         keys.extend(undated.map(|name| key("", &name)));
-        keys.extend(told.iter().map(|(ts, title)| key(ts, title)));
+        keys.extend(covered.iter().map(|(ts, title)| key(ts, title)));
         let since = seen.since;
         self.note_seen(&seen.with(since, keys))
     }

@@ -15,7 +15,7 @@ pub enum Zone {
     Yellow,
     /// It fills.
     Orange,
-    /// It is full of what came before.
+    /// Older content fills the context.
     Red,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for Zone {
 /// Threshold of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At so many tokens.
+    /// At this number of tokens.
     Tokens(u64),
     /// At such a share of the model's window, in percent.
     Percent(u64),
@@ -102,9 +102,9 @@ impl Default for Limits {
 pub struct Usage {
     /// Tokens that the next request begins with.
     pub in_use: u64,
-    /// Tokens that the session's first request began with, where that is known.
+    /// Tokens of the session's first request, if known.
     pub first: Option<u64>,
-    /// Tokens that the model takes, where that is known.
+    /// Size of the model's context window in tokens, if known.
     pub window: Option<u64>,
 }
 
@@ -113,7 +113,8 @@ pub struct Usage {
 pub struct Budget {
     /// The zone.
     pub zone: Zone,
-    /// Tokens that were added since the first request, or all where that one is not known.
+    /// Tokens that were added since the first request, or all tokens if the first request is not
+    /// known.
     pub tokens: u64,
     /// The share of the window that is in use, in percent, cut.
     pub percent: Option<u64>,

@@ -44,7 +44,8 @@ impl Session<'_> {
         })
     }
 
-    /// Reads what trajectories have since the last hand-off, as the seed's script does, and what the notes mark of it.
+    /// Reads the records of trajectories since the last hand-off, as the seed's script does, and
+    /// the marks of the notes for them.
     pub fn recorded_since_handoff(&self, whose: ClaimScope) -> Result<Read, SessionError> {
         let read = self.kept_since_handoff(whose)?;
         Ok(Read {

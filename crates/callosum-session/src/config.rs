@@ -73,8 +73,8 @@ pub struct Config {
     pub scenarios: usize,
     /// `edd.enforcement`: the consequence if a bead has fewer; a warning by default.
     pub edd: Enforcement,
-    /// `client_hooks.block_stop`: whether an agent is sent back once where its turn ends and claims lack
-    /// evidence.
+    /// `client_hooks.block_stop`: whether an agent is sent back once if its turn ends and claims
+    /// lack evidence.
     pub block_stop: bool,
     /// `client_hooks.block_compact`: whether a context is not compacted while claims lack evidence.
     pub block_compact: bool,
@@ -93,7 +93,7 @@ pub struct Config {
 pub struct UnknownKey {
     /// Its line, counted from 1.
     pub line: usize,
-    /// Its section with a point behind it; empty where it is in none.
+    /// Its section with a dot after it; empty if it is in none.
     pub section: String,
     /// The key.
     pub name: String,
@@ -167,7 +167,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads the settings. What cannot be understood has its default, and is among the faults.
+    /// Reads the settings. A setting that cannot be understood has its default, and is among the
+    /// faults.
     pub fn load(session: &Session<'_>) -> Result<Self, SessionError> {
         let unusable = |what: &str| Self {
             faults: vec![NotesFinding {
@@ -202,8 +203,8 @@ impl Config {
 
     /// Reads a file's text.
     pub fn read(text: &str) -> Self {
-        let (mut config, said) = Self::understood(text);
-        let lines = said.into_iter().map(|what| NotesFinding {
+        let (mut config, problems) = Self::understood(text);
+        let lines = problems.into_iter().map(|what| NotesFinding {
             line: line_of(text, &what),
             what,
         });
@@ -217,7 +218,7 @@ impl Config {
     /// Parses the settings of a text, and returns them with the problems found.
     fn understood(text: &str) -> (Self, Vec<String>) {
         let mut config = Self::default();
-        let mut said = Vec::new();
+        let mut problems = Vec::new();
         let read = if text.len() > LARGEST {
             Err(format!("it is larger than {LARGEST} bytes"))
         } else {
@@ -225,25 +226,25 @@ impl Config {
         };
         let members = match read {
             Ok(Value::Object(members)) => members,
-            Ok(Value::Null) => return (config, said),
+            Ok(Value::Null) => return (config, problems),
             Ok(_) => {
-                said.push("it is not a mapping".to_owned());
-                return (config, said);
+                problems.push("it is not a mapping".to_owned());
+                return (config, problems);
             }
             Err(problem) => {
-                said.push(problem);
-                return (config, said);
+                problems.push(problem);
+                return (config, problems);
             }
         };
         config.unknown = unknown_keys(&members);
-        said.extend(valued_sections(&members));
+        problems.extend(valued_sections(&members));
         let enforced = members.get("grounding_enforcement");
         config.enforcement = enforced.map_or(Enforcement::Standard, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
                 let what =
                     "`grounding_enforcement` is not one of standard, strict, warn and disabled: \
                      using strict";
-                said.push(what.to_owned());
+                problems.push(what.to_owned());
                 Enforcement::Strict
             })
         });
@@ -257,11 +258,11 @@ impl Config {
             Enforcement::named(word).unwrap_or_else(|| {
                 let what =
                     "`edd.enforcement` is not one of strict, warn and disabled: using strict";
-                said.push(what.to_owned());
+                problems.push(what.to_owned());
                 Enforcement::Strict
             })
         });
-        let faults = &mut said;
+        let faults = &mut problems;
         let start = number(&members, "session_continuity", "start_tokens", faults);
         let level_1 = number(&members, "session_continuity", "level1_tokens", faults);
         let level_2 = number(&members, "session_continuity", "level2_tokens", faults);
@@ -291,7 +292,7 @@ impl Config {
             match section.and_then(|section| section.get(key)) {
                 None => {}
                 Some(Value::Bool(set)) => *is_set = *set,
-                Some(_) => said.push(format!("`client_hooks.{key}` must be true or false")),
+                Some(_) => problems.push(format!("`client_hooks.{key}` must be true or false")),
             }
         }
         let limits = &mut config.limits;
@@ -308,13 +309,13 @@ impl Config {
             };
             match limit_of(value) {
                 Some(set) => *limit = set,
-                None => said.push(format!(
+                None => problems.push(format!(
                     "`attention_budget.{key}` must be a number of tokens or a share such as \
                      \"40%\""
                 )),
             }
         }
-        (config, said)
+        (config, problems)
     }
 }
 
@@ -325,13 +326,13 @@ fn valued_sections(members: &Map<String, Value>) -> Vec<String> {
         let value = members.get(*section);
         value.is_some_and(|value| !value.is_object() && !value.is_null())
     });
-    let said = valued.map(|(section, keys)| {
+    let problems = valued.map(|(section, keys)| {
         format!(
             "`{section}` must be a mapping with the keys {}",
             keys.join(", ")
         )
     });
-    said.collect()
+    problems.collect()
 }
 
 /// The keys of a file that nothing reads, without their lines.
@@ -419,7 +420,7 @@ fn limit_of(value: &Value) -> Option<Limit> {
 mod tests {
     use super::*;
 
-    /// LOA-GRD-2: the modes are read, and a word that is none leaves the gate shut.
+    /// LOA-GRD-2: the modes are parsed, and an unknown mode leaves the gate shut.
     #[test]
     fn the_settings_of_the_seed_are_read_and_wrong_ones_are_named() {
         let read = Config::read(
@@ -459,7 +460,7 @@ mod tests {
         assert_eq!(Config::read(""), Config::default());
         assert_eq!(Config::default().enforcement, Enforcement::Standard);
         let valued = Config::read("edd: strict\ntrajectory: 30\nclient_hooks:\n");
-        let said: Vec<(usize, bool)> = valued
+        let problems: Vec<(usize, bool)> = valued
             .faults
             .iter()
             .map(|fault| {
@@ -469,7 +470,7 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(said, [(2, true), (1, true), (1, false)]);
+        assert_eq!(problems, [(2, true), (1, true), (1, false)]);
         assert_eq!(valued.edd, Enforcement::Strict);
         let misspelt = Config::read("edd:\n  enabled: true\n  enforcment: strict\nother: 1\n");
         let unknown: Vec<(usize, &str)> = misspelt

@@ -67,7 +67,7 @@ fn zone_in(known: &str, transcript: &str) -> Option<Zone> {
     Zone::named(zone)
 }
 
-/// The zone that the last checkpoint of a transcript tells of.
+/// Returns the zone in the last checkpoint of a transcript.
 pub(crate) fn zone_recorded<'r>(
     mut records: impl DoubleEndedIterator<Item = &'r Record>,
     transcript: &str,

@@ -100,7 +100,8 @@ pub fn quoted_from(repository: &str, budget: u64, tell: impl Fn(u64) -> String) 
             return text;
         }
         if inner == 0 {
-            // What costs nothing by itself, such as an empty line, has no room behind the head either.
+            // A text that costs nothing by itself, such as an empty line, has no room after the
+            // head either.
             return String::new();
         }
         inner = inner.saturating_sub(all - budget);
@@ -137,9 +138,9 @@ mod tests {
                 let fitting = (0..=lines.len()).rev().map(|many| lines[..many].join("\n"));
                 fitting.into_iter().find(|text| estimate(text) <= budget).unwrap_or_default()
             };
-            let told = quoted_from(&name, budget, tell);
-            prop_assert!(estimate(&told) <= budget);
-            prop_assert!(told.lines().skip(1).all(|line| line.starts_with("> ")));
+            let text = quoted_from(&name, budget, tell);
+            prop_assert!(estimate(&text) <= budget);
+            prop_assert!(text.lines().skip(1).all(|line| line.starts_with("> ")));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     grounding::time_of,
     notes::{Decision, Notes},
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
-    trajectory::{DayFile, Record, day_files, records, said_in},
+    trajectory::{DayFile, Record, content_of, day_files, records},
     transaction::{
         BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written, second,
         times_from,
@@ -25,7 +25,7 @@ use crate::{
 pub struct NewDecision {
     /// Text of the decision.
     pub decision: String,
-    /// Its title; the first words of the decision where there is none.
+    /// Its title; by default the first words of the decision.
     pub title: Option<String>,
     /// Reason for the decision.
     pub rationale: Option<String>,
@@ -33,7 +33,7 @@ pub struct NewDecision {
     pub places: Vec<Evidence>,
     /// Scenarios to try before it counts as done.
     pub scenarios: Vec<String>,
-    /// The bead that it belongs to; the current one where none is named.
+    /// The bead that it belongs to; the current one if none is named.
     pub bead: Option<BeadId>,
     /// Kind of evidence if it cites no place.
     pub ground: EvidenceKind,
@@ -62,8 +62,8 @@ pub struct Decided {
     pub decision: Decision,
     /// The bead that has it.
     pub bead: Option<BeadId>,
-    /// The current bead where it could not be written to, and why: notes and trajectory have the
-    /// decision all the same.
+    /// The current bead, if it could not be written, and the reason: notes and trajectory still
+    /// have the decision.
     pub passed_over: Option<(String, String)>,
     /// Evidence that was replaced because it no longer held.
     pub replaced: Vec<(Evidence, EvidenceStatus)>,
@@ -212,7 +212,7 @@ impl LockedSession<'_> {
             written => written?,
         };
         let cited = decision.evidence.iter().map(|cited| cited.path.as_str());
-        // They are derived: without them, only git is asked where a file is.
+        // The fingerprints are derived: without them, only git is asked for a moved file.
         drop(self.note_cited(cited));
         Ok(Decided {
             decision,
@@ -241,7 +241,7 @@ impl LockedSession<'_> {
         let session = &self.session;
         let files = day_files(session.disk, session.zones)?.into_iter().rev();
         for file in files.filter(|file| looks_into(file)) {
-            let bytes = said_in(session.disk, &file)?.unwrap_or_default();
+            let bytes = content_of(session.disk, &file)?.unwrap_or_default();
             if memchr::memmem::find(&bytes, call.as_bytes()).is_none() {
                 continue;
             }
@@ -281,7 +281,7 @@ const CALL: &str = "call";
 /// The member of a record that says that its bead was not the current one.
 pub(crate) const NOT_CURRENT: &str = "bead_not_current";
 
-/// An error and what it comes from, on one line.
+/// Returns an error and its causes, on one line.
 fn in_full(error: &SessionError) -> String {
     match error {
         SessionError::Bead { source, .. } => format!("{error}: {source}"),
@@ -311,7 +311,7 @@ pub(crate) fn bead_item(decision: &Decision) -> Value {
     Value::Object(item)
 }
 
-/// The decision as the trajectory has it: a claim, and what it leans on.
+/// Returns the trajectory's record of the decision: a claim with its evidence.
 pub(crate) fn cite_record(
     agent: &str,
     decision: &Decision,

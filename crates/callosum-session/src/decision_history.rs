@@ -120,13 +120,13 @@ impl<'n> Lacking<'n> {
 /// Decisions whose time has entries in the notes, but with other words: a person reworded the
 /// entry, or it belongs to a decision of another checkout.
 #[derive(Default)]
-struct Unsaid {
-    unsaid: BTreeMap<String, Vec<Lost>>,
+struct Reworded {
+    reworded: BTreeMap<String, Vec<Lost>>,
     /// The lines of entries that have a record of their own.
     recorded: HashSet<usize>,
 }
 
-impl Unsaid {
+impl Reworded {
     fn take(&mut self, lacking: &Lacking<'_>, record: &Record) {
         let (ts, revision) = (record.text("decision"), revision_of(record));
         match lacking.saying(ts, record.text("claim")) {
@@ -136,7 +136,7 @@ impl Unsaid {
                 }
             }
             None => keep(
-                &mut self.unsaid,
+                &mut self.reworded,
                 decided(record),
                 Source::Trajectory,
                 revision,
@@ -144,7 +144,7 @@ impl Unsaid {
         }
     }
 
-    /// Those for which there is no entry left that could be theirs.
+    /// Returns those that no remaining entry can belong to.
     fn lost(self, lacking: &Lacking<'_>) -> impl Iterator<Item = Lost> {
         let left = |ts: &str| {
             let of_its_time = lacking.entries.get(ts).into_iter().flatten();
@@ -153,10 +153,10 @@ impl Unsaid {
             let headed = lacking.headed.get(ts).copied().unwrap_or(0);
             headed.saturating_sub(recorded)
         };
-        let unsaid = self.unsaid.into_iter();
-        let lost: Vec<Lost> = unsaid
-            .flat_map(|(ts, unsaid)| {
-                let first = unsaid.into_iter().filter(|lost| lost.has_first);
+        let reworded = self.reworded.into_iter();
+        let lost: Vec<Lost> = reworded
+            .flat_map(|(ts, reworded)| {
+                let first = reworded.into_iter().filter(|lost| lost.has_first);
                 first.skip(left(&ts)).collect::<Vec<_>>()
             })
             .collect();
@@ -165,13 +165,13 @@ impl Unsaid {
 }
 
 impl Session<'_> {
-    /// Reads every trajectory and every bead. What cannot be read there has nothing to tell.
+    /// Reads every trajectory and every bead. Skips those that cannot be read.
     pub(crate) fn recorded(&self, notes: &Notes) -> Result<Recorded, SessionError> {
         let mut recorded = Recorded::default();
         let in_notes = notes.decisions();
         let lacking = Lacking::of(notes, &in_notes);
         let mut known: BTreeMap<String, Vec<Lost>> = BTreeMap::new();
-        let mut unsaid = Unsaid::default();
+        let mut reworded = Reworded::default();
         let mut claims = Vec::new();
         let mut of_bead = (String::new(), None);
         for file in day_files(self.disk, self.zones)? {
@@ -197,7 +197,7 @@ impl Session<'_> {
                             keep(&mut known, decided(&record), Source::Trajectory, revision);
                         }
                         if lacking.headed.contains_key(ts) {
-                            unsaid.take(&lacking, &record);
+                            reworded.take(&lacking, &record);
                         }
                     }
                     _ => {}
@@ -229,7 +229,7 @@ impl Session<'_> {
         }
         let is_lost = |lost: &Lost| lacking.is_lost(notes, &lost.decision);
         recorded.lost = known.into_values().flatten().filter(is_lost).collect();
-        for lost in unsaid.lost(&lacking) {
+        for lost in reworded.lost(&lacking) {
             if !recorded.lost.contains(&lost) {
                 recorded.lost.push(lost);
             }
@@ -320,13 +320,13 @@ fn keep(
     };
     let of_its_time = known.entry(new.decision.ts.clone()).or_default();
     let says = |lost: &Lost| lost.decision.decision == new.decision.decision;
-    let is_said_anew = |lost: &Lost| !(lost.has_first && new.has_first);
+    let is_restatement = |lost: &Lost| !(lost.has_first && new.has_first);
     let is_titled = |lost: &Lost| lost.decision.title == new.decision.title;
     let is_alone = of_its_time.len() == 1;
     let known = of_its_time.iter().position(says).or_else(|| {
         of_its_time
             .iter()
-            .position(|lost| is_said_anew(lost) && (is_titled(lost) || is_alone))
+            .position(|lost| is_restatement(lost) && (is_titled(lost) || is_alone))
     });
     let Some(known) = known else {
         of_its_time.push(new);
@@ -384,8 +384,8 @@ pub(crate) fn decided(record: &Record) -> Option<Decision> {
     })
 }
 
-/// The decision that a claim of another writer is, under a time that no other decision has. `None`
-/// where it has no words or no time, or is known.
+/// Returns the claim of another writer as a decision, under a time that no other decision has.
+/// `None` if it has no words or no time, or is known.
 pub(crate) fn claimed(
     record: &Record,
     known: &HashMap<String, String>,
@@ -396,7 +396,7 @@ pub(crate) fn claimed(
     if words.is_empty() {
         return None;
     }
-    // Where a second was another decision's, the next ones were taken once.
+    // If another decision already had that second, later times were used.
     let mut then = at;
     while let Some(there) = known.get(&second(then)) {
         if *there == words {
@@ -427,8 +427,9 @@ pub(crate) fn claimed(
 
 /// Returns the words of decisions, by their times.
 pub(crate) fn words_of(decisions: &[Decision]) -> HashMap<String, String> {
-    let said = decisions.iter().rev();
-    said.map(|known| (known.ts.clone(), known.words().to_owned()))
+    let newest_first = decisions.iter().rev();
+    newest_first
+        .map(|known| (known.ts.clone(), known.words().to_owned()))
         .collect()
 }
 

@@ -28,7 +28,7 @@ const OF_BD: [&str; 3] = ["metadata.json", "issues.jsonl", "beads.db"];
 /// Largest document that is read, in bytes.
 const LARGEST: u64 = 2 * 1024 * 1024;
 
-/// A document that says what was meant.
+/// A document that states intentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Design {
     /// Its name, from the root.

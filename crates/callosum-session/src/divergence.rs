@@ -1,8 +1,7 @@
-//! Forks: places where code, bead, notes and trajectory do not say the same.
+//! Forks: places where code, bead, notes and trajectory contradict each other.
 //!
-//! The higher of two wins (Seed LOA §2.2): code, then beads, then notes, then trajectory, then what was
-//! designed. Nothing is
-//! changed here; a fork is shown.
+//! The higher source wins (Seed LOA §2.2): code, then beads, then notes, then trajectory, then
+//! design documents. Nothing is changed here; a fork is shown.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -77,8 +76,8 @@ pub fn forks(
     // Of several of one time, the one is meant that has the words.
     let known_as = |ts: &str, words: &str| {
         let of_its_time = by_ts.get(ts)?;
-        let said = of_its_time.iter().find(|known| known.words() == words);
-        said.or_else(|| of_its_time.first()).copied()
+        let with_words = of_its_time.iter().find(|known| known.words() == words);
+        with_words.or_else(|| of_its_time.first()).copied()
     };
     let current = notes.active().bead;
     let mut claimed: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -209,12 +208,12 @@ fn parted(believed: &str, other: &str) -> String {
     let pairs = believed.split(' ').zip(other.split(' '));
     let shared = pairs.take_while(|(one, other)| one == other).count();
     let from = shared.saturating_sub(SHARED_BEFORE);
-    let told = |text: &str| {
+    let excerpt = |text: &str| {
         let words: Vec<&str> = text.split(' ').skip(from).collect();
         let begun = if from > 0 { "…" } else { "" };
         format!("{begun}{}", cut_to(&words.join(" "), MOST_TITLE_WORDS))
     };
-    format!("`{}`, not `{}`", told(&believed), told(&other))
+    format!("`{}`, not `{}`", excerpt(&believed), excerpt(&other))
 }
 
 #[cfg(test)]
@@ -224,8 +223,8 @@ mod tests {
     /// LOA-TRUTH-1: of two sources that differ, both texts are shown from the place where they
     /// part.
     #[test]
-    fn both_texts_are_told_from_where_they_part() {
-        for (one, other, told) in [
+    fn both_texts_are_shown_from_where_they_part() {
+        for (one, other, expected) in [
             (
                 "Use three pagers",
                 "Use one pager",
@@ -235,7 +234,7 @@ mod tests {
             ("a", "", "`a`, not ``"),
             ("a b", "a b c", "`a b`, not `a b c`"),
         ] {
-            assert_eq!(parted(one, other), told);
+            assert_eq!(parted(one, other), expected);
         }
         let long = format!("now {}", "word ".repeat(80));
         assert!(

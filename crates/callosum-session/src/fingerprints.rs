@@ -130,7 +130,7 @@ impl Fingerprints {
 }
 
 impl Session<'_> {
-    /// Reads the fingerprints; none where there is no file that can be read.
+    /// Reads the fingerprints; empty if there is no readable file.
     pub(crate) fn fingerprints(&self) -> Fingerprints {
         let path = self.zones.real(self.disk, &self.zones.own().join(FILE));
         let bytes = path.ok().and_then(|path| self.disk.read(&path).ok());
@@ -139,7 +139,8 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Remembers what these cited files hold now. Costs a look at each, and the reading of those that changed.
+    /// Records the current content of these cited files. Looks at each, and reads those that
+    /// changed.
     pub(crate) fn note_cited<'p>(
         &self,
         paths: impl Iterator<Item = &'p str>,

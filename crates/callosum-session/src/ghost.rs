@@ -10,7 +10,7 @@ use crate::{
     grounding::Claim,
     notes::Notes,
     sanitize::{Redaction, one_line},
-    trajectory::{Record, day_files, records, said_in},
+    trajectory::{Record, content_of, day_files, records},
     transaction::{Intent, LockedSession, Session, SessionError, Written, second},
 };
 
@@ -73,8 +73,8 @@ pub enum GhostError {
 }
 
 impl LockedSession<'_> {
-    /// Records what came of looking for a feature: that it is not there, or that it is after all,
-    /// which also answers an earlier record of it.
+    /// Records the result of a search for a feature: that it is missing, or that it exists after
+    /// all, which also answers an earlier record of it.
     pub fn ghost(&self, search: &GhostSearch) -> Result<Ghosted, GhostError> {
         let session = &self.session;
         let mut redaction = Redaction::default();
@@ -134,7 +134,7 @@ impl Session<'_> {
         }
         let mut features: Vec<String> = Vec::new();
         for file in day_files(self.disk, self.zones)? {
-            let Some(bytes) = said_in(self.disk, &file)? else {
+            let Some(bytes) = content_of(self.disk, &file)? else {
                 continue;
             };
             let there = records(&bytes).records;

@@ -23,15 +23,15 @@ use crate::{
 /// A hand-off that is about to be made.
 #[derive(Clone, Debug, Default)]
 pub struct NewHandoff {
-    /// The agent that is to go on.
+    /// Agent that should continue.
     pub to: Option<Agent>,
-    /// The bead that gets it; the current one where none is named.
+    /// Bead that receives it; the current one if none is named.
     pub bead: Option<BeadId>,
-    /// The root of another repository, whose next session is to go on.
+    /// Root of another repository, whose next session should continue.
     pub repository: Option<String>,
     /// Reasoning in progress.
     pub reasoning: Option<String>,
-    /// The client's own name of the session; a number where there is none.
+    /// The client's own name of the session; a number if there is none.
     pub session_id: Option<String>,
     /// Scope of the claims that end with it.
     pub whose: ClaimScope,
@@ -207,7 +207,7 @@ impl LockedSession<'_> {
         if new.whose == ClaimScope::Everyone || session.agent == Agent::default() {
             self.note_ended(&seen, now)?;
         } else {
-            self.note_told(&seen, &grounding.claims)?;
+            self.note_covered(&seen, &grounding.claims)?;
         }
         Ok(HandedOff {
             ts,
@@ -222,8 +222,8 @@ impl LockedSession<'_> {
     }
 }
 
-/// The name of what a session did, which no other one's has that ends within the same second: the time, and
-/// a checksum of its parts and of who ends it, in 12 digits.
+/// Returns a name for the span of a session that no other session ending in the same second has:
+/// the time, and a checksum of its parts and of the agent that ends it, in 12 digits.
 fn span_of(now: Timestamp, by: [&str; 2]) -> String {
     let mut digest = Sha256::new();
     digest.update(now.as_nanosecond().to_be_bytes());
@@ -238,7 +238,7 @@ fn span_of(now: Timestamp, by: [&str; 2]) -> String {
     span
 }
 
-/// The session that ends with a hand-off before which there are so many.
+/// Returns the name of a session that ends with a hand-off, by the number of earlier hand-offs.
 fn numbered(before: usize) -> String {
     format!("sess-{:03}", before + 1)
 }

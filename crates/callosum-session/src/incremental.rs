@@ -32,7 +32,8 @@ const MOST_FILES: usize = 50;
 /// Contents of a client's transcript since the last checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The transcript's name, which tells sessions apart, and how far it was read.
+    /// Name of the transcript, which distinguishes sessions, and the position up to which it was
+    /// read.
     pub position: Option<(String, u64)>,
     /// Position up to which the transcript had been read before it became shorter than that; `None`
     /// unless it did.
@@ -79,11 +80,11 @@ fn position_in(read: &Read, transcript: &str) -> u64 {
 }
 
 impl LockedSession<'_> {
-    /// Writes a checkpoint: claims that stand in the trajectory alone to the notes and the bead,
-    /// the time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
+    /// Writes a checkpoint: claims that are in the trajectory alone to the notes and the bead, the
+    /// time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
     ///
-    /// Returns `None`, and writes nothing, where nothing happened since the last one. A context that has
-    /// come into a fuller zone is something, and so is a transcript that became shorter.
+    /// Returns `None`, and writes nothing, if nothing happened since the last one. A fuller zone
+    /// counts as an event, and so does a transcript that became shorter.
     pub fn synthesize(&self, delta: &Delta) -> Result<Option<Synthesized>, SessionError> {
         let written = self.written(delta)?;
         if let (Some((name, _)), Some(zone)) = (&delta.position, delta.zone) {
@@ -98,7 +99,7 @@ impl LockedSession<'_> {
         if let Some((name, at)) = &delta.position
             && let Some(known) = read.positions.get(name)
         {
-            // A hook that runs at the same time may have written what this one has read.
+            // A hook that runs at the same time may have written the same part.
             let has_shrunk = delta.shrunk_from == Some(*known);
             if known >= at && !has_shrunk {
                 return Ok(None);
@@ -147,7 +148,7 @@ impl LockedSession<'_> {
         let active = notes.active();
         let reasoning = delta.reasoning.as_deref().map(&mut statement);
         let reasoning = reasoning
-            .filter(|said| !said.is_empty() && active.reasoning.as_deref() != Some(said.as_str()));
+            .filter(|text| !text.is_empty() && active.reasoning.as_deref() != Some(text.as_str()));
         let mut records = read.records.iter().map(|(_, record)| record);
         let before = match &delta.position {
             Some((name, _)) => match session.zone_reached(name)? {
@@ -200,7 +201,7 @@ impl LockedSession<'_> {
         }
         let mut changes: Vec<NoteChange> =
             taken.iter().cloned().map(NoteChange::Decision).collect();
-        // Notes that know of nothing were lost: what was current is current again.
+        // Notes without any active context were lost: the current bead is set again.
         if active == Active::default()
             && let Some(id) = lost_bead
             && let Ok(sheet) = session.bead(&id)

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     cross_repo::RECEIVED,
     sanitize::one_line,
-    trajectory::{Agent, Record, day_files, records, said_in},
+    trajectory::{Agent, Record, content_of, day_files, records},
     transaction::{LockedSession, Session, SessionError, second},
     zones::{ZoneError, Zones},
 };
@@ -69,7 +69,7 @@ impl PendingHandoff {
 
     /// Returns a checksum of its content, in 12 digits, that distinguishes it from others of the
     /// same second.
-    fn said(&self) -> String {
+    fn checksum(&self) -> String {
         let none = String::new();
         let texts =
             [&self.to, &self.bead, &self.reasoning].map(|one| one.as_ref().unwrap_or(&none));
@@ -78,20 +78,20 @@ impl PendingHandoff {
             digest.update(text.as_bytes());
             digest.update([0]);
         }
-        let mut said = String::new();
+        let mut hex = String::new();
         for byte in &digest.finalize()[..6] {
-            let _ = write!(said, "{byte:02x}");
+            let _ = write!(hex, "{byte:02x}");
         }
-        said
+        hex
     }
 
     /// Whether a record says that it was picked up. One of an older version does not tell those of one
     /// second apart.
     fn is_picked_up_by(&self, record: &Record) -> bool {
-        let said = record.text("handoff_said");
+        let checksum = record.text("handoff_said");
         record.phase() == PICKED_UP
             && picked_up_key(record) == self.key()
-            && (said.is_empty() || said == self.said())
+            && (checksum.is_empty() || checksum == self.checksum())
     }
 }
 
@@ -155,7 +155,7 @@ impl Session<'_> {
     pub(crate) fn all_hand_offs(&self) -> Result<Vec<PendingHandoff>, SessionError> {
         let mut found = Vec::new();
         for file in day_files(self.disk, self.zones)? {
-            let bytes = said_in(self.disk, &file)?.unwrap_or_default();
+            let bytes = content_of(self.disk, &file)?.unwrap_or_default();
             if holds(&bytes, HANDED_OFF) || holds(&bytes, RECEIVED) {
                 found.extend(records(&bytes).records);
             }
@@ -205,7 +205,7 @@ impl LockedSession<'_> {
                     "ts": ts, "agent": agent.as_str(), "phase": PICKED_UP,
                     "session_id": one_line(session_id), "from": waiting.from,
                     "handoff_ts": waiting.ts, "handoff_session_id": waiting.session_id,
-                    "handoff_said": waiting.said(),
+                    "handoff_said": waiting.checksum(),
                 });
                 if let Some(repository) = &waiting.repository {
                     record["from_repo"] = repository.as_str().into();

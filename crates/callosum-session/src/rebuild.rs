@@ -17,7 +17,7 @@ use crate::{
     decision_history::decided,
     heal::{Healed, Past, RepairSource},
     sanitize::{Redaction, one_line},
-    trajectory::{Record, day_files, records, said_in},
+    trajectory::{Record, content_of, day_files, records},
     transaction::{BeadChange, LockedSession, SessionError, in_order},
 };
 
@@ -48,7 +48,7 @@ impl LockedSession<'_> {
         let mut named: BTreeSet<BeadId> = BTreeSet::new();
         for file in day_files(session.disk, session.zones)? {
             if !file.is_archived {
-                let bytes = said_in(session.disk, &file)?.unwrap_or_default();
+                let bytes = content_of(session.disk, &file)?.unwrap_or_default();
                 named.extend(beads_in(&bytes));
             }
         }
@@ -113,22 +113,22 @@ impl LockedSession<'_> {
         if session.disk.exists(&path)? {
             return Ok(None);
         }
-        let mut told: Vec<(String, Vec<BeadChange>)> = Vec::new();
+        let mut dated: Vec<(String, Vec<BeadChange>)> = Vec::new();
         for day in day_files(session.disk, session.zones)? {
-            let bytes = said_in(session.disk, &day)?.unwrap_or_default();
+            let bytes = content_of(session.disk, &day)?.unwrap_or_default();
             if day.is_archived || !beads_in(&bytes).contains(id) {
                 continue;
             }
             let name = day.path.file_name().unwrap_or_default().to_string_lossy();
             for record in records(&bytes).records {
                 if record.text("bead_id") == id.as_str() {
-                    told.push((record.ts().to_owned(), told_by(&record, &name)));
+                    dated.push((record.ts().to_owned(), changes_of(&record, &name)));
                 }
             }
         }
         // The files of several agents: what they tell, in the order of its times.
-        told.sort_by(|a, b| in_order(&a.0).cmp(in_order(&b.0)));
-        let changes: Vec<BeadChange> = told.into_iter().flat_map(|(_, changes)| changes).collect();
+        dated.sort_by(|a, b| in_order(&a.0).cmp(in_order(&b.0)));
+        let changes: Vec<BeadChange> = dated.into_iter().flat_map(|(_, changes)| changes).collect();
         if changes.is_empty() {
             return Ok(None);
         }
@@ -171,7 +171,7 @@ impl LockedSession<'_> {
         let there: BTreeSet<String> = there.map(|made| made.ts).collect();
         let mut lost: BTreeMap<String, Vec<BeadChange>> = BTreeMap::new();
         for day in day_files(session.disk, session.zones)? {
-            let bytes = said_in(session.disk, &day)?.unwrap_or_default();
+            let bytes = content_of(session.disk, &day)?.unwrap_or_default();
             if day.is_archived || !beads_in(&bytes).contains(id) {
                 continue;
             }
@@ -181,7 +181,7 @@ impl LockedSession<'_> {
                     && record.text("bead_id") == id.as_str()
                     && !there.contains(ts);
                 let changes = if is_lost {
-                    told_by(&record, "")
+                    changes_of(&record, "")
                 } else {
                     Vec::new()
                 };
@@ -213,7 +213,7 @@ impl LockedSession<'_> {
 }
 
 /// Returns the changes of a bead that a record reports.
-fn told_by(record: &Record, file: &str) -> Vec<BeadChange> {
+fn changes_of(record: &Record, file: &str) -> Vec<BeadChange> {
     match record.phase() {
         "cite" => decided(record).map_or_else(Vec::new, |decision| {
             let scenarios = decision.scenarios.iter();
@@ -227,11 +227,11 @@ fn told_by(record: &Record, file: &str) -> Vec<BeadChange> {
         "session_handoff" => {
             let mut redaction = Redaction::default();
             let mut item = Map::new();
-            for (key, said) in [
+            for (key, value) in [
                 ("session_id", redaction.statement(record.text("session_id"))),
                 ("ended", redaction.statement(record.ts())),
             ] {
-                item.insert(key.to_owned(), said.into());
+                item.insert(key.to_owned(), value.into());
             }
             let at = format!("trajectory/{file}:{}", record.line);
             item.insert("trajectory_ref".to_owned(), at.into());

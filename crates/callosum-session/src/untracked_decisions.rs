@@ -56,22 +56,22 @@ impl Known {
     }
 
     fn take(&mut self, ts: &str, words: &str) {
-        let said = one_line(&mask(words).text);
+        let line = one_line(&mask(words).text);
         if ts.is_empty() {
-            self.words.insert(said);
+            self.words.insert(line);
         } else {
-            self.times.entry(ts.to_owned()).or_default().insert(said);
+            self.times.entry(ts.to_owned()).or_default().insert(line);
         }
     }
 
     /// Whether they have these words under this time.
     fn says(&self, ts: &str, words: &str) -> bool {
-        let said = one_line(words);
-        self.words.contains(&said)
+        let line = one_line(words);
+        self.words.contains(&line)
             || self
                 .times
                 .get(ts)
-                .is_some_and(|known| known.contains(&said))
+                .is_some_and(|known| known.contains(&line))
     }
 
     /// Whether they have it, which shares its time with these entries of the notes, itself among them, where it shares it.
@@ -82,10 +82,10 @@ impl Known {
         {
             return true;
         }
-        let Some(said) = self.times.get(&decision.ts) else {
+        let Some(known) = self.times.get(&decision.ts) else {
             return false;
         };
-        let says = |other: &Decision| said.contains(&one_line(other.words()));
+        let says = |other: &Decision| known.contains(&one_line(other.words()));
         let is_first = || of_its_time[0].line == decision.line;
         of_its_time.is_empty() || says(decision) || (is_first() && !of_its_time.iter().any(says))
     }
@@ -293,8 +293,8 @@ impl Session<'_> {
                 } else {
                     known.times.contains_key(&made.ts) || over.contains(&made.ts)
                 };
-                let is_told = || seen.has(&made.ts, &title_of(&made.decision));
-                if is_known || made.ts.is_empty() || seen.is_over(&made.ts) || is_told() {
+                let is_covered = || seen.has(&made.ts, &title_of(&made.decision));
+                if is_known || made.ts.is_empty() || seen.is_over(&made.ts) || is_covered() {
                     continue;
                 }
                 let of_its_time = found.range((made.ts.clone(), 0)..=(made.ts.clone(), usize::MAX));

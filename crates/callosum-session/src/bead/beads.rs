@@ -80,7 +80,7 @@ impl Beads<'_> {
             .real(self.disk, &self.zones.beads().join(id.file()))
     }
 
-    /// A bead's file; `None` where there is none.
+    /// Reads a bead's file; `None` if there is none.
     pub(crate) fn sheet(&self, id: &BeadId) -> Result<Option<Sheet>, ReadError> {
         let path = self.path(id)?;
         self.sheet_at(&path)
@@ -130,10 +130,10 @@ impl Beads<'_> {
         Ok(bytes.as_deref().and_then(first_mark))
     }
 
-    /// Lists every bead. What changed since the last time is read, the rest remembered.
+    /// Lists every bead. Reads what changed since the last time; the rest comes from the index.
     ///
-    /// `now` is the time of day: what changed in the last two seconds is not remembered. That
-    /// nothing could be remembered, as on a read-only disk, is no error.
+    /// `now` is the time of day: files that changed in the last two seconds are not indexed. A
+    /// failure to write the index, such as on a read-only disk, is not an error.
     pub fn list(&self, now: Timestamp) -> Result<Listing, ZoneError> {
         let folder = self.zones.real(self.disk, &self.zones.beads())?;
         let mut ids = Vec::new();
@@ -186,7 +186,7 @@ impl Beads<'_> {
             }
         }
         if !is_same {
-            // It is derived: the next one who asks derives it again.
+            // The index is derived: the next caller derives it again.
             drop(self.remember(&Index::written(rows.iter(), now)));
         }
         listing.rows = rows.into_iter().map(|(_, row)| row).collect();
@@ -332,8 +332,8 @@ mod tests {
 
     use super::*;
 
-    /// LOA-BEAD-1: a folder with files of other tools, broken beads and links is listed all the
-    /// same, and what was remembered never outlives its file.
+    /// LOA-BEAD-1: a folder with files of other tools, broken beads and links is still listed, and
+    /// an index row never outlives its file.
     #[test]
     fn a_folder_is_listed_and_what_changed_is_read_again() {
         let folder = tempfile::tempdir().unwrap();

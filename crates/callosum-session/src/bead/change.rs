@@ -67,11 +67,12 @@ impl BeadUpdate {
     /// The same without secrets.
     #[must_use]
     pub fn redacted(&self, redaction: &mut Redaction) -> Self {
-        let mut said = |text: &Option<String>| text.as_ref().map(|text| redaction.statement(text));
+        let mut masked =
+            |text: &Option<String>| text.as_ref().map(|text| redaction.statement(text));
         Self {
-            title: said(&self.title),
-            status: said(&self.status),
-            assignee: said(&self.assignee),
+            title: masked(&self.title),
+            status: masked(&self.status),
+            assignee: masked(&self.assignee),
             next_steps: self
                 .next_steps
                 .iter()
@@ -136,8 +137,7 @@ pub enum UpdateBeadError {
 }
 
 impl LockedSession<'_> {
-    /// Makes a bead, with an id that `random` gives where none is named. It is on disk when this
-    /// returns.
+    /// Creates a bead, with an id from `random` if none is named. It is on disk when this returns.
     pub fn create_bead(
         &self,
         new: &NewBead,
@@ -204,9 +204,9 @@ impl LockedSession<'_> {
         text
     }
 
-    /// Changes a bead, and notes where it is to be the current one.
+    /// Changes a bead, and records it in the notes if it should be the current one.
     ///
-    /// A bead never comes to need itself by it.
+    /// A change never makes a bead depend on itself.
     pub fn update_bead(&self, id: &BeadId, update: &BeadUpdate) -> Result<Bead, UpdateBeadError> {
         let session = &self.session;
         let before = Bead::of(session.bead(id)?.members());

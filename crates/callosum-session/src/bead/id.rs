@@ -50,7 +50,7 @@ impl fmt::Display for BeadId {
 mod tests {
     use super::*;
 
-    /// LOA-BEAD-1: what other tools keep in the folder is no bead, and no name leads out of it.
+    /// LOA-BEAD-1: files of other tools in the folder are not beads, and no name leads out of it.
     #[test]
     fn only_a_file_that_is_named_for_an_id_is_a_bead() {
         for name in ["bd-x7y8.yaml", "loa-3.1.yaml"] {

@@ -35,9 +35,9 @@ pub struct Row {
     pub needs: Vec<String>,
     /// Whether something in words keeps it back.
     pub is_blocked: bool,
-    /// When the newest of its decisions was made, as written; empty where there is none.
+    /// Time of the newest of its decisions, as written; empty if there is none.
     pub decided: String,
-    /// When the last hand-off in it was, as written; empty where there was none.
+    /// Time of the last hand-off in it, as written; empty if there was none.
     pub ended: String,
     /// Whether there are decisions in it that do not count.
     pub has_uncounted: bool,

@@ -86,7 +86,7 @@ pub fn circles(rows: &[Row]) -> Vec<Vec<&str>> {
     let mut done: HashSet<&str> = HashSet::new();
     let mut circles: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in rows {
-        // The way from where it began, and how many of each one's needs were followed.
+        // The path from the start, with the number of dependencies already followed for each bead.
         let mut way: Vec<(&str, usize)> = vec![(&row.id, 0)];
         let mut on_way: HashMap<&str, usize> = HashMap::from([(row.id.as_str(), 0)]);
         while let Some((id, followed)) = way.last_mut() {
@@ -124,18 +124,21 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: what is not understood is named by its line, and what is, is not.
+    /// LOA-BEAD-1: everything that is not understood is named by its line, and nothing else.
     #[test]
     fn what_is_odd_about_a_bead_is_named_by_its_line() {
-        let said = |text: &str| faults("bd-1", &Sheet::read(text).unwrap());
-        assert_eq!(said("id: bd-1\nstatus: in_progress\npriority: P1\n"), []);
-        assert_eq!(said("title: no more\n"), []);
-        let odd = said("title: x\nid: bd-9\n# c\npriority: high\nstatus: wip\n");
+        let faults_of = |text: &str| faults("bd-1", &Sheet::read(text).unwrap());
+        assert_eq!(
+            faults_of("id: bd-1\nstatus: in_progress\npriority: P1\n"),
+            []
+        );
+        assert_eq!(faults_of("title: no more\n"), []);
+        let odd = faults_of("title: x\nid: bd-9\n# c\npriority: high\nstatus: wip\n");
         let lines: Vec<usize> = odd.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 5, 4]);
         assert!(odd[2].1.contains("\"high\" is not a priority"), "{odd:?}");
-        assert_eq!(said("priority: 9\nid: 7\n").len(), 2);
-        let odd = said(
+        assert_eq!(faults_of("priority: 9\nid: 7\n").len(), 2);
+        let odd = faults_of(
             "title: x\ndecisions:\n  - {ts: 2026-01-02, decision: a}\n  - {ts: 2026-01-02, decision: a, evidence: []}\n\
              \x20 - {ts: 2026-01-02, decision: b}\n  - {decision: c}\n  - d\n",
         );
@@ -150,7 +153,7 @@ mod tests {
                 ),
             ]
         );
-        assert_eq!(said("decisions: later\n").len(), 1);
+        assert_eq!(faults_of("decisions: later\n").len(), 1);
     }
 
     /// LOA-BEAD-1: beads that need themselves are found once each, however long the way is.

@@ -1,4 +1,5 @@
-//! The beads of two branches as one: what both decided, handed off and plan, and the keys that people added.
+//! Merges the beads of two branches: decisions, hand-offs and plans of both, and the keys that
+//! people added.
 
 use serde_json::{Map, Value};
 
@@ -6,9 +7,9 @@ use super::{REPLACES, Sheet};
 
 /// Result of merging two beads.
 pub(crate) struct MergedBeads {
-    /// As ours has it, where both changed something in two ways.
+    /// The merge result, with our value in conflicts.
     pub(crate) ours: Sheet,
-    /// The same as theirs has it; nothing where there is no such.
+    /// The same with their value in conflicts; `None` if there is no conflict.
     pub(crate) theirs: Option<Sheet>,
     /// Values that both sides changed differently: keys, with the keys that contain them, and
     /// comments.
@@ -47,7 +48,7 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
             Err(_) => whole(conflicts),
         };
     }
-    // What has no place in our lines may have one in theirs.
+    // A line that has no place in our text may have one in theirs.
     let other = of_both_maps(was, theirs.members(), ours.members());
     let back = theirs.brought_to(&other.ours, base, ours).ok();
     let of_back = back.as_ref().map(|back| back.lost_comments(base, sides));
@@ -120,7 +121,7 @@ fn of_both_maps(
     all
 }
 
-/// The same of one value; nothing where it is taken out.
+/// The same for one value; `None` if it is removed.
 fn of_both(
     was: Option<&Value>,
     ours: Option<&Value>,
@@ -217,7 +218,7 @@ mod tests {
         format!("{text}  - {{ts: {ts}, decision: {ts}}}\n")
     }
 
-    /// LOA-BEAD-1: what two branches added to a bead is there, and what only a person can tell is named.
+    /// LOA-BEAD-1: additions of two branches to a bead are there, and conflicts are named.
     #[test]
     fn both_sides_of_a_bead_are_kept() {
         let theirs = decided(&BASE.replace("open", "closed"), "t2");
@@ -257,8 +258,8 @@ mod tests {
             let theirs = BASE.replace(from, to);
             for (ours, theirs) in [(&ours, &theirs), (&theirs, &ours)] {
                 let made = of(ours, theirs).unwrap();
-                for said in [to, "lead: bob # new", "ts: t1", "# whom to ask"] {
-                    assert!(made.contains(said), "{said} in {made}");
+                for expected in [to, "lead: bob # new", "ts: t1", "# whom to ask"] {
+                    assert!(made.contains(expected), "{expected} in {made}");
                 }
                 assert!(to.contains(from) || to.is_empty() != made.contains("custom"));
                 assert_eq!(
@@ -285,7 +286,8 @@ mod tests {
         assert_eq!(read(&made).members()["labels"], serde_json::json!(["z"]));
     }
 
-    /// LOA-BEAD-1, LOA-GRD-1: what one side cites besides stays where the other cites something instead, whichever side is ours.
+    /// LOA-BEAD-1, LOA-GRD-1: additional evidence of one side stays if the other side replaces
+    /// evidence, whichever side is ours.
     #[test]
     fn evidence_of_one_side_outlives_what_the_other_cites_instead() {
         let cites = |line: u32, instead: &str| {
@@ -307,7 +309,7 @@ mod tests {
     #[test]
     fn what_both_changed_is_named() {
         let with = |from: &str, to: &str| BASE.replace(from, to);
-        for (ours, theirs, said) in [
+        for (ours, theirs, expected) in [
             (
                 with("lead: ann", "lead: b"),
                 with("lead: ann", "lead: c"),
@@ -320,7 +322,7 @@ mod tests {
                 "# ours, # theirs",
             ),
         ] {
-            assert_eq!(of(&ours, &theirs).unwrap_err(), said);
+            assert_eq!(of(&ours, &theirs).unwrap_err(), expected);
         }
         let closed = |at: &str| format!("{}closed: {at}\n", BASE.replace("open", "closed"));
         for (ours, theirs) in [("t3", "t4"), ("t4", "t3")] {
@@ -361,7 +363,7 @@ mod tests {
 
     /// LOA-BEAD-1, LOA-FMT-1: the same words at two places are two comments, whichever merges the other.
     #[test]
-    fn a_comment_that_stands_at_two_places_is_there_twice() {
+    fn a_comment_at_two_places_is_kept_twice() {
         let (base, todo) = ("id: bd-1\ntitle: a # why\nstatus: open\n", "# to do\n");
         let ours = base.replace("a # why\n", "b\n# of the status\n");
         let ours = format!("{todo}{ours}");
@@ -434,7 +436,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-BEAD-1, LOA-FMT-1: whichever merges the other, the same is asked, and where nothing is, the same lines are made.
+        /// LOA-BEAD-1, LOA-FMT-1: a merge in either direction has the same conflicts, and without
+        /// conflicts the same lines.
         #[test]
         fn both_ways_round_say_the_same((base, ours, theirs) in (bead(), bead(), bead())) {
             let of = |ours: &str, theirs: &str| merged(Some(&read(&base)), &read(ours), &read(theirs));
@@ -465,8 +468,8 @@ mod tests {
         assert_eq!(made.conflicts, ["status"]);
         let [left, right] = [made.ours, made.theirs.unwrap()].map(|sheet| sheet.text().to_owned());
         assert_eq!(left.replace("blocked", "closed"), right);
-        for said in ["t1", "t2", "custom: THEIRS"] {
-            assert!(left.contains(said), "{said} in {left}");
+        for expected in ["t1", "t2", "custom: THEIRS"] {
+            assert!(left.contains(expected), "{expected} in {left}");
         }
     }
 }

@@ -46,7 +46,7 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: what is open and free comes by priority; what waits does not come.
+    /// LOA-BEAD-1: open beads without blockers come by priority; blocked ones do not come.
     #[test]
     fn a_bead_is_ready_when_all_that_it_needs_is_closed() {
         let rows = [

@@ -135,12 +135,12 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A number, also where it is written as `P1`; the usual one where it is none.
+/// Returns the priority, also if it is written as `P1`; the default if it is not a number.
 fn priority(value: Option<&Value>) -> i64 {
     understood_priority(value).unwrap_or(USUAL_PRIORITY)
 }
 
-/// A number, also where it is written as `P1`.
+/// Parses a priority, also if it is written as `P1`.
 pub(super) fn understood_priority(value: Option<&Value>) -> Option<i64> {
     match value? {
         Value::Number(number) => number.as_i64(),
@@ -168,7 +168,7 @@ pub(crate) fn needed(item: &Value) -> Option<String> {
 /// decision.
 pub(crate) const REPLACES: &str = "replaces_evidence";
 
-/// The member of an entry that says what it leans on instead of places, and its two words, as records have them.
+/// Key of an entry's kind of evidence if it has no places, and its two values, as in records.
 pub(crate) const GROUNDING: &str = "grounding";
 pub(crate) const ASSUMPTION: &str = "assumption";
 pub(crate) const USER_INPUT: &str = "user_input";

@@ -61,8 +61,8 @@ impl Evidence {
         (found, bad)
     }
 
-    /// Reads an identifier: `${PROJECT_ROOT}/path:12` or `:12-15`; with `relative`, also without
-    /// the prefix. `None` where it is none.
+    /// Parses an identifier: `${PROJECT_ROOT}/path:12` or `:12-15`; with `relative`, also without
+    /// the prefix. `None` if it is not one.
     pub fn parse(identifier: &str, relative: Relative) -> Option<Self> {
         let path = match (identifier.strip_prefix(ROOT_PREFIX), relative) {
             (Some(path), _) => path,
@@ -89,7 +89,8 @@ impl Evidence {
     }
 }
 
-/// A path without what leads nowhere (`./src/../src/a.rs`), so that one place has one name; one that leaves the root still does.
+/// Normalizes a path with redundant parts (`./src/../src/a.rs`), so that one place has one name; a
+/// path that leaves the root still does.
 fn straightened(path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();

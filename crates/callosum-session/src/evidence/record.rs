@@ -64,9 +64,9 @@ mod tests {
 
     use super::*;
 
-    /// LOA-GRD-1: what a session writes is no evidence, whichever way it is named.
+    /// LOA-GRD-1: files that a session writes are not evidence, however they are named.
     #[test]
-    fn records_are_known_by_whatever_names_them() {
+    fn records_are_known_by_any_of_their_names() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let root = disk.canonicalize(folder.path()).unwrap();

@@ -20,7 +20,7 @@ pub enum EvidenceStatus {
     Verified,
     /// The quote occurs once in the file, at another place.
     Moved {
-        /// The line where it begins.
+        /// Line where it begins.
         line: u32,
     },
     /// The quote occurs in the file more than once.
@@ -38,13 +38,13 @@ pub enum EvidenceStatus {
         /// Line that is most similar to the quote, and its text now.
         nearest: Option<(u32, String)>,
     },
-    /// There is no such file.
+    /// The file does not exist.
     MissingFile,
-    /// The path leaves the tree, by itself or through a link.
+    /// The path leaves the tree, directly or through a link.
     OutsideRoot,
-    /// There is no quote, too little of one, or no place that can be read.
+    /// There is no quote, too little of one, or no readable place.
     BadFormat,
-    /// The file is no text, or more than is looked into.
+    /// The file is not text, or is larger than the limit.
     Binary,
     /// It is a record of sessions or of git, with any content.
     Record,
@@ -130,7 +130,7 @@ pub(super) fn place_in(looked: &CitedFileState, evidence: &Evidence) -> Option<E
         return Some(EvidenceStatus::BadFormat);
     };
     let file = if quote.contains(MASK) && file.places(quote).next().is_none() {
-        // It was masked when it was taken, so it is looked for in what the file is when masked.
+        // The quote was masked when it was taken, so it is searched for in the masked file.
         looked.masked()
     } else {
         file

@@ -43,10 +43,11 @@ impl CitedFileState {
         }
     }
 
-    /// Whether a quote is code by itself, and is in a comment or a string where it is found.
+    /// Whether a quote is code by itself, but is in a comment or a string at its place.
     ///
-    /// A comment that is cited as a comment is not: prose does not parse, and a quote that has the marks of a comment
-    /// was one when it was cited. Parses the file at most once, and only if the lines may be part of a comment or string.
+    /// A comment that is cited as a comment is not: prose does not parse, and a quote with the
+    /// marks of a comment was one when it was cited. Parses the file at most once, and only if the
+    /// lines may be part of a comment or string.
     pub(super) fn is_inert(&self, quote: &str, lines: &RangeInclusive<u32>) -> bool {
         let Some(language) = self.language else {
             return false;
@@ -252,7 +253,7 @@ impl<'t> Tree<'t> {
         let too_long = || QuoteError::NotUnique {
             place: place.identifier(),
         };
-        // A secret of several lines is cited where it begins.
+        // A secret of several lines is cited at its first line.
         let is_gone = |line: u32| {
             let there =
                 |file: &CitedFile| file.lines(line, line).map(|text| text.trim().is_empty());

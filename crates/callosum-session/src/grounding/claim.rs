@@ -45,9 +45,9 @@ impl ClaimKind {
 pub struct Claim {
     /// Its words.
     pub text: String,
-    /// Its title, where one is recorded.
+    /// Its title, if one is recorded.
     pub title: String,
-    /// The time of the decision that it is, where it is one.
+    /// Time of the decision, if it is one.
     pub decision: Option<String>,
     /// The bead that it belongs to.
     pub bead: Option<String>,
@@ -100,16 +100,16 @@ pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
 /// named by time and title.
 pub(super) fn merged(all: impl Iterator<Item = Claim>) -> Vec<Claim> {
     let mut merged = Merged::default();
-    let mut said_anew = Vec::new();
+    let mut restated = Vec::new();
     for (order, claim) in all.enumerate() {
         // A restatement belongs to the first statement, in whichever file that is read.
         if claim.revision > 0 && claim.decision.is_some() {
-            said_anew.push((order, claim));
+            restated.push((order, claim));
         } else {
             merged.take(order, claim);
         }
     }
-    for (order, claim) in said_anew {
+    for (order, claim) in restated {
         merged.take(order, claim);
     }
     merged.claims()
@@ -186,7 +186,8 @@ pub(crate) fn comparable(text: &str) -> String {
     one_line(&mask(text).text)
 }
 
-/// The time in the name of a decision, which may have a title behind it; all of a name that is none.
+/// Returns the time in the name of a decision, which may have a title after it; the whole name if
+/// it has no time.
 pub(crate) fn time_of(name: &str) -> &str {
     let parts = name.split_once(" - ");
     let time = parts.map(|(ts, _)| ts).filter(|ts| is_time(ts));
@@ -256,9 +257,10 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
     }
 }
 
-/// The revision that a record says it is; the first where it says none.
+/// Returns the revision number of a record; 0 if it has none.
 pub(crate) fn revision_of(record: &Record) -> u32 {
-    let said = record.members.get("revision").and_then(Value::as_u64);
-    said.and_then(|revision| u32::try_from(revision).ok())
+    let stored = record.members.get("revision").and_then(Value::as_u64);
+    stored
+        .and_then(|revision| u32::try_from(revision).ok())
         .unwrap_or_default()
 }

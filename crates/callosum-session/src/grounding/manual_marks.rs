@@ -37,15 +37,15 @@ impl Marked {
         marked
     }
 
-    /// The kind that a person has marked a claim as, where it says of itself that it leans on places, or on
-    /// nothing; else its own.
+    /// Returns the kind that a person has marked a claim as, if its own kind is places or nothing;
+    /// otherwise its own.
     pub(super) fn kind_of(&self, claim: &Claim) -> ClaimKind {
-        let said = match (&claim.decision, claim.kind) {
+        let marked = match (&claim.decision, claim.kind) {
             (_, kind @ (ClaimKind::Assumption | ClaimKind::UserInput)) => return kind,
             (Some(ts), _) => self.by_time.get(ts),
             (None, _) => self.by_words.get(&claim.text),
         };
-        said.copied().unwrap_or(claim.kind)
+        marked.copied().unwrap_or(claim.kind)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Most digits behind the point.
+/// Most digits after the decimal point.
 const MOST_DIGITS: usize = 6;
 
 /// A share from 0 to 1, as it was written.
@@ -13,7 +13,7 @@ pub struct Threshold {
     millionths: u64,
 }
 
-/// A text that is no threshold.
+/// Error for a text that is not a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a threshold: use a number from 0 to 1 with at most {MOST_DIGITS} decimals, \
@@ -58,7 +58,7 @@ impl Threshold {
         })
     }
 
-    /// Whether so many of so many reach it. Of nothing, nothing is missing.
+    /// Whether this many of this many claims reach it. Without claims, it is always reached.
     pub fn is_reached(&self, grounded: usize, total: usize) -> bool {
         grounded as u128 * 1_000_000 >= u128::from(self.millionths) * total as u128
     }

@@ -15,7 +15,7 @@ use crate::{
     trajectory::{Record, RecordForm, name_of_claim},
 };
 
-/// A claim, or a record that is none or is written in a way of its own.
+/// A claim, or a record that is not a claim or has an unusual form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Brief {
     /// A claim, in the form that we write.
@@ -163,7 +163,7 @@ impl Plain<'_> {
     }
 }
 
-/// A cited place; nothing where its path does not begin at the root.
+/// A cited place; `None` if its path does not begin at the root.
 struct SummaryPosition(Option<Evidence>);
 
 /// The members of a cited place.
@@ -190,7 +190,7 @@ impl<'de> Deserialize<'de> for SummaryPosition {
                 f.write_str("a cited place")
             }
 
-            // A list of the values alone is no place.
+            // A list of the values alone is not a place.
             fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<SummaryPosition, A::Error> {
                 let members = Members::deserialize(MapAccessDeserializer::new(members))?;
                 let line = |line: u64| u32::try_from(line).unwrap_or(u32::MAX);
@@ -282,7 +282,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-GRD-1: a claim is the same, whichever way its record is read; so is what is no record.
+        /// LOA-GRD-1: both ways of reading a record give the same claim, and agree on lines that
+        /// are no record.
         #[test]
         fn a_claim_is_the_same_whichever_way_it_is_read(
             members in proptest::collection::vec(member(), 0..6), cut in 0_usize..400,

@@ -21,7 +21,7 @@ use crate::{
 pub struct Revised {
     /// File that contains them.
     file: String,
-    /// By the times of the decisions, or by their names where these are none.
+    /// By the times of the decisions, or by their names if they have no time.
     entries: HashMap<String, Entries>,
     /// Their state in their beads, by their times and the ids of the beads.
     in_beads: HashMap<(String, String), InBeads>,
@@ -89,7 +89,7 @@ struct InBead {
 }
 
 impl Revised {
-    /// The claim as the notes have it, where they say something else than its record.
+    /// Returns the claim as the notes have it, if they differ from its record.
     pub(super) fn applied(&self, claim: Claim) -> Claim {
         let Some(name) = &claim.decision else {
             return claim;
@@ -241,7 +241,8 @@ impl Session<'_> {
     }
 }
 
-/// The entries of decisions of these times; of those whose heading is no time, by their names.
+/// Returns the entries of decisions of these times; those without a time in their heading, by their
+/// names.
 fn entries_of(times: &HashSet<&str>, notes: &Notes) -> HashMap<String, Entries> {
     let of_notes = notes.decisions_where(|ts, _| times.contains(ts));
     let has_names = times.iter().any(|time| !is_time(time));

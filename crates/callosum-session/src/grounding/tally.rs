@@ -15,8 +15,8 @@ use crate::{
     untracked_decisions::Unrecorded,
 };
 
-/// The claims since the last hand-off, counted. What it costs grows with their number alone, and with
-/// the length of what they cite; a [`Grounding`] also has why each of them is not grounded.
+/// Counts of the claims since the last hand-off. The cost grows only with their number and the
+/// length of their citations; a [`Grounding`] also has the reason why each of them is not grounded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Number of claims.

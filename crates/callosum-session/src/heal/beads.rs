@@ -36,7 +36,7 @@ impl LockedSession<'_> {
             .iter()
             .filter_map(|name| BeadId::of_file(name.rsplit('/').next()?));
         let mut known: Vec<BeadId> = known.collect();
-        // Git keeps no empty folder: where it keeps the notes, nothing was lost with it.
+        // Git keeps no empty folder: if it keeps the notes, nothing was lost with the folder.
         let notes = session.zones.named(&session.zones.notes());
         if is_new && known.is_empty() && past.file(&notes).is_none() {
             healed.push(Healed {
@@ -73,7 +73,7 @@ impl LockedSession<'_> {
         Ok(())
     }
 
-    /// Makes good the current bead alone, where it is missing or broken.
+    /// Repairs the current bead alone, if it is missing or broken.
     pub fn heal_current_bead(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
         let notes = self.session.notes()?;
         let id = notes.and_then(|notes| BeadId::new(&notes.active().bead?));
@@ -115,7 +115,7 @@ impl LockedSession<'_> {
             Sheet::read(&text).is_ok().then_some(text)
         };
         let (was, sound) = match there {
-            // What a crash leaves of a file is often still a file of its form.
+            // A crash often leaves a truncated file that still parses.
             Ok(Some(sheet)) => {
                 let is_suspect = known == Known::Changed || !sheet.text().ends_with('\n');
                 let whole = is_suspect.then(committed).flatten();
@@ -129,7 +129,7 @@ impl LockedSession<'_> {
             }
             Ok(None) => ("missing".to_owned(), committed()),
             Err(ReadError::Zone(error)) => return Err(error.into()),
-            // What both sides wrote is in it.
+            // The file holds the text of both sides.
             Err(_) if self.is_open_merge(id)? => return Ok(None),
             Err(error) => (format!("broken: {error}"), committed()),
         };

@@ -53,7 +53,7 @@ impl Session<'_> {
             }
         }
         let lost = match self.lost_records(past) {
-            // Where they lead elsewhere, nothing of them is ours.
+            // If they lead elsewhere, none of them is ours.
             Err(SessionError::Zone(ZoneError::Outside { .. })) => Vec::new(),
             lost => lost?,
         };

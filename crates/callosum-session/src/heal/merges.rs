@@ -20,8 +20,9 @@ const UNKNOWN: &str = "loa-grimoire, .beads (cannot ask git which files)";
 const OPEN: &str = "an unfinished merge";
 
 impl Session<'_> {
-    /// The files in which git has not ended a merge and lacks something of their side, without marks that say so: as git leaves
-    /// a file where it could not start the program that merges it.
+    /// Returns the files in which git has not finished a merge and that lack part of their side,
+    /// without markers that show it: git leaves a file like this if it could not start the merge
+    /// driver.
     pub fn unfinished(&self, past: &dyn Past) -> Result<Vec<String>, SessionError> {
         let mut unfinished = Vec::new();
         let Some(all) = past.open_merges() else {
@@ -61,7 +62,7 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Looks for merges that git has not ended: a checkpoint that is made now blocks by them.
+    /// Looks for merges that git has not finished: a checkpoint made now is blocked by them.
     pub fn look_for_merges(&mut self, past: &dyn Past) -> Result<(), SessionError> {
         self.unfinished = self.session.unfinished(past)?;
         Ok(())
@@ -81,7 +82,7 @@ impl LockedSession<'_> {
         Ok(healed)
     }
 
-    /// The same of one file; nothing where no merge is left in it.
+    /// The same for one file; `None` if no merge is left in it.
     fn finish_merge(
         &self,
         path: &Path,
@@ -169,7 +170,8 @@ fn asked(why: &str) -> String {
 /// Merge of both sides, if there is one, and the message.
 type Finished = (Option<(Vec<u8>, RepairSource)>, String);
 
-/// Both sides, by what they come from, as git keeps it or its marks have it; else all that either has.
+/// Merges both sides by their base, as git keeps it or its markers have it; without a base, keeps
+/// everything that either has.
 fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
     let base = open.and_then(|open| open.base.as_ref());
     let base = base.or(sides.base.as_ref());
@@ -185,15 +187,15 @@ fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
         Some(why) => {
             format!("{OPEN} ({why}: ours was kept, and theirs is only in the file set aside)")
         }
-        // Git keeps no base of what both made.
+        // Git keeps no base of a file that both created.
         None if base.is_none() && open.is_none() => {
             format!("{OPEN} (the merge base is unknown: everything from both sides was kept)")
         }
         None => OPEN.to_owned(),
     };
-    for told in &made.told {
+    for notice in &made.told {
         was.push_str("; ");
-        was.push_str(told);
+        was.push_str(notice);
     }
     (Some((made.bytes, RepairSource::Sides)), was)
 }

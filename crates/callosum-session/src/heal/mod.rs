@@ -36,18 +36,18 @@ pub trait Past {
     fn files(&self, folder: &str) -> Vec<String>;
     /// The names of the files in a folder, from the root, that are not as they were last committed.
     fn changed(&self, folder: &str) -> Vec<String>;
-    /// The names of the files that were ever committed in a folder, from the root; `None` where that
-    /// cannot be known.
+    /// Returns the names of the files that were ever committed in a folder, from the root; `None`
+    /// if that is unknown.
     fn ever(&self, folder: &str) -> Option<Vec<String>>;
     /// The files of a folder, from the root, that are to be committed otherwise than they are, or not any more.
     fn staged(&self, _folder: &str) -> Vec<String> {
         Vec::new()
     }
-    /// The file as it is to be committed next; `None` where it is not to be there.
+    /// Returns the staged file; `None` if it is not staged to exist.
     fn next(&self, name: &str) -> Option<Vec<u8>> {
         self.file(name)
     }
-    /// The files of sessions in which a merge has not ended; `None` where that cannot be known.
+    /// Returns the files of sessions in which a merge has not finished; `None` if that is unknown.
     fn open_merges(&self) -> Option<Vec<OpenMerge>> {
         Some(Vec::new())
     }
@@ -112,7 +112,7 @@ pub struct Healed {
 }
 
 impl LockedSession<'_> {
-    /// Makes good what is missing, blank or broken, and says what was taken from where.
+    /// Repairs missing, blank or broken files, and returns each repair with its source.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let settings = self.heal_settings(past).map(|one| healed.extend(one));

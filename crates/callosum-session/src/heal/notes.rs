@@ -11,8 +11,9 @@ use crate::{
 };
 
 impl LockedSession<'_> {
-    /// Makes notes whole that end within a line, as a torn write leaves them, or that are gone, blank or full of NUL bytes and were committed,
-    /// before something is added to them. What notes of any other form lack is left to [`LockedSession::heal`].
+    /// Completes notes that end within a line, as a torn write leaves them, or that are gone, blank
+    /// or full of NUL bytes and were committed, before something is added to them. Other damage is
+    /// left to [`LockedSession::heal`].
     pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let notes = match self.session.notes() {
@@ -32,7 +33,7 @@ impl LockedSession<'_> {
             _ => past.file(&name).is_some(),
         };
         if is_torn {
-            // What is decided next is written behind what was committed.
+            // The next decision is written after the committed records.
             self.heal_committed_records(past, &mut healed)?;
             healed.extend(self.heal_notes(past)?);
             self.heal_decisions(&mut healed)?;
@@ -164,14 +165,14 @@ impl LockedSession<'_> {
             })
         })?;
         if is_alone {
-            // It is derived: where it cannot be kept, the next one looks again.
+            // The mark is derived: if it cannot be kept, the next session looks again.
             drop(self.note_complete());
         }
         Ok(())
     }
 }
 
-/// Whether the notes end within a line, and go on in what was last committed.
+/// Whether the notes end within a line, and the last committed version continues it.
 fn is_cut_short(notes: &Notes, past: &dyn Past, name: &str) -> bool {
     let there = notes.bytes();
     let goes_on = |known: Vec<u8>| known.len() > there.len() && known.starts_with(there);

@@ -17,14 +17,14 @@ use crate::{
     untracked_decisions::Unrecorded,
 };
 
-/// A trajectory that git has, and the tree has not, or not as it was.
+/// A trajectory that git has and the tree lacks, or has in another form.
 pub(super) struct Lost {
     /// From the root.
     pub(super) name: String,
     path: PathBuf,
     /// The problem of the file.
     pub(super) was: &'static str,
-    /// All of it, with what was written since.
+    /// Its full content, with later records.
     whole: Vec<u8>,
 }
 
@@ -75,7 +75,7 @@ impl Session<'_> {
             let (was, whole) = match (disk.read_if_there(&path)?, known) {
                 (None, Some(known)) => ("missing", known),
                 (Some(there), Some(known)) if is_cut(&there, &known) => ("truncated", known),
-                (Some(there), Some(known)) if file == name && is_begun_anew(&there, &known) => {
+                (Some(there), Some(known)) if file == name && is_restarted(&there, &known) => {
                     let Ok(whole) = merged(Kind::Trajectory, None, &known, &there) else {
                         continue;
                     };
@@ -95,7 +95,7 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Brings back [what git has of trajectories](Session::lost_records).
+    /// Restores the [committed records of trajectories](Session::lost_records).
     pub(super) fn heal_committed_records(
         &self,
         past: &dyn Past,
@@ -113,8 +113,8 @@ impl LockedSession<'_> {
         Ok(())
     }
 
-    /// Brings back the records of decisions that beads or notes have and no trajectory has. They count as before, and
-    /// say where they come from.
+    /// Restores the records of decisions that beads or notes have and no trajectory has. They count
+    /// as before, and name their source.
     pub(super) fn heal_trajectory(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
         let read = session.recorded_since_handoff(ClaimScope::Everyone)?;
@@ -163,13 +163,13 @@ impl LockedSession<'_> {
 /// Letters of a day, as 2026-01-02.
 const DAY: usize = 10;
 
-/// Whether a file is the beginning of what was committed and no more.
+/// Whether a file is only a prefix of the committed content.
 fn is_cut(there: &[u8], known: &[u8]) -> bool {
     there.len() < known.len() && known.starts_with(there)
 }
 
 /// Whether a file has none of the committed lines: it was lost, and someone wrote to it since.
-fn is_begun_anew(there: &[u8], known: &[u8]) -> bool {
+fn is_restarted(there: &[u8], known: &[u8]) -> bool {
     let known: HashSet<&[u8]> = lines_of(known).collect();
     !known.is_empty() && !lines_of(there).any(|line| known.contains(line))
 }

@@ -1,9 +1,9 @@
-//! The marks that git leaves around what both sides changed: set, and taken apart.
+//! Git's conflict markers: writing them, and splitting a file at them.
 
 use super::diff3::beside;
 use crate::notes::whole_lines;
 
-/// So many lines that both sides share between two differences stand within the marks of one.
+/// Most common lines between two differences that are put within the markers of one conflict.
 const MOST_BETWEEN: usize = 2;
 
 /// Writes both sides into one file with git's markers around the differences, for a person to
@@ -65,7 +65,8 @@ pub struct Sides {
     pub base: Option<Vec<u8>>,
 }
 
-/// Both sides of a file in which git has left the marks of a merge; `None` where there are none, or one never ends.
+/// Returns both sides of a file in which git has left conflict markers; `None` if there are none,
+/// or one never ends.
 pub fn sides(bytes: &[u8]) -> Option<Sides> {
     /// Position of a line relative to the markers.
     #[derive(Clone, Copy, PartialEq)]
@@ -124,7 +125,8 @@ mod tests {
 
     use super::*;
 
-    /// LOA-FMT-1: the marks that git leaves are taken apart into both sides, and what they come from where they say it.
+    /// LOA-FMT-1: a file is split at git's markers into both sides, and the base if the markers
+    /// include it.
     #[test]
     fn the_sides_of_a_conflict_are_found() {
         let torn = "a\n<<<<<<< HEAD\nb\n||||||| 1\nx\n=======\nc\n>>>>>>> o\nd\n";
@@ -144,7 +146,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-FMT-1: marks that are set stand around what differs, and taken apart they give both sides back.
+        /// LOA-FMT-1: markers are around the differences, and splitting the file at them gives both
+        /// sides back.
         #[test]
         fn what_is_marked_is_taken_apart_again(
             ours in proptest::collection::vec("[a-c]{1,2}\n", 0..12),

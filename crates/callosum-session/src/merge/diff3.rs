@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 /// Side that changed a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    Nobody,
+    Neither,
     Ours,
     Theirs,
     /// Both, alike or not.
@@ -36,7 +36,7 @@ pub(crate) fn parts<T: Hash + Eq>(base: &[T], ours: &[T], theirs: &[T]) -> Vec<P
         let same = same.count();
         if same > 0 {
             let to = (at.0 + same, at.1 + same, at.2 + same);
-            parts.push(part(at, to, By::Nobody));
+            parts.push(part(at, to, By::Neither));
             at = to;
         }
         if at == (base.len(), ours.len(), theirs.len()) {
@@ -136,8 +136,8 @@ fn matches(base: &[usize], side: &[usize]) -> Vec<Option<usize>> {
     found
 }
 
-/// The three with what one side alone changed changed in all of them, as git would: what is left of their differences is what
-/// both changed. Whether there is any such.
+/// Applies the changes of one side alone to all three, as git would: the remaining differences are
+/// those that both changed. Also returns whether there are none.
 pub(crate) fn reduced<'t, T: Hash + Eq + ?Sized>(
     base: &[&'t T],
     ours: &[&'t T],
@@ -152,7 +152,7 @@ pub(crate) fn reduced<'t, T: Hash + Eq + ?Sized>(
             &theirs[part.theirs.clone()],
         );
         let all = match part.by {
-            By::Nobody | By::Ours => [own; 3],
+            By::Neither | By::Ours => [own; 3],
             By::Theirs => [new; 3],
             By::Both if own == new => [own; 3],
             By::Both => {
@@ -239,7 +239,7 @@ mod tests {
             for part in parts(&base, &ours, &theirs) {
                 let all = [&base[part.base.clone()], &ours[part.ours.clone()], &theirs[part.theirs.clone()]];
                 match part.by {
-                    By::Nobody => prop_assert!(all[0] == all[1] && all[0] == all[2]),
+                    By::Neither => prop_assert!(all[0] == all[1] && all[0] == all[2]),
                     By::Ours => prop_assert!(all[0] == all[2]),
                     By::Theirs => prop_assert!(all[0] == all[1]),
                     By::Both => prop_assert!(all[0] != all[1] && all[0] != all[2]),

@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of the file of this path; `None` where it is none of a session.
+    /// Returns the kind of the file of this path; `None` if it is not a session file.
     pub fn of(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         match folder.rsplit('/').next().unwrap_or_default() {
@@ -52,13 +52,13 @@ impl Kind {
 /// Error while merging two files. Neither is changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// One is no bead.
+    /// One side is not a bead.
     #[error(transparent)]
     Bead(#[from] SheetError),
     /// One side has markers of an unfinished merge.
     #[error("one side contains an unfinished merge")]
     Unfinished,
-    /// One is no text in UTF-8.
+    /// One side is not UTF-8 text.
     #[error("one side is not UTF-8 text")]
     NotText,
     /// The merged file would not read as both sides intended.
@@ -69,9 +69,9 @@ pub enum MergeError {
 /// Result of a merge of both sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// The file; where both changed something in two ways, as ours has it.
+    /// The file, with our value in conflicts.
     pub bytes: Vec<u8>,
-    /// The same as theirs has it; nothing where there is no such.
+    /// The same with their value in conflicts; `None` if there is no conflict.
     pub instead: Option<Vec<u8>>,
     /// Values that both sides changed differently, by name.
     pub conflicts: Vec<String>,
@@ -87,7 +87,7 @@ impl Merged {
         }
     }
 
-    /// The file, with git's marks around what both changed in two ways.
+    /// Returns the file with git's markers around the conflicts.
     pub fn marked(&self) -> Vec<u8> {
         match &self.instead {
             Some(instead) => marked(&self.bytes, instead),
@@ -106,27 +106,27 @@ impl Merged {
     }
 }
 
-/// A file in which git has not ended a merge: the three that it keeps of it.
+/// A file in which git has not finished a merge: the three versions that git keeps of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenMerge {
     /// The file, from the root.
     pub file: String,
     /// Common ancestor; `None` if both created the file.
     pub base: Option<Vec<u8>>,
-    /// Our side; nothing where it took the file out.
+    /// Our side; `None` if it removed the file.
     pub ours: Option<Vec<u8>>,
-    /// Their side; nothing where it took the file out.
+    /// Their side; `None` if it removed the file.
     pub theirs: Option<Vec<u8>>,
 }
 
 /// Remaining work for a file in which git has not finished a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// Nothing: what theirs has is in it, or a person has decided.
+    /// Nothing: it includes their content, or a person has decided.
     Nothing,
     /// To write this, which has both sides.
     Write(Vec<u8>),
-    /// To decide what only a person can tell, and what to show them.
+    /// A person must decide; includes the reason and the text to show.
     Decide { why: String, shown: Vec<u8> },
 }
 
@@ -223,7 +223,7 @@ pub fn merged(
                 bytes: made.bytes,
                 instead,
                 conflicts: made.conflicts,
-                told: made.told,
+                told: made.notices,
             })
         }
         Kind::Trajectory => {

@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    /// LOA-TRJ-1, LOA-GRD-1: a commit that is taken over alone brings its own record, and none of the branch that it comes from; what a
-    /// commit that is reverted wrote is taken out.
+    /// LOA-TRJ-1, LOA-GRD-1: a cherry-picked commit brings its own record, and none of the branch
+    /// that it comes from; the record of a reverted commit is removed.
     #[test]
     fn a_record_that_one_side_does_not_have_stays_out() {
         let (a, b, c) = (cite("a"), cite("b"), cite("c"));

@@ -139,14 +139,14 @@ impl Notes {
 
     /// Returns the fields of the section Active Context.
     pub fn active(&self) -> Active {
-        let said = |name: &str| {
+        let field = |name: &str| {
             self.active_lines()
                 .find(|line| line.name.eq_ignore_ascii_case(name))
                 .map(|line| String::from_utf8_lossy(&self.bytes[line.value]).into_owned())
                 .map(|value| value.trim().to_owned())
                 .filter(|value| !value.is_empty() && !value.eq_ignore_ascii_case("none"))
         };
-        let bead = said("Current Bead");
+        let bead = field("Current Bead");
         let parts = bead.map(|value| {
             let (id, rest) = value.split_once([' ', '(']).unwrap_or((&value, ""));
             let title = rest.trim().trim_start_matches('(').strip_suffix(')');
@@ -157,8 +157,8 @@ impl Notes {
         Active {
             bead,
             title: title.flatten(),
-            checkpoint: said("Last Checkpoint"),
-            reasoning: said("Reasoning State"),
+            checkpoint: field("Last Checkpoint"),
+            reasoning: field("Reasoning State"),
         }
     }
 

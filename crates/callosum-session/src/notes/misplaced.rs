@@ -210,10 +210,10 @@ impl Notes {
         }
         for log in self.outline.titled(LOG) {
             let lines = self.above_next(log, &self.outline.body(log));
-            let mut said = lines
+            let mut texts = lines
                 .clone()
                 .filter(|line| self.outline.lines[*line].is_text && !self.is_blank_line(*line));
-            let first = said.next();
+            let first = texts.next();
             let is_other = |line: usize| {
                 self.unheaded(line, false).is_some()
                     || self.is_unparted(line)

@@ -48,14 +48,14 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     let questions: Vec<Record> = questions.collect();
     let mut best = (0, 0, String::new());
     for words in WORDS {
-        let told = within(recollection, &questions, budget, words);
+        let text = within(recollection, &questions, budget, words);
         let (decided, rest) = (
-            begun(&told, DECIDED),
-            begun(&told, "Bead: ") + begun(&told, "Next: "),
+            begun(&text, DECIDED),
+            begun(&text, "Bead: ") + begun(&text, "Next: "),
         );
         let is_whole = words == WORDS[0];
         if is_whole || (decided, rest) > (best.0, best.1) {
-            best = (decided, rest, told);
+            best = (decided, rest, text);
         }
         if best.0 >= last && (is_whole || best.1 >= wanted) {
             break;
@@ -187,13 +187,13 @@ pub(super) fn whole(made: &Recollected) -> Record {
     let (first, last) = (decision.line, decision.last_line);
     let brief = format!("{ts} {title} {mark} (NOTES.md:{first}-{last})");
     Record {
-        whole: said(decision, &mark),
+        whole: decision_line(decision, &mark),
         brief: Some(one_line(&brief)),
     }
 }
 
 /// A decision with all that is known of it, and a mark behind its title.
-pub(super) fn said(decision: &Decision, mark: &str) -> String {
+pub(super) fn decision_line(decision: &Decision, mark: &str) -> String {
     let (ts, title, words) = (&decision.ts, &decision.title, decision.words());
     let mut text = format!("{ts} {title} {mark}: {words}");
     if let Some(rationale) = &decision.rationale {
@@ -218,7 +218,7 @@ pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
 
 /// The same of records that are masked.
 fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
-    let told = |kept: &[&str]| {
+    let render = |kept: &[&str]| {
         let mut text = String::new();
         for line in kept {
             text.push_str(line);
@@ -240,7 +240,7 @@ fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
             let left = all - kept.len();
             let most = sum + cost + estimate(&format!("+{left} more\n"));
             let least = most.saturating_sub(kept.len() as u64 + 1);
-            let fits = most <= budget || least <= budget && estimate(&told(&kept)) <= budget;
+            let fits = most <= budget || least <= budget && estimate(&render(&kept)) <= budget;
             if fits {
                 sum += cost;
                 break;
@@ -248,11 +248,11 @@ fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
             kept.pop();
         }
     }
-    let mut texts = vec![told(&kept)];
+    let mut texts = vec![render(&kept)];
     if kept.is_empty() && all > 0 {
         let lines = records.iter();
         let lines = lines.flat_map(|record| std::iter::once(&record.whole).chain(&record.brief));
-        let least = lines.map(|line| estimate(&told(&[line]))).min();
+        let least = lines.map(|line| estimate(&render(&[line]))).min();
         let lacking = least.unwrap_or(0).saturating_sub(budget);
         if lacking > 0 {
             texts.insert(
@@ -315,9 +315,9 @@ mod tests {
              Next: Tolerate clock skew\nDecided: Sliding expiry [quote found]\n\
              Decided: Rotate tokens [quote found]\nDecided: Newest [stale]\nOpen: Per client?\n"
         );
-        let told = level_1(&recollection(), 60);
-        assert_eq!(told.lines().last(), Some("+2 more"));
-        assert_eq!(told.matches("Decided: ").count(), 3, "{told}");
+        let text = level_1(&recollection(), 60);
+        assert_eq!(text.lines().last(), Some("+2 more"));
+        assert_eq!(text.matches("Decided: ").count(), 3, "{text}");
         assert_eq!(level_1(&Recollection::default(), 100), "");
         assert_eq!(level_1(&recollection(), 0), "");
     }
@@ -329,14 +329,14 @@ mod tests {
         if let Some((_, Some(bead))) = &mut state.bead {
             bead.title = "word ".repeat(80);
         }
-        let told = level_1(&state, 100);
-        assert!(told.starts_with("Bead: bd-x7y8 word word"), "{told}");
-        assert!(told.contains("word… (in_progress)\n"), "{told}");
+        let text = level_1(&state, 100);
+        assert!(text.starts_with("Bead: bd-x7y8 word word"), "{text}");
+        assert!(text.contains("word… (in_progress)\n"), "{text}");
     }
 
     /// LOA-REC-1: however long the titles are, and in whichever language, level 1 tells the beginning of each of the last three.
     #[test]
-    fn each_of_the_last_three_decisions_is_told_by_its_beginning() {
+    fn the_beginning_of_each_of_the_last_three_decisions_is_shown() {
         for title in [
             "我们决定使用单一连接池",
             "接続プールを一つだけ使うことに決めた",
@@ -351,19 +351,19 @@ mod tests {
                 bead.title = title.repeat(9);
                 bead.next_steps = vec![title.repeat(9)];
             }
-            let told = level_1(&state, 100);
-            assert!(estimate(&told) <= 100, "{told}");
+            let text = level_1(&state, 100);
+            assert!(estimate(&text) <= 100, "{text}");
             for at in 0..3 {
                 let begins = format!("Decided: {at}{}", title.chars().next().unwrap());
-                assert!(told.contains(&begins), "{told}");
+                assert!(text.contains(&begins), "{text}");
             }
-            assert!(told.starts_with("Bead: bd-x7y8 "), "{told}");
+            assert!(text.starts_with("Bead: bd-x7y8 "), "{text}");
         }
     }
 
     /// LOA-REC-1: titles of an ordinary length are shown whole in scripts without blanks too.
     #[test]
-    fn ordinary_titles_in_japanese_and_chinese_are_told_as_they_are() {
+    fn ordinary_titles_in_japanese_and_chinese_are_shown_unchanged() {
         for (bead, next, titles) in [
             (
                 "プールのソケット",
@@ -390,9 +390,9 @@ mod tests {
                 of.next_steps = vec![next.to_owned()];
             }
             state.checkpoint = None;
-            let told = level_1(&state, 100);
+            let text = level_1(&state, 100);
             for words in titles.into_iter().chain([bead, next]) {
-                assert!(told.contains(words), "{told}");
+                assert!(text.contains(words), "{text}");
             }
         }
     }
@@ -410,14 +410,14 @@ mod tests {
     /// LOA-REC-1: for a decision that is longer than the room, its title and its lines in the notes
     /// are shown, and it takes no other's place.
     #[test]
-    fn level_2_tells_of_a_decision_that_is_too_long_where_it_stands() {
+    fn level_2_shows_the_place_of_a_decision_that_is_too_long() {
         let mut state = recollection();
         for made in &mut state.decisions[..2] {
             made.decision.decision = "word ".repeat(3_000);
             (made.decision.line, made.decision.last_line) = (12, 30);
         }
-        let told = level_2(&state, 500);
-        let lines: Vec<&str> = told.lines().collect();
+        let text = level_2(&state, 500);
+        let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "2024-01-04 Newest [stale] (NOTES.md:12-30)");
         assert_eq!(
             lines[1],
@@ -425,25 +425,25 @@ mod tests {
         );
         assert!(lines[2].starts_with("2024-01-02 Rotate tokens [quote found]: "));
         assert_eq!(lines.len(), 4);
-        assert!(estimate(&told) <= 500);
+        assert!(estimate(&text) <= 500);
         // A heading by hand may be as long.
         state.decisions[0].decision.title = "word ".repeat(3_000);
-        let told = level_2(&state, 500);
-        assert!(told.starts_with("2024-01-04 word word"), "{told}");
-        assert!(told.contains("word… [stale] (NOTES.md:12-30)\n"), "{told}");
+        let text = level_2(&state, 500);
+        assert!(text.starts_with("2024-01-04 word word"), "{text}");
+        assert!(text.contains("word… [stale] (NOTES.md:12-30)\n"), "{text}");
     }
 
     /// LOA-REC-1: if no record fits, the output says how many more tokens one takes, as far as
     /// there is room for that.
     #[test]
-    fn where_nothing_fits_it_is_told_how_much_is_needed() {
+    fn if_nothing_fits_the_output_says_how_much_is_needed() {
         for tell in [level_1, level_2] {
             for budget in 0..60 {
-                let told = tell(&recollection(), budget);
-                let Some(rest) = told.split_once(" more; the first needs ") else {
+                let text = tell(&recollection(), budget);
+                let Some(rest) = text.split_once(" more; the first needs ") else {
                     assert!(
-                        told.lines().any(|line| !line.starts_with('+')) || budget < 15,
-                        "{budget}: {told}"
+                        text.lines().any(|line| !line.starts_with('+')) || budget < 15,
+                        "{budget}: {text}"
                     );
                     continue;
                 };
@@ -451,7 +451,7 @@ mod tests {
                 let enough = tell(&recollection(), budget + lacking);
                 assert!(
                     enough.lines().any(|line| !line.starts_with('+')),
-                    "{told}{enough}"
+                    "{text}{enough}"
                 );
             }
         }
@@ -468,18 +468,18 @@ mod tests {
             let mut state = recollection();
             state.decisions = titles.iter().map(|title| made("2024-01-01", title, Trust::Stale)).collect();
             state.questions = questions;
-            for told in [level_1(&state, budget), level_2(&state, budget)] {
-                prop_assert!(estimate(&told) <= budget);
+            for text in [level_1(&state, budget), level_2(&state, budget)] {
+                prop_assert!(estimate(&text) <= budget);
             }
             let all = level_1(&state, u64::MAX);
-            let told = level_1(&state, budget);
-            for line in told.lines() {
+            let text = level_1(&state, budget);
+            for line in text.lines() {
                 let begins = |known: &str| line.split_once('…').is_some_and(|(begin, _)| known.starts_with(begin));
                 let is_bead = line.starts_with("Bead: bd-x7y8 ");
                 let is_known = |known: &str| is_bead || known == line || begins(known);
                 prop_assert!(all.lines().any(is_known) || line.starts_with('+'));
             }
-            prop_assert_eq!(told, level_1(&state.clone(), budget));
+            prop_assert_eq!(text, level_1(&state.clone(), budget));
         }
     }
 }

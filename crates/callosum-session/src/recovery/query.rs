@@ -2,7 +2,7 @@
 
 use super::{
     current_state::Recollected,
-    levels::{Record, fitted, handed_over, said, whole},
+    levels::{Record, decision_line, fitted, handed_over, whole},
     ranking::ranked,
 };
 use crate::{
@@ -35,7 +35,7 @@ impl DecisionHit {
             .filter(|made| made.reasoning.is_some())
             .map(|made| handed_over(made, budget))
             .collect();
-        let words = |index: usize| newest.nth(index).map(|made| said(&made, ""));
+        let words = |index: usize| newest.nth(index).map(|made| decision_line(&made, ""));
         let texts = (0..newest.len()).map(|index| words(index).unwrap_or_default());
         let found = ranked(texts.chain(handed.iter().cloned()), query);
         let tree = Tree::new(session.disk, &session.zones.tree);

@@ -55,13 +55,13 @@ pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, 
     }
     let sums = sums.unwrap_or_default();
     for piece in pieces(clients) {
-        let stands = match read(session, piece.path)? {
+        let status = match read(session, piece.path)? {
             ZoneInspection::There(bytes) => standing(piece, bytes.as_deref(), sums.of(piece.path)),
             ZoneInspection::Outside => (FileStatus::Outside, None),
         };
         found.push(Surveyed {
             mode: piece.mode,
-            ..Surveyed::new(piece.path, stands)
+            ..Surveyed::new(piece.path, status)
         });
     }
     for folder in [
@@ -69,7 +69,7 @@ pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, 
         "loa-grimoire/analytics/",
         ".beads/",
     ] {
-        found.push(Surveyed::new(folder, folder_stands(session, folder)?));
+        found.push(Surveyed::new(folder, folder_status(session, folder)?));
     }
     let notes = match read(session, "loa-grimoire/NOTES.md")? {
         ZoneInspection::There(bytes) => notes_stand(bytes),
@@ -77,7 +77,7 @@ pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, 
     };
     found.push(Surveyed::new("loa-grimoire/NOTES.md", notes));
     let config = match read(session, ".loa.config.yaml")? {
-        ZoneInspection::There(bytes) => config_stands(bytes.as_deref()),
+        ZoneInspection::There(bytes) => config_status(bytes.as_deref()),
         ZoneInspection::Outside => (FileStatus::Outside, None),
     };
     found.push(Surveyed::new(".loa.config.yaml", config));
@@ -108,7 +108,7 @@ fn read(session: &Session<'_>, path: &str) -> Result<ZoneInspection, SessionErro
     Ok(ZoneInspection::There(session.disk.read_if_there(&place)?))
 }
 
-fn folder_stands(
+fn folder_status(
     session: &Session<'_>,
     path: &str,
 ) -> Result<(FileStatus, Option<Vec<u8>>), SessionError> {
@@ -143,7 +143,7 @@ fn notes_stand(bytes: Option<Vec<u8>>) -> (FileStatus, Option<Vec<u8>>) {
 
 /// Adds the defaults of missing settings at the end of the file. If the result would not parse as
 /// the old settings plus the defaults, the file is left alone.
-fn config_stands(bytes: Option<&[u8]>) -> (FileStatus, Option<Vec<u8>>) {
+fn config_status(bytes: Option<&[u8]>) -> (FileStatus, Option<Vec<u8>>) {
     let Some(bytes) = bytes else {
         return (FileStatus::Missing, Some(CONFIG.into()));
     };
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn config(text: &str) -> (FileStatus, Option<String>) {
-        let (standing, then) = config_stands(Some(text.as_bytes()));
+        let (standing, then) = config_status(Some(text.as_bytes()));
         (
             standing,
             then.map(|bytes| String::from_utf8(bytes).unwrap()),
@@ -217,7 +217,7 @@ mod tests {
         assert!(!then.contains("strict"));
         assert_eq!(config(&then).0, FileStatus::Current);
         assert_eq!(config(CONFIG).0, FileStatus::Current);
-        assert_eq!(config_stands(None).1.as_deref(), Some(CONFIG.as_bytes()));
+        assert_eq!(config_status(None).1.as_deref(), Some(CONFIG.as_bytes()));
         for foreign in ["[1]", "a: [", "edd: 1\n...\n", "\ttab: 1"] {
             assert_eq!(config(foreign), (FileStatus::Foreign, None), "{foreign}");
         }

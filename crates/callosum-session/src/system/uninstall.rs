@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_changed_stays() {
+    fn changed_files_stay() {
         let block = PIECE.whole();
         let changed = block.replace("ours", "mine");
         let sum = checksum(block.as_bytes());

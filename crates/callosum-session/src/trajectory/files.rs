@@ -189,7 +189,7 @@ pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, Zone
 
 /// Returns the content of a file, of a long one the end; `None` if it is not a file, or a
 /// compressed one is broken.
-pub(crate) fn said_in(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, ZoneError> {
+pub(crate) fn content_of(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, ZoneError> {
     if !day.is_file {
         return Ok(None);
     }

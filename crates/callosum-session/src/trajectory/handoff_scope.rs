@@ -21,7 +21,7 @@ const MOST_COVERED: usize = 20_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Over {
     /// Whether the last one names what it covers.
-    pub(super) is_told: bool,
+    pub(super) has_names: bool,
     /// The names.
     covered: HashSet<u64>,
     /// The time before which everything is covered.
@@ -37,7 +37,7 @@ impl Over {
                 self.before = record.ts().parse().ok().max(self.before);
                 return false;
             }
-            self.is_told = true;
+            self.has_names = true;
         }
         true
     }
@@ -59,19 +59,19 @@ impl Over {
             ts.is_ok_and(|ts| ts <= before)
         };
         let name = kept.covered_as();
-        self.is_told
+        self.has_names
             && name.is_some_and(|name| !self.covered.contains(&name))
             && !self.before.is_some_and(is_before)
     }
 
     /// Whether a line of this name that cannot be read, and is in an earlier file or another agent's, came there since.
     pub(crate) fn lacks_line(&self, name: u64) -> bool {
-        self.is_told && !self.covered.contains(&name)
+        self.has_names && !self.covered.contains(&name)
     }
 
     /// Whether the last hand-off names what it covers.
     pub(crate) fn names_covered(&self) -> bool {
-        self.is_told
+        self.has_names
     }
 }
 

@@ -25,7 +25,7 @@ pub use self::{
 };
 pub(crate) use self::{
     file_read::each_record,
-    files::{DayFile, day_files, said_in},
+    files::{DayFile, content_of, day_files},
     handoff_scope::{COVERS, covers},
     lean::AnyRecord,
     record::{RecordForm, name_of_claim},

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_spread_and_foreign_records_are_told_apart() {
+    fn torn_spread_and_foreign_records_are_distinguished() {
         let text = "{\"phase\": \"a\"}\r\n\n{\"phase\":\"b\n{\n  \"phase\": \"c\",\n  \"x\": {\n    \"y\": 1\n  }\n}\nwords\n\
                     {\n  \"phase\": \"torn\",\n{\"phase\":\"d\",\"new\":[1]}\n[1]\n{\"phase\":7}\n{\"pha";
         let (phases, bad) = phases(text);

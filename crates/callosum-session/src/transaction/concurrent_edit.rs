@@ -151,7 +151,7 @@ impl LockedSession<'_> {
             // One that seems to be of later was just now.
             now.duration_since(since).map_or(true, |age| age <= most)
         };
-        let mut anew = Vec::new();
+        let mut rewritten = Vec::new();
         let mut clean = Vec::new();
         let mut late = Vec::new();
         for entry in disk.list_dir(&own)? {
@@ -183,7 +183,9 @@ impl LockedSession<'_> {
                 None if bytes.is_empty() && !is_within(since, LATEST) => {
                     disk.remove_file(&path)?;
                 }
-                None if !bytes.is_empty() && !is_within(stat.modified, SETTLING) => anew.push(path),
+                None if !bytes.is_empty() && !is_within(stat.modified, SETTLING) => {
+                    rewritten.push(path)
+                }
                 None => {}
             }
         }
@@ -195,7 +197,7 @@ impl LockedSession<'_> {
                 disk.remove_file(path)?;
             }
         }
-        Ok(anew)
+        Ok(rewritten)
     }
 
     /// Appends the text of these files after the part that is already taken up.

@@ -172,7 +172,7 @@ impl BeadChange {
                 evidence,
                 replaces: true,
                 ..
-            } => with_evidence_anew(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
+            } => with_replaced_evidence(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
             Self::Set(key, value) => {
                 let key = match key {
                     BeadKey::Title => "title",
@@ -213,12 +213,13 @@ fn of_decision(sheet: &Sheet, ts: &str, words: Option<&str>) -> Vec<Value> {
     let of_its_time = of_its_time.filter(|item| item.get("ts").and_then(Value::as_str) == Some(ts));
     let of_its_time: Vec<Value> = of_its_time.cloned().collect();
     let says = |item: &&Value| {
-        let said = item.get("decision").and_then(Value::as_str);
-        said.zip(words)
-            .is_some_and(|(said, words)| says_the_same(said, words))
+        let known = item.get("decision").and_then(Value::as_str);
+        known
+            .zip(words)
+            .is_some_and(|(known, words)| says_the_same(known, words))
     };
-    let said: Vec<Value> = of_its_time.iter().filter(says).cloned().collect();
-    if said.is_empty() { of_its_time } else { said }
+    let same: Vec<Value> = of_its_time.iter().filter(says).cloned().collect();
+    if same.is_empty() { of_its_time } else { same }
 }
 
 /// A decision of a bead is never rewritten, since its list is added to alone: further evidence is an
@@ -247,7 +248,7 @@ fn with_evidence(
 }
 
 /// The same with evidence that replaces the decision's existing evidence.
-fn with_evidence_anew(
+fn with_replaced_evidence(
     sheet: &Sheet,
     entries: &[Value],
     evidence: &[Value],

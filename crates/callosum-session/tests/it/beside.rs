@@ -101,7 +101,7 @@ fn what_is_appended_meanwhile_is_all_there() {
 /// LOA-FMT-1: if a program rewrites a file that was exchanged away, that file is set aside next to
 /// the notes, and named.
 #[test]
-fn what_is_written_anew_into_an_old_file_is_set_aside() {
+fn a_rewrite_of_an_old_file_is_set_aside() {
     let folder = tempfile::tempdir().unwrap();
     let zones = zones(folder.path());
     let clock = Clock::system();

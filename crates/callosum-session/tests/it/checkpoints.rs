@@ -44,7 +44,7 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     let warned = ground.check(&warn);
     assert!(warned.permits());
     assert_eq!(warned.steps[0].said[0], "1 decision lacks evidence");
-    let forces = |said: &String| said.contains("--force");
+    let forces = |line: &String| line.contains("--force");
     assert!(blocked.steps[0].said.iter().any(forces) && !warned.steps[0].said.iter().any(forces));
 
     let notes = ground.session().notes().unwrap().unwrap();
@@ -86,22 +86,22 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     );
 
     let session = ground.session();
-    let told = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
+    let text = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
     assert!(
-        told.starts_with("Bead: bd-1 Work (open)\nCheckpoint: 2026-01-02T"),
-        "{told}"
+        text.starts_with("Bead: bd-1 Work (open)\nCheckpoint: 2026-01-02T"),
+        "{text}"
     );
     assert!(
-        told.contains("Next: go on\nDecided: Use three [quote found]\n"),
-        "{told}"
+        text.contains("Next: go on\nDecided: Use three [quote found]\n"),
+        "{text}"
     );
-    assert!(estimate(&told) <= 100);
+    assert!(estimate(&text) <= 100);
     ground
         .disk
         .replace(&ground.zones.tree.join("a.rs"), b"fn one() {}\n", 0o644)
         .unwrap();
-    let told = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
-    assert!(told.contains("Decided: Use three [stale]\n"), "{told}");
+    let text = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
+    assert!(text.contains("Decided: Use three [stale]\n"), "{text}");
 }
 
 /// LOA-EDD-1: too few test scenarios are reported, and block no one unless the settings say so;
@@ -119,12 +119,12 @@ fn test_scenarios_block_where_the_settings_ask_for_it() {
         let last = checked.steps.last().unwrap();
         (last.outcome, last.said.first().cloned(), checked.permits())
     };
-    let said = Some("1 of 3 test scenarios".to_owned());
-    let warned = (Outcome::Warned, said.clone(), true);
+    let message = Some("1 of 3 test scenarios".to_owned());
+    let warned = (Outcome::Warned, message.clone(), true);
     assert_eq!(outcome(Config::default().edd), warned);
     assert_eq!(
         outcome(Enforcement::Strict),
-        (Outcome::Blocked, said, false)
+        (Outcome::Blocked, message, false)
     );
     assert_eq!(
         outcome(Enforcement::Disabled),
@@ -165,9 +165,9 @@ fn a_ghost_blocks_until_two_queries_that_differ_found_nothing() {
     ]
     .join(",");
     assert_eq!(ghost(&two, 3).0, Outcome::Passed);
-    let (outcome, said) = ghost(&two, 0);
+    let (outcome, message) = ghost(&two, 0);
     assert_eq!(outcome, Outcome::Blocked);
-    assert!(said.starts_with("[UNVERIFIED GHOST] SSO: "), "{said}");
+    assert!(message.starts_with("[UNVERIFIED GHOST] SSO: "), "{message}");
     assert_eq!(ghost(&query("sso", 0), 3).0, Outcome::Blocked);
     let same = [query("single sign on", 0), query("sign on single", 0)].join(",");
     assert_eq!(ghost(&same, 3).0, Outcome::Blocked);
@@ -278,18 +278,18 @@ fn a_decision_is_shown_with_what_it_leans_on() {
     let place = Place::new();
     place.decide("The user wants it", None, EvidenceKind::UserInput);
     place.decide("It may be so", None, EvidenceKind::Assumption);
-    let told = || {
+    let recovered = || {
         let session = place.session();
         level_1(&Recollection::gather(&session, 3).unwrap(), 100)
     };
-    assert!(told().contains("Decided: The user wants it [the user's word]\n"));
-    assert!(told().contains("Decided: It may be so [assumption]\n"));
+    assert!(recovered().contains("Decided: The user wants it [the user's word]\n"));
+    assert!(recovered().contains("Decided: It may be so [assumption]\n"));
     let notes = place.session().notes().unwrap().unwrap();
     let ts = notes.decisions()[1].ts.clone();
     let evidence = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
     let held = place.session().hold().unwrap();
     held.cite(&ts, std::slice::from_ref(&evidence)).unwrap();
-    assert!(told().contains("Decided: It may be so [quote found]\n"));
+    assert!(recovered().contains("Decided: It may be so [quote found]\n"));
 }
 
 /// LOA-GRD-1, LOA-CHK-1: a new citation replaces one that drifted, in all three files, no matter
@@ -319,8 +319,8 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
     let blocked = ground.check(&config);
     assert!(!blocked.permits());
     let hint = format!("callosum session cite {ts} --source assumption");
-    let said = &blocked.steps[0].said;
-    assert!(said.iter().any(|said| said.contains(&hint)), "{said:?}");
+    let lines = &blocked.steps[0].said;
+    assert!(lines.iter().any(|lines| lines.contains(&hint)), "{lines:?}");
 
     // Another agent than the one that decided it, so the order of the two files is unknown.
     for agent in ["an-earlier-one", "zz-a-later-one"] {

@@ -35,9 +35,9 @@ fn openings(claims: usize) -> Vec<PathBuf> {
     image.put_folder(zones.trajectories());
     image.put_file(zones.trajectories().join("a-2026-01-02.jsonl"), trajectory);
     let opened = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&opened);
+    let log = Arc::clone(&opened);
     let disk = ObservedDisk::disk(MemoryDisk::with(&image), move |path| {
-        told.lock().unwrap().push(path.to_owned());
+        log.lock().unwrap().push(path.to_owned());
     });
     let clock = Clock::fixed("2026-01-02T03:04:05Z".parse().unwrap(), Duration::ZERO);
     let session = Session {

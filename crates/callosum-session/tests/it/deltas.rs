@@ -88,7 +88,7 @@ fn a_transcript_that_became_shorter_has_its_new_position() {
 
 /// LOA-DELTA-1: a checkpoint has the seed's members, and each position is written once.
 #[test]
-fn a_position_is_written_once_whatever_is_asked_for() {
+fn a_position_is_written_once_for_any_request() {
     let place = Place::new();
     let held = place.session().hold().unwrap();
     held.decide(&NewDecision {
@@ -198,7 +198,7 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
     let saved = synthesize(&place, &Delta::default()).unwrap();
     assert_eq!((saved.decisions, saved.taken_over), (2, 2));
     let decisions = place.session().notes().unwrap().unwrap().decisions();
-    let told: Vec<_> = decisions
+    let known: Vec<_> = decisions
         .iter()
         .map(|made| {
             (
@@ -209,7 +209,7 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
         })
         .collect();
     assert_eq!(
-        told,
+        known,
         [
             ("2026-01-02T03:00:00Z", "One is enough", 1),
             ("2026-01-02T03:00:00.001Z", "Another at the same time", 0)

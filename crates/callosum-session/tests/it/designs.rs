@@ -32,13 +32,13 @@ fn design_documents_that_the_code_has_left_behind_are_named() {
     assert_eq!(designs.left, [""; 0]);
     let tree = Tree::new(&place.disk, &place.zones.tree);
     let forks = session.design_forks(&designs, &tree).unwrap();
-    let said: Vec<String> = forks
+    let differences: Vec<String> = forks
         .iter()
         .map(|fork| format!("{} {} {}", fork.wins, fork.loses, fork.what))
         .collect();
     let cites = "${PROJECT_ROOT}/";
     assert_eq!(
-        said,
+        differences,
         [
             format!(
                 "code design loa-grimoire/sdd.md:4 cites {cites}a.rs:2: CHANGED: line 2 is now `fn two() {{}}`"

@@ -59,7 +59,7 @@ fn counts(disk: &Disk, zones: &Zones, clock: &Clock) -> [usize; 3] {
 /// LOA-FMT-1: a decision that was acknowledged is in notes, bead and trajectory; one that was not is
 /// in all three or in none once the next session has begun, and in none twice.
 #[test]
-fn a_decision_is_whole_or_not_there_whatever_a_crash_leaves() {
+fn a_decision_is_whole_or_absent_after_any_crash() {
     let zones = Zones {
         tree: PathBuf::from(ROOT),
         root: PathBuf::from(ROOT),
@@ -125,7 +125,7 @@ fn of<'s>(disk: &'s Disk, zones: &'s Zones, clock: &'s Clock, agent: &str) -> Se
 /// CCOS-RTFS-2: a decision of a call whose process was killed is found by its key or was not made; made again
 /// under that key, it is the same.
 #[test]
-fn a_decision_of_one_call_is_made_once_whatever_a_crash_leaves() {
+fn a_decision_of_one_call_is_made_once_after_any_crash() {
     let zones = Zones {
         tree: PathBuf::from(ROOT),
         root: PathBuf::from(ROOT),

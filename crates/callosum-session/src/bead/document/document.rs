@@ -21,9 +21,9 @@ pub struct Sheet {
 /// A change to a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Gives a key a value that is no list and no mapping.
+    /// Sets a key to a value that is not a list or a mapping.
     Set(&'static str, Value),
-    /// Adds an item to the end of a list, which is created where there is none.
+    /// Adds an item to the end of a list, which is created if there is none.
     Push(&'static str, Value),
     /// Makes a list have these items and no others.
     Replace(&'static str, Vec<Value>),
@@ -32,7 +32,7 @@ pub enum Step {
 /// Error while reading or changing a bead file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
-    /// It is no YAML, or what it says is no mapping.
+    /// It is not YAML, or its content is not a mapping.
     #[error("not a bead: {problem}")]
     NotYaml {
         /// Cause and line, on one line.
@@ -43,7 +43,7 @@ pub enum SheetError {
     Unwritable {
         /// The key.
         key: &'static str,
-        /// Its line, counted from 1; the first where it is not there.
+        /// Its line, counted from 1; the first line if it is not there.
         line: usize,
     },
 }
@@ -52,10 +52,10 @@ impl Sheet {
     /// Reads a file. Duplicate keys, tabs that indent, and anchors that expand without end are
     /// refused.
     pub fn read(text: &str) -> Result<Self, SheetError> {
-        let said = members(text)?;
+        let parsed = members(text)?;
         Ok(Self {
             text: text.to_owned(),
-            members: said,
+            members: parsed,
         })
     }
 
@@ -93,7 +93,7 @@ impl Sheet {
                 (*key, self.replace(key, items))
             }
         };
-        let is_same = |text: &String| members(text).is_ok_and(|said| said == wanted);
+        let is_same = |text: &String| members(text).is_ok_and(|read_back| read_back == wanted);
         let candidates = candidates.into_iter().chain(self.in_braces(&wanted));
         match { candidates }.find(is_same) {
             Some(text) => Ok(Self {

@@ -41,7 +41,7 @@ pub(super) fn block_item(item: &Value, indent: &str, eol: &str) -> String {
     text
 }
 
-/// A value on one line: plain where nothing could take it for something else.
+/// Returns a value on one line: plain if nothing could read it as something else.
 pub(super) fn scalar(value: &Value) -> String {
     let Value::String(text) = value else {
         return flow(value);

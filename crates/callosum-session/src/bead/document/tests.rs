@@ -192,14 +192,17 @@ fn a_list_is_replaced_whole() {
 
 #[test]
 fn what_is_no_bead_is_refused_with_its_line() {
-    for (text, said) in [
+    for (text, message) in [
         ("a: 1\nb: 2\na: 3\n", "duplicate key `a` (line 3)"),
         ("a:\n\t- x\n", "tab"),
         ("- a\n", "no keys"),
         ("a: [\n", "line"),
     ] {
         let problem = Sheet::read(text).unwrap_err().to_string();
-        assert!(problem.to_lowercase().contains(said), "{text}: {problem}");
+        assert!(
+            problem.to_lowercase().contains(message),
+            "{text}: {problem}"
+        );
     }
     let bomb: String = (1..30).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
         let m = n - 1;

@@ -95,9 +95,10 @@ fn the_golden_shares_print_the_lines_of_the_seed() {
     );
 }
 
-/// LOA-GRD-1: a claim is counted by what its record says, and a marker elsewhere is no claim.
+/// LOA-GRD-1: a claim is counted by the content of its record, and a marker elsewhere is not a
+/// claim.
 #[test]
-fn bad_lines_blanks_and_markers_elsewhere_are_told_apart() {
+fn bad_lines_blanks_and_markers_elsewhere_are_distinguished() {
     let lines = [
         true_claim(1).replace("\":", "\" : ").replace(',', " , "),
         "{\"phase\":\"cite\",\"grounding\":\"citation\"".to_owned(),

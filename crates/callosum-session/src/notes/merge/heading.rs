@@ -11,7 +11,7 @@ use crate::notes::document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTI
 pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
     let base = Notes::read(base.to_vec());
     let mut side = Notes::read(side.to_vec());
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for title in [CONTINUITY, ACTIVE, IDENTIFIERS, LOG, QUESTIONS] {
         if side.outline.titled(title).next().is_some() {
             continue;
@@ -19,8 +19,8 @@ pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>
         let Some(heading) = base.outline.titled(title).next() else {
             continue;
         };
-        let stands = |line: &usize| is_below_what_was_above(&base, heading, &side, *line);
-        let Some(line) = first_below(&base, heading, &side).filter(stands) else {
+        let is_in_place = |line: &usize| is_below_what_was_above(&base, heading, &side, *line);
+        let Some(line) = first_below(&base, heading, &side).filter(is_in_place) else {
             continue;
         };
         let own = base.outline.headings[heading].line;
@@ -30,11 +30,11 @@ pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>
         let at = side.line_start(line);
         let text = String::from_utf8_lossy(&base.bytes[text]).into_owned();
         side = side.spliced(at..at, &text);
-        told.push(format!(
+        messages.push(format!(
             "the heading `{title}` was restored above the entries that one side left below it"
         ));
     }
-    (!told.is_empty()).then_some((side.bytes, told))
+    (!messages.is_empty()).then_some((side.bytes, messages))
 }
 
 /// Returns the first line of the side that is below this heading in `base`: a heading, if headings

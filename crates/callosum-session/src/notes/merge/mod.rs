@@ -31,7 +31,7 @@ pub(crate) struct MergeResult {
     /// Values that both sides changed differently.
     pub(crate) conflicts: Vec<String>,
     /// Values that exclude each other; no person was needed to choose one.
-    pub(crate) told: Vec<String>,
+    pub(crate) notices: Vec<String>,
 }
 
 /// Both documents as one. Without a base everything was added by both, and nothing is taken out. `None` where what was made
@@ -84,8 +84,11 @@ pub(crate) fn merged(
         return by_lines;
     }
     let with_headings = [ours, theirs].map(|side| restored(was, side));
-    let told = with_headings.iter().flatten().flat_map(|(_, told)| told);
-    let told: Vec<String> = told.cloned().collect();
+    let notices = with_headings
+        .iter()
+        .flatten()
+        .flat_map(|(_, notices)| notices);
+    let notices: Vec<String> = notices.cloned().collect();
     let [own, new] = [(&with_headings[0], ours), (&with_headings[1], theirs)]
         .map(|(restored, side)| restored.as_ref().map_or(side, |(bytes, _)| bytes));
     let of = |own: &[u8], new: &[u8]| {
@@ -93,10 +96,10 @@ pub(crate) fn merged(
         made.filter(|made| is_true(made, was, own, new))
     };
     let mut by_pieces = of(own, new).map(|mut made| {
-        made.told.extend(told.iter().cloned());
+        made.notices.extend(notices.iter().cloned());
         made
     });
-    if by_pieces.is_none() && !told.is_empty() {
+    if by_pieces.is_none() && !notices.is_empty() {
         by_pieces = of(ours, theirs);
     }
     // What lines alone bring together may part what belongs together, and ask more than there is to ask.
@@ -180,7 +183,7 @@ pub(crate) fn by_pieces(
     (there == wanted && !is_open && !merge.is_unread).then_some(MergeResult {
         bytes,
         conflicts: merge.conflicts,
-        told: merge.told,
+        notices: merge.notices,
     })
 }
 

@@ -249,14 +249,14 @@ fn a_comment_around_an_entry_is_what_became_of_it() {
 /// other are below that heading. If it removed the entries as well, the heading is kept for the
 /// additions.
 #[test]
-fn a_heading_that_one_side_took_out_stands_above_what_is_left() {
+fn a_heading_that_one_side_took_out_is_above_what_is_left() {
     let more = NOTES
         .replace("### Pending", &format!("{NEW}### Pending"))
         .replace("why?\n", "why?\n- [ ] and how?\n");
     let log = "### Decision Log\n\n";
     let without = NOTES.replace(log, "");
     let emptied = without.replace(&format!("{OLD}\n"), "");
-    for (taken, titles, is_told) in [
+    for (taken, titles, has_notices) in [
         (
             without,
             &["2026-01-01T00:00:00Z Old", "2026-01-02T00:00:01Z New"][..],
@@ -271,7 +271,7 @@ fn a_heading_that_one_side_took_out_stands_above_what_is_left() {
             assert_eq!(in_sight(&shown), titles, "{shown}");
             assert_eq!(shown.matches(log.trim_end()).count(), 1, "{shown}");
             assert!(shown.contains("- [ ] and how?\n"), "{shown}");
-            assert_eq!(!made.told.is_empty(), is_told, "{:?}", made.told);
+            assert_eq!(!made.told.is_empty(), has_notices, "{:?}", made.told);
         }
     }
 }

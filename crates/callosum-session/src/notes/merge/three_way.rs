@@ -16,7 +16,7 @@ use crate::{
 pub(super) struct Merge {
     lean: ConflictSide,
     pub(super) conflicts: Vec<String>,
-    pub(super) told: Vec<String>,
+    pub(super) notices: Vec<String>,
     /// Whether both changed in two ways what cannot be shown as one thing.
     pub(super) is_unread: bool,
 }
@@ -26,7 +26,7 @@ impl Merge {
         Self {
             lean,
             conflicts: Vec::new(),
-            told: Vec::new(),
+            notices: Vec::new(),
             is_unread: false,
         }
     }
@@ -148,7 +148,7 @@ impl Merge {
         }
         let (ours, theirs) = (own.plain(), new.plain());
         let was_withdrawn = was.is_some_and(Section::is_withdrawn);
-        let said = was.map(Section::plain).unwrap_or_default();
+        let base_text = was.map(Section::plain).unwrap_or_default();
         match (own.is_withdrawn(), new.is_withdrawn()) {
             (true, true) if ours == theirs => {
                 let is_ours = own.tokens[0].text <= new.tokens[0].text;
@@ -157,8 +157,8 @@ impl Merge {
             (true, _) if !was_withdrawn && ours.contains(&theirs) => return own,
             (_, true) if !was_withdrawn && theirs.contains(&ours) => return new,
             // One brought it back, the other changed no word of the comment.
-            (true, false) if was_withdrawn && said == ours => return new,
-            (false, true) if was_withdrawn && said == theirs => return own,
+            (true, false) if was_withdrawn && base_text == ours => return new,
+            (false, true) if was_withdrawn && base_text == theirs => return own,
             _ => {}
         }
         // Of a comment around several, the others would be nowhere on one side of the marks.
@@ -253,7 +253,7 @@ impl Merge {
         };
         let (before, ours, theirs) = (keys(was), keys(own), keys(new));
         match part.by {
-            By::Nobody => return [ours, theirs],
+            By::Neither => return [ours, theirs],
             By::Ours => return [ours, HashSet::new()],
             By::Theirs => return [HashSet::new(), theirs],
             By::Both => {}
@@ -382,7 +382,7 @@ impl Merge {
         if !is_checkpoint {
             let field = String::from_utf8_lossy(own.words());
             let field = field.trim_start_matches(['-', '*', '+', ' ', '\t']);
-            self.told.push(format!(
+            self.notices.push(format!(
                 "both sides set a field of Active Context: `{field}` was kept, and theirs, `{}`, \
                  was dropped",
                 new.value
@@ -443,22 +443,22 @@ fn drop_copies(made: &mut HashMap<usize, Section>, all: Versions<'_>) {
         .map(|(id, section)| (section.plain(), section.tokens[0].text.clone(), *id))
         .collect();
     withdrawn.sort_unstable();
-    let many = |side: &[Section], said: &str| {
+    let many = |side: &[Section], text: &str| {
         let same = side.iter().filter(|section| section.is_withdrawn());
-        same.filter(|section| section.plain() == said).count()
+        same.filter(|section| section.plain() == text).count()
     };
     let mut there: HashMap<&str, usize> = HashMap::new();
-    for (said, _, id) in &withdrawn {
+    for (text, _, id) in &withdrawn {
         let has_both =
-            |side: &&[Section], other: &str| many(side, said) > 0 && many(side, other) > 0;
+            |side: &&[Section], other: &str| many(side, text) > 0 && many(side, other) > 0;
         let is_held = |(other, ..): &(String, Vec<u8>, usize)| {
-            other.len() > said.len()
-                && other.contains(said.as_str())
+            other.len() > text.len()
+                && other.contains(text.as_str())
                 && !all[1..].iter().any(|side| has_both(side, other))
         };
-        let so_many = there.entry(said).or_default();
+        let so_many = there.entry(text).or_default();
         *so_many += 1;
-        if *so_many > many(all[1], said).max(many(all[2], said)) || withdrawn.iter().any(is_held) {
+        if *so_many > many(all[1], text).max(many(all[2], text)) || withdrawn.iter().any(is_held) {
             made.remove(id);
         }
     }

@@ -75,7 +75,7 @@ pub(super) fn is_sound(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u
     let mut keys = ours.keys().chain(theirs.keys());
     // Of what both changed in two ways one is left out.
     !made.conflicts.is_empty()
-        || keys.all(|key| !key.is_told() || !is_wanted(key) || is_left(key) || of(&there, key) > 0)
+        || keys.all(|key| !key.is_entry() || !is_wanted(key) || is_left(key) || of(&there, key) > 0)
 }
 
 /// Element that is counted.
@@ -90,7 +90,7 @@ enum Known {
 }
 
 impl Known {
-    fn is_told(&self) -> bool {
+    fn is_entry(&self) -> bool {
         !matches!(self, Self::Line(_))
     }
 

@@ -33,7 +33,8 @@ const HEAD: &str = "callosum-seen/1";
 /// Name of the file, in the same directory as the lock.
 const FILE: &str = "seen";
 
-/// Keys of entries that the notes have no more, as on another branch, that are kept.
+/// Most keys that are kept for entries that the notes no longer have, such as those of another
+/// branch.
 const MOST_GONE: usize = 4096;
 
 /// Entries that belong to sessions that are over.
@@ -128,7 +129,7 @@ fn key(ts: &str, title: &str) -> u64 {
         .fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
-/// The key of an entry that alone has its time; no title is like this.
+/// Returns the key of an entry that alone has its time; no title is like this.
 fn key_of_time(ts: &str) -> u64 {
     key(ts, "\0")
 }
@@ -146,7 +147,7 @@ fn keys_of_words(notes: &Notes, wanted: impl Fn(&str, &str) -> bool) -> Vec<u64>
     keys.collect()
 }
 
-/// The keys of entries.
+/// Returns the keys of entries.
 fn keys_of(entries: &[(String, String)]) -> Vec<u64> {
     let mut many: BTreeMap<&str, usize> = BTreeMap::new();
     for (ts, _) in entries {
@@ -168,7 +169,8 @@ fn is_of_a_time(ts: &str) -> bool {
     ts.len() > 10
 }
 
-/// Whether a time as a person may write it is before another. A day is before where the other is of a later one.
+/// Whether a time as a person may write it is before another. A day is before any time of a later
+/// day.
 fn is_before(ts: &str, at: Timestamp) -> bool {
     if let Ok(time) = ts.parse::<Timestamp>() {
         return time < at;

@@ -20,7 +20,7 @@ pub enum Zone {
 }
 
 impl Zone {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Green => "green",
@@ -30,7 +30,7 @@ impl Zone {
         }
     }
 
-    /// The zone of this name.
+    /// Returns the zone of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Green, Self::Yellow, Self::Orange, Self::Red]
             .into_iter()

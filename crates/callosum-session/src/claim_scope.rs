@@ -54,7 +54,7 @@ impl Session<'_> {
         })
     }
 
-    /// The same, with what is kept of each record.
+    /// The same, with the kept part of each record.
     pub(crate) fn kept_since_handoff<R: RecordForm>(
         &self,
         whose: ClaimScope,

@@ -32,7 +32,7 @@ pub enum Enforcement {
 }
 
 impl Enforcement {
-    /// The one that a word means.
+    /// Returns the one that a word means.
     fn named(word: &Value) -> Option<Self> {
         match word.as_str()? {
             "standard" => Some(Self::Standard),
@@ -69,7 +69,7 @@ pub struct Config {
     pub level_1_tokens: u64,
     /// `session_continuity.level2_tokens`.
     pub level_2_tokens: u64,
-    /// `edd.min_test_scenarios`; 0 where `edd.enabled` is false.
+    /// `edd.min_test_scenarios`; 0 if `edd.enabled` is false.
     pub scenarios: usize,
     /// `edd.enforcement`: the consequence if a bead has fewer; a warning by default.
     pub edd: Enforcement,
@@ -335,7 +335,7 @@ fn valued_sections(members: &Map<String, Value>) -> Vec<String> {
     problems.collect()
 }
 
-/// The keys of a file that nothing reads, without their lines.
+/// Returns the keys of a file that nothing reads, without their lines.
 fn unknown_keys(members: &Map<String, Value>) -> Vec<UnknownKey> {
     let mut unknown = Vec::new();
     for (section, known) in KEYS {
@@ -359,8 +359,8 @@ fn unknown_keys(members: &Map<String, Value>) -> Vec<UnknownKey> {
     unknown
 }
 
-/// The line that a fault is in, counted from 1: the one that the reader names, or that of the key which
-/// the fault names first, below its section's.
+/// Returns the line that a fault is in, counted from 1: the one that the reader names, or that of
+/// the key which the fault names first, below its section's.
 fn line_of(text: &str, what: &str) -> usize {
     if let Some((_, rest)) = what.split_once("line ") {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -390,7 +390,7 @@ fn line_of(text: &str, what: &str) -> usize {
     1
 }
 
-/// A number from 0 to 100,000.
+/// Returns a number from 0 to 100,000.
 fn number(
     members: &Map<String, Value>,
     section: &str,

@@ -29,7 +29,7 @@ pub struct NewDecision {
     pub title: Option<String>,
     /// Reason for the decision.
     pub rationale: Option<String>,
-    /// The places that it leans on, without quotes: those are taken from the files.
+    /// The places of its evidence, without quotes: those are taken from the files.
     pub places: Vec<Evidence>,
     /// Scenarios to try before it counts as done.
     pub scenarios: Vec<String>,
@@ -46,7 +46,7 @@ pub struct NewDecision {
 /// Kind of evidence of a claim that cites no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvidenceKind {
-    /// Nothing.
+    /// No evidence.
     #[default]
     Nothing,
     /// It is an assumption.
@@ -290,7 +290,7 @@ fn in_full(error: &SessionError) -> String {
     }
 }
 
-/// The decision as the bead has it (Seed LOA §5.2).
+/// Returns the decision as the bead has it (Seed LOA §5.2).
 pub(crate) fn bead_item(decision: &Decision) -> Value {
     let mut item = Map::new();
     item.insert("ts".to_owned(), decision.ts.clone().into());

@@ -55,7 +55,7 @@ pub(crate) struct Lost {
 
 /// Times of decisions that the notes do have.
 struct Lacking<'n> {
-    /// Times that stand in headings, of decisions or not, and in how many.
+    /// Times in headings, of decisions or not, and the number of headings with each.
     headed: HashMap<&'n str, usize>,
     /// Entries by their times.
     entries: HashMap<&'n str, Vec<&'n Decision>>,
@@ -96,7 +96,7 @@ impl<'n> Lacking<'n> {
         !self.headed.contains_key(ts) || self.breaking_off.contains_key(ts)
     }
 
-    /// The line of the entry that has these words.
+    /// Returns the line of the entry that has these words.
     fn saying(&self, ts: &str, words: &str) -> Option<usize> {
         let lines = self.lines.get(ts)?.get_or_init(|| {
             let mut lines = HashMap::new();
@@ -239,7 +239,7 @@ impl Session<'_> {
         Ok(recorded)
     }
 
-    /// The decisions of all beads that can be read.
+    /// Returns the decisions of all beads that can be read.
     fn of_beads(&self, lacking: &Lacking<'_>) -> Result<Vec<Decision>, SessionError> {
         let folder = self.zones.real(self.disk, &self.zones.beads())?;
         let mut all = Vec::new();
@@ -354,7 +354,7 @@ fn keep(
     of_its_time.insert(known, lost);
 }
 
-/// The decision that a record of ours has.
+/// Returns the decision that a record of ours has.
 pub(crate) fn decided(record: &Record) -> Option<Decision> {
     let mut redaction = Redaction::default();
     let claim = claim_of(record);

@@ -126,7 +126,7 @@ fn fork(wins: Source, loses: Source, what: String) -> Fork {
     Fork { wins, loses, what }
 }
 
-/// The places that a document cites and that are not there, or not as it quotes them.
+/// Returns the places that a document cites and that are not there, or not as it quotes them.
 fn stale(design: &Design, tree: &Tree<'_>) -> Vec<Fork> {
     let mut forks = Vec::new();
     let mut line = 1;
@@ -153,7 +153,8 @@ fn stale(design: &Design, tree: &Tree<'_>) -> Vec<Fork> {
     forks
 }
 
-/// The beads of our own naming that a text names, each once, with the line of the first time.
+/// Returns the beads of our own naming that a text names, each once, with the line of the first
+/// time.
 fn beads_in(text: &str) -> Vec<(usize, BeadId)> {
     let mut found: Vec<(usize, BeadId)> = Vec::new();
     for (line, number) in text.lines().zip(1..) {

@@ -140,7 +140,7 @@ pub fn forks(
         let what = format!("the decision of {ts} is not in the trajectory");
         fork(claim.said_in, Source::Trajectory, what);
     }
-    // Names that are more than a time, where any is recorded.
+    // Names that are more than a time, if any is recorded.
     let mut names = recorded
         .iter()
         .filter_map(|claim| claim.decision.as_deref());

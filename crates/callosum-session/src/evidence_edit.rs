@@ -82,7 +82,7 @@ impl LockedSession<'_> {
         })
     }
 
-    /// The decision of this time where beads alone have it.
+    /// Returns the decision of this time, if only beads have it.
     fn of_beads_alone(&self, ts: &str) -> Result<Option<Decision>, SessionError> {
         let all = self.session.unrecorded(std::iter::empty())?.into_iter();
         let mut all = all.map(|found| found.decision);
@@ -150,7 +150,7 @@ impl LockedSession<'_> {
         Ok(true)
     }
 
-    /// Writes that a decision leans on `new` in place of `replaced`.
+    /// Replaces `replaced` with `new` in the evidence of a decision.
     fn replace(
         &self,
         mut decision: Decision,

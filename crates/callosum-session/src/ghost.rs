@@ -155,8 +155,8 @@ impl Session<'_> {
     }
 }
 
-/// The features that records say are not there and that nothing shows, each with why. The last record
-/// of a feature counts.
+/// Returns the features that records say are not there and that nothing shows, each with why. The
+/// last record of a feature counts.
 pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
     let last = last_of_each(records).into_iter();
     last.filter(|record| record.phase() != REFUTED)
@@ -167,7 +167,7 @@ pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
         .collect()
 }
 
-/// The command that looks for a feature, to be pasted after its queries are filled in.
+/// Returns the command that looks for a feature, to be pasted after its queries are filled in.
 pub(crate) fn search_command(feature: &str) -> String {
     let feature = match one_line(feature).as_str() {
         "" => "FEATURE".to_owned(),
@@ -176,7 +176,7 @@ pub(crate) fn search_command(feature: &str) -> String {
     format!("callosum session ghost {feature} --query QUERY --query QUERY --control QUERY")
 }
 
-/// The last record of each feature that was called missing.
+/// Returns the last record of each feature that was called missing.
 fn last_of_each<'r>(records: &[&'r Record]) -> Vec<&'r Record> {
     let mut last: Vec<&Record> = Vec::new();
     for &record in records {
@@ -228,7 +228,7 @@ fn shown(record: &Value) -> Result<(), &'static str> {
     }
 }
 
-/// The share of words that two queries have in common, in percent.
+/// Returns the share of words that two queries have in common, in percent.
 fn alike(one: &str, other: &str) -> usize {
     let words = |text: &str| {
         let mut words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();

@@ -24,10 +24,10 @@ const HANDED_OFF: &str = "session_handoff";
 /// The phase of its being picked up.
 const PICKED_UP: &str = "handoff_picked_up";
 
-/// The phases of what is looked for.
+/// The phases that are searched for.
 const PHASES: [&str; 3] = [HANDED_OFF, RECEIVED, PICKED_UP];
 
-/// So many days with a trajectory are looked through, newest first.
+/// Most days with a trajectory that are searched, newest first.
 const MOST_DAYS: usize = 14;
 
 /// Most bytes of a file that are looked through, from its end.
@@ -42,7 +42,7 @@ pub struct PendingHandoff {
     pub from: String,
     /// That agent's session.
     pub session_id: String,
-    /// The root of the repository that it was in, where that is another one.
+    /// The root of the repository that it was in, if it is another one.
     pub repository: Option<String>,
     /// The agent that it is for.
     pub to: Option<String>,
@@ -85,8 +85,8 @@ impl PendingHandoff {
         hex
     }
 
-    /// Whether a record says that it was picked up. One of an older version does not tell those of one
-    /// second apart.
+    /// Whether a record marks it as picked up. A record of an older version does not distinguish
+    /// those of one second.
     fn is_picked_up_by(&self, record: &Record) -> bool {
         let checksum = record.text("handoff_said");
         record.phase() == PICKED_UP
@@ -110,7 +110,7 @@ impl Session<'_> {
         let mut picked_up = Vec::new();
         for record in recent(self.disk, self.zones)? {
             match record.phase() {
-                // What goes to another repository waits there.
+                // A hand-off to another repository waits there.
                 HANDED_OFF
                     if is_one_of(names, record.text("to")) && record.text("to_repo").is_empty() =>
                 {
@@ -137,7 +137,7 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
-    /// The hand-offs of the last days, for whomever, newest first.
+    /// Returns the hand-offs of the last days, for whomever, newest first.
     pub fn hand_offs(&self) -> Result<Vec<PendingHandoff>, SessionError> {
         Ok(made(recent(self.disk, self.zones)?))
     }
@@ -151,7 +151,7 @@ impl Session<'_> {
         Ok(by.count())
     }
 
-    /// Every hand-off that a trajectory has, also one that is compressed, newest first.
+    /// Returns every hand-off that a trajectory has, also one that is compressed, newest first.
     pub(crate) fn all_hand_offs(&self) -> Result<Vec<PendingHandoff>, SessionError> {
         let mut found = Vec::new();
         for file in day_files(self.disk, self.zones)? {
@@ -164,7 +164,7 @@ impl Session<'_> {
     }
 }
 
-/// The hand-offs among records, newest first.
+/// Returns the hand-offs among records, newest first.
 fn made(records: Vec<Record>) -> Vec<PendingHandoff> {
     let records = records.into_iter();
     let made = records.filter(|record| matches!(record.phase(), HANDED_OFF | RECEIVED));
@@ -175,7 +175,7 @@ fn made(records: Vec<Record>) -> Vec<PendingHandoff> {
     made
 }
 
-/// Whether a name is one of these, in whichever case it was typed.
+/// Whether a name is one of these, ignoring case.
 fn is_one_of(names: &[&str], name: &str) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
@@ -246,8 +246,8 @@ fn waiting(record: &Record) -> PendingHandoff {
     }
 }
 
-/// Hand-offs and pick-ups of the last days, of every agent, oldest day first. Files in which there
-/// is none are only searched, not read as records.
+/// Returns hand-offs and pick-ups of the last days, of every agent, oldest day first. Files without
+/// any are only searched, not parsed.
 fn recent(disk: &Disk, zones: &Zones) -> Result<Vec<Record>, ZoneError> {
     let mut by_day: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for file in day_files(disk, zones)? {

@@ -1,8 +1,8 @@
-//! [`LockedSession::rebuild_beads`]: beads that were lost before they were ever committed, as far as trajectories
-//! still tell of them.
+//! [`LockedSession::rebuild_beads`]: restores beads that were lost before they were ever committed, as far as trajectories
+//! have their records.
 //!
-//! Decisions, test scenarios and hand-offs come back as they were recorded, the title where the notes have
-//! it. What no record holds is not invented: it is left out, and named.
+//! Decisions, test scenarios and hand-offs come back as recorded, the title if the notes have it.
+//! Fields without a record are not invented: they are left out, and named.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -126,7 +126,7 @@ impl LockedSession<'_> {
                 }
             }
         }
-        // The files of several agents: what they tell, in the order of its times.
+        // Records from the files of several agents, in the order of their times.
         dated.sort_by(|a, b| in_order(&a.0).cmp(in_order(&b.0)));
         let changes: Vec<BeadChange> = dated.into_iter().flat_map(|(_, changes)| changes).collect();
         if changes.is_empty() {
@@ -162,8 +162,8 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// Puts into a bead what trajectories know of its decisions and it does not have, and says how many
-    /// there were. Of several records of a decision, the last counts.
+    /// Adds decisions to a bead that trajectories have and it lacks, and returns their number. Of
+    /// several records of a decision, the last counts.
     pub(crate) fn refill_bead(&self, id: &BeadId) -> Result<usize, SessionError> {
         let session = &self.session;
         let sheet = session.bead(id)?;
@@ -201,7 +201,7 @@ impl LockedSession<'_> {
         Ok(lost.len())
     }
 
-    /// The title that the notes have of the bead, where it is the current one.
+    /// Returns the bead's title in the notes, if it is the current one.
     fn title_in_notes(&self, id: &BeadId) -> Result<Option<String>, SessionError> {
         let Some(notes) = self.session.notes_if_readable()? else {
             return Ok(None);
@@ -244,7 +244,7 @@ fn changes_of(record: &Record, file: &str) -> Vec<BeadChange> {
     }
 }
 
-/// The beads that a trajectory's bytes name, without reading its records.
+/// Returns the beads that a trajectory's bytes name, without reading its records.
 fn beads_in(bytes: &[u8]) -> BTreeSet<BeadId> {
     let mut found = BTreeSet::new();
     let mut last: &[u8] = &[];

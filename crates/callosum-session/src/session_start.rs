@@ -67,15 +67,15 @@ pub struct SessionStart {
 /// Rendered text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RenderedStart {
-    /// The text; nothing where there is nothing to tell.
+    /// The text; empty if there is nothing to show.
     pub text: String,
-    /// So many of [`SessionStart::waiting`] are in it, from the first.
+    /// Number of [`SessionStart::waiting`] included, from the first.
     pub handed_over: usize,
 }
 
 impl SessionStart {
-    /// Gathers what there is for an agent of one of these names, whose client calls the session
-    /// `session_id`. What was healed is the caller's to add.
+    /// Gathers the state for an agent of one of these names, whose client calls the session
+    /// `session_id`. The caller adds the repairs.
     pub fn gather(
         session: &Session<'_>,
         names: &[&str],
@@ -170,7 +170,7 @@ impl SessionStart {
             let what = "a step that a killed process left unfinished".to_owned();
             add("Ended", &[what], 1, "");
         }
-        // What was made where there was nothing before is no loss.
+        // A file that was created where none existed before is not a loss.
         let lost = self
             .healed
             .iter()
@@ -219,7 +219,7 @@ fn with_other_beads(session: &Session<'_>, recollection: Recollection) -> Recoll
     }
 }
 
-/// So many claims.
+/// Returns the number of claims as text.
 fn counted(claims: usize) -> String {
     match claims {
         1 => "1 claim".to_owned(),
@@ -261,7 +261,8 @@ fn describe_repair(healed: &Healed) -> String {
     }
 }
 
-/// A hand-off with at most so many of its words; where that is not all of them, where the rest is.
+/// Returns a hand-off with at most so many of its words; if that is not all of them, with the place
+/// of the rest.
 fn handed(waiting: &PendingHandoff, most: usize) -> String {
     let short = |text: &str| -> String { text.chars().take(LONGEST).collect() };
     let mut text = format!("by {} at {}", short(&waiting.from), short(&waiting.ts));
@@ -287,7 +288,8 @@ fn handed(waiting: &PendingHandoff, most: usize) -> String {
     text
 }
 
-/// A path that is not too long, else its last folders, which tell more than the first: none of them is cut.
+/// Returns a path that is not too long, or else its last folders, which are more specific than the
+/// first: none of them is cut.
 fn end_of_path(path: &str) -> String {
     let cut = path.chars().count().saturating_sub(LONGEST);
     if cut == 0 {
@@ -298,7 +300,7 @@ fn end_of_path(path: &str) -> String {
     format!("…{whole}")
 }
 
-/// Each line as a quote.
+/// Returns each line as a quote.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     for line in text.lines() {
@@ -307,8 +309,8 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A text on one line, without characters that are not seen and may say something all the same:
-/// marks of direction, joiners; and without what would end the tags that clients put around it.
+/// Returns a text on one line, without invisible characters that may still carry meaning (marks of
+/// direction, joiners), and without text that would end the tags that clients put around it.
 fn plain(text: &str) -> String {
     let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     untagged(&one_line(&seen))
@@ -384,8 +386,8 @@ mod tests {
         assert_eq!(opening().told(100, 10), RenderedStart::default());
     }
 
-    /// LOA-REC-1: what a hand-off was thinking is cut between words, also where it ends as if it were cut, and of a long path no
-    /// folder's name is.
+    /// LOA-REC-1: the reasoning of a hand-off is cut between words, also if it ends as if it were
+    /// cut, and no folder name of a long path is cut.
     #[test]
     fn a_hand_off_is_cut_between_words_and_folders() {
         let thought = format!("{}and so on…", "word ".repeat(50));

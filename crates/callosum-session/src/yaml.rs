@@ -1,7 +1,7 @@
-//! [`read`]: a YAML text as a value, or what is wrong with it and in which line, in words of our own; and
-//! [`read_as_written`], by which no word of a person becomes a number or a truth.
+//! [`read`]: parses YAML, or returns the problem and its line in words of our own; and [`read_as_written`], which never turns a
+//! person's words into a number or a boolean.
 //!
-//! The reader's own words speak of its options and of how it scans, to people who write programs with it.
+//! The parser's own messages are about its options and its scanner, for developers who use it.
 
 use std::{fmt, ops::Range};
 
@@ -12,7 +12,7 @@ use serde::{
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{Error, Options, Spanned, options::NonFiniteFloatPolicy};
 
-/// So many values are put in for aliases at most: a person has a few, and each anchor may hold others.
+/// Most values that aliases may expand to: a person has a few, and each anchor may hold others.
 const MOST_REPEATED: usize = 10_000;
 
 /// Error for a text that is not read.
@@ -35,7 +35,8 @@ pub(crate) fn read(text: &str) -> Result<Value, NotYaml> {
     bounded(text)
 }
 
-/// The same, and what would be another text as a number, or as true or false, is a text: `no`, `1.10`, `007`.
+/// The same, but a value that would print differently as a number or a boolean stays a text: `no`,
+/// `1.10`, `007`.
 pub(crate) fn read_as_written(text: &str) -> Result<Value, NotYaml> {
     let node: Node = bounded(text)?;
     Ok(node.value(text))
@@ -57,7 +58,7 @@ struct Node {
 /// Content of a node.
 enum NodeValue {
     Value(Value),
-    /// A number that JSON has not.
+    /// A number that JSON cannot represent.
     OddNumber,
     List(Vec<Node>),
     Members(Vec<(String, Node)>),
@@ -66,7 +67,7 @@ enum NodeValue {
 impl Node {
     fn value(self, text: &str) -> Value {
         let written = self.at.and_then(|at| text.get(at));
-        // A tag says what a value is to be.
+        // A tag sets the type of a value.
         let is_bare = |text: &&str| {
             !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"!&*".contains(c))
         };

@@ -74,7 +74,7 @@ pub(crate) enum ReadError {
 }
 
 impl Beads<'_> {
-    /// The file of a bead, whether it is there or not.
+    /// Returns the file of a bead, whether it is there or not.
     pub fn path(&self, id: &BeadId) -> Result<PathBuf, ZoneError> {
         self.zones
             .real(self.disk, &self.zones.beads().join(id.file()))
@@ -113,7 +113,8 @@ impl Beads<'_> {
         }
     }
 
-    /// The line, counted from 1, of the first mark of a merge in a file that was not understood.
+    /// Returns the line, counted from 1, of the first mark of a merge in a file that was not
+    /// understood.
     pub(crate) fn first_mark(&self, unread: &Unread) -> Result<Option<usize>, ZoneError> {
         let path = self
             .zones
@@ -258,7 +259,8 @@ impl Beads<'_> {
         Ok(odd)
     }
 
-    /// The decisions of beads that are not closed which do not count. Reads the beads that have some.
+    /// Returns the decisions of beads that are not closed which do not count. Reads the beads that
+    /// have some.
     pub(crate) fn uncounted(&self, listing: &Listing) -> Result<Vec<Oddity>, ZoneError> {
         let rows = listing.rows.iter();
         let rows = rows.filter(|row| row.has_uncounted && !is_closed(&row.status));

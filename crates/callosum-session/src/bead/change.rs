@@ -45,9 +45,9 @@ pub struct BeadUpdate {
     pub clears_next_steps: bool,
     /// Beads that must be closed first from now on.
     pub needs: Vec<BeadId>,
-    /// Beads that need not be closed first any more.
+    /// Beads that no longer need to be closed first.
     pub needs_no_more: Vec<BeadId>,
-    /// Whether it is to be the current one in the notes.
+    /// Whether it becomes the current one in the notes.
     pub is_current: bool,
 }
 
@@ -109,7 +109,7 @@ pub enum CreateBeadError {
 /// Error while changing a bead.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateBeadError {
-    /// A bead that it is to need is not there.
+    /// A bead that it should depend on does not exist.
     #[error("bead `{id}`, which it would need, does not exist")]
     NoSuchNeed {
         /// The id.

@@ -24,17 +24,17 @@ impl BeadId {
         is_id.then(|| Self(id.to_owned()))
     }
 
-    /// The id that a file's name gives.
+    /// Returns the id that a file's name gives.
     pub fn of_file(name: &str) -> Option<Self> {
         Self::new(name.strip_suffix(".yaml")?)
     }
 
-    /// Its file's name.
+    /// Returns its file's name.
     pub fn file(&self) -> String {
         format!("{self}.yaml")
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

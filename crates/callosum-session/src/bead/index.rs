@@ -46,7 +46,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a bead whose file has this id.
+    /// Returns the row of a bead whose file has this id.
     pub(super) fn of(id: &str, sheet: &Sheet) -> Self {
         let bead = Bead::of(sheet.members());
         Self {
@@ -64,7 +64,7 @@ impl Row {
         }
     }
 
-    /// The bead as far as the row knows it.
+    /// Returns the bead as far as the row knows it.
     pub(super) fn bead(&self) -> Bead {
         Bead {
             id: self.id.clone(),
@@ -78,7 +78,7 @@ impl Row {
     }
 }
 
-/// The last of some times.
+/// Returns the last of some times.
 fn newest<'t>(times: impl Iterator<Item = &'t String>) -> String {
     let last = times.max_by(|a, b| in_order(a).cmp(in_order(b)));
     last.cloned().unwrap_or_default()
@@ -139,7 +139,7 @@ impl Index {
         }
     }
 
-    /// The index as it is kept, without rows whose files changed just now.
+    /// Returns the index as it is stored, without rows whose files changed just now.
     pub(super) fn written<'r>(
         rows: impl Iterator<Item = &'r (Mark, Row)>,
         now: Timestamp,

@@ -77,7 +77,8 @@ pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
     faults
 }
 
-/// The beads that need themselves, by way of others or not: each circle once, from its least id.
+/// Returns the beads that need themselves, by way of others or not: each circle once, from its
+/// least id.
 pub fn circles(rows: &[Row]) -> Vec<Vec<&str>> {
     let needs: HashMap<&str, &[String]> = rows
         .iter()

@@ -80,7 +80,7 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
 struct Both<T> {
     ours: T,
     theirs: T,
-    /// The keys that both changed in two ways; of a value itself, an empty one.
+    /// Keys that both changed differently; empty for a value itself.
     conflicts: Vec<String>,
 }
 
@@ -331,7 +331,8 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: comments at the head of a file are those of both, whichever merges the other, and one that a side took out is out.
+    /// LOA-BEAD-1: comments at the head of a file are those of both, in either direction of the
+    /// merge, and one that a side removed is gone.
     #[test]
     fn comments_at_the_head_are_those_of_both() {
         let base = format!("# a\n# b\n{BASE}");
@@ -361,7 +362,8 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1, LOA-FMT-1: the same words at two places are two comments, whichever merges the other.
+    /// LOA-BEAD-1, LOA-FMT-1: the same words at two places are two comments, in either direction of
+    /// the merge.
     #[test]
     fn a_comment_at_two_places_is_kept_twice() {
         let (base, todo) = ("id: bd-1\ntitle: a # why\nstatus: open\n", "# to do\n");

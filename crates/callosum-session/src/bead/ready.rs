@@ -9,8 +9,8 @@ pub fn is_closed(status: &str) -> bool {
     ["closed", "done", "completed", "cancelled", "tombstone"].contains(&status)
 }
 
-/// The beads that can be worked on: not closed, not blocked in words or by their status, and with
-/// every bead that they need closed. Most urgent first, then oldest, then by id.
+/// Returns the beads that can be worked on: not closed, not blocked in words or by their status,
+/// and with every bead that they need closed. Most urgent first, then oldest, then by id.
 ///
 /// A bead that is needed and is not there holds back as one that is open: it may be healed.
 pub fn ready(rows: &[Row]) -> Vec<&Row> {

@@ -125,7 +125,7 @@ impl Bead {
     }
 }
 
-/// A value that is not a list or a mapping, as text.
+/// Returns a value that is not a list or a mapping, as text.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -149,7 +149,7 @@ pub(super) fn understood_priority(value: Option<&Value>) -> Option<i64> {
     }
 }
 
-/// The bead that a dependency names: by its id alone, or as `bd` has it.
+/// Returns the bead that a dependency names: by its id alone, or as `bd` has it.
 pub(crate) fn needed(item: &Value) -> Option<String> {
     let Value::Object(members) = item else {
         return Some(plain(item)).filter(|id| !id.is_empty());
@@ -233,7 +233,7 @@ fn decision(item: &Value) -> Option<BeadDecision> {
     })
 }
 
-/// The evidence of a record or a bead: a mapping with `path`, `line` and `quote`.
+/// Returns the evidence of a record or a bead: a mapping with `path`, `line` and `quote`.
 pub(crate) fn evidence_of(item: &Value) -> Option<Evidence> {
     let members = item.as_object()?;
     let path = members.get("path")?.as_str()?.strip_prefix(ROOT_PREFIX)?;

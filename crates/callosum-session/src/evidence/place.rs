@@ -20,7 +20,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The identifier of the place: `${PROJECT_ROOT}/path:12-15`.
+    /// Returns the identifier of the place: `${PROJECT_ROOT}/path:12-15`.
     pub fn identifier(&self) -> String {
         let Self {
             path, first, last, ..
@@ -32,8 +32,8 @@ impl Evidence {
         }
     }
 
-    /// The citation as it is written: `` `quote` [${PROJECT_ROOT}/path:12] ``. `None` where the
-    /// grammar cannot say it.
+    /// Returns the citation as it is written: `` `quote` [${PROJECT_ROOT}/path:12] ``. `None` if
+    /// the grammar cannot express it.
     pub fn written(&self) -> Option<String> {
         let quote = self.quote.as_deref()?;
         let plain = citation::cite(&self.path, self.first, self.last, quote)?;
@@ -41,8 +41,8 @@ impl Evidence {
         Some(format!("{}[{}]", &plain[..at], self.identifier()))
     }
 
-    /// Every citation of a text that names its place as the seed asks (Seed LOA §4.5), and how
-    /// many there are that do not.
+    /// Returns every citation of a text that names its place as the seed asks (Seed LOA §4.5), and
+    /// how many there are that do not.
     pub fn find(text: &str) -> (Vec<Self>, usize) {
         let mut bad = 0;
         let mut found = Vec::new();

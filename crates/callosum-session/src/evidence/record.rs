@@ -25,7 +25,7 @@ pub(super) fn is_record(disk: &Disk, root: &Path, path: &str) -> bool {
     real.is_some_and(|real| real != path && is_one(&real))
 }
 
-/// The parts of a path, without those that go nowhere or back.
+/// Returns the parts of a path, without those that go nowhere or back.
 fn parts(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for part in path.split('/') {

@@ -51,12 +51,12 @@ pub enum EvidenceStatus {
 }
 
 impl EvidenceStatus {
-    /// Whether the claim may lean on it.
+    /// Whether the claim may rely on it.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Verified | Self::Moved { .. })
     }
 
-    /// Its name in records.
+    /// Returns its name in records.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Verified => "VERIFIED",
@@ -157,7 +157,8 @@ pub(super) fn place_in(looked: &CitedFileState, evidence: &Evidence) -> Option<E
     })
 }
 
-/// The line that has most words in common with a quote, the nearest to `cited` among equals.
+/// Returns the line that has most words in common with a quote, the nearest to `cited` among
+/// equals.
 fn nearest(text: &str, quote: &str, cited: u32) -> Option<(u32, String)> {
     fn words(text: &str) -> Vec<&str> {
         let mut words: Vec<&str> = text

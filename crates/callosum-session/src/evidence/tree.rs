@@ -134,7 +134,7 @@ pub struct Tree<'t> {
 }
 
 impl<'t> Tree<'t> {
-    /// The tree below `root`.
+    /// Returns the tree below `root`.
     pub fn new(disk: &'t Disk, root: &'t Path) -> Self {
         Self {
             disk,
@@ -204,7 +204,7 @@ impl<'t> Tree<'t> {
         place.is_some_and(|standing| standing.holds()) && !self.is_record(&evidence.path)
     }
 
-    /// The lines of an identifier, exactly as they stand there.
+    /// Returns the lines of an identifier, exactly as they are in the file.
     pub fn lines(&self, evidence: &Evidence) -> Result<String, EvidenceStatus> {
         match &*self.file(&evidence.path) {
             Ok(looked) if looked.file.is_binary() => Err(EvidenceStatus::Binary),

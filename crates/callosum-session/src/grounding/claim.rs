@@ -20,7 +20,7 @@ use crate::{
 pub enum ClaimKind {
     /// Places in the tree.
     Citation,
-    /// Nothing yet: it is an assumption.
+    /// No evidence yet: it is an assumption.
     Assumption,
     /// The user's word.
     UserInput,
@@ -29,7 +29,7 @@ pub enum ClaimKind {
 }
 
 impl ClaimKind {
-    /// The kind that a record names.
+    /// Returns the kind that a record names.
     pub(super) fn named(name: Option<&str>) -> Self {
         match name {
             Some("citation" | "code_reference") => Self::Citation,
@@ -96,13 +96,13 @@ pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     }))
 }
 
-/// The claims, one for each decision. Two checkouts may make decisions in the same second: those that share a time are
-/// named by time and title.
+/// Returns the claims, one for each decision. Two checkouts may make decisions in the same second:
+/// those that share a time are named by time and title.
 pub(super) fn merged(all: impl Iterator<Item = Claim>) -> Vec<Claim> {
     let mut merged = Merged::default();
     let mut restated = Vec::new();
     for (order, claim) in all.enumerate() {
-        // A restatement belongs to the first statement, in whichever file that is read.
+        // A restatement belongs to the first statement, whichever file is read first.
         if claim.revision > 0 && claim.decision.is_some() {
             restated.push((order, claim));
         } else {

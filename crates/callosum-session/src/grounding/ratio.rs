@@ -85,7 +85,7 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// A ratio of two decimals, cut and never rounded up: 948 of 1000 is 0.94.
+/// Returns a ratio of two decimals, cut and never rounded up: 948 of 1000 is 0.94.
 pub fn shown_ratio(grounded: usize, total: usize) -> String {
     if total == 0 {
         return "1.00".to_owned();

@@ -29,7 +29,7 @@ pub(crate) enum Brief {
 }
 
 impl Brief {
-    /// The claim that it is, in a file of this name.
+    /// Returns the claim that it is, in a file of this name.
     pub(crate) fn claim(self, file: &str) -> Option<Claim> {
         let (line, claim) = match self {
             Self::Claim { line, claim, .. } => (line, *claim),
@@ -208,7 +208,7 @@ impl<'de> Deserialize<'de> for SummaryPosition {
     }
 }
 
-/// A value that is there and of its kind: `null` is neither.
+/// Returns a value that is there and of its kind: `null` is neither.
 fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

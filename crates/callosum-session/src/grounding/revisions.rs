@@ -214,8 +214,8 @@ impl Session<'_> {
         })
     }
 
-    /// The decisions of a bead with their times; none of one that cannot be read. Entries of one time that say the same are
-    /// one decision.
+    /// Returns the decisions of a bead with their times; none of one that cannot be read. Entries
+    /// of one time that say the same are one decision.
     fn made_in(&self, id: &BeadId) -> Vec<(String, InBead)> {
         let decisions = self
             .bead(id)

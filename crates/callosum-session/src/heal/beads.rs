@@ -89,7 +89,7 @@ impl LockedSession<'_> {
         Ok(rebuilt.into_iter().next().or(healed))
     }
 
-    /// Whether git's marks of a merge stand in a bead.
+    /// Whether a bead has git's conflict markers.
     fn is_open_merge(&self, id: &BeadId) -> Result<bool, SessionError> {
         let path = self.session.beads().path(id)?;
         let there = self.session.disk.read_if_there(&path)?;

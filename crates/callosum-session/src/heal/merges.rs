@@ -114,7 +114,7 @@ impl LockedSession<'_> {
             (None, None) => return Ok(None),
         };
         let (from, aside) = match made {
-            // Marks that stand there already ask for no more than before.
+            // Existing conflict markers are not reported again.
             Some((made, from)) if made != there => {
                 // If the file shows both sides with markers, our side alone adds nothing.
                 let is_kept = from == RepairSource::Sides || first_mark(&there).is_some();

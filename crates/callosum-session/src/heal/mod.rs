@@ -30,16 +30,18 @@ const NUL_BYTES: &str = "broken: it contains NUL bytes";
 
 /// The project's history of its files, by their names from the root.
 pub trait Past {
-    /// The file as it was last committed.
+    /// Returns the file as it was last committed.
     fn file(&self, name: &str) -> Option<Vec<u8>>;
-    /// The names of the files that were last committed in a folder, from the root.
+    /// Returns the names of the files that were last committed in a folder, from the root.
     fn files(&self, folder: &str) -> Vec<String>;
-    /// The names of the files in a folder, from the root, that are not as they were last committed.
+    /// Returns the names of the files in a folder, from the root, that are not as they were last
+    /// committed.
     fn changed(&self, folder: &str) -> Vec<String>;
     /// Returns the names of the files that were ever committed in a folder, from the root; `None`
     /// if that is unknown.
     fn ever(&self, folder: &str) -> Option<Vec<String>>;
-    /// The files of a folder, from the root, that are to be committed otherwise than they are, or not any more.
+    /// Returns the files of a folder, from the root, whose staged state differs from the last commit,
+    /// or whose removal is staged.
     fn staged(&self, _folder: &str) -> Vec<String> {
         Vec::new()
     }
@@ -68,7 +70,7 @@ pub enum RepairSource {
     Notes,
     /// Both sides of a merge.
     Sides,
-    /// Nothing: an empty folder is made.
+    /// No source: an empty folder is created.
     Anew,
     /// Nowhere: it stays as it is.
     Nobody,

@@ -106,8 +106,8 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// Brings back the decisions that the notes have lost and others still have, and where the notes
-    /// know of none, the current bead and the last checkpoint.
+    /// Restores decisions that the notes have lost and others still have. If the notes have no
+    /// active context, also restores the current bead and the last checkpoint.
     pub(super) fn heal_decisions(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
         if self.is_complete()? {

@@ -49,7 +49,7 @@ fn put_marked(made: &mut Vec<u8>, ours: &[&[u8]], theirs: &[&[u8]]) {
     side(">>>>>>> theirs\n", &[]);
 }
 
-/// The lines with their ends.
+/// Returns the lines with their ends.
 pub(crate) fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
@@ -112,7 +112,8 @@ pub fn sides(bytes: &[u8]) -> Option<Sides> {
     (marked > 0 && at == At::Common).then_some(sides)
 }
 
-/// The line, counted from 1, in which git has left the first mark of a merge, also where the marks do not go together.
+/// Returns the line, counted from 1, in which git has left the first conflict marker, also if the
+/// markers do not match.
 pub(crate) fn first_mark(bytes: &[u8]) -> Option<usize> {
     let is_mark = |line: &[u8]| line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> ");
     let at = bytes.split(|byte| *byte == b'\n').position(is_mark)?;

@@ -23,7 +23,7 @@ pub(crate) struct Part {
     pub(crate) by: By,
 }
 
-/// The stretches, in their order; all of every sequence is in one of them.
+/// Returns the stretches, in their order; all of every sequence is in one of them.
 pub(crate) fn parts<T: Hash + Eq>(base: &[T], ours: &[T], theirs: &[T]) -> Vec<Part> {
     let (base, ours, theirs) = numbered(base, ours, theirs);
     let (in_ours, in_theirs) = (matches(&base, &ours), matches(&base, &theirs));
@@ -85,7 +85,8 @@ fn stretches(ours: &[usize], theirs: &[usize]) -> Vec<Hunk> {
     let mut found: Vec<Hunk> = Vec::new();
     let mut at = (0, 0);
     for op in capture_diff_slices(Algorithm::Myers, ours, theirs) {
-        // An operation that only adds or takes out does not say for certain where the other sequence is.
+        // An operation that only adds or removes does not give a reliable position in the other
+        // sequence.
         let to = (at.0 + op.old_range().len(), at.1 + op.new_range().len());
         let is_shared = matches!(op, DiffOp::Equal { .. });
         match found
@@ -107,7 +108,7 @@ fn stretches(ours: &[usize], theirs: &[usize]) -> Vec<Hunk> {
     found
 }
 
-/// A number for each item, the same for those that are alike.
+/// Returns a number for each item, the same for those that are alike.
 fn numbered<'t, T: Hash + Eq>(
     base: &'t [T],
     ours: &'t [T],
@@ -167,9 +168,11 @@ pub(crate) fn reduced<'t, T: Hash + Eq + ?Sized>(
     (made, is_settled)
 }
 
-/// Returns the text with the changes of both sides; `None` if both changed the same lines in two ways.
+/// Returns the text with the changes of both sides; `None` if both changed the same lines
+/// differently.
 ///
-/// Changes in neighboring lines count as changes of the same lines. A change that both sides made is in the result once.
+/// Changes in neighboring lines count as changes of the same lines. A change that both sides made
+/// is in the result once.
 pub fn merged_lines(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let [base, ours, theirs] = [base, ours, theirs].map(|text| {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -62,7 +62,7 @@ pub struct Notes {
 pub struct Active {
     /// The id of the current bead.
     pub bead: Option<String>,
-    /// Its title, as written behind it.
+    /// Its title, as written after it.
     pub title: Option<String>,
     /// The time of the last checkpoint, as written.
     pub checkpoint: Option<String>,
@@ -112,20 +112,20 @@ impl Newest<'_> {
         self.notes.decision(heading, lines)
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = Decision> + '_ {
         (0..self.len()).filter_map(|index| self.nth(index))
     }
 }
 
 impl Notes {
-    /// Reads a document. There is none that cannot be read.
+    /// Parses a document. Any bytes are accepted.
     pub fn read(bytes: Vec<u8>) -> Self {
         let outline = Outline::of(&bytes);
         Self { bytes, outline }
     }
 
-    /// Every byte of it.
+    /// Returns every byte of it.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -162,7 +162,7 @@ impl Notes {
         }
     }
 
-    /// The lines `- **Name**: value` of Active Context.
+    /// Returns the lines `- **Name**: value` of Active Context.
     pub(crate) fn active_lines(&self) -> impl Iterator<Item = ActiveLine<'_>> + '_ {
         let body = self.lines_of(ACTIVE);
         body.into_iter().filter_map(|line| {
@@ -179,7 +179,7 @@ impl Notes {
         })
     }
 
-    /// The lines of every section with this title, each once.
+    /// Returns the lines of every section with this title, each once.
     pub(super) fn lines_of(&self, title: &str) -> Vec<usize> {
         let mut lines: Vec<usize> = Vec::new();
         for heading in self.outline.titled(title) {
@@ -189,7 +189,7 @@ impl Notes {
         lines
     }
 
-    /// The decisions of every Decision Log, in the order of the document.
+    /// Returns the decisions of every Decision Log, in the order of the document.
     pub fn decisions(&self) -> Vec<Decision> {
         let entries = self.entries().into_iter();
         entries
@@ -197,7 +197,7 @@ impl Notes {
             .collect()
     }
 
-    /// Those of them whose time and title are wanted. No other is read beyond its heading.
+    /// Returns those of them whose time and title are wanted. No other is read beyond its heading.
     pub(crate) fn decisions_where(
         &self,
         mut wanted: impl FnMut(&str, &str) -> bool,
@@ -212,7 +212,7 @@ impl Notes {
             .collect()
     }
 
-    /// The time and the title of each decision.
+    /// Returns the time and the title of each decision.
     pub(crate) fn headings(&self) -> Vec<(String, String)> {
         let entries = self.entries().into_iter();
         entries
@@ -220,15 +220,15 @@ impl Notes {
             .collect()
     }
 
-    /// The time and the title of a heading; `None` where it is of no decision.
+    /// Returns the time and the title of a heading; `None` if it is not that of a decision.
     pub(super) fn heading(&self, heading: usize) -> Option<(String, String)> {
         let title = &self.outline.headings[heading].title;
         let read = Decision::read(title, std::iter::empty())?;
         Some((read.ts, read.title))
     }
 
-    /// The decisions, newest first; of the same time, the last written first. None is read beyond its
-    /// heading before it is asked for.
+    /// Returns the decisions, newest first; of the same time, the last written first. None is read
+    /// beyond its heading before it is asked for.
     pub(crate) fn newest(&self) -> Newest<'_> {
         let mut entries = self.entries();
         entries.reverse();
@@ -274,8 +274,8 @@ impl Notes {
         entries
     }
 
-    /// Headings of decisions that stand behind a Decision Log whose end is this line, since their level is not below it, with
-    /// what is below them.
+    /// Returns headings of decisions after a Decision Log that ends at this line because their
+    /// level is not below it, and the headings below them.
     fn behind(&self, log: usize, end: usize) -> Vec<usize> {
         let headings = self.outline.headings.iter().enumerate();
         let behind = headings.filter(|(_, heading)| heading.line >= end);
@@ -288,8 +288,8 @@ impl Notes {
         entries.map(|(index, _)| index).collect()
     }
 
-    /// Entries of a Decision Log that are written like decisions, and whose heading is no time and title: the words of
-    /// the heading are the name of each.
+    /// Returns entries of a Decision Log that are written like decisions, and whose heading is not
+    /// a time and a title: the words of the heading are the name of each.
     pub(crate) fn undated(&self) -> Vec<Decision> {
         let entries = self.entries().into_iter();
         let undated = entries.filter(|(heading, lines)| {
@@ -314,7 +314,7 @@ impl Notes {
         read.collect()
     }
 
-    /// The decision of this name.
+    /// Returns the decision of this name.
     pub(crate) fn named(&self, name: &str) -> Option<Decision> {
         let mut all = self.decisions().into_iter().chain(self.undated());
         all.find(|decision| decision.is_named(name))
@@ -397,7 +397,7 @@ impl Notes {
             .collect()
     }
 
-    /// The rows of the table of identifiers.
+    /// Returns the rows of the table of identifiers.
     pub fn identifiers(&self) -> Vec<Identifier> {
         let body = self.lines_of(IDENTIFIERS).into_iter();
         body.filter_map(|line| {
@@ -415,7 +415,7 @@ impl Notes {
         .collect()
     }
 
-    /// Blocks of code of more than ten lines, with the line where each begins, counted from 1.
+    /// Returns code blocks of more than ten lines, with the line where each begins, counted from 1.
     pub fn raw_blocks(&self) -> Vec<(usize, String)> {
         let lines = &self.outline.lines;
         let mut blocks = Vec::new();

@@ -156,7 +156,7 @@ impl Notes {
 
     /// Returns the kind of text, if it is not one that can be read.
     pub(crate) fn foreign(&self) -> Option<&'static str> {
-        /// So many bytes tell which encoding it is.
+        /// Number of bytes from which the encoding is detected.
         const LOOKED_AT: usize = 4096;
         let marks = [b"\xff\xfe", b"\xfe\xff"];
         let is_marked = marks.iter().any(|mark| self.bytes.starts_with(*mark));
@@ -214,7 +214,8 @@ impl Notes {
         unasked
     }
 
-    /// Lines of Active Context that say what an earlier one says, which alone is read, counted from 0.
+    /// Returns lines of Active Context, counted from 0, that repeat the field of an earlier one;
+    /// only the first is read.
     fn doubled_fields(&self) -> Vec<(usize, String)> {
         let mut doubled = Vec::new();
         for field in [Field::Bead, Field::Checkpoint, Field::Reasoning] {

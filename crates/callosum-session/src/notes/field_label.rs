@@ -28,7 +28,7 @@ impl<'t> Label<'t> {
         })
     }
 
-    /// The same in an item of a list: behind `-`, `*` or `+`.
+    /// The same in an item of a list: after `-`, `*` or `+`.
     pub(super) fn of_item(line: &'t str) -> Option<Self> {
         let item = line.trim_start();
         let words = item.strip_prefix(['-', '*', '+'])?;

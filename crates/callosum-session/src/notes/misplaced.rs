@@ -45,7 +45,7 @@ const OF_TITLES: [&str; 32] = [
     "far",
 ];
 
-/// Words of titles below which people keep what does not hold any more.
+/// Words of titles below which people keep text that no longer holds.
 const OF_WITHDRAWN: [&str; 16] = [
     "withdrawn",
     "superseded",
@@ -96,8 +96,9 @@ const UNPARTED: &str = "a heading needs a space after its `#`";
 const ENDING: &str = "a heading that is not nested below the Decision Log ends it: use `####`";
 
 impl Notes {
-    /// Lines, counted from 0, of what is written like a decision and is none, with what is wrong with each. Entries of a
-    /// Decision Log that have a field of a decision are not among them: they are decisions by their heading.
+    /// Returns the lines, counted from 0, of text that is written like a decision and is none, each
+    /// with its problem. Entries of a Decision Log that have a field of a decision are not
+    /// included: their heading makes them decisions.
     pub(super) fn strays(&self) -> Vec<(usize, String)> {
         let mut strays: Vec<(usize, String)> = Vec::new();
         let mut stray = |line: usize, what: &str| strays.push((line, what.to_owned()));
@@ -228,8 +229,8 @@ impl Notes {
         unread
     }
 
-    /// Entries that stand in no Decision Log, by the section that they stand in; not those of a section that is named as a whole, or that says
-    /// that they do not hold any more.
+    /// Returns entries outside of every Decision Log, by their section; not those of a section that
+    /// is named as a whole, or that says that they no longer hold.
     fn in_other_sections(&self, in_log: &HashSet<usize>) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         // The sections that contain the heading, outermost first.
@@ -303,7 +304,8 @@ impl Notes {
     }
 }
 
-/// The words of a line without what marks it as an item, a quote or the row of a table, and whether something did.
+/// Returns the words of a line without the marks of an item, a quote or a table row, and whether
+/// there were any.
 fn without_marks(text: &str) -> (String, bool) {
     if let Some(row) = text.strip_prefix('|') {
         let cells = row
@@ -442,8 +444,8 @@ mod tests {
         }
     }
 
-    /// LOA-FMT-1: an entry in a section that is none of ours is named by its line and that section, unless the section says that it does not
-    /// hold any more.
+    /// LOA-FMT-1: an entry in a section that is not ours is named by its line and that section,
+    /// unless the section says that its text no longer holds.
     #[test]
     fn an_entry_in_another_section_is_named() {
         let entry = "#### 2026-01-02 - A\n**Decision**: a\n";

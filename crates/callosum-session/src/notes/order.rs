@@ -23,7 +23,7 @@ pub(super) fn gaps<'k, K: Eq + Hash>(own: &'k [K], new: &'k [K]) -> Vec<Gap<'k, 
     gaps.collect()
 }
 
-/// A number for each section of the three: the same for those that are one.
+/// Returns a number for each section of the three: the same for those that are one.
 pub(super) fn keys(all: Versions<'_>) -> [Vec<usize>; 3] {
     let mut next = 0;
     let mut titled: HashMap<(&str, usize), usize> = HashMap::new();
@@ -89,7 +89,7 @@ pub(super) fn keys(all: Versions<'_>) -> [Vec<usize>; 3] {
     keys
 }
 
-/// Whether both are of a decision of the same words, in sight or not.
+/// Whether both belong to a decision of the same words, visible or not.
 fn is_of_one(a: &Section, b: &Section) -> bool {
     !words_of(a).is_empty() && says_the_same(words_of(a), words_of(b))
 }
@@ -140,7 +140,7 @@ pub(super) fn in_one(
     both.concat()
 }
 
-/// The entries that it begins with, each with the headings below it, and the rest.
+/// Returns the entries that it begins with, each with the headings below it, and the rest.
 fn entries_first(ids: Vec<usize>, made: &HashMap<usize, Section>) -> (Vec<Vec<usize>>, Vec<usize>) {
     let mut units: Vec<Vec<usize>> = Vec::new();
     let mut ids = ids.into_iter().peekable();

@@ -13,7 +13,7 @@ use crate::{
 /// Reliability of a decision now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Every quote is in the tree. Whether it shows what was decided is for a reader to judge.
+    /// Every quote is in the tree. A reader must judge whether it supports the decision.
     QuoteFound,
     /// A quote was code when it was cited, and is only in a comment, a string or a docstring now.
     QuoteInComment,
@@ -51,7 +51,7 @@ pub struct Recollected {
 }
 
 impl Recollected {
-    /// A decision, looked up in the tree.
+    /// Returns a decision, looked up in the tree.
     pub(super) fn of(decision: Decision, tree: &Tree<'_>) -> Self {
         Self {
             trust: trust(&decision, tree),
@@ -63,7 +63,7 @@ impl Recollected {
 /// State that recovery can show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recollection {
-    /// The current bead: its id, and its file where it was understood.
+    /// The current bead: its id, and its content if it could be parsed.
     pub bead: Option<(String, Option<Bead>)>,
     /// When the last checkpoint was, as written.
     pub checkpoint: Option<String>,
@@ -85,8 +85,8 @@ pub struct Recollection {
 }
 
 impl Recollection {
-    /// Gathers what there is. The evidence of the newest `looked_up` decisions is looked up in the
-    /// tree; older ones are counted.
+    /// Gathers the current state. The evidence of the newest `looked_up` decisions is checked
+    /// against the tree; older ones are only counted.
     pub fn gather(session: &Session<'_>, looked_up: usize) -> Result<Self, SessionError> {
         let Some(notes) = session.notes()? else {
             return Ok(Self::default());
@@ -96,7 +96,7 @@ impl Recollection {
             let sheet = BeadId::new(id).and_then(|id| session.bead(&id).ok());
             (id.to_owned(), sheet.map(|sheet| Bead::of(sheet.members())))
         });
-        // Work that is done is not where things stand.
+        // Finished work is not part of the current state.
         let bead = bead.filter(|(_, bead)| {
             let status = bead.as_ref().map(|bead| bead.status.as_str());
             !status.is_some_and(is_closed)
@@ -137,7 +137,8 @@ impl Recollection {
     }
 }
 
-/// The decision as the current bead has it, which is believed before the notes, where it has other words.
+/// Returns the decision as the current bead has it, which takes precedence over the notes if its
+/// words differ.
 fn believed(decision: Decision, bead: Option<&Bead>, notes: &Notes) -> Decision {
     let made = bead.into_iter().flat_map(|bead| &bead.decisions);
     let made: Vec<&BeadDecision> = made

@@ -85,7 +85,7 @@ fn within(
         records.push(match bead {
             // A title that does not fit must not take the bead's id with it.
             Some(bead) => {
-                // Half a secret is none that is known.
+                // Half a secret is not recognized as one.
                 let title = title_of(&one_line(&secrets::mask(&bead.title).text));
                 let title = short(&title, of_rest);
                 one_line(&format!("Bead: {id} {title} ({})", bead.status))
@@ -112,9 +112,9 @@ fn within(
     fitted_as_they_are(&records, records.len() + left_out, budget)
 }
 
-/// The last hand-off and the newest decisions, in at most `budget` tokens, estimated.
+/// Returns the last hand-off and the newest decisions, in at most `budget` tokens, estimated.
 pub fn level_2(recollection: &Recollection, budget: u64) -> String {
-    // The last hand-off alone is where things stand; older ones are found by their words.
+    // Only the last hand-off is part of the current state; older ones are found by their words.
     let handed = recollection
         .handoffs
         .iter()
@@ -141,7 +141,8 @@ impl Record {
         Self { whole, brief: None }
     }
 
-    /// The same with what looks like a secret masked: a person may have written one into the notes.
+    /// The same with anything that looks like a secret masked: a person may have written one into
+    /// the notes.
     fn masked(&self) -> Self {
         let mask = |text: &String| secrets::mask(text).text;
         Self {
@@ -151,7 +152,7 @@ impl Record {
     }
 }
 
-/// A hand-off with all its words, or with those that half of the budget has room for.
+/// Returns a hand-off with all its words, or with those that half of the budget has room for.
 pub(super) fn handed_over(made: &PendingHandoff, budget: u64) -> String {
     let to = made.to.as_ref().map(|to| format!(" to {to}"));
     let within = made.repository.as_ref().map(|path| format!(" in {path}"));
@@ -179,7 +180,7 @@ pub(super) fn handed_over(made: &PendingHandoff, budget: u64) -> String {
     cut(&fitting.unwrap_or(0))
 }
 
-/// A decision with all that is known of it; in brief its title and its lines in the notes.
+/// Returns a decision with all that is known of it; in brief its title and its lines in the notes.
 pub(super) fn whole(made: &Recollected) -> Record {
     let (decision, mark) = (&made.decision, format!("[{}]", made.trust.name()));
     let title = title_of(&secrets::mask(&decision.title).text);
@@ -192,7 +193,7 @@ pub(super) fn whole(made: &Recollected) -> Record {
     }
 }
 
-/// A decision with all that is known of it, and a mark behind its title.
+/// Returns a decision with all that is known of it, and a mark after its title.
 pub(super) fn decision_line(decision: &Decision, mark: &str) -> String {
     let (ts, title, words) = (&decision.ts, &decision.title, decision.words());
     let mut text = format!("{ts} {title} {mark}: {words}");
@@ -216,7 +217,7 @@ pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
     fitted_as_they_are(&records, all, budget)
 }
 
-/// The same of records that are masked.
+/// The same for masked records.
 fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
     let render = |kept: &[&str]| {
         let mut text = String::new();
@@ -334,7 +335,8 @@ mod tests {
         assert!(text.contains("word… (in_progress)\n"), "{text}");
     }
 
-    /// LOA-REC-1: however long the titles are, and in whichever language, level 1 tells the beginning of each of the last three.
+    /// LOA-REC-1: for titles of any length and in any language, level 1 shows the beginning of each
+    /// of the last three.
     #[test]
     fn the_beginning_of_each_of_the_last_three_decisions_is_shown() {
         for title in [
@@ -397,7 +399,7 @@ mod tests {
         }
     }
 
-    /// LOA-REC-1: what is left out is counted, also what was never looked at.
+    /// LOA-REC-1: omitted records are counted, also those that were never looked up.
     #[test]
     fn level_2_tells_the_newest_and_how_many_more_there_are() {
         let mut state = recollection();
@@ -458,7 +460,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-REC-1: recovery never exceeds its budget, and tells records whole, shortened by whole words, or not at all.
+        /// LOA-REC-1: recovery never exceeds its budget, and shows records whole, shortened by
+        /// whole words, or not at all.
         #[test]
         fn no_level_exceeds_its_budget(
             titles in proptest::collection::vec(any::<String>(), 0..6),

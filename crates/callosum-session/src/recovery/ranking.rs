@@ -12,7 +12,7 @@ pub(super) fn ranked(texts: impl Iterator<Item = String>, query: &str) -> Vec<us
     let mut asked = words(query);
     asked.truncate(MOST_WORDS);
     let mut number = 0_usize;
-    // How many texts have each word, and which of them each text has that has any.
+    // The number of texts that have each word, and the words of each text that has any.
     let mut with = vec![0_usize; asked.len()];
     let mut found: Vec<(usize, Vec<(usize, u32)>)> = Vec::new();
     for text in texts {

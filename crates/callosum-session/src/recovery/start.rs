@@ -41,7 +41,7 @@ pub fn at_start(recollection: &Recollection, budget: u64) -> String {
             Some(bead) => format!("Task: {id} {} ({})", bead.title, bead.status),
             None => format!("Task: {id} (its file cannot be read)"),
         };
-        // Without room for its title, the task's id alone tells where to look.
+        // Without room for its title, the task's id alone shows where to look.
         if !lines.add(&task) {
             lines.add(&format!("Task: {id}"));
         }
@@ -55,7 +55,7 @@ pub fn at_start(recollection: &Recollection, budget: u64) -> String {
         .and_then(|(_, bead)| bead.as_ref());
     let mut decisions: Vec<&Recollected> = recollection.decisions.iter().collect();
     decisions.sort_by_key(|made| !bead.is_some_and(|bead| names(bead, made)));
-    // The line of ids comes last, and its room is kept until then.
+    // The line of ids comes last, and its room is reserved until then.
     let ids: Vec<&str> = decisions
         .iter()
         .map(|made| made.decision.ts.as_str())
@@ -126,7 +126,7 @@ fn decided(made: &Recollected) -> String {
     format!("{text} [{}]", made.trust.name())
 }
 
-/// Returns the line that names what else exists, if there is anything: decisions without room, then `others`.
+/// Returns the line of other ids, if there are any: decisions without room, then `others`.
 fn further(ids: &[&str], older: usize, others: &[String]) -> Option<String> {
     let all = ids.len() + older;
     let named = &ids[..ids.len().min(MOST_IDS)];
@@ -144,7 +144,7 @@ fn further(ids: &[&str], older: usize, others: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Also: {}", parts.join("; ")))
 }
 
-/// Returns the ids of other beads and of entries of the ledger, as far as they take no more than a part of the budget.
+/// Returns the ids of other beads and of entries of the ledger, within their part of the budget.
 fn others(recollection: &Recollection, budget: u64) -> Vec<String> {
     let beads = &recollection.other_beads;
     let named = &beads[..beads.len().min(MOST_BEADS)];

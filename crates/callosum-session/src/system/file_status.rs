@@ -97,7 +97,7 @@ pub(super) fn answered_for<'b>(piece: &Piece, bytes: &'b [u8]) -> &'b [u8] {
     }
 }
 
-/// The file with a block behind it, one empty line between them.
+/// Returns the file with a block after it, one empty line between them.
 pub(super) fn extended(bytes: &[u8], block: &[u8]) -> Vec<u8> {
     let mut then = bytes.to_vec();
     if !then.is_empty() && !then.ends_with(b"\n") {

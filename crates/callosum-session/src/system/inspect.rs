@@ -43,7 +43,7 @@ impl Surveyed {
 /// Looks at the zones and changes nothing: the system zone's files, then state, beads and
 /// configuration.
 ///
-/// `clients` are those that are to have their own forms of what is in the system zone.
+/// `clients` are those that should have their own forms of the files in the system zone.
 pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, SessionError> {
     let mut found = Vec::new();
     let sums = match read(session, FILE)? {
@@ -89,7 +89,7 @@ enum ZoneInspection {
     Outside,
 }
 
-/// The place of a path; `None` where a link leads it out of the project.
+/// Returns the place of a path; `None` if a link leads it out of the project.
 pub(super) fn place(session: &Session<'_>, path: &str) -> Result<Option<PathBuf>, SessionError> {
     match session
         .zones

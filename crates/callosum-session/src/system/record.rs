@@ -10,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 /// Path from the root.
 pub(super) const FILE: &str = ".claude/checksums.json";
 
-/// The key of what others had where ours was added.
+/// The key of the checksums of files that others had before ours was added.
 const BEFORE: &str = "before";
 
-/// The checksum of bytes: SHA-256, in hexadecimal.
+/// Returns the checksum of bytes: SHA-256, in hexadecimal.
 pub(super) fn checksum(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
@@ -29,7 +29,7 @@ pub(super) struct Checksums {
 }
 
 impl Checksums {
-    /// Reads them; `None` where the file is none of its kind, and cannot be written either.
+    /// Parses them; `None` if the file has another form, and cannot be written either.
     pub(super) fn read(bytes: Option<&[u8]>) -> Option<Self> {
         let Some(bytes) = bytes else {
             return Some(Self::default());
@@ -73,7 +73,7 @@ impl Checksums {
         }
     }
 
-    /// Takes out what was recorded of a file.
+    /// Removes the record of a file.
     pub(super) fn forget(&mut self, path: &str) {
         for key in ["files", BEFORE] {
             if let Some(Value::Object(files)) = self.members.get_mut(key) {
@@ -90,7 +90,7 @@ impl Checksums {
         self.members.keys().all(|key| key == "algorithm")
     }
 
-    /// The file.
+    /// Returns the file.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(&self.members).unwrap_or_default();
         bytes.push(b'\n');

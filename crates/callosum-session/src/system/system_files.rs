@@ -1,6 +1,6 @@
 //! [`pieces`]: the files of the system zone, as the seed names them (Seed LOA §9.1, appendix A).
 
-/// Marks the beginning of what is ours in a file of others.
+/// Marks the beginning of our part in a file of others.
 pub(super) const BEGIN: &str = "<!-- callosum:begin -->";
 /// Marks the end of it.
 pub(super) const END: &str = "<!-- callosum:end -->";
@@ -28,7 +28,7 @@ impl Piece {
     }
 }
 
-/// A block between its marks.
+/// Returns a block between its marks.
 pub(super) fn marked(block: &str) -> String {
     format!("{BEGIN}\n{block}{END}\n")
 }
@@ -192,7 +192,7 @@ const FORMS: [(&[&str], Piece); 7] = [
     ),
 ];
 
-/// Every file that is laid where these clients are to have their own forms.
+/// Returns every file that is written for these clients, with their own forms.
 pub(super) fn pieces(clients: &[&str]) -> impl Iterator<Item = &'static Piece> {
     let wanted = |of: &[&str]| of.iter().any(|client| clients.contains(client));
     let forms = FORMS.iter().filter(move |(of, _)| wanted(of));

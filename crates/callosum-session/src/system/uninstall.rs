@@ -34,7 +34,7 @@ pub enum RemovalOutcome {
     Stays,
 }
 
-/// Looks at what would be taken out, and changes nothing. Nothing where no zone was recorded here.
+/// Lists the files that would be removed, and changes nothing. Empty if no zone was recorded here.
 pub fn to_lift(session: &Session<'_>) -> Result<Vec<Lifted>, SessionError> {
     let Some(sums) = recorded(session)? else {
         return Ok(Vec::new());
@@ -64,7 +64,7 @@ fn recorded(session: &Session<'_>) -> Result<Option<Checksums>, SessionError> {
 }
 
 impl LockedSession<'_> {
-    /// Takes the system zone out, and says what became of each file.
+    /// Removes the system zone, and returns the outcome for each file.
     pub fn lift(&self) -> Result<Vec<Lifted>, SessionError> {
         let session = &self.session;
         let found = to_lift(session)?;
@@ -125,7 +125,8 @@ fn fate(piece: &Piece, bytes: &[u8], sum: &str, before: Option<&str>) -> Removal
         return RemovalOutcome::Removed;
     }
     let (above, below) = (&bytes[..at.start], &bytes[at.end..]);
-    // One or two line ends were put before the block, or none, which the file alone does not tell.
+    // The number of line ends put before the block (none, one or two) cannot be determined from the
+    // file alone.
     let could_be = (0..=2)
         .filter_map(|ends| above.len().checked_sub(ends))
         .map(|end| &above[..end])

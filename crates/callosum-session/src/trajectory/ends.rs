@@ -17,7 +17,7 @@ pub(super) struct Ends {
     pub(super) lines: usize,
     /// Whether the last of them is at their end.
     pub(super) is_ended: bool,
-    /// The new records that stand there word for word.
+    /// The new records that are already there word for word.
     pub(super) known: HashSet<Vec<u8>>,
 }
 
@@ -52,7 +52,7 @@ impl Ends {
 
 /// Whether a last line is `line` as a crash leaves it.
 fn is_torn(last: &[u8], line: Option<&Vec<u8>>) -> bool {
-    // Its line end may be among what was never written.
+    // Its line end may be in the part that was never written.
     line.is_some_and(|line| {
         !last.is_empty()
             && last != line

@@ -23,7 +23,7 @@ const LARGEST_READ: u64 = 256 * 1024 * 1024;
 
 /// Result of reading one file.
 pub(super) struct FileRead<R> {
-    /// The records behind the last hand-off, those alone that are needed.
+    /// The needed records after the last hand-off.
     pub(super) since: Vec<R>,
     /// The others: the last record, and the one with the latest time.
     last: Option<R>,
@@ -38,7 +38,7 @@ pub(super) struct FileRead<R> {
 }
 
 impl<R: RecordForm> FileRead<R> {
-    /// Reads a file; `None` where it is no file, or a compressed one is broken.
+    /// Reads a file; `None` if it is not a file, or a compressed one is broken.
     pub(super) fn read(disk: &Disk, day: &DayFile) -> Result<Option<Self>, ZoneError> {
         let mut read = Self {
             since: Vec::new(),
@@ -95,14 +95,15 @@ impl<R: RecordForm> FileRead<R> {
         }
     }
 
-    /// The line of the last hand-off; 0 where there is none.
+    /// Returns the line of the last hand-off; 0 if there is none.
     pub(super) fn covered(&self) -> usize {
         self.handoffs.last().map_or(0, |handoff| handoff.line)
     }
 }
 
-/// Reads a file line by line, and gives away each record. Returns what is no record, and how many bytes there are; `None`
-/// where it is no file, or a compressed one is broken or larger than is read.
+/// Reads a file line by line, and passes on each record. Returns the lines that are no record, and
+/// the number of bytes; `None` if it is not a file, or a compressed one is broken or larger than
+/// the limit.
 fn read_day<R: RecordForm>(
     disk: &Disk,
     day: &DayFile,

@@ -46,7 +46,7 @@ pub struct UnreadLines {
 }
 
 impl UnreadLines {
-    /// The lines behind this one for which `counts` is true; `None` where there are none.
+    /// Returns the lines after this one for which `counts` is true; `None` if there are none.
     fn behind(covered: usize, file: &str, bad: &Bad, counts: impl Fn(u64) -> bool) -> Option<Self> {
         let lines = bad.unread.iter();
         let lines = lines.filter(|(line, name)| *line > covered && counts(*name));
@@ -59,7 +59,7 @@ impl UnreadLines {
         })
     }
 
-    /// A file that cannot be read at all.
+    /// Returns a file that cannot be read at all.
     fn of_file(file: &str) -> Self {
         Self {
             file: file.to_owned(),
@@ -77,7 +77,7 @@ pub struct Read<R = Record> {
     /// The records since the last hand-off, oldest first, each with its file as it is named from the
     /// root.
     pub records: Vec<(String, R)>,
-    /// The last hand-off, where one was found.
+    /// The last hand-off, if one was found.
     pub handoff: Option<(String, Record)>,
     /// Positions up to which each transcript of a client has been synthesized, by its name; also
     /// before the last hand-off, as far as that is in the files that were read. The last record of
@@ -96,7 +96,8 @@ pub struct Read<R = Record> {
     /// Current wording in beads and notes of recorded decisions; empty if a trajectory was read by
     /// itself.
     pub revised: Revised,
-    /// Decisions since then that notes or beads have, and no trajectory; none where a trajectory was read by itself.
+    /// Decisions since then that notes or beads have, and no trajectory; empty if a trajectory was
+    /// read by itself.
     pub unrecorded: Vec<Claim>,
     /// Scope of the agent's hand-offs.
     pub(crate) over: Over,
@@ -157,7 +158,8 @@ pub(crate) struct DayFile {
     pub(crate) is_file: bool,
 }
 
-/// The files of every agent, oldest first; of a day that has both, the compressed one first.
+/// Returns the files of every agent, oldest first; of a day that has both, the compressed one
+/// first.
 pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, ZoneError> {
     let folder = zones.real(disk, &zones.trajectories())?;
     let archive = zones.real(disk, &folder.join(ARCHIVE))?;
@@ -182,7 +184,7 @@ pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, Zone
             }
         }
     }
-    // Stable: what was compressed comes before what was written to the same day since.
+    // Stable sort: compressed records come before those written to the same day since.
     files.sort_by(|a, b| a.day.cmp(&b.day));
     Ok(files)
 }
@@ -213,22 +215,22 @@ pub struct Trajectory<'t> {
 }
 
 impl Trajectory<'_> {
-    /// The agent's files, newest first; of a day that has both, the compressed one last.
+    /// Returns the agent's files, newest first; of a day that has both, the compressed one last.
     fn files(&self) -> Result<Vec<DayFile>, ZoneError> {
         let all = day_files(self.disk, self.zones)?.into_iter().rev();
         Ok(all.filter(|file| file.agent == self.agent).collect())
     }
 
-    /// Reads what the agent did since its last hand-off, across midnight.
+    /// Reads the agent's records since its last hand-off, across midnight.
     ///
-    /// Of records that say nothing of claims, features or checkpoints, only the last of a file and the one with the latest
-    /// time are among them.
+    /// Of records that are not about claims, features or checkpoints, only the last of a file and
+    /// the one with the latest time are included.
     pub fn since_handoff(&self) -> Result<Read, ZoneError> {
         let read = self.kept_since_handoff()?;
         Ok(read.map(|AnyRecord(record)| record))
     }
 
-    /// The same, with what is kept of each record.
+    /// The same, with the kept part of each record.
     pub(crate) fn kept_since_handoff<R: RecordForm>(&self) -> Result<Read<R>, ZoneError> {
         let mut read = Read::default();
         let mut days = self.files()?.into_iter().take(MOST_DAYS);
@@ -290,7 +292,7 @@ impl Trajectory<'_> {
             bytes_read += found.bytes;
             files_read += 1;
             if bytes_read > MOST_BEFORE || files_read == MOST_DAYS - 1 {
-                // What was covered further back is not known any more.
+                // Coverage of older files is no longer known.
                 let end = format!("{}T23:59:59Z", day.day);
                 read.over.before = end.parse().ok();
                 return Ok(());
@@ -309,7 +311,7 @@ impl Trajectory<'_> {
         Ok(())
     }
 
-    /// The file of a day.
+    /// Returns the file of a day.
     pub fn file_of(&self, day: &str) -> Result<PathBuf, ZoneError> {
         let folder = self.zones.real(self.disk, &self.zones.trajectories())?;
         self.zones
@@ -317,7 +319,7 @@ impl Trajectory<'_> {
     }
 
     /// Adds records to the file of a day, each on a line of its own, and makes them durable. A torn
-    /// last line is ended first. Records that stand there word for word are not added again.
+    /// last line is ended first. Records that are already there word for word are not added again.
     ///
     /// Returns the line of the first record, counted from 1. The caller holds the session's lock.
     pub(crate) fn append(&self, day: &str, new: &[Value]) -> Result<usize, ZoneError> {
@@ -382,7 +384,7 @@ mod tests {
         }
     }
 
-    /// LOA-GRD-1: what counts is everything since the last hand-off, across midnight.
+    /// LOA-GRD-1: everything since the last hand-off counts, across midnight.
     #[test]
     fn reading_goes_back_to_the_last_hand_off_and_no_further() {
         let ground = Fixture::new();
@@ -415,7 +417,8 @@ mod tests {
         assert_eq!(read.handoff.unwrap().1.members["n"], 2);
     }
 
-    /// LOA-TRJ-1: of what an agent only thought, a long trajectory leaves two records in memory, whose times are known.
+    /// LOA-TRJ-1: of an agent's thoughts, a long trajectory keeps two records in memory, whose
+    /// times are known.
     #[test]
     fn records_that_claim_nothing_are_not_held() {
         let ground = Fixture::new();

@@ -20,7 +20,7 @@ const MOST_COVERED: usize = 20_000;
 /// Scope of an agent's hand-offs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Over {
-    /// Whether the last one names what it covers.
+    /// Whether the last one names the claims that it covers.
     pub(super) has_names: bool,
     /// The names.
     covered: HashSet<u64>,
@@ -29,7 +29,8 @@ pub(crate) struct Over {
 }
 
 impl Over {
-    /// Takes what the hand-offs among these records cover, and whether each of them names it.
+    /// Adds the coverage of the hand-offs among these records, and returns whether each of them
+    /// names it.
     pub(super) fn take<R: RecordForm>(&mut self, records: &[R]) -> bool {
         let records = records.iter().rev().filter_map(RecordForm::record);
         for record in records.filter(|record| record.phase() == "session_handoff") {
@@ -69,13 +70,14 @@ impl Over {
         self.has_names && !self.covered.contains(&name)
     }
 
-    /// Whether the last hand-off names what it covers.
+    /// Whether the last hand-off names the claims that it covers.
     pub(crate) fn names_covered(&self) -> bool {
         self.has_names
     }
 }
 
-/// The names of claims and of lines that cannot be read, as a hand-off has them; `None` where there are too many.
+/// Returns the names of claims and of unreadable lines, as a hand-off has them; `None` if there are
+/// too many.
 pub(crate) fn covers(names: impl Iterator<Item = u64>) -> Option<Value> {
     let names: Vec<Value> = names.map(|name| format!("{name:016x}").into()).collect();
     (names.len() <= MOST_COVERED).then(|| names.into())

@@ -21,7 +21,7 @@ pub(super) struct FileReader<'f> {
 }
 
 impl<'f> FileReader<'f> {
-    /// The file from `start` on. What the disk refuses is noted in `failed`.
+    /// Reads the file from `start` on. A read error is stored in `failed`.
     pub(super) fn new(file: &'f DiskFile, start: u64, failed: &'f mut Option<DiskError>) -> Self {
         Self {
             file,
@@ -30,7 +30,7 @@ impl<'f> FileReader<'f> {
         }
     }
 
-    /// It with a buffer.
+    /// Adds a buffer.
     pub(super) fn buffered(self) -> io::BufReader<Self> {
         io::BufReader::with_capacity(CHUNK, self)
     }
@@ -110,7 +110,7 @@ impl<R: BufRead> Lines<R> {
         Ok(self.ahead.get(skipped))
     }
 
-    /// Passes over so many lines that were looked at.
+    /// Skips so many lines that were looked at.
     pub(super) fn skip(&mut self, lines: usize) {
         self.ahead.drain(..lines.min(self.ahead.len()));
     }

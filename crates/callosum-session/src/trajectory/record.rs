@@ -1,6 +1,7 @@
-//! [`records`]: the records in a trajectory's bytes, and what in them is none.
+//! [`records`]: parses the records in a trajectory's bytes, and reports lines that are no record.
 //!
-//! Who needs little of each says so by [`RecordForm`]: to take every record apart is most of what reading costs.
+//! Readers that need little of each record implement [`RecordForm`]: parsing every record fully is
+//! most of the cost of reading.
 
 use std::{
     collections::VecDeque,
@@ -29,7 +30,7 @@ const MOST_UNREAD: usize = 1000;
 pub struct Record {
     /// Its members.
     pub members: Map<String, Value>,
-    /// The line where it begins, counted from 1.
+    /// Line where it begins, counted from 1.
     pub line: usize,
 }
 
@@ -43,8 +44,8 @@ pub struct Bad {
     /// The last line that may hide a claim, counted from 1. A line that a crash cut short hides none unless it names the
     /// phase `cite`: its writer has no acknowledgment.
     pub last_unread: Option<usize>,
-    /// The lines that may hide a claim, counted from 1, each with what names it in the hand-off that covers it: the last
-    /// [`MOST_UNREAD`].
+    /// The lines that may hide a claim, counted from 1, each with its name in the hand-off that
+    /// covers it: the last [`MOST_UNREAD`].
     pub(crate) unread: VecDeque<(usize, u64)>,
 }
 
@@ -58,7 +59,7 @@ pub struct Records<R = Record> {
 }
 
 impl Record {
-    /// A member that is text; empty where it is not.
+    /// Returns a text member; empty if it is not text.
     pub fn text(&self, name: &str) -> &str {
         self.members
             .get(name)
@@ -86,7 +87,7 @@ pub(crate) trait RecordForm: Sized {
     fn of(record: Record) -> Self;
     /// When the record was written, as it says.
     fn ts(&self) -> &str;
-    /// The record, where all of it is kept. One that is a hand-off or a checkpoint is.
+    /// Returns the record, if all of it is kept. A hand-off or a checkpoint always is.
     fn record(&self) -> Option<&Record>;
     /// Returns its name in the hand-off that covers it; `None` if it is not a claim.
     fn covered_as(&self) -> Option<u64>;
@@ -148,7 +149,7 @@ pub fn records(bytes: &[u8]) -> Records {
     kept(bytes)
 }
 
-/// The same, with what is kept of each record.
+/// The same, with the kept part of each record.
 pub(crate) fn kept<R: RecordForm>(bytes: &[u8]) -> Records<R> {
     let mut kept = Vec::new();
     let bad = read_each(&mut Lines::new(bytes), |record| kept.push(record));
@@ -159,7 +160,8 @@ pub(crate) fn kept<R: RecordForm>(bytes: &[u8]) -> Records<R> {
     }
 }
 
-/// Reads a trajectory line by line, and gives away each record as soon as it is read. Returns what is no record.
+/// Reads a trajectory line by line, and passes on each record as soon as it is read. Returns the
+/// lines that are no record.
 pub(super) fn read_each<R: RecordForm>(
     lines: &mut Lines<impl BufRead>,
     mut take: impl FnMut(R),
@@ -203,14 +205,14 @@ pub(super) fn read_each<R: RecordForm>(
     Ok(bad)
 }
 
-/// Takes a line that is no record.
+/// Adds a line that is no record.
 fn note_bad(bad: &mut Bad, number: usize, line: &Line) {
     bad.count += 1;
     if bad.lines.len() < MOST_NAMED {
         bad.lines.push(number);
     }
     let text = line.bytes.trim_ascii();
-    // The next writer ends the line that a crash cut short, and goes on behind it.
+    // The next writer ends the line that a crash cut short, and continues after it.
     let is_torn = text.starts_with(b"{") && !line.is_cut() && is_cut_short(text);
     // A file that lost its bytes in a crash reads as zeros, which hide no more than an emptied file does.
     let hides_nothing = is_torn || line.is_zeros;
@@ -237,8 +239,8 @@ fn object(text: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(text).ok()
 }
 
-/// A record that begins on the first line alone with `{`, as pretty printers write it, and ends on a
-/// line with `}` at the same column; and how many further lines it has.
+/// Parses a record that begins on the first line with `{` alone, as pretty printers write it, and
+/// ends on a line with `}` at the same column. Also returns the number of further lines.
 fn spread(
     first: &[u8],
     lines: &mut Lines<impl BufRead>,
@@ -298,7 +300,8 @@ mod tests {
         assert_eq!(bad, [3, 10, 11, 12, 14, 16]);
     }
 
-    /// LOA-GRD-1: a claim behind a byte order mark is read, and garbage is known to hide one.
+    /// LOA-GRD-1: a claim after a byte order mark is read, and garbage counts as possibly hiding
+    /// one.
     #[test]
     fn garbage_may_hide_a_claim_and_a_byte_order_mark_does_not() {
         let claim = "{\"phase\":\"cite\",\"claim\":\"x\"}";

@@ -19,9 +19,9 @@ use crate::transaction::{LockedSession, SessionError};
 /// Time spans for which trajectories are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// `trajectory.retention_days`: after so many they are compressed.
+    /// `trajectory.retention_days`: days until they are compressed.
     pub days: u64,
-    /// `trajectory.archive_days`: after so many the compressed ones are removed.
+    /// `trajectory.archive_days`: days until the compressed ones are removed.
     pub archive_days: u64,
     /// `trajectory.compression_level`, from 0 to 9.
     pub level: u32,
@@ -75,7 +75,8 @@ impl LockedSession<'_> {
             }
         }
         for (name, day) in self.days_in(&archive, ".jsonl.gz")? {
-            // What was compressed just now is not gone as well: the clock may be wrong.
+            // A file that was compressed just now is not removed in the same run: the clock may be
+            // wrong.
             let is_new = compressed.contains(&name);
             if is_past(day, today, retention.archive_days) && !is_new {
                 let path = archive.join(&name);

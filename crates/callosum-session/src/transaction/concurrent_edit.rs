@@ -38,13 +38,13 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Time after the exchange during which a writer may still write to the old file that it has open.
 const LATEST: Duration = Duration::from_mins(1);
 
-/// So much earlier than it is a system's clock of files may show a change.
+/// Longest time by which a file timestamp may lag behind the system clock.
 const COARSE: Duration = Duration::from_millis(50);
 
-/// For so long each of them is kept, however many there are.
+/// Time for which each of them is kept, regardless of their number.
 const RECENT: Duration = Duration::from_secs(2);
 
-/// So many older ones are kept.
+/// Most older ones that are kept.
 const MOST_KEPT: usize = 8;
 
 /// Result of one exchange.
@@ -232,7 +232,7 @@ impl LockedSession<'_> {
         }
     }
 
-    /// Gives the notes new bytes, where these stand there.
+    /// Writes new bytes to the notes, if they still have the expected ones.
     fn exchange_notes(
         &self,
         path: &Path,
@@ -360,7 +360,8 @@ pub(super) fn is_exchanged(name: &str) -> bool {
     Name::read(name).is_some()
 }
 
-/// The name of a file that is exchanged: when, what is taken up of it, and what it was before the exchange.
+/// Name of an exchanged file: its time, the part that is taken up, and its content before the
+/// exchange.
 struct Name {
     exchanged: SystemTime,
     len: usize,

@@ -26,7 +26,7 @@ pub(crate) struct Intent {
     pub(crate) records: Vec<Value>,
 }
 
-/// A change to the notes that changes nothing where it is made already.
+/// An idempotent change to the notes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum NoteChange {
     Decision(Decision),
@@ -41,7 +41,7 @@ pub(crate) enum NoteChange {
     },
 }
 
-/// A change to a bead that changes nothing where it is made already.
+/// An idempotent change to a bead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum BeadChange {
     Decision(Value),
@@ -78,7 +78,7 @@ pub(crate) enum BeadKey {
 }
 
 impl NoteChange {
-    /// The notes with all of these made, those of one kind at once.
+    /// Returns the notes with all of these made, those of one kind at once.
     pub(super) fn all_made(changes: &[Self], notes: Notes) -> Notes {
         let of_kind = |a: &Self, b: &Self| {
             matches!(
@@ -190,7 +190,7 @@ impl BeadChange {
     }
 }
 
-/// The file without a dependency, wherever it names it.
+/// Returns the file without a dependency, wherever it names it.
 fn without_need(sheet: &Sheet, id: &str) -> Result<Sheet, SheetError> {
     let mut made = sheet.clone();
     for key in ["depends_on", "dependencies", "blockers"] {
@@ -206,7 +206,8 @@ fn without_need(sheet: &Sheet, id: &str) -> Result<Sheet, SheetError> {
     Ok(made)
 }
 
-/// The entries of a decision: of those of its time the ones that say what it says, where some do; else all of them.
+/// Returns the entries of a decision: those of its time with the same words, if there are any;
+/// otherwise all of its time.
 fn of_decision(sheet: &Sheet, ts: &str, words: Option<&str>) -> Vec<Value> {
     let list = sheet.members().get("decisions").and_then(Value::as_array);
     let of_its_time = list.into_iter().flatten();
@@ -260,13 +261,14 @@ fn with_replaced_evidence(
     )
 }
 
-/// The same with nothing that it leans on, as an assumption.
+/// The same without evidence, as an assumption.
 fn assumed(sheet: &Sheet, entries: &[Value]) -> Result<Sheet, SheetError> {
     let says = serde_json::json!({"evidence": [], GROUNDING: ASSUMPTION, REPLACES: true});
     with_entry(sheet, entries, says)
 }
 
-/// The file with a further entry of a decision that says this, with the time and the words of its last one, unless that is this one.
+/// Returns the file with a further entry of a decision that says this, with the time and the words
+/// of its last one, unless that is this one.
 fn with_entry(sheet: &Sheet, entries: &[Value], says: Value) -> Result<Sheet, SheetError> {
     let Some(last) = entries.last() else {
         return Ok(sheet.clone());

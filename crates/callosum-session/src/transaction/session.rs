@@ -45,7 +45,8 @@ pub struct LockedSession<'s> {
     pub mended: Option<ResumedStep>,
     /// Places of notes that someone rewrote in a file that was exchanged away.
     pub aside: Vec<String>,
-    /// Files in which git has not ended a merge, and that lack something of their side: a checkpoint names them, and blocks.
+    /// Files in which git has not finished a merge, and that lack part of their side: a checkpoint
+    /// names them, and blocks.
     pub(crate) unfinished: Vec<String>,
     /// The history by which moved files are followed.
     pub(crate) history: HistorySource<'s>,
@@ -161,13 +162,13 @@ impl SessionError {
     }
 }
 
-/// A time as every file of a session has it: to the second.
+/// Returns a time as every file of a session has it: to the second.
 pub(crate) fn second(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The times that may name what was decided then, best first: the second, and where others have that,
-/// one millisecond after the other.
+/// Returns the times that may name a decision made then, best first: the second, and if others have
+/// that, one millisecond after the other.
 pub(crate) fn times_from(time: Timestamp) -> impl Iterator<Item = String> {
     let next = |at: &Timestamp| at.checked_add(SignedDuration::from_millis(1)).ok();
     let odd = std::iter::successors(Some(time), next).filter(|at| at.subsec_millisecond() != 0);
@@ -175,13 +176,14 @@ pub(crate) fn times_from(time: Timestamp) -> impl Iterator<Item = String> {
     std::iter::once(second(time)).chain(odd)
 }
 
-/// A time of ours by which others can be put in order: of one second, those to the millisecond come later.
+/// Returns a time of ours by which others can be put in order: of one second, those to the
+/// millisecond come later.
 pub(crate) fn in_order(ts: &str) -> &str {
     ts.strip_suffix('Z').unwrap_or(ts)
 }
 
 impl<'s> Session<'s> {
-    /// The beads.
+    /// Returns the beads.
     pub fn beads(&self) -> Beads<'s> {
         Beads {
             disk: self.disk,
@@ -189,7 +191,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The agent's trajectory.
+    /// Returns the agent's trajectory.
     pub fn trajectory(&self) -> Trajectory<'s> {
         Trajectory {
             disk: self.disk,
@@ -198,7 +200,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The notes; `None` where there are none.
+    /// Reads the notes; `None` if there are none.
     pub fn notes(&self) -> Result<Option<Notes>, SessionError> {
         let path = self.zones.real(self.disk, &self.zones.notes())?;
         let Some(stat) = self.disk.stat(&path)? else {
@@ -236,7 +238,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// A bead's file.
+    /// Returns a bead's file.
     pub fn bead(&self, id: &BeadId) -> Result<Sheet, SessionError> {
         match self.beads().sheet(id) {
             Ok(Some(sheet)) => Ok(sheet),
@@ -251,12 +253,12 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Waits up to 5 s until no other session writes, and ends what a killed one began.
+    /// Waits up to 5 s until no other session writes, and finishes the step of a killed one.
     pub fn hold(&self) -> Result<LockedSession<'s>, SessionError> {
         self.hold_within(PATIENCE)
     }
 
-    /// Waits as long as that until no other session writes, and ends what a killed one began.
+    /// Waits up to `patience` until no other session writes, and finishes the step of a killed one.
     pub fn hold_within(&self, patience: Duration) -> Result<LockedSession<'s>, SessionError> {
         let own = self.zones.create_own(self.disk).map_err(unwritable)?;
         for name in OWN {
@@ -289,7 +291,7 @@ impl<'s> Session<'s> {
             held.aside.extend(held.set_late_aside(&late)?);
         }
         held.mended = held.mend()?;
-        // It is derived: where it cannot be written, hand-offs tell.
+        // The file is derived: if it cannot be written, hand-offs are used.
         drop(held.note_begun());
         if held.mended.is_some() {
             held.sweep_beads();

@@ -201,7 +201,7 @@ impl Sheet {
         self.text().lines().take(first.unwrap_or(0)).collect()
     }
 
-    /// Lines with the ends that this file's have.
+    /// Returns lines with the ends that this file's have.
     fn ended(&self, lines: &[&str]) -> String {
         let mut ended = String::new();
         for line in lines {

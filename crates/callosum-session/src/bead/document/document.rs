@@ -59,7 +59,7 @@ impl Sheet {
         })
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -69,7 +69,7 @@ impl Sheet {
         &self.members
     }
 
-    /// The file with a change made.
+    /// Returns the file with a change made.
     pub fn with(&self, step: &Step) -> Result<Self, SheetError> {
         let mut wanted = self.members.clone();
         let (key, candidates) = match step {
@@ -104,7 +104,7 @@ impl Sheet {
         }
     }
 
-    /// The file with every change made, in their order.
+    /// Returns the file with every change made, in their order.
     pub fn with_all(&self, steps: &[Step]) -> Result<Self, SheetError> {
         let mut sheet = self.clone();
         for step in steps {
@@ -258,7 +258,7 @@ impl Sheet {
         candidates
     }
 
-    /// The text with something new at its end, before the mark that ends a document.
+    /// Returns the text with something new at its end, before the mark that ends a document.
     fn added(&self, new: &str) -> Vec<String> {
         let lines = self.lines();
         let end = lines.iter().rposition(|line| line.trim_end() == "...");

@@ -44,7 +44,7 @@ pub(super) fn ends(lines: &[&str], at: usize, end: usize, indent: usize) -> Vec<
     ends
 }
 
-/// The comment at the end of a line whose value is short, with its mark.
+/// Returns the comment at the end of a line whose value is short, with its mark.
 pub(super) fn comment(line: &str) -> Option<&str> {
     let line = line.trim_end();
     let (mut in_single, mut in_double, mut before) = (false, false, ' ');
@@ -69,7 +69,7 @@ pub(super) fn joined(lines: &[&str], replaced: std::ops::Range<usize>, with: &st
     .concat()
 }
 
-/// The lines with something put before one of them, also where the one before has no end.
+/// Returns the lines with a text inserted before one of them, also if the line before has no end.
 pub(super) fn put_in(lines: &[&str], at: usize, new: &str, eol: &str) -> String {
     let before = lines[..at].concat();
     let gap = if before.is_empty() || before.ends_with('\n') {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::bead::BeadId;
 
-/// An item of a list as the seed writes it.
+/// Returns an item of a list as the seed writes it.
 pub(super) fn block_item(item: &Value, indent: &str, eol: &str) -> String {
     let mut text = String::new();
     match item {
@@ -64,7 +64,7 @@ pub(super) fn scalar(value: &Value) -> String {
     }
 }
 
-/// A value as JSON, which YAML reads, with all escaped that YAML does not take as it is.
+/// Returns a value as JSON, which YAML reads, with all escaped that YAML does not take as it is.
 pub(super) fn flow(value: &Value) -> String {
     let json = value.to_string();
     let mut text = String::with_capacity(json.len());

@@ -111,12 +111,12 @@ impl Grounding {
         }
     }
 
-    /// All claims.
+    /// Returns all claims.
     pub fn total(&self) -> usize {
         self.claims.len()
     }
 
-    /// Those that are grounded.
+    /// Returns those that are grounded.
     pub fn grounded(&self) -> usize {
         self.claims
             .iter()
@@ -124,7 +124,7 @@ impl Grounding {
             .count()
     }
 
-    /// Those of this kind.
+    /// Returns those of this kind.
     pub fn of_kind(&self, kind: ClaimKind) -> usize {
         self.claims
             .iter()
@@ -149,7 +149,7 @@ impl Grounding {
         threshold.is_reached(self.grounded(), self.total())
     }
 
-    /// The ratio with two decimals, cut.
+    /// Returns the ratio with two decimals, cut.
     pub fn ratio(&self) -> String {
         shown_ratio(self.grounded(), self.total())
     }
@@ -188,7 +188,7 @@ impl Grounding {
         text
     }
 
-    /// The record of a check (Seed LOA §5.3).
+    /// Returns the record of a check (Seed LOA §5.3).
     pub fn record(&self, ts: &str, agent: &str, threshold: &Threshold) -> Value {
         let hundredths = (self.grounded() * 100)
             .checked_div(self.total())

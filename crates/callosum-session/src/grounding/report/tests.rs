@@ -9,7 +9,7 @@ use crate::{
     zones::Zones,
 };
 
-/// A project with a file of distinct lines, and this trajectory.
+/// Returns a project with a file of distinct lines, and this trajectory.
 fn grounding(lines: &[String]) -> Grounding {
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::real();

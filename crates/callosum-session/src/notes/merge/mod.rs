@@ -34,8 +34,8 @@ pub(crate) struct MergeResult {
     pub(crate) notices: Vec<String>,
 }
 
-/// Both documents as one. Without a base everything was added by both, and nothing is taken out. `None` where what was made
-/// would not be read as it is meant.
+/// Merges both documents. Without a base, everything counts as added by both, and nothing is
+/// removed. `None` if the result would not read as intended.
 pub(crate) fn merged(
     base: Option<&[u8]>,
     ours: &[u8],
@@ -102,7 +102,8 @@ pub(crate) fn merged(
     if by_pieces.is_none() && !notices.is_empty() {
         by_pieces = of(ours, theirs);
     }
-    // What lines alone bring together may part what belongs together, and ask more than there is to ask.
+    // A merge by lines alone may separate lines that belong together, and may report more conflicts
+    // than needed.
     match (by_lines, by_pieces) {
         (Some(by_lines), Some(made)) => {
             let asks_less = made.conflicts.len() < by_lines.conflicts.len();
@@ -114,8 +115,8 @@ pub(crate) fn merged(
     }
 }
 
-/// The lines, those of a comment or a block of code as one, each with the blank ones behind it: what is added behind a blank line and
-/// before it is added in one place.
+/// Returns the lines, those of a comment or a code block as one, each with the blank ones after it:
+/// additions after a blank line and before it are at one place.
 fn paragraphs(bytes: &[u8]) -> Vec<&[u8]> {
     let mut all = Vec::new();
     let (mut start, mut end) = (0, 0);

@@ -83,7 +83,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The names and words of decisions, in an order that tells nothing.
+/// Returns the names and words of decisions, sorted.
 fn words(made: Vec<Decision>) -> Vec<String> {
     let made = made.into_iter();
     let mut words: Vec<String> = made
@@ -105,7 +105,7 @@ fn many(of: &[String], entry: &String) -> usize {
     of.iter().filter(|known| *known == entry).count()
 }
 
-/// The lines that say something, in an order that tells nothing.
+/// Returns the lines that are not blank, sorted.
 fn lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = text
         .lines()
@@ -117,8 +117,8 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 proptest! {
-    /// LOA-FMT-1, LOA-GRD-1: a side that changed nothing changes nothing of the other, also where both are taken apart; no entry is lost or
-    /// doubled, and merged again nothing comes or goes.
+    /// LOA-FMT-1, LOA-GRD-1: a side without changes does not affect the other, also if both are
+    /// split into elements; no entry is lost or doubled, and a second merge changes nothing.
     #[test]
     fn what_one_side_did_stays_done((base, ours, theirs) in (document(), document(), document())) {
         let pieces = |base: &str, ours: &str, theirs: &str| {
@@ -173,7 +173,7 @@ proptest! {
         }
     }
 
-    /// LOA-FMT-1: whichever merges the other, a person is asked or the same lines are made.
+    /// LOA-FMT-1: in either direction of the merge, a person is asked or the same lines are made.
     #[test]
     fn both_ways_round_say_the_same((base, ours, theirs) in (document(), document(), document())) {
         if [&base, &ours, &theirs].into_iter().any(|text| is_odd(text)) {

@@ -1,4 +1,4 @@
-//! [`Merge`]: the sections of both, and of each what both have of it.
+//! [`Merge`]: merges the sections of both, and the elements of each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ pub(super) struct Merge {
     lean: ConflictSide,
     pub(super) conflicts: Vec<String>,
     pub(super) notices: Vec<String>,
-    /// Whether both changed in two ways what cannot be shown as one thing.
+    /// Whether there is a conflict that cannot be shown as one element.
     pub(super) is_unread: bool,
 }
 
@@ -121,8 +121,8 @@ impl Merge {
         if kept.says(was) {
             return None;
         }
-        // Where both took it back, the words that one of them left stay, out of sight; one that was brought back is there, also where the other
-        // took out the comment.
+        // If both withdrew it, the words that one of them left stay, hidden. One that was restored
+        // is there, also if the other removed the comment.
         if kept.is_withdrawn() != was.is_withdrawn() {
             return Some(kept.clone());
         }
@@ -170,7 +170,7 @@ impl Merge {
         }
     }
 
-    /// The tokens of a section that both have.
+    /// Returns the tokens of a section that both have.
     fn tokens(&mut self, of: &Section, all: [&[Token]; 3]) -> Vec<Token> {
         let keys = all.map(|tokens| tokens.iter().map(|token| &token.key).collect::<Vec<_>>());
         let known = all.map(|tokens| {
@@ -346,7 +346,7 @@ impl Merge {
             return Some(there.clone());
         };
         let is_same = was.words() == there.words()
-            // When a row was last looked at is no reason to keep it.
+            // The time at which a row was last verified is no reason to keep it.
             || matches!(there.key, Key::Row(..)) && was.cells[0] == there.cells[0];
         if is_same {
             return None;
@@ -391,7 +391,7 @@ impl Merge {
         own
     }
 
-    /// A row that both changed: when it was last looked at counts by itself.
+    /// Merges a row that both changed: the time at which it was last verified is merged by itself.
     fn row(&mut self, place: &str, was: Option<&Token>, own: &Token, new: &Token) -> Token {
         let purpose = |token: &Token| token.cells[0].clone();
         let was = was.map(purpose);
@@ -421,7 +421,8 @@ impl Merge {
     }
 }
 
-/// Keeps the heading of the Decision Log where entries stand below it that one side added: one that took it out had none of them.
+/// Keeps the heading of the Decision Log if one side added entries below it: the side that removed
+/// the heading had none of them.
 fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Versions<'_>) {
     let is_log = |section: &Section| section.title.eq_ignore_ascii_case(LOG);
     if made.values().all(|section| section.entry.is_none()) || made.values().any(is_log) {
@@ -434,8 +435,8 @@ fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Ver
     }
 }
 
-/// Drops comments around entries that say what another one does: more of them than either side has, or where a comment around several has
-/// the entry as well, and no side has both.
+/// Drops comments around entries that repeat another one: if there are more of them than either
+/// side has, or if a comment around several has the entry as well and no side has both.
 fn drop_copies(made: &mut HashMap<usize, Section>, all: Versions<'_>) {
     let mut withdrawn: Vec<(String, Vec<u8>, usize)> = made
         .iter()

@@ -9,8 +9,9 @@ use crate::{
     notes::{Decision, document::Notes, sections::Key},
 };
 
-/// Whether each entry leans on what it leant on in one of the three, and on nothing of another; whether none is there more often than either side
-/// has it; and whether none is there, unless a person is asked, that one side took back and both come from.
+/// Whether each entry has only evidence that it has in one of the three versions, and none of
+/// another entry; whether no entry occurs more often than in either side; and whether, unless there
+/// is a conflict, no entry of the base that one side withdrew is there.
 pub(super) fn is_true(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
     let read = |bytes: &[u8]| Notes::read(bytes.to_vec()).decisions();
     let all = [base, ours, theirs].map(read);
@@ -67,13 +68,13 @@ pub(super) fn is_sound(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u
         (0, ours, theirs) => ours.max(theirs) > 0,
         (_, ours, theirs) => ours.min(theirs) > 0,
     };
-    // A decision that one side withdrew is in no log any more.
+    // A decision that one side withdrew is in no log.
     let is_left = |key: &Known| {
         let other = key.withdrawn();
         other.is_some_and(|other| is_wanted(&other) && of(&base, &other) == 0)
     };
     let mut keys = ours.keys().chain(theirs.keys());
-    // Of what both changed in two ways one is left out.
+    // One version of each conflict is left out.
     !made.conflicts.is_empty()
         || keys.all(|key| !key.is_entry() || !is_wanted(key) || is_left(key) || of(&there, key) > 0)
 }

@@ -5,11 +5,13 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Escapes what would move the cursor, rewrite what was shown, or turn the direction of writing.
+/// Escapes characters that would move the cursor, rewrite earlier output, or change the direction
+/// of writing.
 ///
 /// Line breaks and tabs stay. Other control characters, and the overrides and isolates of the
 /// direction (U+202A to U+202E, U+2066 to U+2069), become their escapes as Rust writes them:
-/// `\u{1b}`, `\r`. A text without any of them comes back as it is; twice is once.
+/// `\u{1b}`, `\r`. A text without any of them is returned as it is. Applying it twice is the same
+/// as once.
 pub fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

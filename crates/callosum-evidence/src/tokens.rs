@@ -68,9 +68,9 @@ pub fn estimate(text: &str) -> u64 {
     thousandths.div_ceil(1000)
 }
 
-/// Estimates how many tokens so many bytes of a kind of text are, without the text.
+/// Estimates the tokens of a text from its size and kind, without the text.
 ///
-/// By the averages of the files named above. A single file may well be 25 % off, JSON 50 %.
+/// Uses the averages of the files named above. A single file may well be 25 % off, JSON 50 %.
 pub fn estimate_bytes(kind: TextKind, bytes: u64) -> u64 {
     let hundredths_of_a_byte = match kind {
         TextKind::Code => 360,

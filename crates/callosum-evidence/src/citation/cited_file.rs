@@ -15,7 +15,7 @@ use super::{
     verify::{LARGEST_FILE, Why},
 };
 
-/// Bytes from the beginning of a file among which a NUL shows that it is no text.
+/// Bytes from the beginning of a file in which a NUL marks it as binary.
 const BINARY_WITHIN: usize = 8 * 1024;
 
 /// Content of a file that a citation names.
@@ -49,7 +49,7 @@ impl CitedFile {
         Ok(Self::of(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// A file with this text.
+    /// Returns a file with this text.
     pub fn of(text: String) -> Self {
         let words = Words::of(&text);
         let beginning = &text.as_bytes()[..text.len().min(BINARY_WITHIN)];
@@ -61,18 +61,18 @@ impl CitedFile {
         }
     }
 
-    /// Its text.
+    /// Returns its text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a NUL near the beginning shows that it is no text.
+    /// Whether a NUL near the beginning marks it as binary.
     pub fn is_binary(&self) -> bool {
         self.is_binary
     }
 
-    /// The lines `first` to `last`, counted from 1, as they stand there, the line ends between them
-    /// included; `None` where the file ends before.
+    /// Returns the lines `first` to `last`, counted from 1, exactly as in the file, the line ends
+    /// between them included; `None` if the file ends before.
     pub fn lines(&self, first: u32, last: u32) -> Option<&str> {
         let skipped = first.checked_sub(1)? as usize;
         let count = last.checked_sub(first)? as usize + 1;
@@ -93,8 +93,9 @@ impl CitedFile {
     }
 }
 
-/// The file that a cited path names, with every link on the way resolved and still under `root`. A path from
-/// the root of the file system names one as well, and one whose folders end as Windows writes them.
+/// Returns the file that a cited path names, with every link on the way resolved and still under
+/// `root`. A path from the root of the file system names one as well, and one whose folders end as
+/// Windows writes them.
 fn resolve(disk: &Disk, root: &Path, path: &str) -> Result<PathBuf, Why> {
     let found = resolve_as_written(disk, root, Path::new(path));
     if found == Err(Why::NoSuchFile) && path.contains('\\') {

@@ -35,7 +35,7 @@ const FILLED_BY_OTHERS: [&str; 14] = [
 /// Prefixes of citations of the standard library's sources, which no manifest names.
 const STANDARD_LIBRARY: [&str; 3] = ["library/std/", "library/core/", "library/alloc/"];
 
-/// Files in which a tree says what it is built upon.
+/// Files that list the dependencies of a tree.
 const MANIFESTS: [&str; 21] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -127,8 +127,8 @@ fn first(path: &str) -> &str {
     path.split('/').next().unwrap_or_default()
 }
 
-/// The package that a path begins with: `tokio-1.38.0/src/x.rs` is of `tokio`, `@a/b/c.js` of `@a/b`, and
-/// `github.com/a/b@v1.2.3/c.go` of `github.com/a/b`.
+/// Returns the package that a path begins with: `tokio-1.38.0/src/x.rs` is of `tokio`, `@a/b/c.js`
+/// of `@a/b`, and `github.com/a/b@v1.2.3/c.go` of `github.com/a/b`.
 fn package(path: &str) -> Option<String> {
     let many = match first(path) {
         name if name.starts_with('@') => 2,
@@ -191,7 +191,7 @@ fn names(manifests: &str, package: &str) -> bool {
         })
         .collect();
     let forms = [
-        // Cargo.lock, poetry.lock, uv.lock: what has no source is a member of the tree.
+        // Cargo.lock, poetry.lock, uv.lock: a package without a source is a member of the tree.
         format!(
             r#"name = "{name}"\r?\nversion = "[^"]*"\r?\n(?:source = (?:"|\{{ (?:registry|git|url) )|description)"#
         ),

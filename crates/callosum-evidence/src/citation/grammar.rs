@@ -20,7 +20,7 @@ pub struct Citation {
     pub path: String,
     /// The first line cited, counted from 1. What is written may also be 0, or too large.
     pub first_line: u32,
-    /// The last line cited; the first where only one was.
+    /// The last line cited; the first if only one was.
     pub last_line: u32,
     /// The words quoted, if any; the same for all places in one pair of brackets.
     pub quote: Option<String>,
@@ -87,8 +87,8 @@ pub fn find(text: &str) -> Vec<Citation> {
 
 /// Writes a citation so that [`find`] reads it back.
 ///
-/// `None` where the grammar has no way to say it: a quote with a line break or nothing but
-/// blanks, a path with a line break, a backtick or brackets that do not pair.
+/// `None` if the grammar cannot express it: a quote with a line break or nothing but blanks, a path
+/// with a line break, a backtick or brackets that do not pair.
 pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<String> {
     let lines = if first_line == last_line {
         first_line.to_string()
@@ -108,7 +108,7 @@ pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<
     reads_back.then_some(written)
 }
 
-/// A quote as a code span that reads back as the quote.
+/// Returns a quote as a code span that reads back as the quote.
 pub(super) fn spanned(quote: &str) -> String {
     let fence = "`".repeat(longest_run(quote) + 1);
     let pad = if quote.starts_with(['`', ' ']) || quote.ends_with(['`', ' ']) {
@@ -130,7 +130,7 @@ fn blanks(bytes: &[u8]) -> usize {
         .count()
 }
 
-/// Words before a citation, which it is to hold.
+/// Quote before a citation, which the cited place must contain.
 #[derive(Clone, Copy)]
 struct Quote<'t> {
     words: &'t str,
@@ -143,8 +143,8 @@ struct Quote<'t> {
 /// Words and marks that may join a quote to its place.
 const JOINTS: [&str; 6] = [":", "—", "–", "-", "at ", "in "];
 
-/// The length of what joins a quote to the place behind it, where it is more than blanks and no more than a
-/// joint and what opens an aside or emphasis.
+/// Returns the length of the text that joins a quote to the place after it, if it is more than
+/// blanks and no more than a joint and the opening of an aside or emphasis.
 pub(super) fn joint(text: &str) -> usize {
     let mut rest = text.trim_start_matches([' ', '\t']);
     for joint in JOINTS {
@@ -165,7 +165,7 @@ const BEHIND: [&str; 4] = [":", "—", "–", "-"];
 /// fence.
 pub(super) fn quote_behind(text: &str, end: usize) -> Option<(usize, &str)> {
     let rest = text.get(end..)?;
-    // What the place may have stood in.
+    // Closing marks of the text around the place.
     let rest = rest.trim_start_matches(['`', '*', '_', ')']);
     let rest = rest.trim_start_matches([' ', '\t']);
     let behind = BEHIND.iter().find_map(|joint| rest.strip_prefix(joint))?;

@@ -1,8 +1,9 @@
 //! [`mentions`]: places that a text names in passing, outside of the grammar.
 //!
-//! `src/x.rs:900`, `src/x.rs#L900`: behind a quote they are citations in other words. Without one nothing can
-//! confirm them; but a file or a line that is not there was invented, however it is written. Deliberately not here:
-//! names without a folder and a quote, which may be short for any file, and absolute paths.
+//! `src/x.rs:900`, `src/x.rs#L900`: after a quote they are citations in another form. Without one
+//! nothing can confirm them; but a file or a line that does not exist was invented, in any form.
+//! Deliberately not here: names without a folder and a quote, which may be short for any file, and
+//! absolute paths.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -24,7 +25,8 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("{path}{lines}")).ok()
 });
 
-/// Finds the places in a text that are none of `cited`, in their order, without those in fenced code.
+/// Finds the places in a text that are not in `cited`, in their order, without those in fenced
+/// code.
 ///
 /// Linear in the length of the text.
 pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
@@ -56,7 +58,8 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
             }
             let is_cited = cited.peek().is_some_and(|cited| cited.at.start < at.end);
             let before = left_of(&line[..whole.start()]).chars().next_back();
-            // What goes on to the left is a longer path, an address, or something else altogether.
+            // Text that continues to the left makes it a longer path, an address, or something else
+            // altogether.
             let goes_on =
                 before.is_some_and(|c| c.is_alphanumeric() || "/\\:.$}~%@*#-".contains(c));
             let path = &captures["path"];
@@ -95,8 +98,8 @@ fn left_of(before: &str) -> &str {
     }
 }
 
-/// The quote that a place at `place` of a line is joined to, and where it begins. The place itself may stand in a
-/// code span, an aside, emphasis or a link.
+/// Returns the quote that is joined to a place at `place` of a line, and its start. The place
+/// itself may be in a code span, an aside, emphasis or a link.
 fn quoted_before<'l>(
     line: &'l str,
     spans: &[(Range<usize>, &'l str)],

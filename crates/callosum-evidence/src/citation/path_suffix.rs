@@ -13,7 +13,7 @@ const MOST_FOLDERS: usize = 4096;
 /// Folders of dependencies and build output, where no cited path is searched for.
 const PASSED_OVER: [&str; 3] = [".git", "node_modules", "target"];
 
-/// The folders of a tree, listed where they are first asked for.
+/// The folders of a tree, listed on the first query.
 pub(super) struct PathSuffixes<'a> {
     disk: &'a Disk,
     root: &'a Path,
@@ -53,7 +53,7 @@ impl<'a> PathSuffixes<'a> {
         }
     }
 
-    /// The folders of the tree, the root first, as many as are looked through.
+    /// Returns the folders of the tree, the root first, as many as are looked through.
     ///
     /// The first call costs a listing of each.
     pub(super) fn folders(&mut self) -> &[PathBuf] {
@@ -62,7 +62,8 @@ impl<'a> PathSuffixes<'a> {
     }
 }
 
-/// A tree's folders, the root first, as many as are looked through. What cannot be listed has none.
+/// Returns a tree's folders, the root first, up to the limit. A folder that cannot be listed counts
+/// as empty.
 fn folders(disk: &Disk, root: &Path) -> Vec<PathBuf> {
     let mut found = vec![root.to_owned()];
     let mut next = 0;

@@ -25,7 +25,7 @@ const FEWEST: usize = 3;
 /// A file as a sequence of words, with the line of each.
 pub(super) struct Words {
     text: String,
-    /// For each line, where in `text` its first word begins, or would begin.
+    /// For each line, the start of its first word in `text`, or the position where it would start.
     line_starts: Vec<usize>,
     /// Number of quotes that were searched for.
     asked: AtomicUsize,
@@ -33,7 +33,7 @@ pub(super) struct Words {
     index: OnceLock<Index>,
 }
 
-/// The words of a text, each by what it hashes to, and where they begin; sorted.
+/// The words of a text, each with its hash and its start; sorted.
 type Index = Vec<(u64, u32)>;
 
 impl Words {
@@ -124,7 +124,7 @@ impl Words {
         standing.min_by_key(|(_, standing)| standing.len())
     }
 
-    /// Whether `text[at..end]` begins where a line begins and ends where one ends.
+    /// Whether `text[at..end]` consists of whole lines.
     fn fills_lines(&self, at: usize, end: usize) -> bool {
         let begins_line = |at: usize| self.line_starts.binary_search(&at).is_ok();
         begins_line(at) && (end == self.text.len() || begins_line(end + 1))
@@ -162,7 +162,7 @@ fn is_whole(text: &str, at: usize, end: usize) -> bool {
         && !joined(quoted.chars().next_back(), text[end..].chars().next())
 }
 
-/// The words of a text, and where each begins.
+/// Returns the words of a text, and the start of each.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let words = text.split(|c: char| !is_word(c));
     words
@@ -225,7 +225,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-GRD-1: that many quotes are looked for in a file changes nothing of where they stand.
+        /// LOA-GRD-1: the number of quotes that are searched for in a file does not change their
+        /// places.
         #[test]
         fn a_quote_is_found_at_the_same_places_for_any_number_of_quotes(
             file in "[ab_ \n(.\u{e9}]{0,120}", quote in "[ab_ (.\u{e9}]{0,6}",

@@ -90,7 +90,7 @@ impl Review {
         those.count() as u64
     }
 
-    /// Those that do not hold, in words, at most `most` of each kind.
+    /// Returns those that do not hold, in words, at most `most` of each kind.
     pub fn complaints(&self, most: usize) -> Vec<String> {
         let moved = self.moved.iter().take(most);
         let missing = self.missing.iter().take(most);
@@ -139,7 +139,7 @@ fn lend(
     }
 }
 
-/// Whether a place is no more than a path below somewhere: not `../x`, `.../x` or `@/x`.
+/// Whether a place is no more than a path below some folder: not `../x`, `.../x` or `@/x`.
 fn stays_below(mention: &Citation) -> bool {
     let first = mention.path.split('/').next().unwrap_or_default();
     first.starts_with(char::is_alphanumeric) || first.starts_with('_')
@@ -201,7 +201,7 @@ impl fmt::Display for Why {
 }
 
 impl Citation {
-    /// The place as a person names it, such as `src/main.rs:12` or `src/main.rs:12-15`.
+    /// Returns the place as a person names it, such as `src/main.rs:12` or `src/main.rs:12-15`.
     pub fn place(&self) -> String {
         if self.first_line == self.last_line {
             format!("{}:{}", self.path, self.first_line)

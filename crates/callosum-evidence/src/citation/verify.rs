@@ -25,7 +25,7 @@ pub enum CitationStatus {
     /// The quote is in the file, but elsewhere, or more than [`MOST_LINES`] are cited; this is the
     /// occurrence nearest to the start of the cited lines.
     Moved {
-        /// The line where it begins.
+        /// Line where it begins.
         line: u32,
     },
     /// Nothing confirms the citation.
@@ -40,7 +40,7 @@ pub enum Why {
     NoQuote,
     /// There is no such file under the root.
     NoSuchFile,
-    /// The path leaves the root, by itself or through a link.
+    /// The path leaves the root, directly or through a link.
     OutsideRoot,
     /// It is a folder, a pipe or a device, or larger than [`LARGEST_FILE`].
     NotReadable,
@@ -48,7 +48,7 @@ pub enum Why {
     NoSuchLine,
     /// The quote is nowhere in the file.
     NotThere,
-    /// It is of something that the tree is built upon and does not hold, such as a package that is fetched.
+    /// It is in a dependency that the tree does not contain, such as a fetched package.
     OfADependency,
 }
 

@@ -1,4 +1,4 @@
-//! Secrets that only the name they are given to gives away: `password = "…"`.
+//! Secrets that only the name they are assigned to identifies: `password = "…"`.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -50,7 +50,7 @@ static NAMES: KeywordFilter = KeywordFilter::new(|| {
     ]
 });
 
-/// Whether a text holds what a name that tells has in it.
+/// Whether a text contains one of the words in names of secrets.
 pub(super) fn may_name_one(text: &str) -> bool {
     NAMES.stand_in(text)
 }
@@ -65,10 +65,11 @@ const PASSWORDS: [&str; 6] = [
     "kennwort",
 ];
 
-/// A password of words is at least so long, in bytes.
+/// Shortest password made of words, in bytes.
 const SHORTEST_OF_WORDS: usize = 12;
 
-/// A value without quotes that only its entropy tells is at least so long, in bytes: shorter ones are names as often.
+/// Shortest value without quotes that only its entropy identifies, in bytes: shorter ones are names
+/// just as often.
 const SHORTEST_BARE: usize = 16;
 
 /// Least entropy of a value in quotes, in bits a character: a word has less, a password more.
@@ -115,7 +116,8 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
         let value = captures.get(1).or_else(|| captures.get(2));
         let value = value.map_or(whole.end, |value| value.start());
         let secret = secret_in(captures);
-        // What is no secret may itself be the name of one: `awssecret : aws_secret_access_key = …`.
+        // A value that is no secret may itself be the name of one:
+        // `awssecret : aws_secret_access_key = …`.
         at = if secret.is_some() { whole.end } else { value };
         found.extend(secret);
     }

@@ -53,7 +53,7 @@ const BESIDE_NONE: u32 = 1;
 /// Marks that passwords have, and that part no words of a name.
 const PARTS_NONE: &[u8] = b"!#%*+^&~";
 
-/// Fewer pairs tell nothing.
+/// Fewest pairs that allow a decision.
 const FEWEST: u32 = 6;
 
 /// Whether the letters and digits of a value are next to each other as in no word.

@@ -1,4 +1,4 @@
-//! Values of cookies: what names a session lets its holder act for someone.
+//! Values of cookies: the id of a session lets its holder act for someone.
 
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ fn is_attribute(pair: &str) -> bool {
     matches!(name.as_str(), "" | "secure" | "httponly" | "partitioned")
 }
 
-/// Returns where the value of a pair is that begins at `start`, if it is a login.
+/// Returns the range of the value of a pair that begins at `start`, if it is a login.
 fn session(pair: &str, start: usize) -> Option<Range<usize>> {
     let (name, value) = pair.split_once('=')?;
     let at = start + name.len() + 1;

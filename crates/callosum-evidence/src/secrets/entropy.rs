@@ -78,7 +78,7 @@ const OF_NAMES: [&str; 67] = [
     "class",
 ];
 
-/// Words that stand where a password would, and say something of it.
+/// Words in the place of a password that describe it.
 const STATUS_WORDS: [&str; 21] = [
     "required",
     "optional",
@@ -161,14 +161,15 @@ pub(super) fn is_of_words(value: &str) -> bool {
     }
 }
 
-/// Whether a word is a password where nothing else can stand: behind the variable or the option for one.
+/// Whether a word is a password in a place where nothing else can be: after the variable or the
+/// option for one.
 pub(super) fn is_a_word(value: &str) -> bool {
     const SHORTEST: usize = 8;
     let [_, small, others] = counted(value);
     others == 0 && small > 0 && value.len() >= SHORTEST && may_be_words(value)
 }
 
-/// The same of a word with a capital, since an option in small letters may be joined to another word.
+/// The same for a word with a capital, since an option in lowercase may be joined to another word.
 pub(super) fn is_a_name(value: &str) -> bool {
     is_a_word(value) && value.bytes().any(|byte| byte.is_ascii_uppercase())
 }

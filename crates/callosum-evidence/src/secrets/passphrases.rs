@@ -19,7 +19,7 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A tag whose name tells, and the text up to the next one.
+/// A tag with the name of a secret, and the text up to the next one.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:<[a-z0-9_.:-]{0,32}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key)",

@@ -4,11 +4,11 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-/// Up to so many bytes each word is looked for by itself: to compile an expression of them all takes a millisecond, a name
-/// or a command a hundredth of that.
+/// Up to this many bytes, each word is searched for by itself: to compile an expression of them all
+/// takes a millisecond, a name or a command a hundredth of that.
 const SHORT: usize = 1024;
 
-/// Words in lower case; letters beyond ASCII stand as they are.
+/// Words in lowercase; letters beyond ASCII stay as they are.
 pub(super) struct KeywordFilter {
     words: LazyLock<Vec<&'static str>>,
     /// All of them, once a text was not short.

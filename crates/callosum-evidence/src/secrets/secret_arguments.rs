@@ -1,9 +1,9 @@
-//! Secrets that a command hands on: to a store of secrets, to a program that reads one from its
+//! Secrets that a command passes on: to a secret store, to a program that reads one from its
 //! standard input, or into a file of secrets.
 //!
-//! What is handed on has no telling name of its own. So each command of a line is held against those
-//! that take a secret ([`KEEPERS`]), and what is echoed, given as a here-document or redirected is
-//! looked at for where it goes.
+//! Such a value has no name of its own that identifies it. So each command of a line is compared
+//! with those that take a secret ([`KEEPERS`]), and the destination of text that is echoed, given
+//! as a here-document or redirected is checked.
 
 use std::ops::Range;
 
@@ -107,9 +107,9 @@ type Word<'t> = (Range<usize>, &'t str);
 /// A command of a line.
 struct Command<'t> {
     words: Vec<Word<'t>>,
-    /// All of it, with what it is redirected to.
+    /// The whole command, with its redirections.
     at: Range<usize>,
-    /// Whether it reads what the one before prints.
+    /// Whether it reads the output of the previous command.
     is_fed: bool,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn find(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     }
 }
 
-/// The commands of a text, wherever it may have some.
+/// Returns the commands of a text, wherever it may have some.
 fn commands(text: &str) -> Vec<Command<'_>> {
     let mut all: Vec<Command<'_>> = Vec::new();
     let mut masked = 0;
@@ -171,7 +171,8 @@ fn commands(text: &str) -> Vec<Command<'_>> {
 }
 
 impl Command<'_> {
-    /// The place of its words at which a keeper is known; `None` where it is another command.
+    /// Returns the index of the words at which a keeper is recognized; `None` if it is another
+    /// command.
     fn known(&self, names: &[&str]) -> Option<usize> {
         let mut at = 0;
         for any in names {
@@ -260,7 +261,7 @@ impl Command<'_> {
             {
                 return true;
             }
-            // Options may stand between.
+            // Options may be between them.
             if !is_option || before.is_empty() || word.starts_with("-pass") {
                 before = word.rsplit('/').next().unwrap_or(word);
             }
@@ -268,7 +269,7 @@ impl Command<'_> {
         false
     }
 
-    /// Whether what it prints, or is given, goes into a file of secrets.
+    /// Whether its output, or its input, goes into a file of secrets.
     fn writes_secrets(&self, text: &str) -> bool {
         let is_tee = self.words.iter().any(|(_, word)| *word == "tee");
         self.words.iter().any(|(at, word)| {
@@ -342,7 +343,8 @@ fn is_of_secrets(path: &str) -> bool {
             || is_telling)
 }
 
-/// The secret in a line of a file, or in a word of it: what a name is given, else all of it.
+/// Returns the secret in a line of a file, or in a word of it: the value of a name, or else all of
+/// it.
 fn of_line(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     let line = &text[at.clone()];
     if line.contains(MASKED) {
@@ -364,7 +366,7 @@ fn of_line(text: &str, at: Range<usize>) -> Option<Range<usize>> {
         .then_some(start..at.end)
 }
 
-/// The value of `NAME=VALUE`, also behind an option that takes such a pair.
+/// Returns the value of `NAME=VALUE`, also after an option that takes such a pair.
 fn value_of_pair(text: &str, (at, word): &Word<'_>) -> Option<Range<usize>> {
     let behind_option = match word.strip_prefix("--") {
         Some(option) => option.find('=').map_or(word.len(), |mark| 2 + mark + 1),

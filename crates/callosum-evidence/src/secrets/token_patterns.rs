@@ -1,4 +1,4 @@
-//! Secrets that their own form gives away.
+//! Secrets that their own form identifies.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -165,8 +165,9 @@ const FORMS: [(Kind, &str, &str); 59] = [
             r"([^\s'\x22`]{3,128})"
         ),
     ),
-    // Of words behind `net user` in a sentence, few are so long and have a digit. Most texts that hold its part have no
-    // such command, so it is of ASCII alone, which costs little to compile.
+    // Few words after `net user` in a sentence are so long and have a digit. Most texts that hold
+    // its keyword have no such command, so the expression is ASCII only, which costs little to
+    // compile.
     (
         Kind::Argument,
         "net",
@@ -180,7 +181,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
             r"['\x22]?\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9._~+/=-]{8,512})"
         ),
     ),
-    // All that a header of cookies has, where one of them is as long as what names a session.
+    // The whole value of a cookie header, if one of its cookies is as long as a session id.
     (
         Kind::Assigned,
         "cookie",
@@ -246,7 +247,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "eyj",
         r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     ),
-    // A header without a body, as in code that looks for keys, is no key: see `is_real`.
+    // A header without a body, as in code that looks for keys, is not a key: see `is_real`.
     (
         Kind::PrivateKey,
         "-----begin",
@@ -331,8 +332,8 @@ const FORMS: [(Kind, &str, &str); 59] = [
     ),
 ];
 
-/// The parts of all forms. Most texts hold none of them, and what each form compiles to is megabytes in all: it is made
-/// where a text holds its part.
+/// The keywords of all forms. Most texts hold none of them, and the compiled forms take megabytes
+/// in all: a form is compiled when a text holds its keyword.
 static PARTS: KeywordFilter = KeywordFilter::new(|| {
     let of_each = FORMS.iter().map(|(_, parts, _)| parts);
     of_each.flat_map(|parts| parts.split(' ')).collect()

@@ -15,9 +15,10 @@ use super::{
     placeholder::is_placeholder,
 };
 
-/// A name of a password, a mark, and a word behind it, up to a blank or the end of the line.
+/// A name of a password, a mark, and a word after it, up to a blank or the end of the line.
 ///
-/// Group 1 is the name as far as it tells, group 2 the mark with its blanks, group 3 the value.
+/// Group 1 is the identifying part of the name, group 2 the mark with its blanks, group 3 the
+/// value.
 static SETTING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?m-u)((?i:password|passwd|passphrase|pwd|passwort|kennwort|wachtwoord|contrase(?:n|(?u:ñ))a|senha|mot de passe",
@@ -49,7 +50,7 @@ static TOKEN_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// An option of that name within any text, and the word behind it: `deploy --token …`.
+/// An option of that name within any text, and the word after it: `deploy --token …`.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u:--(?:[a-z]{1,20}-){0,4}(?:token|password|passwd|secret|api-?key|access-?key|credentials?)(?:[ \t]{1,4}|=)",
@@ -82,7 +83,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
         let is_of_environment = mark.as_str() == "="
             && name.as_str().chars().all(is_variable)
             && !prefix.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
-        // `pass:` without a blank says where a program takes its password from.
+        // `pass:` without a blank gives the source of a program's password.
         let is_source = name.as_str() == "pass" && mark.as_str() == ":";
         let is_known = may_be_one(word) && (is_of_environment || !reads_like_code(word));
         let is_secret = !is_source
@@ -145,8 +146,8 @@ fn may_be_one(value: &str) -> bool {
         && !is_placeholder(value)
 }
 
-/// Whether a value reads like what a program has in its place. A star or a percent sign before it, where that makes
-/// neither an alias nor a template of it, tells nothing.
+/// Whether a value reads like a program's expression in its place. A star or a percent sign before
+/// it proves nothing, unless it makes an alias or a template of it.
 fn reads_like_code(value: &str) -> bool {
     let value = value.strip_prefix(['*', '%']).unwrap_or(value);
     let lower = value.to_ascii_lowercase();
@@ -168,7 +169,7 @@ fn reads_like_code(value: &str) -> bool {
     if value.contains('.') && value.split('.').all(is_part) {
         return true;
     }
-    // Such a mark parts no names, and an address of mail has a point behind it.
+    // Such a mark separates no names, and an email address has a dot after it.
     let has_mark = value.contains(['!', '#'])
         || has_number_of_letter(value)
         || value

@@ -1,4 +1,4 @@
-//! Secrets on the way to a server: in addresses, and behind the names of headers.
+//! Secrets on the way to a server: in addresses, and after the names of headers.
 
 use std::ops::Range;
 
@@ -22,7 +22,8 @@ const HEADERS: [&str; 9] = [
     "cookie",
 ];
 
-/// Addresses with what names a user in them: where that begins, and all of it up to the last `@` before the server.
+/// Finds addresses with user information: its start, and all of it up to the last `@` before the
+/// server.
 fn users(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices("://").filter_map(|(at, mark)| {
         let start = at + mark.len();
@@ -31,7 +32,7 @@ fn users(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let is_end = |c: char| c == '/' || is_end_of_word(c);
         let authority = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         let authority = match authority.find(':') {
-            // A slash in a password ends nothing, and one behind a port does.
+            // A slash in a password ends nothing, and one after a port does.
             Some(colon) if !authority.contains('@') => {
                 let port = &authority[colon + 1..];
                 let all = &rest[..rest.find(is_end_of_word).unwrap_or(rest.len())];
@@ -63,7 +64,7 @@ pub(super) fn passwords(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
             }
             continue;
         };
-        // What goes on behind several servers or a path is another part of the address.
+        // Text after several servers or a path is another part of the address.
         let head = password.split('/').next().unwrap_or_default();
         let digits = head.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_elsewhere =

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Few false alarms: what programs and templates have where settings have a password.
+/// Few false alarms: values of programs and templates in the place of a password.
 #[test]
 fn types_variables_and_templates_are_not_passwords() {
     for text in [
@@ -74,7 +74,7 @@ fn types_variables_and_templates_are_not_passwords() {
     }
 }
 
-/// Few false alarms: what a digest of a repository is full of stays as it is.
+/// Few false alarms: typical content of a repository's digest stays as it is.
 #[test]
 fn hashes_ids_and_code_are_not_secrets() {
     for text in [

@@ -66,7 +66,8 @@ proptest! {
         prop_assert_eq!(&masked, &format!("{before}{name}{mark}[secret: assigned value]\nnext: line\n"));
     }
 
-    /// LOA-SEC-1: letters that chance has put together go wherever a name tells of a secret, with or without a digit.
+    /// LOA-SEC-1: random letters are masked if a name marks them as a secret, with or without a
+    /// digit.
     #[test]
     fn letters_without_words_are_masked_beside_a_telling_name(
         name in "(API_TOKEN=|DB_PASSWORD=|SECRET_KEY=|secret=|password=|password: |token: \"|passwd=')",

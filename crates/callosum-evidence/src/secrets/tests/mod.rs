@@ -145,7 +145,7 @@ fn what_an_address_shares_is_masked() {
     }
 }
 
-/// LOA-SEC-1: passwords as people tell them, and in commands that they tell.
+/// LOA-SEC-1: passwords in sentences, and in commands within sentences.
 #[test]
 fn passwords_in_prose_are_masked() {
     let short = key(&["Tr0ub4", "dor97zz"]);
@@ -209,7 +209,8 @@ fn tokens_in_prose_are_masked() {
     );
 }
 
-/// LOA-SEC-1: what speaks of a key's first line is no key, and nothing behind a key is taken with it.
+/// LOA-SEC-1: a text about a key's first line is not a key, and nothing after a key is masked with
+/// it.
 #[test]
 fn words_around_a_private_key_stay() {
     let begin = key(&["-----BEGIN ", "PRIVATE KEY-----"]);
@@ -391,7 +392,7 @@ fn passwords_without_quotes_are_masked() {
             &format!("{before}[secret: password in address]{after}"),
         );
     }
-    // What was masked stays as it is.
+    // An earlier mask stays as it is.
     for text in [
         format!("Server=x;Password={short};Uid=sa"),
         format!("jdbc:mysql://h/db?user=root&password={short}"),

@@ -108,7 +108,7 @@ fn passwords_of_further_settings_are_masked() {
     }
 }
 
-/// LOA-SEC-1: a password in quotes may have blanks in it; a sentence about one is none.
+/// LOA-SEC-1: a password in quotes may have blanks in it; a sentence about one is not masked.
 #[test]
 fn passwords_of_several_words_are_masked() {
     for secret in [
@@ -172,7 +172,7 @@ fn what_options_and_addresses_hand_over_is_masked_in_prose() {
     }
 }
 
-/// LOA-SEC-1: a password of letters alone is masked where they make no word.
+/// LOA-SEC-1: a password of letters alone is masked if they make no word.
 #[test]
 fn passwords_of_letters_alone_are_masked() {
     for (text, shown) in [

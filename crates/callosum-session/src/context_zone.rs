@@ -1,4 +1,5 @@
-//! [`Session::zone_reached`]: the zone in which each client's context was when it was last looked at.
+//! [`Session::zone_reached`]: the zone in which each client's context was when it was last looked
+//! at.
 //!
 //! A client's hook asks it after every call of a tool, so that a checkpoint is written once as a context
 //! comes into a fuller zone, and not at each call from there on. It is derived: without it, the last

@@ -1,4 +1,5 @@
-//! [`Session::recorded`]: the decisions that trajectories and beads know of, for notes that have lost some.
+//! [`Session::recorded`]: the decisions that trajectories and beads know of, for notes that have
+//! lost some.
 //!
 //! Notes are lost, torn, or replaced by older ones; the records of every agent and the beads still
 //! have the decisions. A decision counts as lost if no heading of the notes has its time. One that

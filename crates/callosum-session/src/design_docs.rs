@@ -1,5 +1,5 @@
-//! [`Session::designs`]: the documents next to the notes, which record intentions, and their differences from the code and
-//! the beads.
+//! [`Session::designs`]: the documents next to the notes, which record intentions, and their
+//! differences from the code and the beads.
 //!
 //! They are believed last (Seed LOA §2.2): the design documents first, `legacy/` after them. Only
 //! what can be looked up is compared: citations in a document, and the beads that it names.

@@ -1,4 +1,5 @@
-//! [`Fingerprints`]: the content of each cited file when its citations last held, to find the file again after a move.
+//! [`Fingerprints`]: the content of each cited file when its citations last held, to find the file
+//! again after a move.
 //!
 //! Git knows only files that were added to it. For a file that was never committed, or a project
 //! without git, nothing else identifies a moved file. The file is derived: without it, only git is

@@ -20,8 +20,8 @@ const MOST_ALIKE: usize = 50;
 /// Score from which on a passage counts as found (Seed LOA §4.2).
 pub const THRESHOLD: f64 = 0.4;
 
-/// Mark that people and agents write next to a feature that is documented as missing (Seed LOA
-/// §4.2).
+/// Mark that people and agents write next to a feature that is documented as missing
+/// (Seed LOA §4.2).
 pub(crate) const MARK: &str = "[UNVERIFIED GHOST]";
 
 /// The phase of a feature that was looked for and is there after all.

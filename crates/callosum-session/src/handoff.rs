@@ -1,4 +1,5 @@
-//! [`LockedSession::hand_off`]: the end of a session, written to bead, trajectory and notes in one step.
+//! [`LockedSession::hand_off`]: the end of a session, written to bead, trajectory and notes in one
+//! step.
 
 use std::{collections::HashSet, fmt::Write as _};
 

@@ -1,5 +1,5 @@
-//! [`LockedSession::synthesize`]: records the events since the last checkpoint while the context still exists (Seed LOA
-//! §4.3).
+//! [`LockedSession::synthesize`]: records the events since the last checkpoint while the context
+//! still exists (Seed LOA §4.3).
 //!
 //! Decisions made through us are in all ledgers already. This module adds what the agent only
 //! claimed in its trajectory and what its client saw it do. The same position is written once,

@@ -1,5 +1,5 @@
-//! [`LockedSession::rebuild_beads`]: restores beads that were lost before they were ever committed, as far as trajectories
-//! have their records.
+//! [`LockedSession::rebuild_beads`]: restores beads that were lost before they were ever committed,
+//! as far as trajectories have their records.
 //!
 //! Decisions, test scenarios and hand-offs come back as recorded, the title if the notes have it.
 //! Fields without a record are not invented: they are left out, and named.

@@ -1,5 +1,5 @@
-//! [`read`]: parses YAML, or returns the problem and its line in words of our own; and [`read_as_written`], which never turns a
-//! person's words into a number or a boolean.
+//! [`read`]: parses YAML, or returns the problem and its line in words of our own; and
+//! [`read_as_written`], which never turns a person's words into a number or a boolean.
 //!
 //! The parser's own messages are about its options and its scanner, for developers who use it.
 

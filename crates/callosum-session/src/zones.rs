@@ -1,4 +1,5 @@
-//! [`Zones`]: the locations of a session's files. None is reached through a link that leaves the project.
+//! [`Zones`]: the locations of a session's files. None is reached through a link that leaves the
+//! project.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! [`EvidenceStatus`]: the status of a cited place against a file. Pure: the caller has read the file.
+//! [`EvidenceStatus`]: the status of a cited place against a file. Pure: the caller has read the
+//! file.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! [`Marked`]: the decisions that a person has marked in `NOTES.md`, by hand, as an assumption or as the user's word (Seed
-//! LOA §4.2).
+//! [`Marked`]: the decisions that a person has marked in `NOTES.md`, by hand, as an assumption or
+//! as the user's word (Seed LOA §4.2).
 //!
 //! A record of a trajectory is never changed, so later statements about a decision are in the notes
 //! alone. They take precedence over the trajectory; a quote that holds takes precedence over both.

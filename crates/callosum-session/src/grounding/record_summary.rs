@@ -1,5 +1,5 @@
-//! [`Brief`]: the parts of a record that counting claims needs, so that a hundred thousand records need not be parsed
-//! fully.
+//! [`Brief`]: the parts of a record that counting claims needs, so that a hundred thousand records
+//! need not be parsed fully.
 
 use std::borrow::Cow;
 

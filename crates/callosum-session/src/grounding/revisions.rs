@@ -1,4 +1,5 @@
-//! [`Revised`]: current wording, in beads and `NOTES.md`, of decisions that a trajectory has recorded.
+//! [`Revised`]: current wording, in beads and `NOTES.md`, of decisions that a trajectory has
+//! recorded.
 //!
 //! A record is never changed, and bead and notes take precedence over it. If a person has reworded
 //! an entry of the notes, or changed its evidence, the notes count, unless a bead has the decision;

@@ -1,4 +1,5 @@
-//! [`Tally`]: the number of claims since the last hand-off, the number of unsupported ones, and the first of those.
+//! [`Tally`]: the number of claims since the last hand-off, the number of unsupported ones, and the
+//! first of those.
 
 use super::{
     claim::{Claim, merged},

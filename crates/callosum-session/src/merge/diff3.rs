@@ -1,4 +1,5 @@
-//! [`parts`]: three sequences as stretches that both sides left, that one changed, and that both did.
+//! [`parts`]: three sequences as stretches that both sides left, that one changed, and that both
+//! did.
 
 use std::{collections::HashMap, hash::Hash, ops::Range};
 

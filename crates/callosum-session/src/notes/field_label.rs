@@ -1,5 +1,5 @@
-//! [`Label`]: the words in bold that a line begins with, as in `**Decision**: …`, however a person or a formatter
-//! spells them.
+//! [`Label`]: the words in bold that a line begins with, as in `**Decision**: …`, however a person
+//! or a formatter spells them.
 
 /// Text before the colon of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! [`Section`]: a document split into the elements that a merge compares: its sections, with an entry of a Decision Log as one,
-//! and in each its lines, rows, questions and fields. A comment around an entry is a section as
-//! well: it is a later state of that entry.
+//! [`Section`]: a document split into the elements that a merge compares: its sections, with an
+//! entry of a Decision Log as one, and in each its lines, rows, questions and fields. A comment
+//! around an entry is a section as well: it is a later state of that entry.
 
 use std::{collections::HashMap, ops::Range};
 

@@ -1,4 +1,5 @@
-//! [`FileRead`]: the parts of one trajectory file that claims and checkpoints need, read line by line.
+//! [`FileRead`]: the parts of one trajectory file that claims and checkpoints need, read line by
+//! line.
 //!
 //! A hundred megabytes of an agent's thoughts and calls cost only the memory of its claims.
 

@@ -1,4 +1,5 @@
-//! [`Lines`]: a trajectory line by line, so that reading a long one costs the memory of its longest record.
+//! [`Lines`]: a trajectory line by line, so that reading a long one costs the memory of its longest
+//! record.
 
 use std::{
     collections::VecDeque,

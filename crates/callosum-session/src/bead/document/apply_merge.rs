@@ -1,4 +1,5 @@
-//! [`Sheet::brought_to`]: writes the merged content of two sides into a bead's file, with their own lines as far as possible.
+//! [`Sheet::brought_to`]: writes the merged content of two sides into a bead's file, with their own
+//! lines as far as possible.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

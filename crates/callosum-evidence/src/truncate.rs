@@ -1,4 +1,5 @@
-//! [`digest`]: cuts a text to a number of tokens, at the ends of statements, and describes the omitted part.
+//! [`digest`]: cuts a text to a number of tokens, at the ends of statements, and describes the
+//! omitted part.
 //!
 //! Nothing is reworded: a digest has whole statements of the text, in the text's order. They are
 //! chosen by reliability: the first statement, then those that cite a place, then the others. Of

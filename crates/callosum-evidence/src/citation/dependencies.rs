@@ -1,4 +1,5 @@
-//! [`Dependencies`]: whether a path leads into a dependency of the tree, which the tree does not contain.
+//! [`Dependencies`]: whether a path leads into a dependency of the tree, which the tree does not
+//! contain.
 //!
 //! `tokio/src/runtime/mod.rs:10` may be true of tokio; the tree has no tokio to look it up in.
 //! Deliberately not here: looking for such sources elsewhere on the machine, where they have the

@@ -1,4 +1,5 @@
-//! [`leading`]: a citation whose place comes first, `` - src/a.rs:12 `quote` `` at the start of a line.
+//! [`leading`]: a citation whose place comes first, `` - src/a.rs:12 `quote` `` at the start of a
+//! line.
 //!
 //! Digests are written this way: the reader scans the places, and editors open them. Only a list
 //! mark may come before the place, and only blanks may be between the place and its quote.

@@ -1,4 +1,5 @@
-//! [`KeywordFilter`]: whether one of a few words occurs in a text, which shows whether it needs a closer look.
+//! [`KeywordFilter`]: whether one of a few words occurs in a text, which shows whether it needs a
+//! closer look.
 
 use std::sync::{LazyLock, OnceLock};
 

@@ -1,15 +1,17 @@
-//! What a terminal would obey in a text, made visible instead.
+//! Makes the control sequences in a text visible, so that a terminal does not obey them.
 //!
-//! For whatever comes from elsewhere and is shown: words of executors, names of
-//! files, quotes. Deliberately not here: taking colours out, which would hide that there were any.
+//! For all text that comes from elsewhere and is shown: words of executors, names of files, quotes.
+//! Deliberately not here: removing colors, which would hide that there were any.
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Escapes what would move the cursor, rewrite what was shown, or turn the direction of writing.
+/// Escapes characters that would move the cursor, rewrite earlier output, or change the direction
+/// of writing.
 ///
 /// Line breaks and tabs stay. Other control characters, and the overrides and isolates of the
 /// direction (U+202A to U+202E, U+2066 to U+2069), become their escapes as Rust writes them:
-/// `\u{1b}`, `\r`. A text without any of them comes back as it is; twice is once.
+/// `\u{1b}`, `\r`. A text without any of them is returned as it is. Applying it twice is the same
+/// as once.
 pub fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -27,11 +29,11 @@ pub fn on_one_line(text: &str) -> String {
     harmless(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// The same, with what nobody sees made visible as well: marks of direction, joiners, tags, blanks
-/// without width. For what a model reads, which may obey what a person does not see.
+/// The same, with invisible characters made visible as well: marks of direction, joiners, tags,
+/// blanks without width. For text that a model reads, which may obey what a person does not see.
 ///
-/// Joiners and selectors of a form stay where they belong to a sign that is seen: between letters
-/// that are not ASCII, and after an emoji. Twice is once.
+/// Joiners and selectors of a form stay where they belong to a visible sign: between letters that
+/// are not ASCII, and after an emoji. Applying it twice is the same as once.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = ' ';
@@ -55,9 +57,11 @@ pub fn untagged(text: &str) -> String {
     crate::quote::neutral(text)
 }
 
-/// The same for a text in JSON, as JSON writes it: `\u009b`. Whoever reads it as JSON reads what it was.
+/// The same for a text in JSON, as JSON escapes it: `\u009b`. A JSON parser reads the original
+/// text.
 ///
-/// What JSON escapes itself stays as it is, and so do the breaks between its values. Twice is once.
+/// JSON's own escapes stay as they are, and so do the breaks between its values. Applying it twice
+/// is the same as once.
 pub fn in_json(json: &str) -> Cow<'_, str> {
     // Nearly all texts have none, and are not looked at by their characters.
     let may_be = |byte: u8| matches!(byte, 0x7f | 0xc2 | 0xe2);
@@ -79,8 +83,8 @@ pub fn in_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character takes no room of its own on a screen: nobody sees it, and whoever reads the
-/// text by its characters does.
+/// Whether a character takes no room of its own on a screen: a person does not see it, but a
+/// program that reads the text by characters does.
 pub fn is_unseen(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
@@ -120,7 +124,8 @@ mod tests {
         }
     }
 
-    /// CALC-SEC-1: JSON in which a terminal finds nothing to obey is the same to whoever reads it as JSON.
+    /// CALC-SEC-1: JSON without control sequences for a terminal has the same content for a JSON
+    /// parser.
     #[test]
     fn json_has_nothing_that_a_terminal_would_obey_and_says_the_same() {
         for (json, shown) in [
@@ -155,9 +160,9 @@ mod tests {
         assert_eq!(harmless(text), text);
     }
 
-    /// LOA-SEC-1: what nobody sees is shown, and no script or emoji is taken apart.
+    /// LOA-SEC-1: invisible characters are shown, and no script or emoji is taken apart.
     #[test]
-    fn what_nobody_sees_is_made_visible() {
+    fn invisible_characters_are_made_visible() {
         for (text, shown) in [
             ("a\u{202e}b", "a\\u{202e}b"),
             ("a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}"),

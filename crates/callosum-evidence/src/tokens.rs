@@ -1,26 +1,27 @@
-//! How much of a context window a text takes, estimated.
+//! Estimates the number of tokens of a text, which is its share of a context window.
 //!
 //! No tokenizer runs: loading one takes 300 ms, and each model has its own. [`estimate`] counts
-//! what tokenizers cut along (words, digits, marks, line breaks) and weighs the counts. The
-//! weights were fitted on 704 files against the o200k_base tokenizer, and tried on 704 others of
-//! the same kinds (Rust, Python, JavaScript, Perl, C, Markdown, plain text, JSON, TOML, YAML, of
-//! 0.5 to 200 KB): half of those estimates are within 4 % of the count, nine in ten within 10 %.
-//! Plain division by bytes gets 10 and 25 %. Worst are long runs of one letter and minified code,
-//! where the estimate may be several times too high.
+//! what tokenizers cut along (words, digits, marks, line breaks) and weighs the counts. The weights
+//! were fitted on 704 files against the o200k_base tokenizer, and tried on 704 others of the same
+//! kinds (Rust, Python, JavaScript, Perl, C, Markdown, plain text, JSON, TOML, YAML, of 0.5 to 200
+//! KB): half of those estimates are within 4 % of the count, nine in ten within 10 %. Plain
+//! division by bytes gets 10 and 25 %. Worst are long runs of one letter and minified code, where
+//! the estimate may be several times too high.
 //!
-//! Letters beyond ASCII are weighed by their script, by what the older cl100k_base makes of the messages of programs in 35
-//! languages; o200k_base takes a quarter to a half fewer for most of them. Of Chinese in traditional characters, German and Polish
-//! the estimate is about a tenth below one of the two.
+//! Letters beyond ASCII are weighed by their script, by what the older cl100k_base makes of the
+//! messages of programs in 35 languages; o200k_base takes a quarter to a half fewer for most of
+//! them. Of Chinese in traditional characters, German and Polish the estimate is about a tenth
+//! below one of the two.
 //!
-//! An estimate says so wherever it goes: store [`METHOD`] or [`METHOD_BY_SIZE`] beside it.
+//! An estimate must be marked as one: store [`METHOD`] or [`METHOD_BY_SIZE`] next to it.
 
-/// Names the way that [`estimate`] takes, so that nobody takes its numbers for counts.
+/// Name of the method of [`estimate`], so that its numbers are not taken for counts.
 pub const METHOD: &str = "estimate:lexical/2";
 
 /// Names the way that [`estimate_bytes`] takes.
 pub const METHOD_BY_SIZE: &str = "estimate:bytes-per-token/1";
 
-/// What kind of text it is, as far as the length of its tokens goes.
+/// Kind of a text, as far as the length of its tokens goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     /// Source code.
@@ -31,7 +32,7 @@ pub enum TextKind {
     Json,
 }
 
-/// What each thing that is counted weighs, in thousandths of a token.
+/// Weights of the counted units, in thousandths of a token.
 mod weight {
     pub(super) const WORD: u64 = 926;
     pub(super) const LETTER_BEYOND_FIVE: u64 = 81;
@@ -43,7 +44,7 @@ mod weight {
     pub(super) const BYTE_BEYOND_ASCII: u64 = 778;
 }
 
-/// What a run of bytes that belong together is.
+/// Class of a run of bytes that belong together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Letter,
@@ -59,7 +60,7 @@ pub fn estimate(text: &str) -> u64 {
     let mut thousandths = 0;
     while let Some(first) = rest.bytes().next() {
         let class = class_of(first);
-        // A run ends beside ASCII, and so never within a letter.
+        // A run ends next to ASCII, and so never within a letter.
         let (run, after) = rest.split_at(run_length(rest.as_bytes(), class));
         thousandths += weigh(class, run);
         rest = after;
@@ -67,9 +68,9 @@ pub fn estimate(text: &str) -> u64 {
     thousandths.div_ceil(1000)
 }
 
-/// Estimates how many tokens so many bytes of a kind of text are, without the text.
+/// Estimates the tokens of a text from its size and kind, without the text.
 ///
-/// By the averages of the files named above. A single file may well be 25 % off, JSON 50 %.
+/// Uses the averages of the files named above. A single file may well be 25 % off, JSON 50 %.
 pub fn estimate_bytes(kind: TextKind, bytes: u64) -> u64 {
     let hundredths_of_a_byte = match kind {
         TextKind::Code => 360,
@@ -89,7 +90,7 @@ fn class_of(byte: u8) -> Class {
     }
 }
 
-/// How long the run at the beginning is; `someName` is two words, as tokenizers see it.
+/// Returns the length of the run at the beginning; `someName` is two words, as tokenizers see it.
 fn run_length(bytes: &[u8], class: Class) -> usize {
     let goes_on = |pair: &[u8]| {
         let new_word = pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
@@ -112,7 +113,7 @@ fn weigh(class: Class, run: &str) -> u64 {
     }
 }
 
-/// What a letter weighs by its script, from its first letter to its last.
+/// Weights of letters by script, from its first letter to its last.
 const SCRIPTS: [(char, char, u64); 14] = [
     // Greek, Cyrillic, Armenian, Hebrew, Arabic.
     ('\u{370}', '\u{3ff}', 1100),
@@ -134,7 +135,7 @@ const SCRIPTS: [(char, char, u64); 14] = [
     ('\u{ac00}', '\u{d7a3}', 1200),
 ];
 
-/// What a letter beyond ASCII weighs, by its script.
+/// Returns the weight of a letter beyond ASCII, by its script.
 fn beyond_ascii(letter: char) -> u64 {
     let of_letter = |&&(first, last, _): &&(char, char, u64)| (first..=last).contains(&letter);
     match SCRIPTS.iter().find(of_letter) {

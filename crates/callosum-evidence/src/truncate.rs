@@ -1,9 +1,10 @@
-//! [`digest`]: a text cut to a number of tokens, at the ends of statements, and what was left out.
+//! [`digest`]: cuts a text to a number of tokens, at the ends of statements, and describes the
+//! omitted part.
 //!
-//! Nothing is reworded: a digest has whole statements of the text, in the text's order. Which ones
-//! is decided by what can be relied on: the first statement, then those that cite a place, then the
-//! others. Of these, the first below each heading comes before the second below the one before it, so
-//! that a long section leaves room for others. Headings come with the first statement below them.
+//! Nothing is reworded: a digest has whole statements of the text, in the text's order. They are
+//! chosen by reliability: the first statement, then those that cite a place, then the others. Of
+//! these, the first below each heading comes before the second below the one before it, so that a
+//! long section leaves room for others. Headings come with the first statement below them.
 
 use std::fmt;
 
@@ -12,13 +13,13 @@ use crate::{citation, tokens::estimate};
 /// A text that fits a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// Whole statements of the text; the text itself where it fits.
+    /// Whole statements of the text; the text itself if it fits.
     pub text: String,
-    /// What is not in it; `None` where everything is.
+    /// The omitted part; `None` if the text is complete.
     pub left_out: Option<LeftOut>,
 }
 
-/// What a digest leaves out.
+/// Omitted part of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// Statements that are not in it.
@@ -51,21 +52,21 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// A piece of the text that stands or falls as a whole.
+/// A piece of the text that is kept or left out as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Statement<'a> {
     text: &'a str,
     /// The headings above it, the innermost last, by their place in the list of headings.
     heading: Option<usize>,
-    /// Whether it goes on on the line of the statement before it.
+    /// Whether it continues the line of the statement before it.
     same_line: bool,
     citations: usize,
 }
 
 /// Cuts a text so that it has at most `budget` tokens, estimated.
 ///
-/// What is too long for the rest of the budget is passed over for something shorter, so a budget
-/// below the shortest statement gives an empty text.
+/// A statement that is too long for the rest of the budget is skipped in favor of a shorter one, so
+/// a budget below the shortest statement gives an empty text.
 pub fn digest(text: &str, budget: u64) -> Digest {
     if estimate(text) <= budget {
         return Digest {
@@ -109,7 +110,8 @@ pub fn digest(text: &str, budget: u64) -> Digest {
     }
 }
 
-/// How soon each statement is taken: its place below its heading, and that heading's place, together.
+/// Returns the rank of each statement, lowest first: its index below its heading plus that
+/// heading's index.
 fn ranks(statements: &[Statement<'_>]) -> Vec<usize> {
     let mut heading = None;
     let mut headings = 0;
@@ -155,7 +157,7 @@ fn put_together(statements: &[Statement<'_>], headings: &[&str], kept: &[bool]) 
     text
 }
 
-/// The statements of a text, and its headings.
+/// Returns the statements of a text, and its headings.
 fn parse(text: &str) -> (Vec<Statement<'_>>, Vec<&str>) {
     let mut statements = Vec::new();
     let mut headings = Vec::new();
@@ -200,8 +202,8 @@ fn statement(text: &str, heading: Option<usize>, same_line: bool) -> Statement<'
     }
 }
 
-/// The sentences of a line. A full stop within a code span or brackets ends none, and a citation
-/// that follows one belongs to the sentence before it.
+/// Returns the sentences of a line. A full stop within a code span or brackets ends none, and a
+/// citation that follows one belongs to the sentence before it.
 fn sentences(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut begin, mut in_code, mut depth) = (0, false, 0_u32);
@@ -237,7 +239,7 @@ mod tests {
                           goes on and on and says very little of any use to anybody.\n\n## Tests\n\n\
                           - One test: `fn adds_all` [src/sum.rs:14]\n";
 
-    /// CAL-PERF-1: what is handed back fits, is whole statements, and says what it lacks.
+    /// CAL-PERF-1: a digest fits, consists of whole statements, and says what it lacks.
     #[test]
     fn a_digest_keeps_what_is_cited_and_its_headings() {
         let cut = digest(REPORT, 70);

@@ -1,10 +1,12 @@
-//! [`Seen`]: which decisions of the notes belong to sessions that are over.
+//! [`Seen`]: the decisions of the notes that belong to sessions that are over.
 //!
-//! A trajectory says it by the place of its records: what stands behind the last hand-off counts. An entry that a
-//! person wrote, or whose trajectory is lost, has no such place, and its time may be any; so a hand-off writes
-//! down which entries there were. What was decided before this checkout had its first session belongs to nobody here.
+//! A trajectory shows this by the order of its records: those after the last hand-off count. An
+//! entry that a person wrote, or whose trajectory is lost, has no place in that order, and its time
+//! may be anything. So a hand-off records the entries that exist. Decisions made before the first
+//! session of this checkout belong to no session here.
 //!
-//! The file is derived: without it, what is older than the last hand-off that bead or trajectory know of is over.
+//! The file is derived. Without it, everything older than the last hand-off in beads or the
+//! trajectory is over.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -28,18 +30,19 @@ use crate::{
 /// The first word of the file; another version is not read.
 const HEAD: &str = "callosum-seen/1";
 
-/// Its name, beside the lock.
+/// Name of the file, in the same directory as the lock.
 const FILE: &str = "seen";
 
-/// Keys of entries that the notes have no more, as on another branch, that are kept.
+/// Most keys that are kept for entries that the notes no longer have, such as those of another
+/// branch.
 const MOST_GONE: usize = 4096;
 
-/// What belongs to sessions that are over.
+/// Entries that belong to sessions that are over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// What was decided before belongs to nobody here.
+    /// Decisions made before this time belong to no session here.
     begun: Timestamp,
-    /// When the last session was handed off; the same where none was.
+    /// Time of the last hand-off; equal to `begun` if there was none.
     since: Timestamp,
     /// The entries that were there when a session ended, those of the last one at the end.
     keys: Vec<u64>,
@@ -63,23 +66,24 @@ impl Seen {
         is_before(ts, self.begun) || self.known.contains(&key(ts, title))
     }
 
-    /// Whether an entry that alone has its time now was there, whatever its title was. A day alone tells no entry from
-    /// another.
+    /// Whether an entry that is now the only one with its time was there, under any title. A day
+    /// without a time of day does not identify an entry.
     pub(crate) fn has_time(&self, ts: &str) -> bool {
         is_of_a_time(ts) && self.known.contains(&key_of_time(ts))
     }
 
-    /// Whether an entry of a day alone with these words was there, whatever its title was.
+    /// Whether an entry with a day, no time of day, and these words was there, under any title.
     pub(crate) fn has_words(&self, ts: &str, words: &str) -> bool {
         !is_of_a_time(ts) && !words.is_empty() && self.known.contains(&key_of_words(ts, words))
     }
 
-    /// Whether an entry whose heading is no time was there.
+    /// Whether an entry without a time in its heading was there.
     pub(crate) fn has_undated(&self, name: &str) -> bool {
         self.known.contains(&key("", name))
     }
 
-    /// It with further entries; of those that the notes have no more, the last ones stay.
+    /// Returns it with further entries. Of entries that are gone from the notes, the newest are
+    /// kept.
     fn with(self, since: Timestamp, new: Vec<u64>) -> Self {
         let now: HashSet<u64> = new.iter().copied().collect();
         let mut keys: Vec<u64> = self
@@ -125,25 +129,25 @@ fn key(ts: &str, title: &str) -> u64 {
         .fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
-/// The key of an entry that alone has its time; no title is like this.
+/// Returns the key of an entry that alone has its time; no title is like this.
 fn key_of_time(ts: &str) -> u64 {
     key(ts, "\0")
 }
 
-/// The key of what an entry of a day says; no title is like this.
+/// Returns the key of the words of an entry with a day alone; no title has the same form.
 fn key_of_words(ts: &str, words: &str) -> u64 {
     key(ts, &format!("\0{words}"))
 }
 
-/// The keys of what entries of a day alone say, of those that are wanted.
+/// Returns the keys of the words of entries with a day alone, limited to those that are wanted.
 fn keys_of_words(notes: &Notes, wanted: impl Fn(&str, &str) -> bool) -> Vec<u64> {
     let of_days = notes.decisions_where(|ts, title| !is_of_a_time(ts) && wanted(ts, title));
-    let said = of_days.iter().filter(|entry| !entry.words().is_empty());
-    let keys = said.map(|entry| key_of_words(&entry.ts, entry.words()));
+    let with_words = of_days.iter().filter(|entry| !entry.words().is_empty());
+    let keys = with_words.map(|entry| key_of_words(&entry.ts, entry.words()));
     keys.collect()
 }
 
-/// The keys of entries.
+/// Returns the keys of entries.
 fn keys_of(entries: &[(String, String)]) -> Vec<u64> {
     let mut many: BTreeMap<&str, usize> = BTreeMap::new();
     for (ts, _) in entries {
@@ -154,7 +158,7 @@ fn keys_of(entries: &[(String, String)]) -> Vec<u64> {
     titled.chain(alone.map(|(ts, _)| key_of_time(ts))).collect()
 }
 
-/// The names of the entries whose heading is no time.
+/// Returns the names of the entries without a time in their heading.
 fn undated_of(notes: &Notes) -> Vec<String> {
     let undated = notes.undated().into_iter();
     undated.map(|decision| decision.ts).collect()
@@ -165,7 +169,8 @@ fn is_of_a_time(ts: &str) -> bool {
     ts.len() > 10
 }
 
-/// Whether a time as a person may write it is before another. A day is before where the other is of a later one.
+/// Whether a time as a person may write it is before another. A day is before any time of a later
+/// day.
 fn is_before(ts: &str, at: Timestamp) -> bool {
     if let Ok(time) = ts.parse::<Timestamp>() {
         return time < at;
@@ -181,13 +186,13 @@ fn is_before(ts: &str, at: Timestamp) -> bool {
 }
 
 impl Session<'_> {
-    /// What is over, as it was written down, else as hand-offs tell.
+    /// Returns what is over, as recorded, or else as the hand-offs show it.
     pub(crate) fn seen(&self) -> Result<Seen, SessionError> {
         let path = self.zones.real(self.disk, &self.zones.own().join(FILE))?;
         let stat = self.disk.stat(&path)?;
         let known = match stat.map(|stat| stat.kind) {
             Some(EntryKind::File) => self.disk.read_if_there(&path)?,
-            // What stands there else is set aside by the next one who writes.
+            // The next writer sets anything else at this path aside.
             _ => None,
         };
         let known = known.and_then(|bytes| Seen::read(&String::from_utf8_lossy(&bytes)));
@@ -197,8 +202,8 @@ impl Session<'_> {
         }
     }
 
-    /// What is over where nothing was written down: all before the last hand-off that trajectory or beads know of;
-    /// where there was none, all before today.
+    /// Computes what is over if nothing was recorded: everything before the last hand-off in the
+    /// trajectory or beads. If there was none, everything before today.
     fn seen_first(&self) -> Result<Seen, SessionError> {
         let now = self.clock.now();
         let own = Trajectory {
@@ -213,7 +218,7 @@ impl Session<'_> {
         let last = ended.filter(|ts| *ts <= now).max();
         let today = || format!("{}T00:00:00Z", &second(now)[..10]).parse().ok();
         let begun = last.or_else(today).unwrap_or(now);
-        // Of entries without a time nobody knows when they were made: those that are there were.
+        // Entries without a time could be of any age: those that exist now count as seen.
         let undated = match self.notes() {
             Ok(Some(notes)) => undated_of(&notes),
             Ok(None) | Err(_) => Vec::new(),
@@ -224,7 +229,7 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Writes down that sessions begin here, where none did before.
+    /// Records that sessions begin here, if none did before.
     pub(crate) fn note_begun(&self) -> Result<(), SessionError> {
         let session = &self.session;
         let path = session.zones.own().join(FILE);
@@ -250,31 +255,36 @@ impl LockedSession<'_> {
         self.note_seen(&seen.with(now, keys))
     }
 
-    /// Writes down that these claims were told with a hand-off of one agent, those of them that no trajectory has. What else
-    /// the notes have goes on being of the session.
-    pub(crate) fn note_told(&self, notes: &Notes, claims: &[Grounded]) -> Result<(), SessionError> {
+    /// Records that a hand-off of one agent covered these claims, limited to those that no
+    /// trajectory has. The other entries of the notes stay with the session.
+    pub(crate) fn note_covered(
+        &self,
+        notes: &Notes,
+        claims: &[Grounded],
+    ) -> Result<(), SessionError> {
         let claims = claims.iter().map(|found| &found.claim);
-        let told = claims.filter(|claim| claim.said_in != Source::Trajectory);
-        let told = told.filter_map(|claim| Some((claim.decision.clone()?, title_of(&claim.text))));
-        let told: HashMap<String, String> = told.collect();
-        if told.is_empty() {
+        let covered = claims.filter(|claim| claim.said_in != Source::Trajectory);
+        let covered =
+            covered.filter_map(|claim| Some((claim.decision.clone()?, title_of(&claim.text))));
+        let covered: HashMap<String, String> = covered.collect();
+        if covered.is_empty() {
             return Ok(());
         }
         let seen = self.session.seen()?;
         let entries = notes.headings().into_iter();
         let entries: Vec<(String, String)> = entries
             .filter(|(ts, title)| {
-                told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
+                covered.contains_key(ts) || covered.contains_key(&format!("{ts} - {title}"))
             })
             .collect();
         let mut keys = keys_of(&entries);
         keys.extend(keys_of_words(notes, |ts, title| {
-            told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
+            covered.contains_key(ts) || covered.contains_key(&format!("{ts} - {title}"))
         }));
         let undated = undated_of(notes).into_iter();
-        let undated = undated.filter(|name| told.contains_key(name));
+        let undated = undated.filter(|name| covered.contains_key(name));
         keys.extend(undated.map(|name| key("", &name)));
-        keys.extend(told.iter().map(|(ts, title)| key(ts, title)));
+        keys.extend(covered.iter().map(|(ts, title)| key(ts, title)));
         let since = seen.since;
         self.note_seen(&seen.with(since, keys))
     }

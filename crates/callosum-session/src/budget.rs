@@ -1,25 +1,26 @@
-//! [`Budget`]: how full a context is, in four zones (Seed LOA §4.3).
+//! [`Budget`]: the fill level of a context, in four zones (Seed LOA §4.3).
 //!
-//! A zone begins at a share of the model's window, or at a number of tokens that the session has added since its first
-//! request. Nothing here blocks; the caller reads the numbers from the client.
+//! A zone begins at a share of the model's window, or at a number of tokens that the session has
+//! added since its first request. Nothing here blocks; the caller reads the numbers from the
+//! client.
 
 use std::fmt;
 
-/// How full it is.
+/// Fill level of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
     /// There is room.
     Green,
-    /// What was done is worth keeping now: the threshold of delta synthesis.
+    /// Progress is worth saving now: the threshold of delta synthesis.
     Yellow,
     /// It fills.
     Orange,
-    /// It is full of what came before.
+    /// Older content fills the context.
     Red,
 }
 
 impl Zone {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Green => "green",
@@ -29,14 +30,14 @@ impl Zone {
         }
     }
 
-    /// The zone of this name.
+    /// Returns the zone of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Green, Self::Yellow, Self::Orange, Self::Red]
             .into_iter()
             .find(|zone| zone.name() == name)
     }
 
-    /// What the seed says to a person there.
+    /// Returns the seed's advice to the user for this zone.
     pub fn advice(self) -> Option<&'static str> {
         match self {
             Self::Green | Self::Yellow => None,
@@ -52,10 +53,10 @@ impl fmt::Display for Zone {
     }
 }
 
-/// Where a zone begins.
+/// Threshold of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At so many tokens.
+    /// At this number of tokens.
     Tokens(u64),
     /// At such a share of the model's window, in percent.
     Percent(u64),
@@ -74,7 +75,7 @@ impl Limit {
     }
 }
 
-/// Where the three upper zones begin.
+/// Thresholds of the three upper zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// `attention_budget.yellow`.
@@ -96,27 +97,28 @@ impl Default for Limits {
     }
 }
 
-/// What a client says of a context.
+/// Context usage as reported by the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens that the next request begins with.
     pub in_use: u64,
-    /// Tokens that the session's first request began with, where that is known.
+    /// Tokens of the session's first request, if known.
     pub first: Option<u64>,
-    /// Tokens that the model takes, where that is known.
+    /// Size of the model's context window in tokens, if known.
     pub window: Option<u64>,
 }
 
-/// How full a context is.
+/// Fill level of a context, with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// The zone.
     pub zone: Zone,
-    /// Tokens that were added since the first request, or all where that one is not known.
+    /// Tokens that were added since the first request, or all tokens if the first request is not
+    /// known.
     pub tokens: u64,
     /// The share of the window that is in use, in percent, cut.
     pub percent: Option<u64>,
-    /// Where yellow, orange and red begin, in tokens.
+    /// Thresholds of yellow, orange and red, in tokens.
     pub begins: [u64; 3],
 }
 
@@ -235,7 +237,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-BUD-1: more in use is never a lower zone, whatever a client claims.
+        /// LOA-BUD-1: more tokens in use never give a lower zone, for any numbers that a client
+        /// reports.
         #[test]
         fn a_zone_never_falls_as_a_context_fills(
             one in any::<u64>(), more in any::<u64>(), first in any::<Option<u64>>(), window in any::<Option<u64>>(),

@@ -1,8 +1,8 @@
 //! [`LockedSession::check`]: the seven steps before a context is cleared (Seed LOA §4.2).
 //!
-//! The first two may block, and the last where the settings ask for it; the others put things in order or
-//! say what is missing. The hand-off is
-//! written by none of them but by whoever was permitted.
+//! The first two may block, and so may the last if the settings ask for it. The others tidy up or
+//! report what is missing. None of them writes the hand-off: the caller does, once the checkpoint
+//! permits it.
 
 use std::{collections::HashSet, fmt};
 
@@ -23,28 +23,28 @@ use crate::{
     transaction::{Intent, LockedSession, NoteChange, Session, SessionError, second},
 };
 
-/// So many of the steps block unless the settings say otherwise, from the first.
+/// Number of steps that block by default, from the first.
 const GATES: usize = 2;
 
-/// What is said of a file whose two sides nobody has brought together.
+/// Message for a file with an unresolved merge.
 const MERGE: &str = "an unfinished merge";
 
-/// So many places of the notes, and of beads, that are not read are named.
+/// Most unread places of the notes, and of beads, that are named.
 const MOST_NAMED: usize = 20;
 
 /// Longest words that are proposed as the name of a feature, in characters.
 const LONGEST_FEATURE: usize = 80;
 
-/// What came of a step.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is in order.
     Passed,
     /// It was put in order.
     Done,
-    /// It is not in order, and does not keep anybody from going on.
+    /// It is not in order, but does not block.
     Warned,
-    /// It is not in order, and nobody may go on.
+    /// It is not in order, and blocks the checkpoint.
     Blocked,
     /// It was not looked at.
     Skipped,
@@ -62,12 +62,12 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A step and what came of it.
+/// A step and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Its name.
     pub name: &'static str,
-    /// What came of it.
+    /// Outcome of the step.
     pub outcome: Outcome,
     /// In words, a line each.
     pub said: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Checked {
     pub steps: Vec<Step>,
     /// The claims that were looked up.
     pub grounding: Grounding,
-    /// The moved files that are cited where they are now.
+    /// Moved files whose citations were updated.
     pub moved: Vec<FileMove>,
 }
 
@@ -92,22 +92,22 @@ impl Checked {
             .all(|step| step.outcome != Outcome::Blocked)
     }
 
-    /// Whether the steps that may block found everything in order, also where the settings let
-    /// them block nobody.
+    /// Whether the steps that may block found everything in order, including when the settings let
+    /// them block no one.
     pub fn is_in_order(&self) -> bool {
         let mut gates = self.steps.iter().take(GATES);
         self.permits() && gates.all(|step| step.outcome == Outcome::Passed)
     }
 
-    /// What the steps that block have to say, on one line.
+    /// Returns the messages of the blocking steps, on one line.
     pub(crate) fn blocking(&self) -> String {
         let blocked = self.steps.iter();
         let blocked = blocked.filter(|step| step.outcome == Outcome::Blocked);
-        let said = blocked.filter_map(|step| step.said.first());
-        said.map(String::as_str).collect::<Vec<_>>().join("; ")
+        let messages = blocked.filter_map(|step| step.said.first());
+        messages.map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 
-    /// What came of each step, by its name.
+    /// Returns the outcome of each step, by its name.
     pub(crate) fn outcomes(&self) -> Value {
         let steps = self.steps.iter();
         let outcomes = steps.map(|step| (step.name.to_owned(), step.outcome.to_string().into()));
@@ -115,25 +115,25 @@ impl Checked {
     }
 }
 
-/// What is looked at.
+/// Input of a checkpoint.
 pub(crate) struct CheckpointRequest<'a> {
-    /// Whose claims.
+    /// Scope of the claims.
     pub(crate) whose: ClaimScope,
-    /// The bead; the current one where none is named.
+    /// The bead; the current one if none is named.
     pub(crate) bead: Option<&'a BeadId>,
-    /// Files in which git has not ended a merge.
+    /// Files in which git has not finished a merge.
     pub(crate) unfinished: &'a [String],
     /// When.
     pub(crate) ts: &'a str,
 }
 
-/// What was found.
+/// Results of a checkpoint before anything is written.
 pub(crate) struct Inspection {
     /// The steps.
     pub(crate) checked: Checked,
-    /// What was cited and is no identifier yet, as the changes that make it one.
+    /// Changes that add cited places to the identifiers, if they are not there yet.
     identifiers: Vec<NoteChange>,
-    /// The last record, where no other agent's is as late.
+    /// The last record, unless another agent's is as late.
     last: Option<Record>,
     /// Whether there are neither notes, nor records, nor claims.
     is_empty: bool,
@@ -142,10 +142,10 @@ pub(crate) struct Inspection {
 impl Inspection {
     /// Whether the last record says the same as this one, but for the time, and nothing was done since.
     fn has_on_record(&self, record: &Value) -> bool {
-        let said = |members: &Map<String, Value>| {
+        let content = |members: &Map<String, Value>| {
             let mut members = members.clone();
             members.remove("ts");
-            // What was put in order is in order from then on.
+            // A step that was tidied up is in order from then on.
             let steps = members.get_mut("steps").and_then(Value::as_object_mut);
             for outcome in steps.into_iter().flat_map(Map::values_mut) {
                 if *outcome == Outcome::Done.to_string() {
@@ -154,14 +154,14 @@ impl Inspection {
             }
             members
         };
-        let last = self.last.as_ref().map(|last| said(&last.members));
-        last.is_some() && last == record.as_object().map(said)
+        let last = self.last.as_ref().map(|last| content(&last.members));
+        last.is_some() && last == record.as_object().map(content)
     }
 }
 
 impl LockedSession<'_> {
-    /// Goes through the seven steps and records the check, unless the last record says the same. Identifiers of what was cited
-    /// are put into the notes.
+    /// Runs the seven steps and records the check, unless the last record has the same content.
+    /// Adds the cited places to the identifiers of the notes.
     pub fn check(
         &self,
         config: &Config,
@@ -183,7 +183,7 @@ impl LockedSession<'_> {
             .record(&ts, session.agent.as_str(), threshold);
         record["steps"] = checked.outcomes();
         record["permitted"] = checked.permits().into();
-        // Files that are committed stay as they are, where there is nothing new to say.
+        // Committed files stay as they are if there is nothing new to record.
         let is_known = looked.is_empty || looked.has_on_record(&record);
         if is_known && looked.identifiers.is_empty() {
             return Ok(looked.checked);
@@ -218,14 +218,14 @@ impl LockedSession<'_> {
         let claims = looked.checked.grounding.claims.iter();
         let grounded = claims.filter(|claim| claim.is_grounded());
         let cited = grounded.flat_map(|found| &found.claim.evidence);
-        // They are derived: without them, only git is asked where a file is.
+        // The fingerprints are derived: without them, only git is asked for a moved file.
         drop(self.note_cited(cited.map(|cited| cited.path.as_str())));
         Ok(looked)
     }
 }
 
 impl Session<'_> {
-    /// Goes through the seven steps and writes nothing: for where no sessions are kept.
+    /// Runs the seven steps and writes nothing: for projects that keep no sessions.
     pub fn looked(
         &self,
         config: &Config,
@@ -267,7 +267,7 @@ impl Session<'_> {
         let bead = match id.as_ref().map(|id| session.bead(id)) {
             Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
             Some(Err(SessionError::Zone(error))) => return Err(error.into()),
-            // What it decided is believed before the notes: nobody knows what is claimed.
+            // Its decisions take precedence over the notes, so the claims are unknown.
             Some(Err(SessionError::UnreadBead { file, problem, .. })) => {
                 unread_current.push(format!("{file}: {problem}"));
                 None
@@ -331,7 +331,7 @@ impl Session<'_> {
             .collect();
         let has_merge = notes.has_merge() || !(asked.unfinished.is_empty() && merges.is_empty());
         unsettled.extend(unread_current.into_iter().filter(|_| merges.is_empty()));
-        // Nothing is written into what cannot be read.
+        // Nothing is written into notes that cannot be read.
         let (first, identifiers) = if unsettled.is_empty() {
             (grounded(&grounding, config, threshold), identifiers)
         } else {
@@ -373,8 +373,9 @@ impl Session<'_> {
         })
     }
 
-    /// What of beads is not counted, with file and line: beads that cannot be read, and decisions without a time of
-    /// their own; and apart from them, the beads with marks of a merge, with their lines.
+    /// Returns what is not counted in beads, with file and line: beads that cannot be read, and
+    /// decisions without a time of their own. Beads with merge conflict markers are returned
+    /// separately, with their lines.
     fn unread_of_beads(&self) -> Result<(Vec<String>, Vec<String>), SessionError> {
         let session = self;
         let mut listing = session.beads().list(session.clock.now())?;
@@ -394,29 +395,30 @@ impl Session<'_> {
     }
 }
 
-/// What is claimed cannot be known while the notes cannot be read as they are meant.
+/// The claims are unknown as long as the notes cannot be read as intended.
 fn unreadable(unsettled: &[String], has_merge: bool, has_unread: bool, config: &Config) -> Step {
     let outcome = config.enforcement.outcome();
-    let mut said = vec![headline(outcome, &unsettled[0])];
+    let mut lines = vec![headline(outcome, &unsettled[0])];
     if has_merge {
         let hint = "finish the merge (callosum session heal merges both sides and keeps what only \
             a person can decide); then the claims are checked";
-        said.push(hint.to_owned());
+        lines.push(hint.to_owned());
     }
     if has_unread {
         let hint =
             "correct or delete the line, or continue without it: callosum session handoff --force";
-        said.push(hint.to_owned());
+        lines.push(hint.to_owned());
     }
-    said.extend_from_slice(&unsettled[1..]);
+    lines.extend_from_slice(&unsettled[1..]);
     Step {
         name: "grounding",
         outcome,
-        said,
+        said: lines,
     }
 }
 
-/// What is lacking, in the seed's words where that keeps a context from being cleared.
+/// Returns the headline for a failed step, in the seed's words if it keeps a context from being
+/// cleared.
 fn headline(outcome: Outcome, what: &str) -> String {
     if outcome == Outcome::Blocked {
         format!("Cannot clear: {what}")
@@ -449,11 +451,11 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         let (grounded, total) = (grounding.grounded(), grounding.total());
         let decisions = if total == 1 { "decision" } else { "decisions" };
         let have = if grounded == 1 { "has" } else { "have" };
-        let said = format!("{grounded} of {total} {decisions} {have} evidence{without}");
+        let summary = format!("{grounded} of {total} {decisions} {have} evidence{without}");
         return Step {
             name,
             outcome: Outcome::Passed,
-            said: vec![said],
+            said: vec![summary],
         };
     }
     let outcome = config.enforcement.outcome();
@@ -461,14 +463,14 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         1 => "1 decision lacks evidence".to_owned(),
         many => format!("{many} decisions lack evidence"),
     };
-    let mut said = vec![headline(outcome, &many)];
+    let mut lines = vec![headline(outcome, &many)];
     if is_strict {
-        said.push(format!(
+        lines.push(format!(
             "grounding ratio {}, required {threshold}",
             grounding.ratio()
         ));
     }
-    said.push(format!(
+    lines.push(format!(
         "add evidence that holds: callosum session cite {time} PLACE"
     ));
     let can_be_marked = lacking
@@ -480,26 +482,26 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         } else {
             ""
         };
-        said.push(format!(
+        lines.push(format!(
             "or mark it as an assumption: callosum session cite {time} --source assumption{strictly}"
         ));
     }
     if outcome == Outcome::Blocked {
-        said.push(
+        lines.push(
             "or continue without evidence: callosum session handoff --force (the next session is \
              notified)"
                 .to_owned(),
         );
     }
-    said.extend(complaints);
+    lines.extend(complaints);
     Step {
         name,
         outcome,
-        said,
+        said: lines,
     }
 }
 
-/// Features that are said not to be there must have been looked for.
+/// Checks that features marked as absent were searched for.
 fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config) -> Step {
     let unverified = unverified(records).into_iter();
     let unverified = unverified.map(|(feature, why)| {
@@ -516,8 +518,8 @@ fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config)
         let search = search_command(feature);
         format!("{MARK} {words} ({place}): not searched for yet: {search}")
     });
-    let said: Vec<String> = unverified.chain(unlooked).collect();
-    let outcome = if said.is_empty() {
+    let lines: Vec<String> = unverified.chain(unlooked).collect();
+    let outcome = if lines.is_empty() {
         Outcome::Passed
     } else {
         config.enforcement.outcome()
@@ -525,12 +527,12 @@ fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config)
     Step {
         name: "negative grounding",
         outcome,
-        said,
+        said: lines,
     }
 }
 
-fn warned(name: &'static str, said: Vec<String>) -> Step {
-    let outcome = if said.is_empty() {
+fn warned(name: &'static str, lines: Vec<String>) -> Step {
+    let outcome = if lines.is_empty() {
         Outcome::Passed
     } else {
         Outcome::Warned
@@ -538,29 +540,29 @@ fn warned(name: &'static str, said: Vec<String>) -> Step {
     Step {
         name,
         outcome,
-        said,
+        said: lines,
     }
 }
 
-fn bead_step(bead: Option<(&str, &Bead)>, id: Option<&BeadId>, mut said: Vec<String>) -> Step {
+fn bead_step(bead: Option<(&str, &Bead)>, id: Option<&BeadId>, mut lines: Vec<String>) -> Step {
     let name = "bead";
     let Some((id, bead)) = bead else {
         let no_bead = match id {
             Some(id) => format!("the current bead `{id}` does not exist or cannot be read"),
             None => "there is no current bead: callosum bead update ID --current".to_owned(),
         };
-        said.insert(0, no_bead);
-        return warned(name, said);
+        lines.insert(0, no_bead);
+        return warned(name, lines);
     };
     if bead.next_steps.is_empty() && !is_closed(&bead.status) {
-        said.push(format!(
+        lines.push(format!(
             "{id} has no next step: callosum bead update {id} --next WORDS"
         ));
     }
-    warned(name, said)
+    warned(name, lines)
 }
 
-/// What was cited becomes a row of identifiers; code that stands in the notes is named.
+/// Turns cited places into identifier rows, and reports code in the notes.
 fn decay(
     grounding: &Grounding,
     notes: &Notes,
@@ -583,18 +585,18 @@ fn decay(
             }
         }
     }
-    let mut said: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     match changes.len() {
         0 => {}
-        1 => said.push("1 cited place is now in the identifiers of NOTES.md".to_owned()),
-        many => said.push(format!(
+        1 => lines.push("1 cited place is now in the identifiers of NOTES.md".to_owned()),
+        many => lines.push(format!(
             "{many} cited places are now in the identifiers of NOTES.md"
         )),
     }
     let raw = notes.raw_blocks();
     for (line, text) in &raw {
         let tokens = estimate(text);
-        said.push(format!(
+        lines.push(format!(
             "NOTES.md:{line}: {tokens} tokens of raw output; {ROOT_PREFIX}path:a-b is enough"
         ));
     }
@@ -607,7 +609,7 @@ fn decay(
         Step {
             name,
             outcome,
-            said,
+            said: lines,
         },
         changes,
     )
@@ -623,16 +625,16 @@ fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
         };
     }
     let has = bead.map_or(0, |bead| bead.scenarios.len());
-    let mut said = vec![format!("{has} of {} test scenarios", config.scenarios)];
+    let mut lines = vec![format!("{has} of {} test scenarios", config.scenarios)];
     let outcome = if has >= config.scenarios {
         Outcome::Passed
     } else {
-        said.push("name them: callosum session decide WORDS --acceptance WORDS".to_owned());
+        lines.push("name them: callosum session decide WORDS --acceptance WORDS".to_owned());
         config.edd.outcome()
     };
     Step {
         name,
         outcome,
-        said,
+        said: lines,
     }
 }

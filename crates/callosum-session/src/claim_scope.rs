@@ -1,7 +1,8 @@
-//! [`ClaimScope`]: whose claims belong to a session, and how far back.
+//! [`ClaimScope`]: the agents and the time span whose claims belong to a session.
 //!
-//! An agent's claims count from its own last hand-off. The session as a whole is the default agent's:
-//! its hand-off ends the part of every other agent too, since it has looked at the claims of all.
+//! An agent's claims count from its own last hand-off. The session as a whole is the default
+//! agent's: its hand-off ends the part of every other agent too, since it has checked the claims of
+//! all.
 
 use jiff::Timestamp;
 
@@ -11,7 +12,7 @@ use crate::{
     untracked_decisions::Unrecorded,
 };
 
-/// Whose claims are meant.
+/// Scope of claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClaimScope {
     /// Those of every agent.
@@ -22,10 +23,11 @@ pub enum ClaimScope {
 }
 
 impl Session<'_> {
-    /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last; what
-    /// the notes mark of it, or say otherwise; and what notes and beads have of it that no trajectory has, whoever it was.
+    /// Reads the records since the last hand-off: those of this agent, or of every agent, with this
+    /// one last. Includes marks and differing words in the notes, and decisions of any agent that
+    /// notes or beads have and no trajectory has.
     ///
-    /// Of another agent, what is older than this agent's last hand-off is left out.
+    /// For other agents, records older than this agent's last hand-off are left out.
     pub fn since_handoff(&self, whose: ClaimScope) -> Result<Read, SessionError> {
         let read = self.recorded_since_handoff(whose)?;
         let cited = read.records.iter().map(|(_, record)| record);
@@ -42,7 +44,8 @@ impl Session<'_> {
         })
     }
 
-    /// Reads what trajectories have since the last hand-off, as the seed's script does, and what the notes mark of it.
+    /// Reads the records of trajectories since the last hand-off, as the seed's script does, and
+    /// the marks of the notes for them.
     pub fn recorded_since_handoff(&self, whose: ClaimScope) -> Result<Read, SessionError> {
         let read = self.kept_since_handoff(whose)?;
         Ok(Read {
@@ -51,7 +54,7 @@ impl Session<'_> {
         })
     }
 
-    /// The same, with what is kept of each record.
+    /// The same, with the kept part of each record.
     pub(crate) fn kept_since_handoff<R: RecordForm>(
         &self,
         whose: ClaimScope,
@@ -65,7 +68,7 @@ impl Session<'_> {
         others.sort();
         others.dedup();
         let ended = own.handoff.as_ref().map(|(_, record)| time(record.ts()));
-        // What a merge has brought since, nobody has looked at.
+        // No one has checked what a merge has brought since.
         let is_since = |kept: &R| match (ended, time(kept.ts())) {
             (Some(Some(ended)), Some(ts)) => ts > ended || own.over.lacks(kept),
             _ => true,
@@ -92,7 +95,8 @@ impl Session<'_> {
             let unread = read.unread.into_iter();
             all.unread
                 .extend(unread.filter(|lines| !is_covered(&lines.names)));
-            // What an agent wrote before its last hand-off is over, unless nobody can read when that was.
+            // What an agent wrote before its last hand-off is over, unless the time of the hand-off
+            // cannot be read.
             if has_more || read.handoff.is_none() {
                 all.bad.extend(read.bad);
                 all.not_files.extend(read.not_files);

@@ -1,4 +1,4 @@
-//! [`Config`]: what `.loa.config.yaml` sets (Seed LOA §5.4).
+//! [`Config`]: the settings of `.loa.config.yaml` (Seed LOA §5.4).
 
 use callosum_host::disk::EntryKind;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::{
 /// Largest file that is read, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// What happens if a requirement is not met.
+/// Consequence of an unmet requirement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Enforcement {
     /// It is blocked. The user's own word and marked assumptions need no evidence.
@@ -32,7 +32,7 @@ pub enum Enforcement {
 }
 
 impl Enforcement {
-    /// The one that a word means.
+    /// Returns the one that a word means.
     fn named(word: &Value) -> Option<Self> {
         match word.as_str()? {
             "standard" => Some(Self::Standard),
@@ -69,12 +69,12 @@ pub struct Config {
     pub level_1_tokens: u64,
     /// `session_continuity.level2_tokens`.
     pub level_2_tokens: u64,
-    /// `edd.min_test_scenarios`; 0 where `edd.enabled` is false.
+    /// `edd.min_test_scenarios`; 0 if `edd.enabled` is false.
     pub scenarios: usize,
-    /// `edd.enforcement`: what happens where a bead has fewer; a warning, unless it says otherwise.
+    /// `edd.enforcement`: the consequence if a bead has fewer; a warning by default.
     pub edd: Enforcement,
-    /// `client_hooks.block_stop`: whether an agent is sent back once where its turn ends and claims lack
-    /// evidence.
+    /// `client_hooks.block_stop`: whether an agent is sent back once if its turn ends and claims
+    /// lack evidence.
     pub block_stop: bool,
     /// `client_hooks.block_compact`: whether a context is not compacted while claims lack evidence.
     pub block_compact: bool,
@@ -82,7 +82,7 @@ pub struct Config {
     pub limits: Limits,
     /// `trajectory`.
     pub retention: Retention,
-    /// What is wrong with the file, each with its line; those have their defaults.
+    /// Problems of the file, each with its line; the affected settings have their defaults.
     pub faults: Vec<NotesFinding>,
     /// Keys that nothing reads.
     pub unknown: Vec<UnknownKey>,
@@ -93,14 +93,14 @@ pub struct Config {
 pub struct UnknownKey {
     /// Its line, counted from 1.
     pub line: usize,
-    /// Its section with a point behind it; empty where it is in none.
+    /// Its section with a dot after it; empty if it is in none.
     pub section: String,
     /// The key.
     pub name: String,
 }
 
 impl UnknownKey {
-    /// The keys that there are where it stands.
+    /// Returns the known keys of its section.
     pub fn known(&self) -> &'static [&'static str] {
         let section = self.section.trim_end_matches('.');
         let found = KEYS.iter().find(|(name, _)| *name == section);
@@ -167,7 +167,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads the settings. What cannot be understood has its default, and is among the faults.
+    /// Reads the settings. A setting that cannot be understood has its default, and is among the
+    /// faults.
     pub fn load(session: &Session<'_>) -> Result<Self, SessionError> {
         let unusable = |what: &str| Self {
             faults: vec![NotesFinding {
@@ -202,8 +203,8 @@ impl Config {
 
     /// Reads a file's text.
     pub fn read(text: &str) -> Self {
-        let (mut config, said) = Self::understood(text);
-        let lines = said.into_iter().map(|what| NotesFinding {
+        let (mut config, problems) = Self::understood(text);
+        let lines = problems.into_iter().map(|what| NotesFinding {
             line: line_of(text, &what),
             what,
         });
@@ -214,10 +215,10 @@ impl Config {
         config
     }
 
-    /// What a text sets, and what is wrong with it.
+    /// Parses the settings of a text, and returns them with the problems found.
     fn understood(text: &str) -> (Self, Vec<String>) {
         let mut config = Self::default();
-        let mut said = Vec::new();
+        let mut problems = Vec::new();
         let read = if text.len() > LARGEST {
             Err(format!("it is larger than {LARGEST} bytes"))
         } else {
@@ -225,25 +226,25 @@ impl Config {
         };
         let members = match read {
             Ok(Value::Object(members)) => members,
-            Ok(Value::Null) => return (config, said),
+            Ok(Value::Null) => return (config, problems),
             Ok(_) => {
-                said.push("it is not a mapping".to_owned());
-                return (config, said);
+                problems.push("it is not a mapping".to_owned());
+                return (config, problems);
             }
             Err(problem) => {
-                said.push(problem);
-                return (config, said);
+                problems.push(problem);
+                return (config, problems);
             }
         };
         config.unknown = unknown_keys(&members);
-        said.extend(valued_sections(&members));
+        problems.extend(valued_sections(&members));
         let enforced = members.get("grounding_enforcement");
         config.enforcement = enforced.map_or(Enforcement::Standard, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
                 let what =
                     "`grounding_enforcement` is not one of standard, strict, warn and disabled: \
                      using strict";
-                said.push(what.to_owned());
+                problems.push(what.to_owned());
                 Enforcement::Strict
             })
         });
@@ -257,11 +258,11 @@ impl Config {
             Enforcement::named(word).unwrap_or_else(|| {
                 let what =
                     "`edd.enforcement` is not one of strict, warn and disabled: using strict";
-                said.push(what.to_owned());
+                problems.push(what.to_owned());
                 Enforcement::Strict
             })
         });
-        let faults = &mut said;
+        let faults = &mut problems;
         let start = number(&members, "session_continuity", "start_tokens", faults);
         let level_1 = number(&members, "session_continuity", "level1_tokens", faults);
         let level_2 = number(&members, "session_continuity", "level2_tokens", faults);
@@ -291,7 +292,7 @@ impl Config {
             match section.and_then(|section| section.get(key)) {
                 None => {}
                 Some(Value::Bool(set)) => *is_set = *set,
-                Some(_) => said.push(format!("`client_hooks.{key}` must be true or false")),
+                Some(_) => problems.push(format!("`client_hooks.{key}` must be true or false")),
             }
         }
         let limits = &mut config.limits;
@@ -308,13 +309,13 @@ impl Config {
             };
             match limit_of(value) {
                 Some(set) => *limit = set,
-                None => said.push(format!(
+                None => problems.push(format!(
                     "`attention_budget.{key}` must be a number of tokens or a share such as \
                      \"40%\""
                 )),
             }
         }
-        (config, said)
+        (config, problems)
     }
 }
 
@@ -325,16 +326,16 @@ fn valued_sections(members: &Map<String, Value>) -> Vec<String> {
         let value = members.get(*section);
         value.is_some_and(|value| !value.is_object() && !value.is_null())
     });
-    let said = valued.map(|(section, keys)| {
+    let problems = valued.map(|(section, keys)| {
         format!(
             "`{section}` must be a mapping with the keys {}",
             keys.join(", ")
         )
     });
-    said.collect()
+    problems.collect()
 }
 
-/// The keys of a file that nothing reads, without their lines.
+/// Returns the keys of a file that nothing reads, without their lines.
 fn unknown_keys(members: &Map<String, Value>) -> Vec<UnknownKey> {
     let mut unknown = Vec::new();
     for (section, known) in KEYS {
@@ -358,8 +359,8 @@ fn unknown_keys(members: &Map<String, Value>) -> Vec<UnknownKey> {
     unknown
 }
 
-/// The line that a fault is in, counted from 1: the one that the reader names, or that of the key which
-/// the fault names first, below its section's.
+/// Returns the line that a fault is in, counted from 1: the one that the reader names, or that of
+/// the key which the fault names first, below its section's.
 fn line_of(text: &str, what: &str) -> usize {
     if let Some((_, rest)) = what.split_once("line ") {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -389,7 +390,7 @@ fn line_of(text: &str, what: &str) -> usize {
     1
 }
 
-/// A number from 0 to 100,000.
+/// Returns a number from 0 to 100,000.
 fn number(
     members: &Map<String, Value>,
     section: &str,
@@ -406,7 +407,7 @@ fn number(
     number
 }
 
-/// Where a zone begins: a number of tokens, or a share of the window such as `40%`.
+/// Parses the threshold of a zone: a number of tokens, or a share of the window such as `40%`.
 fn limit_of(value: &Value) -> Option<Limit> {
     if let Some(tokens) = value.as_u64() {
         return Some(Limit::Tokens(tokens));
@@ -419,7 +420,7 @@ fn limit_of(value: &Value) -> Option<Limit> {
 mod tests {
     use super::*;
 
-    /// LOA-GRD-2: the modes are read, and a word that is none leaves the gate shut.
+    /// LOA-GRD-2: the modes are parsed, and an unknown mode leaves the gate shut.
     #[test]
     fn the_settings_of_the_seed_are_read_and_wrong_ones_are_named() {
         let read = Config::read(
@@ -459,7 +460,7 @@ mod tests {
         assert_eq!(Config::read(""), Config::default());
         assert_eq!(Config::default().enforcement, Enforcement::Standard);
         let valued = Config::read("edd: strict\ntrajectory: 30\nclient_hooks:\n");
-        let said: Vec<(usize, bool)> = valued
+        let problems: Vec<(usize, bool)> = valued
             .faults
             .iter()
             .map(|fault| {
@@ -469,7 +470,7 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(said, [(2, true), (1, true), (1, false)]);
+        assert_eq!(problems, [(2, true), (1, true), (1, false)]);
         assert_eq!(valued.edd, Enforcement::Strict);
         let misspelt = Config::read("edd:\n  enabled: true\n  enforcment: strict\nother: 1\n");
         let unknown: Vec<(usize, &str)> = misspelt

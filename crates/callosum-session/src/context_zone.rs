@@ -1,4 +1,5 @@
-//! [`Session::zone_reached`]: the zone in which each client's context was when it was last looked at.
+//! [`Session::zone_reached`]: the zone in which each client's context was when it was last looked
+//! at.
 //!
 //! A client's hook asks it after every call of a tool, so that a checkpoint is written once as a context
 //! comes into a fuller zone, and not at each call from there on. It is derived: without it, the last
@@ -17,8 +18,8 @@ const REACHED: &str = "contexts";
 const MOST: usize = 32;
 
 impl Session<'_> {
-    /// The zone in which the context of a transcript of this name was when it was last looked at; `None`
-    /// where nobody remembers. Costs the reading of one small file.
+    /// Returns the zone that the context of a transcript of this name was in at the last look;
+    /// `None` if it is not known. Reads one small file.
     pub fn zone_reached(&self, transcript: &str) -> Result<Option<Zone>, SessionError> {
         let known = self.reached()?;
         Ok(zone_in(&known, transcript))
@@ -67,7 +68,7 @@ fn zone_in(known: &str, transcript: &str) -> Option<Zone> {
     Zone::named(zone)
 }
 
-/// The zone that the last checkpoint of a transcript tells of.
+/// Returns the zone in the last checkpoint of a transcript.
 pub(crate) fn zone_recorded<'r>(
     mut records: impl DoubleEndedIterator<Item = &'r Record>,
     transcript: &str,

@@ -12,7 +12,7 @@ use crate::{
     grounding::time_of,
     notes::{Decision, Notes},
     sanitize::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
-    trajectory::{DayFile, Record, day_files, records, said_in},
+    trajectory::{DayFile, Record, content_of, day_files, records},
     transaction::{
         BeadChange, Intent, LockedSession, NoteChange, Session, SessionError, Written, second,
         times_from,
@@ -23,57 +23,57 @@ use crate::{
 /// A decision that is about to be made.
 #[derive(Clone, Debug, Default)]
 pub struct NewDecision {
-    /// What is decided.
+    /// Text of the decision.
     pub decision: String,
-    /// Its title; the first words of the decision where there is none.
+    /// Its title; by default the first words of the decision.
     pub title: Option<String>,
-    /// Why.
+    /// Reason for the decision.
     pub rationale: Option<String>,
-    /// The places that it leans on, without quotes: those are taken from the files.
+    /// The places of its evidence, without quotes: those are taken from the files.
     pub places: Vec<Evidence>,
-    /// What must be tried before it counts as done.
+    /// Scenarios to try before it counts as done.
     pub scenarios: Vec<String>,
-    /// The bead that it belongs to; the current one where none is named.
+    /// The bead that it belongs to; the current one if none is named.
     pub bead: Option<BeadId>,
-    /// What it leans on where it leans on no place.
+    /// Kind of evidence if it cites no place.
     pub ground: EvidenceKind,
     /// The client's own name of the session.
     pub session_id: Option<String>,
-    /// The key of the call that makes it, of which there is one decision.
+    /// Key of the call that makes it. There is one decision per key.
     pub call: Option<String>,
 }
 
-/// What a claim says that it leans on where it cites no place.
+/// Kind of evidence of a claim that cites no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvidenceKind {
-    /// Nothing.
+    /// No evidence.
     #[default]
     Nothing,
     /// It is an assumption.
     Assumption,
-    /// The user said so.
+    /// The user stated it.
     UserInput,
 }
 
 /// A decision that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
-    /// The decision as it stands in the notes.
+    /// The decision as written in the notes.
     pub decision: Decision,
     /// The bead that has it.
     pub bead: Option<BeadId>,
-    /// The current bead where it could not be written to, and why: notes and trajectory have the
-    /// decision all the same.
+    /// The current bead, if it could not be written, and the reason: notes and trajectory still
+    /// have the decision.
     pub passed_over: Option<(String, String)>,
-    /// What it leans on no more, since it did not hold any more.
+    /// Evidence that was replaced because it no longer held.
     pub replaced: Vec<(Evidence, EvidenceStatus)>,
     /// Secrets that were taken out before anything was written.
     pub redacted: Vec<Kind>,
-    /// Where it stands in the trajectory.
+    /// Its place in the trajectory.
     pub written: Written,
 }
 
-/// Why a decision was not made. Nothing was written.
+/// Error while making a decision. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
     /// There is nothing in it.
@@ -196,7 +196,7 @@ impl LockedSession<'_> {
             match self.bead_changed(id.as_str(), &intent) {
                 Ok(_) => {}
                 Err(error @ SessionError::Zone(ZoneError::Disk(_))) => return Err(error.into()),
-                // Nobody asked for this bead, so a decision is not lost because of it.
+                // The bead is only the default, so the decision must not be lost because of it.
                 Err(error) => passed_over = Some((id.to_string(), in_full(&error))),
             }
         }
@@ -212,7 +212,7 @@ impl LockedSession<'_> {
             written => written?,
         };
         let cited = decision.evidence.iter().map(|cited| cited.path.as_str());
-        // They are derived: without them, only git is asked where a file is.
+        // The fingerprints are derived: without them, only git is asked for a moved file.
         drop(self.note_cited(cited));
         Ok(Decided {
             decision,
@@ -224,10 +224,11 @@ impl LockedSession<'_> {
         })
     }
 
-    /// The decision that a call made, by its key, whoever's trajectory has it. What a killed process had begun
-    /// is done since the session is held, so that `None` says that it was not made.
+    /// Returns the decision that a call made, by its key, from any agent's trajectory. A step that
+    /// a killed process had begun is finished when the session is locked, so `None` means that it
+    /// was not made.
     ///
-    /// Costs the reading of every trajectory, also of the compressed ones.
+    /// Reads every trajectory, including the compressed ones.
     pub fn decided_by(&self, call: &str) -> Result<Option<Decided>, SessionError> {
         self.found(call, |_| true)
     }
@@ -240,7 +241,7 @@ impl LockedSession<'_> {
         let session = &self.session;
         let files = day_files(session.disk, session.zones)?.into_iter().rev();
         for file in files.filter(|file| looks_into(file)) {
-            let bytes = said_in(session.disk, &file)?.unwrap_or_default();
+            let bytes = content_of(session.disk, &file)?.unwrap_or_default();
             if memchr::memmem::find(&bytes, call.as_bytes()).is_none() {
                 continue;
             }
@@ -280,7 +281,7 @@ const CALL: &str = "call";
 /// The member of a record that says that its bead was not the current one.
 pub(crate) const NOT_CURRENT: &str = "bead_not_current";
 
-/// An error and what it comes from, on one line.
+/// Returns an error and its causes, on one line.
 fn in_full(error: &SessionError) -> String {
     match error {
         SessionError::Bead { source, .. } => format!("{error}: {source}"),
@@ -289,7 +290,7 @@ fn in_full(error: &SessionError) -> String {
     }
 }
 
-/// The decision as the bead has it (Seed LOA §5.2).
+/// Returns the decision as the bead has it (Seed LOA §5.2).
 pub(crate) fn bead_item(decision: &Decision) -> Value {
     let mut item = Map::new();
     item.insert("ts".to_owned(), decision.ts.clone().into());
@@ -310,7 +311,7 @@ pub(crate) fn bead_item(decision: &Decision) -> Value {
     Value::Object(item)
 }
 
-/// The decision as the trajectory has it: a claim, and what it leans on.
+/// Returns the trajectory's record of the decision: a claim with its evidence.
 pub(crate) fn cite_record(
     agent: &str,
     decision: &Decision,
@@ -345,8 +346,8 @@ pub(crate) fn cite_record(
     record
 }
 
-/// The times that decisions have already, by which they are told apart: in the notes, in the bead, and
-/// among the agent's claims, which outlive notes that were lost.
+/// Returns the times that decisions already have, which identify them: in the notes, in the bead,
+/// and among the agent's claims, which outlive lost notes.
 fn taken_times(
     session: &Session<'_>,
     notes: Option<&Notes>,
@@ -360,7 +361,7 @@ fn taken_times(
         .iter()
         .map(|(_, record)| record.text("decision"));
     taken.extend(claimed.map(str::to_owned));
-    // A bead that cannot be read is told where it is written.
+    // A bead that cannot be read is reported when it is written.
     if let Some(sheet) = bead.and_then(|id| session.bead(id).ok()) {
         let decisions = Bead::of(sheet.members()).decisions.into_iter();
         taken.extend(decisions.map(|known| known.ts));

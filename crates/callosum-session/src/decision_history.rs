@@ -1,12 +1,12 @@
-//! [`Session::recorded`]: the decisions that trajectories and beads know of, for notes that have lost
-//! some.
+//! [`Session::recorded`]: the decisions that trajectories and beads know of, for notes that have
+//! lost some.
 //!
 //! Notes are lost, torn, or replaced by older ones; the records of every agent and the beads still
-//! have what was decided. A decision counts as lost where its time stands in no heading of the notes:
-//! one that somebody commented out or moved elsewhere in the file was taken back, and stays so.
+//! have the decisions. A decision counts as lost if no heading of the notes has its time. One that
+//! a person commented out or moved elsewhere in the file was withdrawn, and stays so.
 //!
-//! Reading all of that costs as much as there is, so a mark remembers which notes were found
-//! complete. It is derived: without it, everything is read again.
+//! The cost of reading grows with all records, so a mark remembers which notes were found complete.
+//! The mark is derived: without it, everything is read again.
 
 use std::{
     cell::OnceCell,
@@ -31,7 +31,7 @@ use crate::{
 /// The file that has the mark of notes that were found complete.
 const MARK: &str = "notes.mark";
 
-/// What trajectories and beads know.
+/// Decisions known from trajectories and beads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Recorded {
     /// Decisions that the notes lack, or have the beginning of, oldest first.
@@ -46,17 +46,17 @@ pub(crate) struct Recorded {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Lost {
     pub(crate) decision: Decision,
-    /// Who still has it.
+    /// Source that still has it.
     pub(crate) from: Source,
-    /// Which of the records of its evidence it is.
+    /// Revision number of its evidence.
     revision: u32,
     /// Whether its first record was found.
     has_first: bool,
 }
 
-/// What the notes do not lack, by its time.
+/// Times of decisions that the notes do have.
 struct Lacking<'n> {
-    /// Times that stand in headings, of decisions or not, and in how many.
+    /// Times in headings, of decisions or not, and the number of headings with each.
     headed: HashMap<&'n str, usize>,
     /// Entries by their times.
     entries: HashMap<&'n str, Vec<&'n Decision>>,
@@ -97,7 +97,7 @@ impl<'n> Lacking<'n> {
         !self.headed.contains_key(ts) || self.breaking_off.contains_key(ts)
     }
 
-    /// The line of the entry that has these words.
+    /// Returns the line of the entry that has these words.
     fn saying(&self, ts: &str, words: &str) -> Option<usize> {
         let lines = self.lines.get(ts)?.get_or_init(|| {
             let mut lines = HashMap::new();
@@ -118,16 +118,16 @@ impl<'n> Lacking<'n> {
     }
 }
 
-/// Decisions of a time that has entries in the notes, none of which says what they say: a person gave the entry other
-/// words, or it is that of another checkout's decision.
+/// Decisions whose time has entries in the notes, but with other words: a person reworded the
+/// entry, or it belongs to a decision of another checkout.
 #[derive(Default)]
-struct Unsaid {
-    unsaid: BTreeMap<String, Vec<Lost>>,
+struct Reworded {
+    reworded: BTreeMap<String, Vec<Lost>>,
     /// The lines of entries that have a record of their own.
     recorded: HashSet<usize>,
 }
 
-impl Unsaid {
+impl Reworded {
     fn take(&mut self, lacking: &Lacking<'_>, record: &Record) {
         let (ts, revision) = (record.text("decision"), revision_of(record));
         match lacking.saying(ts, record.text("claim")) {
@@ -137,7 +137,7 @@ impl Unsaid {
                 }
             }
             None => keep(
-                &mut self.unsaid,
+                &mut self.reworded,
                 decided(record),
                 Source::Trajectory,
                 revision,
@@ -145,7 +145,7 @@ impl Unsaid {
         }
     }
 
-    /// Those for which there is no entry left that could be theirs.
+    /// Returns those that no remaining entry can belong to.
     fn lost(self, lacking: &Lacking<'_>) -> impl Iterator<Item = Lost> {
         let left = |ts: &str| {
             let of_its_time = lacking.entries.get(ts).into_iter().flatten();
@@ -154,10 +154,10 @@ impl Unsaid {
             let headed = lacking.headed.get(ts).copied().unwrap_or(0);
             headed.saturating_sub(recorded)
         };
-        let unsaid = self.unsaid.into_iter();
-        let lost: Vec<Lost> = unsaid
-            .flat_map(|(ts, unsaid)| {
-                let first = unsaid.into_iter().filter(|lost| lost.has_first);
+        let reworded = self.reworded.into_iter();
+        let lost: Vec<Lost> = reworded
+            .flat_map(|(ts, reworded)| {
+                let first = reworded.into_iter().filter(|lost| lost.has_first);
                 first.skip(left(&ts)).collect::<Vec<_>>()
             })
             .collect();
@@ -166,13 +166,13 @@ impl Unsaid {
 }
 
 impl Session<'_> {
-    /// Reads every trajectory and every bead. What cannot be read there has nothing to tell.
+    /// Reads every trajectory and every bead. Skips those that cannot be read.
     pub(crate) fn recorded(&self, notes: &Notes) -> Result<Recorded, SessionError> {
         let mut recorded = Recorded::default();
         let in_notes = notes.decisions();
         let lacking = Lacking::of(notes, &in_notes);
         let mut known: BTreeMap<String, Vec<Lost>> = BTreeMap::new();
-        let mut unsaid = Unsaid::default();
+        let mut reworded = Reworded::default();
         let mut claims = Vec::new();
         let mut of_bead = (String::new(), None);
         for file in day_files(self.disk, self.zones)? {
@@ -198,7 +198,7 @@ impl Session<'_> {
                             keep(&mut known, decided(&record), Source::Trajectory, revision);
                         }
                         if lacking.headed.contains_key(ts) {
-                            unsaid.take(&lacking, &record);
+                            reworded.take(&lacking, &record);
                         }
                     }
                     _ => {}
@@ -230,7 +230,7 @@ impl Session<'_> {
         }
         let is_lost = |lost: &Lost| lacking.is_lost(notes, &lost.decision);
         recorded.lost = known.into_values().flatten().filter(is_lost).collect();
-        for lost in unsaid.lost(&lacking) {
+        for lost in reworded.lost(&lacking) {
             if !recorded.lost.contains(&lost) {
                 recorded.lost.push(lost);
             }
@@ -240,7 +240,7 @@ impl Session<'_> {
         Ok(recorded)
     }
 
-    /// The decisions of all beads that can be read.
+    /// Returns the decisions of all beads that can be read.
     fn of_beads(&self, lacking: &Lacking<'_>) -> Result<Vec<Decision>, SessionError> {
         let folder = self.zones.real(self.disk, &self.zones.beads())?;
         let mut all = Vec::new();
@@ -303,9 +303,9 @@ impl LockedSession<'_> {
     }
 }
 
-/// A later record of a decision stands in for the earlier one, and has of it what it does not say;
-/// evidence of an earlier revision is not taken over. One of the same time with other words is of another decision, unless
-/// it says one anew.
+/// Keeps a decision. A later record of a decision replaces the earlier one and takes over the
+/// members that it lacks, but not the evidence of an earlier revision. A record of the same time
+/// with other words is another decision, unless it restates one.
 fn keep(
     known: &mut BTreeMap<String, Vec<Lost>>,
     decision: Option<Decision>,
@@ -321,13 +321,13 @@ fn keep(
     };
     let of_its_time = known.entry(new.decision.ts.clone()).or_default();
     let says = |lost: &Lost| lost.decision.decision == new.decision.decision;
-    let is_said_anew = |lost: &Lost| !(lost.has_first && new.has_first);
+    let is_restatement = |lost: &Lost| !(lost.has_first && new.has_first);
     let is_titled = |lost: &Lost| lost.decision.title == new.decision.title;
     let is_alone = of_its_time.len() == 1;
     let known = of_its_time.iter().position(says).or_else(|| {
         of_its_time
             .iter()
-            .position(|lost| is_said_anew(lost) && (is_titled(lost) || is_alone))
+            .position(|lost| is_restatement(lost) && (is_titled(lost) || is_alone))
     });
     let Some(known) = known else {
         of_its_time.push(new);
@@ -355,7 +355,7 @@ fn keep(
     of_its_time.insert(known, lost);
 }
 
-/// The decision that a record of ours has.
+/// Returns the decision that a record of ours has.
 pub(crate) fn decided(record: &Record) -> Option<Decision> {
     let mut redaction = Redaction::default();
     let claim = claim_of(record);
@@ -385,8 +385,8 @@ pub(crate) fn decided(record: &Record) -> Option<Decision> {
     })
 }
 
-/// The decision that a claim of another writer is, under a time that no other decision has. `None`
-/// where it has no words or no time, or is known.
+/// Returns the claim of another writer as a decision, under a time that no other decision has.
+/// `None` if it has no words or no time, or is known.
 pub(crate) fn claimed(
     record: &Record,
     known: &HashMap<String, String>,
@@ -397,7 +397,7 @@ pub(crate) fn claimed(
     if words.is_empty() {
         return None;
     }
-    // Where a second was another decision's, the next ones were taken once.
+    // If another decision already had that second, later times were used.
     let mut then = at;
     while let Some(there) = known.get(&second(then)) {
         if *there == words {
@@ -426,10 +426,11 @@ pub(crate) fn claimed(
     None
 }
 
-/// What decisions say, by their times.
+/// Returns the words of decisions, by their times.
 pub(crate) fn words_of(decisions: &[Decision]) -> HashMap<String, String> {
-    let said = decisions.iter().rev();
-    said.map(|known| (known.ts.clone(), known.words().to_owned()))
+    let newest_first = decisions.iter().rev();
+    newest_first
+        .map(|known| (known.ts.clone(), known.words().to_owned()))
         .collect()
 }
 

@@ -1,8 +1,8 @@
-//! [`Session::designs`]: the documents beside the notes, which say what was meant, and where the code or
-//! the beads say otherwise.
+//! [`Session::designs`]: the documents next to the notes, which record intentions, and their
+//! differences from the code and the beads.
 //!
-//! They are believed last (Seed LOA §2.2): the design documents first, `legacy/` after them. Only what
-//! can be looked up is compared: what a document cites, and the beads that it names.
+//! They are believed last (Seed LOA §2.2): the design documents first, `legacy/` after them. Only
+//! what can be looked up is compared: citations in a document, and the beads that it names.
 
 use std::path::PathBuf;
 
@@ -16,26 +16,26 @@ use crate::{
     transaction::{Session, SessionError},
 };
 
-/// The folder of documents that nobody keeps up any more, beside the others.
+/// Folder of documents that are no longer maintained, next to the others.
 const LEGACY: &str = "legacy";
 
 /// Documents that are read, of each kind.
 const MOST: usize = 200;
 
-/// What another program that keeps beads has in their folder: it may know beads that have no file.
+/// Files of another program that keeps beads in their folder: it may know beads that have no file.
 const OF_BD: [&str; 3] = ["metadata.json", "issues.jsonl", "beads.db"];
 
 /// Largest document that is read, in bytes.
 const LARGEST: u64 = 2 * 1024 * 1024;
 
-/// A document that says what was meant.
+/// A document that states intentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Design {
     /// Its name, from the root.
     pub name: String,
     /// [`Source::Design`] or [`Source::Legacy`].
     pub kind: Source,
-    /// What it says.
+    /// Text of the document.
     pub text: String,
 }
 
@@ -44,12 +44,12 @@ pub struct Design {
 pub struct Designs {
     /// Those that were read, by their names.
     pub read: Vec<Design>,
-    /// What was not, in words.
+    /// Documents that were not read, each with the reason.
     pub left: Vec<String>,
 }
 
 impl Session<'_> {
-    /// Reads the Markdown files beside the notes, and those in `legacy/` there.
+    /// Reads the Markdown files next to the notes, and those in `legacy/` there.
     pub fn designs(&self) -> Result<Designs, SessionError> {
         let zones = self.zones;
         let notes = zones.real(self.disk, &zones.notes())?;
@@ -85,8 +85,8 @@ impl Session<'_> {
         Ok(designs)
     }
 
-    /// Where code or beads do not say what the documents say. Where another program keeps beads too,
-    /// theirs are not looked for.
+    /// Returns the places where code or beads contradict the documents. If another program keeps
+    /// beads too, its beads are not looked for.
     pub fn design_forks(
         &self,
         designs: &Designs,
@@ -126,7 +126,7 @@ fn fork(wins: Source, loses: Source, what: String) -> Fork {
     Fork { wins, loses, what }
 }
 
-/// The places that a document cites and that are not there, or not as it quotes them.
+/// Returns the places that a document cites and that are not there, or not as it quotes them.
 fn stale(design: &Design, tree: &Tree<'_>) -> Vec<Fork> {
     let mut forks = Vec::new();
     let mut line = 1;
@@ -153,7 +153,8 @@ fn stale(design: &Design, tree: &Tree<'_>) -> Vec<Fork> {
     forks
 }
 
-/// The beads of our own naming that a text names, each once, with the line of the first time.
+/// Returns the beads of our own naming that a text names, each once, with the line of the first
+/// time.
 fn beads_in(text: &str) -> Vec<(usize, BeadId)> {
     let mut found: Vec<(usize, BeadId)> = Vec::new();
     for (line, number) in text.lines().zip(1..) {

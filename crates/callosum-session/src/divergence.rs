@@ -1,8 +1,7 @@
-//! Forks: places where code, bead, notes and trajectory do not say the same.
+//! Forks: places where code, bead, notes and trajectory contradict each other.
 //!
-//! The higher of two wins (Seed LOA §2.2): code, then beads, then notes, then trajectory, then what was
-//! designed. Nothing is
-//! changed here; a fork is shown.
+//! The higher source wins (Seed LOA §2.2): code, then beads, then notes, then trajectory, then
+//! design documents. Nothing is changed here; a fork is shown.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,7 +18,7 @@ use crate::{
     sanitize::{MOST_TITLE_WORDS, cut_to, one_line},
 };
 
-/// Where something is said; the first is believed before the others.
+/// Source of a statement; earlier ones take precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The tree as it is.
@@ -32,7 +31,7 @@ pub enum Source {
     Trajectory,
     /// A design document.
     Design,
-    /// A document that nobody keeps up any more.
+    /// A document that is no longer maintained.
     Legacy,
 }
 
@@ -52,15 +51,15 @@ impl fmt::Display for Source {
 /// Two that do not say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// Which is believed.
+    /// Source that is believed.
     pub wins: Source,
-    /// Which is not.
+    /// Source that is not believed.
     pub loses: Source,
-    /// What they differ in.
+    /// The difference.
     pub what: String,
 }
 
-/// Compares what is said of these beads, each with its id, and of none.
+/// Compares these beads, each with its id, the notes, the claims and the tree with one another.
 pub fn forks(
     beads: &[(String, Bead)],
     notes: &Notes,
@@ -77,8 +76,8 @@ pub fn forks(
     // Of several of one time, the one is meant that has the words.
     let known_as = |ts: &str, words: &str| {
         let of_its_time = by_ts.get(ts)?;
-        let said = of_its_time.iter().find(|known| known.words() == words);
-        said.or_else(|| of_its_time.first()).copied()
+        let with_words = of_its_time.iter().find(|known| known.words() == words);
+        with_words.or_else(|| of_its_time.first()).copied()
     };
     let current = notes.active().bead;
     let mut claimed: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -141,7 +140,7 @@ pub fn forks(
         let what = format!("the decision of {ts} is not in the trajectory");
         fork(claim.said_in, Source::Trajectory, what);
     }
-    // Names that are more than a time, where any is recorded.
+    // Names that are more than a time, if any is recorded.
     let mut names = recorded
         .iter()
         .filter_map(|claim| claim.decision.as_deref());
@@ -200,31 +199,32 @@ pub fn forks(
     forks
 }
 
-/// So many words are told before the first that two texts do not share.
+/// Number of words shown before the first difference of two texts.
 const SHARED_BEFORE: usize = 3;
 
-/// What two texts say, from shortly before the first word that they do not share.
+/// Returns both texts from shortly before the first word in which they differ.
 fn parted(believed: &str, other: &str) -> String {
     let [believed, other] = [believed, other].map(|text| one_line(&mask(text).text));
     let pairs = believed.split(' ').zip(other.split(' '));
     let shared = pairs.take_while(|(one, other)| one == other).count();
     let from = shared.saturating_sub(SHARED_BEFORE);
-    let told = |text: &str| {
+    let excerpt = |text: &str| {
         let words: Vec<&str> = text.split(' ').skip(from).collect();
         let begun = if from > 0 { "…" } else { "" };
         format!("{begun}{}", cut_to(&words.join(" "), MOST_TITLE_WORDS))
     };
-    format!("`{}`, not `{}`", told(&believed), told(&other))
+    format!("`{}`, not `{}`", excerpt(&believed), excerpt(&other))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// LOA-TRUTH-1: of two that say something else, both are told, where they part.
+    /// LOA-TRUTH-1: of two sources that differ, both texts are shown from the place where they
+    /// part.
     #[test]
-    fn both_texts_are_told_from_where_they_part() {
-        for (one, other, told) in [
+    fn both_texts_are_shown_from_where_they_part() {
+        for (one, other, expected) in [
             (
                 "Use three pagers",
                 "Use one pager",
@@ -234,7 +234,7 @@ mod tests {
             ("a", "", "`a`, not ``"),
             ("a b", "a b c", "`a b`, not `a b c`"),
         ] {
-            assert_eq!(parted(one, other), told);
+            assert_eq!(parted(one, other), expected);
         }
         let long = format!("now {}", "word ".repeat(80));
         assert!(

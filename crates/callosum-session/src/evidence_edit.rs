@@ -1,7 +1,7 @@
-//! [`LockedSession::cite`] and [`LockedSession::assume`]: what a decision that was made before leans on from now on.
+//! [`LockedSession::cite`] and [`LockedSession::assume`]: new evidence for an earlier decision.
 //!
-//! What it leaned on and what does not hold any more goes from the notes, and counts no more in bead and
-//! trajectory, which keep it.
+//! Evidence that no longer holds is removed from the notes. In bead and trajectory it stays, but no
+//! longer counts.
 
 use crate::{
     bead::{Bead, BeadId, evidence_value},
@@ -16,19 +16,19 @@ use crate::{
     untracked_decisions::Unrecorded,
 };
 
-/// What trajectory and bead know of a decision.
+/// Knowledge of a decision in trajectory and bead.
 #[derive(Default)]
 struct Known {
     /// The revision that its next record is.
     revision: u32,
     bead: Option<BeadId>,
-    /// What the bead says that it leans on.
+    /// Its evidence in the bead.
     in_bead: Vec<Evidence>,
 }
 
 impl LockedSession<'_> {
-    /// Makes the decision of this time lean on these places too, in all three files. They stand in
-    /// for whatever it leaned on that does not hold any more, in whichever file.
+    /// Adds these places to the evidence of the decision of this time, in all three files. They
+    /// replace any evidence, in any of the files, that no longer holds.
     pub fn cite(&self, ts: &str, places: &[Evidence]) -> Result<Decided, DecideError> {
         let session = &self.session;
         let tree = Tree::new(session.disk, &session.zones.tree);
@@ -51,8 +51,8 @@ impl LockedSession<'_> {
         })
     }
 
-    /// Marks the decision of this time as an assumption, in notes and trajectory: it counts as one, and
-    /// not as grounded. What it leans on that does not hold any more goes.
+    /// Marks the decision of this time as an assumption, in notes and trajectory: it counts as one,
+    /// and not as grounded. Evidence that no longer holds is removed.
     pub fn assume(&self, ts: &str) -> Result<Decided, DecideError> {
         let tree = Tree::new(self.session.disk, &self.session.zones.tree);
         let mut decision = self.decision_of(ts)?;
@@ -82,7 +82,7 @@ impl LockedSession<'_> {
         })
     }
 
-    /// The decision of this time where beads alone have it.
+    /// Returns the decision of this time, if only beads have it.
     fn of_beads_alone(&self, ts: &str) -> Result<Option<Decision>, SessionError> {
         let all = self.session.unrecorded(std::iter::empty())?.into_iter();
         let mut all = all.map(|found| found.decision);
@@ -93,8 +93,8 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// The decision of this name where trajectories alone have it, as of one that was commented out in the notes and goes on
-    /// being claimed.
+    /// Returns the decision of this name if only trajectories have it, for example one that was
+    /// commented out in the notes and is still claimed.
     fn of_trajectories_alone(&self, name: &str) -> Result<Option<Decision>, SessionError> {
         let read = self.session.recorded_since_handoff(ClaimScope::Everyone)?;
         let records = read.records.iter().rev();
@@ -125,8 +125,9 @@ impl LockedSession<'_> {
         self.replace(decision, known, replaced, new, ground)
     }
 
-    /// Has the decision of a claim cite moved files where they are now: each old citation with its new one. What else it
-    /// cites stays, also what does not hold. Returns whether anything was changed.
+    /// Updates the citations of moved files in the decision of a claim: each old citation with its
+    /// new one. Other citations stay, even those that do not hold. Returns whether anything was
+    /// changed.
     pub(crate) fn anchor_again(
         &self,
         claim: &Claim,
@@ -149,7 +150,7 @@ impl LockedSession<'_> {
         Ok(true)
     }
 
-    /// Writes that a decision leans on `new` in place of `replaced`.
+    /// Replaces `replaced` with `new` in the evidence of a decision.
     fn replace(
         &self,
         mut decision: Decision,
@@ -183,17 +184,17 @@ impl LockedSession<'_> {
         }
         let bead_change = |id: &BeadId| {
             let replaces = !replaced.is_empty();
-            let said = if replaces { &decision.evidence } else { &new };
+            let cited = if replaces { &decision.evidence } else { &new };
             let change = BeadChange::Evidence {
                 ts: time_of(&decision.ts).to_owned(),
                 words: Some(decision.decision.clone()),
-                evidence: said.iter().map(evidence_value).collect(),
+                evidence: cited.iter().map(evidence_value).collect(),
                 replaces,
                 is_assumption: decision.is_assumption,
             };
             (id.to_string(), vec![change])
         };
-        // What was taken back in the notes stays so.
+        // Decisions that were withdrawn in the notes stay withdrawn.
         let notes = session.notes()?;
         let headed = notes.as_ref().map(Notes::headed_times).unwrap_or_default();
         let is_taken_back = decision.line == 0 && headed.contains_key(time_of(&decision.ts));
@@ -216,7 +217,7 @@ impl LockedSession<'_> {
         };
         let written = self.commit(&intent)?;
         let cited = decision.evidence.iter().map(|cited| cited.path.as_str());
-        // They are derived: without them, only git is asked where a file is.
+        // The fingerprints are derived: without them, only git is asked for a moved file.
         drop(self.note_cited(cited));
         Ok(Decided {
             decision,
@@ -228,8 +229,8 @@ impl LockedSession<'_> {
         })
     }
 
-    /// What the claims since the last hand-off know of the decision of this time, and the bead that
-    /// has it: the one that they name, else the current one.
+    /// Returns the evidence that the claims since the last hand-off give for the decision of this
+    /// time, and the bead that has it: the one that they name, or else the current one.
     fn known_of(&self, decision: &Decision) -> Result<Known, SessionError> {
         let session = &self.session;
         let (name, ts) = (decision.ts.as_str(), time_of(&decision.ts));

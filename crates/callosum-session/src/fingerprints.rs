@@ -1,7 +1,9 @@
-//! [`Fingerprints`]: what each cited file held when its citations last held, to find the file again after a move.
+//! [`Fingerprints`]: the content of each cited file when its citations last held, to find the file
+//! again after a move.
 //!
-//! Git knows only what was added to it. A file that was never committed, or a project without git, leaves nothing else to
-//! recognize a moved file by. The file is derived: without it, only git is asked.
+//! Git knows only files that were added to it. For a file that was never committed, or a project
+//! without git, nothing else identifies a moved file. The file is derived: without it, only git is
+//! asked.
 
 use std::fmt::Write as _;
 
@@ -17,7 +19,7 @@ use crate::{
 /// The first line of the file; another version is not read.
 const HEAD: &str = "callosum-cited/1";
 
-/// Its name, beside the lock.
+/// Name of the file, in the same directory as the lock.
 pub(crate) const FILE: &str = "cited";
 
 /// Most files that are remembered; the ones cited last stay.
@@ -129,7 +131,7 @@ impl Fingerprints {
 }
 
 impl Session<'_> {
-    /// Reads the fingerprints; none where there is no file that can be read.
+    /// Reads the fingerprints; empty if there is no readable file.
     pub(crate) fn fingerprints(&self) -> Fingerprints {
         let path = self.zones.real(self.disk, &self.zones.own().join(FILE));
         let bytes = path.ok().and_then(|path| self.disk.read(&path).ok());
@@ -138,7 +140,8 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Remembers what these cited files hold now. Costs a look at each, and the reading of those that changed.
+    /// Records the current content of these cited files. Looks at each, and reads those that
+    /// changed.
     pub(crate) fn note_cited<'p>(
         &self,
         paths: impl Iterator<Item = &'p str>,

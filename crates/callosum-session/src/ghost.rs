@@ -1,8 +1,8 @@
-//! Ghosts: features that are said not to be there, and what shows it (Seed LOA §4.2).
+//! Ghosts: features that are documented as missing, with evidence from searches (Seed LOA §4.2).
 //!
-//! Start with [`LockedSession::ghost`]. That nothing was found shows something only where two queries that
-//! differ found nothing, and a control, which is known to be there, was found: a search that finds
-//! nothing at all would make a ghost of everything.
+//! Start with [`LockedSession::ghost`]. An empty result is evidence only if two different queries
+//! found nothing and a control, which is known to exist, was found: a search that never finds
+//! anything would make a ghost of everything.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     grounding::Claim,
     notes::Notes,
     sanitize::{Redaction, one_line},
-    trajectory::{Record, day_files, records, said_in},
+    trajectory::{Record, content_of, day_files, records},
     transaction::{Intent, LockedSession, Session, SessionError, Written, second},
 };
 
@@ -20,7 +20,8 @@ const MOST_ALIKE: usize = 50;
 /// Score from which on a passage counts as found (Seed LOA §4.2).
 pub const THRESHOLD: f64 = 0.4;
 
-/// The mark that people and agents write beside a feature that is said not to be there (Seed LOA §4.2).
+/// Mark that people and agents write next to a feature that is documented as missing
+/// (Seed LOA §4.2).
 pub(crate) const MARK: &str = "[UNVERIFIED GHOST]";
 
 /// The phase of a feature that was looked for and is there after all.
@@ -29,9 +30,9 @@ const REFUTED: &str = "ghost_refuted";
 /// A query, and how much it found from [`THRESHOLD`] on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GhostQuery {
-    /// What was looked for.
+    /// Search query.
     pub query: String,
-    /// How many passages were found.
+    /// Number of passages found.
     pub results: usize,
 }
 
@@ -40,22 +41,22 @@ pub struct GhostQuery {
 pub struct GhostSearch {
     /// The feature, as it is called.
     pub feature: String,
-    /// What was looked for.
+    /// Queries for the feature.
     pub queries: Vec<GhostQuery>,
-    /// What is known to be there.
+    /// Query for something that is known to exist.
     pub control: GhostQuery,
 }
 
-/// What came of looking for a feature.
+/// Result of a search for a feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ghosted {
     /// Whether it is not there.
     pub is_ghost: bool,
-    /// Where the record stands in the trajectory.
+    /// The record's place in the trajectory.
     pub written: Written,
 }
 
-/// Why a search shows nothing. Nothing was written.
+/// Error for a search that proves nothing. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum GhostError {
     /// It shows neither that the feature is there nor that it is not.
@@ -63,7 +64,7 @@ pub enum GhostError {
     ShowsNothing {
         /// The feature.
         feature: String,
-        /// Why.
+        /// Cause.
         why: &'static str,
     },
     /// The files do not allow it.
@@ -72,8 +73,8 @@ pub enum GhostError {
 }
 
 impl LockedSession<'_> {
-    /// Records what came of looking for a feature: that it is not there, or that it is after all,
-    /// which also answers an earlier record of it.
+    /// Records the result of a search for a feature: that it is missing, or that it exists after
+    /// all, which also answers an earlier record of it.
     pub fn ghost(&self, search: &GhostSearch) -> Result<Ghosted, GhostError> {
         let session = &self.session;
         let mut redaction = Redaction::default();
@@ -107,10 +108,11 @@ impl LockedSession<'_> {
 }
 
 impl Session<'_> {
-    /// What is marked as a ghost in the notes or in these claims, without the mark, each with where it stands, and was never looked for: no
-    /// record names a feature that stands in it.
+    /// Returns features marked as ghosts in the notes or in these claims, without the mark, each
+    /// with its place, that were never searched for: no record names a feature contained in the
+    /// text.
     ///
-    /// Costs the reading of all trajectories where something is marked.
+    /// If anything is marked, reads all trajectories.
     pub(crate) fn unlooked(
         &self,
         notes: &Notes,
@@ -132,7 +134,7 @@ impl Session<'_> {
         }
         let mut features: Vec<String> = Vec::new();
         for file in day_files(self.disk, self.zones)? {
-            let Some(bytes) = said_in(self.disk, &file)? else {
+            let Some(bytes) = content_of(self.disk, &file)? else {
                 continue;
             };
             let there = records(&bytes).records;
@@ -153,8 +155,8 @@ impl Session<'_> {
     }
 }
 
-/// The features that records say are not there and that nothing shows, each with why. The last record
-/// of a feature counts.
+/// Returns the features that records say are not there and that nothing shows, each with why. The
+/// last record of a feature counts.
 pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
     let last = last_of_each(records).into_iter();
     last.filter(|record| record.phase() != REFUTED)
@@ -165,7 +167,7 @@ pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
         .collect()
 }
 
-/// The command that looks for a feature, to be pasted after its queries are filled in.
+/// Returns the command that looks for a feature, to be pasted after its queries are filled in.
 pub(crate) fn search_command(feature: &str) -> String {
     let feature = match one_line(feature).as_str() {
         "" => "FEATURE".to_owned(),
@@ -174,7 +176,7 @@ pub(crate) fn search_command(feature: &str) -> String {
     format!("callosum session ghost {feature} --query QUERY --query QUERY --control QUERY")
 }
 
-/// The last record of each feature that was called missing.
+/// Returns the last record of each feature that was called missing.
 fn last_of_each<'r>(records: &[&'r Record]) -> Vec<&'r Record> {
     let mut last: Vec<&Record> = Vec::new();
     for &record in records {
@@ -226,7 +228,7 @@ fn shown(record: &Value) -> Result<(), &'static str> {
     }
 }
 
-/// The share of words that two queries have in common, in percent.
+/// Returns the share of words that two queries have in common, in percent.
 fn alike(one: &str, other: &str) -> usize {
     let words = |text: &str| {
         let mut words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();

@@ -1,4 +1,5 @@
-//! [`LockedSession::hand_off`]: the end of a session, written to bead, trajectory and notes in one step.
+//! [`LockedSession::hand_off`]: the end of a session, written to bead, trajectory and notes in one
+//! step.
 
 use std::{collections::HashSet, fmt::Write as _};
 
@@ -23,23 +24,23 @@ use crate::{
 /// A hand-off that is about to be made.
 #[derive(Clone, Debug, Default)]
 pub struct NewHandoff {
-    /// The agent that is to go on.
+    /// Agent that should continue.
     pub to: Option<Agent>,
-    /// The bead that gets it; the current one where none is named.
+    /// Bead that receives it; the current one if none is named.
     pub bead: Option<BeadId>,
-    /// The root of another repository, whose next session is to go on.
+    /// Root of another repository, whose next session should continue.
     pub repository: Option<String>,
-    /// What was being thought about.
+    /// Reasoning in progress.
     pub reasoning: Option<String>,
-    /// The client's own name of the session; a number where there is none.
+    /// The client's own name of the session; a number if there is none.
     pub session_id: Option<String>,
-    /// Whose claims end with it.
+    /// Scope of the claims that end with it.
     pub whose: ClaimScope,
     /// Whether it is made although the checkpoint blocks; that is written down.
     pub is_forced: bool,
 }
 
-/// Why a hand-off was not made. Nothing was written.
+/// Error while making a hand-off. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum HandoffError {
     /// The checkpoint blocks.
@@ -61,20 +62,20 @@ pub struct HandedOff {
     pub bead: Option<BeadId>,
     /// The share of claims that are grounded, with two decimals, cut.
     pub ratio: String,
-    /// What the checkpoint found.
+    /// Result of the checkpoint.
     pub checked: Checked,
-    /// Where the session's decisions stand in the notes.
+    /// Places of the session's decisions in the notes.
     pub notes_refs: Vec<String>,
-    /// Where the record stands in the trajectory.
+    /// The record's place in the trajectory.
     pub written: Written,
     /// Secrets that were taken out before anything was written.
     pub redacted: Vec<Kind>,
 }
 
 impl LockedSession<'_> {
-    /// Ends the session: a hand-off in the bead, a record in the trajectory, the checkpoint's time in
-    /// the notes. What is claimed from now on counts anew, so it is made only where the checkpoint
-    /// permits it, or where it is forced.
+    /// Ends the session: writes a hand-off in the bead, a record in the trajectory, and the
+    /// checkpoint's time in the notes. Claims start counting from zero afterwards, so it is made
+    /// only if the checkpoint permits it or if it is forced.
     pub fn hand_off(&self, new: &NewHandoff, config: &Config) -> Result<HandedOff, HandoffError> {
         let session = &self.session;
         let now = session.clock.now();
@@ -147,7 +148,7 @@ impl LockedSession<'_> {
         if !checked.permits() {
             record["forced"] = true.into();
         }
-        // What stands before it in its own file is over by its place.
+        // Everything before it in its own file is over by its place.
         let file = session
             .trajectory()
             .file_of(&ts[..10])
@@ -190,7 +191,7 @@ impl LockedSession<'_> {
             "grounding_ratio": ratio,
         });
         let mut changes = vec![NoteChange::Checkpoint(ts.clone())];
-        // What is meant for one agent is told to it when it begins, and is no next step of the others.
+        // Reasoning for one agent is shown to it when it begins, and is no next step of the others.
         let for_all = reasoning.filter(|_| new.to.is_none());
         changes.extend(for_all.map(NoteChange::Reasoning));
         let written = self.commit(&Intent {
@@ -207,7 +208,7 @@ impl LockedSession<'_> {
         if new.whose == ClaimScope::Everyone || session.agent == Agent::default() {
             self.note_ended(&seen, now)?;
         } else {
-            self.note_told(&seen, &grounding.claims)?;
+            self.note_covered(&seen, &grounding.claims)?;
         }
         Ok(HandedOff {
             ts,
@@ -222,8 +223,8 @@ impl LockedSession<'_> {
     }
 }
 
-/// The name of what a session did, which no other one's has that ends within the same second: the time, and
-/// a checksum of its parts and of who ends it, in 12 digits.
+/// Returns a name for the span of a session that no other session ending in the same second has:
+/// the time, and a checksum of its parts and of the agent that ends it, in 12 digits.
 fn span_of(now: Timestamp, by: [&str; 2]) -> String {
     let mut digest = Sha256::new();
     digest.update(now.as_nanosecond().to_be_bytes());
@@ -238,7 +239,7 @@ fn span_of(now: Timestamp, by: [&str; 2]) -> String {
     span
 }
 
-/// The session that ends with a hand-off before which there are so many.
+/// Returns the name of a session that ends with a hand-off, by the number of earlier hand-offs.
 fn numbered(before: usize) -> String {
     format!("sess-{:03}", before + 1)
 }

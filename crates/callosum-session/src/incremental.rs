@@ -1,9 +1,9 @@
-//! [`LockedSession::synthesize`]: what happened since the last checkpoint, written down while the context
-//! still is there (Seed LOA §4.3).
+//! [`LockedSession::synthesize`]: records the events since the last checkpoint while the context
+//! still exists (Seed LOA §4.3).
 //!
-//! What an agent decided through us is in all ledgers already. What it only claimed in its
-//! trajectory, and what its client saw it do, is brought there here. The same position is written
-//! once however often it is asked for.
+//! Decisions made through us are in all ledgers already. This module adds what the agent only
+//! claimed in its trajectory and what its client saw it do. The same position is written once,
+//! however often the caller asks for it.
 
 use std::collections::BTreeSet;
 
@@ -29,20 +29,22 @@ pub(crate) const PHASE: &str = "delta_sync";
 /// Most files that a record names; all are counted.
 const MOST_FILES: usize = 50;
 
-/// What a client's transcript says of the time since the last checkpoint.
+/// Contents of a client's transcript since the last checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The transcript's name, which tells sessions apart, and how far it was read.
+    /// Name of the transcript, which distinguishes sessions, and the position up to which it was
+    /// read.
     pub position: Option<(String, u64)>,
-    /// How far the transcript had been read before it became shorter than that; `None` unless it did.
+    /// Position up to which the transcript had been read before it became shorter than that; `None`
+    /// unless it did.
     pub shrunk_from: Option<u64>,
     /// Tokens that were added since the session's first request.
     pub tokens: Option<u64>,
-    /// How full the context is.
+    /// Fill level of the context.
     pub zone: Option<Zone>,
     /// Files that were written, from the root.
     pub files: Vec<String>,
-    /// What the agent says that it is at.
+    /// The agent's own description of its work.
     pub reasoning: Option<String>,
     /// The client's own name of the session.
     pub session_id: Option<String>,
@@ -61,12 +63,13 @@ pub struct Synthesized {
     pub bead: Option<BeadId>,
     /// Files that were written.
     pub files: Vec<String>,
-    /// Where the record stands in the trajectory.
+    /// The record's place in the trajectory.
     pub written: Written,
 }
 
 impl Session<'_> {
-    /// How far a transcript of this name has been synthesized; 0 where it has not been.
+    /// Returns the position up to which a transcript of this name has been synthesized; 0 if it has
+    /// not been.
     pub fn position(&self, transcript: &str) -> Result<u64, SessionError> {
         Ok(position_in(&self.trajectory().since_handoff()?, transcript))
     }
@@ -77,11 +80,11 @@ fn position_in(read: &Read, transcript: &str) -> u64 {
 }
 
 impl LockedSession<'_> {
-    /// Writes a checkpoint: claims that stand in the trajectory alone to the notes and the bead,
-    /// the time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
+    /// Writes a checkpoint: claims that are in the trajectory alone to the notes and the bead, the
+    /// time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
     ///
-    /// Returns `None`, and writes nothing, where nothing happened since the last one. A context that has
-    /// come into a fuller zone is something, and so is a transcript that became shorter.
+    /// Returns `None`, and writes nothing, if nothing happened since the last one. A fuller zone
+    /// counts as an event, and so does a transcript that became shorter.
     pub fn synthesize(&self, delta: &Delta) -> Result<Option<Synthesized>, SessionError> {
         let written = self.written(delta)?;
         if let (Some((name, _)), Some(zone)) = (&delta.position, delta.zone) {
@@ -96,7 +99,7 @@ impl LockedSession<'_> {
         if let Some((name, at)) = &delta.position
             && let Some(known) = read.positions.get(name)
         {
-            // A hook that runs at the same time may have written what this one has read.
+            // A hook that runs at the same time may have written the same part.
             let has_shrunk = delta.shrunk_from == Some(*known);
             if known >= at && !has_shrunk {
                 return Ok(None);
@@ -145,7 +148,7 @@ impl LockedSession<'_> {
         let active = notes.active();
         let reasoning = delta.reasoning.as_deref().map(&mut statement);
         let reasoning = reasoning
-            .filter(|said| !said.is_empty() && active.reasoning.as_deref() != Some(said.as_str()));
+            .filter(|text| !text.is_empty() && active.reasoning.as_deref() != Some(text.as_str()));
         let mut records = read.records.iter().map(|(_, record)| record);
         let before = match &delta.position {
             Some((name, _)) => match session.zone_reached(name)? {
@@ -198,7 +201,7 @@ impl LockedSession<'_> {
         }
         let mut changes: Vec<NoteChange> =
             taken.iter().cloned().map(NoteChange::Decision).collect();
-        // Notes that know of nothing were lost: what was current is current again.
+        // Notes without any active context were lost: the current bead is set again.
         if active == Active::default()
             && let Some(id) = lost_bead
             && let Ok(sheet) = session.bead(&id)

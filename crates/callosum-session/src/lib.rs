@@ -1,10 +1,10 @@
-//! What outlives an agent's context: the notes, the beads and the trajectory of a project, and
-//! whether what they claim holds.
+//! State that outlives an agent's context: the notes, the beads and the trajectory of a project,
+//! and whether their claims hold.
 //!
-//! Start with [`Zones`], which says where everything stands, and [`notes`]. [`evidence`] says of a
-//! claim whether its quote still stands in the tree.
+//! Start with [`Zones`], the location of every file, and [`notes`]. [`evidence`] checks whether the
+//! quotes of a claim are still in the tree.
 //!
-//! What is deliberately not here: printing, the environment, the wire formats of clients' hooks, and
+//! Deliberately not here: printing, the environment, the wire formats of clients' hooks, and
 //! searching the tree. People and older scripts write these files too; nothing here takes their
 //! bytes away.
 

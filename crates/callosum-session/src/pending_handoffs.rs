@@ -1,8 +1,8 @@
-//! Hand-offs that name the agent they are for, and that it has picked them up.
+//! Hand-offs that name their receiver, and records of their pickup.
 //!
-//! A hand-off stands in the trajectory of the agent that made it, and is never changed. That it was
-//! picked up is a record in the trajectory of the agent that it is for, so that both files are only
-//! ever added to, and each hand-off reaches one session.
+//! A hand-off is in the trajectory of the agent that made it, and is never changed. Its pickup is a
+//! record in the trajectory of the receiver, so that both files only ever grow, and each hand-off
+//! reaches one session.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     cross_repo::RECEIVED,
     sanitize::one_line,
-    trajectory::{Agent, Record, day_files, records, said_in},
+    trajectory::{Agent, Record, content_of, day_files, records},
     transaction::{LockedSession, Session, SessionError, second},
     zones::{ZoneError, Zones},
 };
@@ -24,10 +24,10 @@ const HANDED_OFF: &str = "session_handoff";
 /// The phase of its being picked up.
 const PICKED_UP: &str = "handoff_picked_up";
 
-/// The phases of what is looked for.
+/// The phases that are searched for.
 const PHASES: [&str; 3] = [HANDED_OFF, RECEIVED, PICKED_UP];
 
-/// So many days with a trajectory are looked through, newest first.
+/// Most days with a trajectory that are searched, newest first.
 const MOST_DAYS: usize = 14;
 
 /// Most bytes of a file that are looked through, from its end.
@@ -42,20 +42,21 @@ pub struct PendingHandoff {
     pub from: String,
     /// That agent's session.
     pub session_id: String,
-    /// The root of the repository that it was in, where that is another one.
+    /// The root of the repository that it was in, if it is another one.
     pub repository: Option<String>,
     /// The agent that it is for.
     pub to: Option<String>,
     /// The bead that was current.
     pub bead: Option<String>,
-    /// What was being thought about, on one line.
+    /// Reasoning in progress, on one line.
     pub reasoning: Option<String>,
     /// Claims that nothing showed then, each on one line.
     pub ungrounded: Vec<String>,
 }
 
 impl PendingHandoff {
-    /// What tells it from those of other seconds, agents, sessions and repositories.
+    /// Returns the fields that distinguish it from those of other seconds, agents, sessions and
+    /// repositories.
     fn key(&self) -> [String; 4] {
         let repository = self.repository.clone().unwrap_or_default();
         [
@@ -66,8 +67,9 @@ impl PendingHandoff {
         ]
     }
 
-    /// What tells it from others of the same second: a checksum of what it says, in 12 digits.
-    fn said(&self) -> String {
+    /// Returns a checksum of its content, in 12 digits, that distinguishes it from others of the
+    /// same second.
+    fn checksum(&self) -> String {
         let none = String::new();
         let texts =
             [&self.to, &self.bead, &self.reasoning].map(|one| one.as_ref().unwrap_or(&none));
@@ -76,29 +78,29 @@ impl PendingHandoff {
             digest.update(text.as_bytes());
             digest.update([0]);
         }
-        let mut said = String::new();
+        let mut hex = String::new();
         for byte in &digest.finalize()[..6] {
-            let _ = write!(said, "{byte:02x}");
+            let _ = write!(hex, "{byte:02x}");
         }
-        said
+        hex
     }
 
-    /// Whether a record says that it was picked up. One of an older version does not tell those of one
-    /// second apart.
+    /// Whether a record marks it as picked up. A record of an older version does not distinguish
+    /// those of one second.
     fn is_picked_up_by(&self, record: &Record) -> bool {
-        let said = record.text("handoff_said");
+        let checksum = record.text("handoff_said");
         record.phase() == PICKED_UP
             && picked_up_key(record) == self.key()
-            && (said.is_empty() || said == self.said())
+            && (checksum.is_empty() || checksum == self.checksum())
     }
 }
 
 impl Session<'_> {
-    /// The hand-offs for an agent of one of these names that no other session of it has picked up,
-    /// newest first. One that came from another repository and names nobody is for whoever begins.
+    /// Returns the hand-offs for an agent of one of these names that no other session of it has
+    /// picked up, newest first. One that came from another repository and names no receiver is for
+    /// the next agent to begin.
     ///
-    /// One that this very session picked up is among them: its context may have been compacted
-    /// since.
+    /// One that this very session picked up is included: its context may have been compacted since.
     pub fn waiting_for(
         &self,
         names: &[&str],
@@ -108,7 +110,7 @@ impl Session<'_> {
         let mut picked_up = Vec::new();
         for record in recent(self.disk, self.zones)? {
             match record.phase() {
-                // What goes to another repository waits there.
+                // A hand-off to another repository waits there.
                 HANDED_OFF
                     if is_one_of(names, record.text("to")) && record.text("to_repo").is_empty() =>
                 {
@@ -135,12 +137,12 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
-    /// The hand-offs of the last days, for whomever, newest first.
+    /// Returns the hand-offs of the last days, for whomever, newest first.
     pub fn hand_offs(&self) -> Result<Vec<PendingHandoff>, SessionError> {
         Ok(made(recent(self.disk, self.zones)?))
     }
 
-    /// How many hand-offs of the last days an agent has made.
+    /// Returns the number of hand-offs that an agent made in the last days.
     pub(crate) fn handed_off_by(&self, agent: &Agent) -> Result<usize, SessionError> {
         let recent = recent(self.disk, self.zones)?;
         let by = recent.iter().filter(|record| {
@@ -149,11 +151,11 @@ impl Session<'_> {
         Ok(by.count())
     }
 
-    /// Every hand-off that a trajectory has, also one that is compressed, newest first.
+    /// Returns every hand-off that a trajectory has, also one that is compressed, newest first.
     pub(crate) fn all_hand_offs(&self) -> Result<Vec<PendingHandoff>, SessionError> {
         let mut found = Vec::new();
         for file in day_files(self.disk, self.zones)? {
-            let bytes = said_in(self.disk, &file)?.unwrap_or_default();
+            let bytes = content_of(self.disk, &file)?.unwrap_or_default();
             if holds(&bytes, HANDED_OFF) || holds(&bytes, RECEIVED) {
                 found.extend(records(&bytes).records);
             }
@@ -162,7 +164,7 @@ impl Session<'_> {
     }
 }
 
-/// The hand-offs among records, newest first.
+/// Returns the hand-offs among records, newest first.
 fn made(records: Vec<Record>) -> Vec<PendingHandoff> {
     let records = records.into_iter();
     let made = records.filter(|record| matches!(record.phase(), HANDED_OFF | RECEIVED));
@@ -173,7 +175,7 @@ fn made(records: Vec<Record>) -> Vec<PendingHandoff> {
     made
 }
 
-/// Whether a name is one of these, in whichever case it was typed.
+/// Whether a name is one of these, ignoring case.
 fn is_one_of(names: &[&str], name: &str) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
@@ -203,7 +205,7 @@ impl LockedSession<'_> {
                     "ts": ts, "agent": agent.as_str(), "phase": PICKED_UP,
                     "session_id": one_line(session_id), "from": waiting.from,
                     "handoff_ts": waiting.ts, "handoff_session_id": waiting.session_id,
-                    "handoff_said": waiting.said(),
+                    "handoff_said": waiting.checksum(),
                 });
                 if let Some(repository) = &waiting.repository {
                     record["from_repo"] = repository.as_str().into();
@@ -218,7 +220,7 @@ impl LockedSession<'_> {
     }
 }
 
-/// Which hand-off a record says was picked up.
+/// Returns the key of the hand-off that a record marks as picked up.
 fn picked_up_key(record: &Record) -> [String; 4] {
     ["from", "handoff_ts", "handoff_session_id", "from_repo"]
         .map(|name| record.text(name).to_owned())
@@ -244,8 +246,8 @@ fn waiting(record: &Record) -> PendingHandoff {
     }
 }
 
-/// Hand-offs and pick-ups of the last days, of every agent, oldest day first. Files in which there
-/// is none are only searched, not read as records.
+/// Returns hand-offs and pick-ups of the last days, of every agent, oldest day first. Files without
+/// any are only searched, not parsed.
 fn recent(disk: &Disk, zones: &Zones) -> Result<Vec<Record>, ZoneError> {
     let mut by_day: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for file in day_files(disk, zones)? {

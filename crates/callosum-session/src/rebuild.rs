@@ -1,8 +1,8 @@
-//! [`LockedSession::rebuild_beads`]: beads that were lost before they were ever committed, as far as trajectories
-//! still tell of them.
+//! [`LockedSession::rebuild_beads`]: restores beads that were lost before they were ever committed,
+//! as far as trajectories have their records.
 //!
-//! Decisions, test scenarios and hand-offs come back as they were recorded, the title where the notes have
-//! it. What no record holds is not invented: it is left out, and named.
+//! Decisions, test scenarios and hand-offs come back as recorded, the title if the notes have it.
+//! Fields without a record are not invented: they are left out, and named.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,25 +17,26 @@ use crate::{
     decision_history::decided,
     heal::{Healed, Past, RepairSource},
     sanitize::{Redaction, one_line},
-    trajectory::{Record, day_files, records, said_in},
+    trajectory::{Record, content_of, day_files, records},
     transaction::{BeadChange, LockedSession, SessionError, in_order},
 };
 
-/// What a record has the id of its bead in.
+/// Key of the bead's id in a record.
 const MEMBER: &[u8] = b"\"bead_id\"";
 
-/// What another program that keeps beads has in their folder: what has no file may be its own.
+/// Files of another program that keeps beads in their folder: beads without a file may belong to
+/// it.
 const OF_BD: [&str; 3] = ["metadata.json", "issues.jsonl", "beads.db"];
 
 /// The file that remembers which beads were ever committed. It is derived: without it, git is asked.
 const GONE: &str = "beads.gone";
 
-/// What no record tells of a bead.
+/// Fields of a bead that no record has.
 const UNKNOWN: &str = "status, priority, needs and next steps";
 
 impl LockedSession<'_> {
-    /// Makes the beads anew that trajectories name, that have no file, and that were never committed: one
-    /// that was and is not any more was deleted. Trajectories that are compressed are not looked through.
+    /// Recreates beads that trajectories name, that have no file, and that were never committed:
+    /// one that was committed and is gone was deleted. Compressed trajectories are not searched.
     pub(crate) fn rebuild_beads(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let session = &self.session;
         let beads = session.zones.real(session.disk, &session.zones.beads())?;
@@ -47,7 +48,7 @@ impl LockedSession<'_> {
         let mut named: BTreeSet<BeadId> = BTreeSet::new();
         for file in day_files(session.disk, session.zones)? {
             if !file.is_archived {
-                let bytes = said_in(session.disk, &file)?.unwrap_or_default();
+                let bytes = content_of(session.disk, &file)?.unwrap_or_default();
                 named.extend(beads_in(&bytes));
             }
         }
@@ -87,7 +88,7 @@ impl LockedSession<'_> {
             .filter_map(|name| BeadId::of_file(name.rsplit('/').next()?))
             .collect();
         for id in lost {
-            // Of one that no record tells anything of, nothing will be told the next time.
+            // Without any record of it now, there will be none the next time either.
             if !gone.contains(id) {
                 match self.rebuild_bead(id)? {
                     Some(rebuilt) => healed.push(rebuilt),
@@ -112,22 +113,22 @@ impl LockedSession<'_> {
         if session.disk.exists(&path)? {
             return Ok(None);
         }
-        let mut told: Vec<(String, Vec<BeadChange>)> = Vec::new();
+        let mut dated: Vec<(String, Vec<BeadChange>)> = Vec::new();
         for day in day_files(session.disk, session.zones)? {
-            let bytes = said_in(session.disk, &day)?.unwrap_or_default();
+            let bytes = content_of(session.disk, &day)?.unwrap_or_default();
             if day.is_archived || !beads_in(&bytes).contains(id) {
                 continue;
             }
             let name = day.path.file_name().unwrap_or_default().to_string_lossy();
             for record in records(&bytes).records {
                 if record.text("bead_id") == id.as_str() {
-                    told.push((record.ts().to_owned(), told_by(&record, &name)));
+                    dated.push((record.ts().to_owned(), changes_of(&record, &name)));
                 }
             }
         }
-        // The files of several agents: what they tell, in the order of its times.
-        told.sort_by(|a, b| in_order(&a.0).cmp(in_order(&b.0)));
-        let changes: Vec<BeadChange> = told.into_iter().flat_map(|(_, changes)| changes).collect();
+        // Records from the files of several agents, in the order of their times.
+        dated.sort_by(|a, b| in_order(&a.0).cmp(in_order(&b.0)));
+        let changes: Vec<BeadChange> = dated.into_iter().flat_map(|(_, changes)| changes).collect();
         if changes.is_empty() {
             return Ok(None);
         }
@@ -161,8 +162,8 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// Puts into a bead what trajectories know of its decisions and it does not have, and says how many
-    /// there were. Of several records of a decision, the last counts.
+    /// Adds decisions to a bead that trajectories have and it lacks, and returns their number. Of
+    /// several records of a decision, the last counts.
     pub(crate) fn refill_bead(&self, id: &BeadId) -> Result<usize, SessionError> {
         let session = &self.session;
         let sheet = session.bead(id)?;
@@ -170,7 +171,7 @@ impl LockedSession<'_> {
         let there: BTreeSet<String> = there.map(|made| made.ts).collect();
         let mut lost: BTreeMap<String, Vec<BeadChange>> = BTreeMap::new();
         for day in day_files(session.disk, session.zones)? {
-            let bytes = said_in(session.disk, &day)?.unwrap_or_default();
+            let bytes = content_of(session.disk, &day)?.unwrap_or_default();
             if day.is_archived || !beads_in(&bytes).contains(id) {
                 continue;
             }
@@ -180,7 +181,7 @@ impl LockedSession<'_> {
                     && record.text("bead_id") == id.as_str()
                     && !there.contains(ts);
                 let changes = if is_lost {
-                    told_by(&record, "")
+                    changes_of(&record, "")
                 } else {
                     Vec::new()
                 };
@@ -200,7 +201,7 @@ impl LockedSession<'_> {
         Ok(lost.len())
     }
 
-    /// The title that the notes have of the bead, where it is the current one.
+    /// Returns the bead's title in the notes, if it is the current one.
     fn title_in_notes(&self, id: &BeadId) -> Result<Option<String>, SessionError> {
         let Some(notes) = self.session.notes_if_readable()? else {
             return Ok(None);
@@ -211,8 +212,8 @@ impl LockedSession<'_> {
     }
 }
 
-/// What a record of a bead tells of it.
-fn told_by(record: &Record, file: &str) -> Vec<BeadChange> {
+/// Returns the changes of a bead that a record reports.
+fn changes_of(record: &Record, file: &str) -> Vec<BeadChange> {
     match record.phase() {
         "cite" => decided(record).map_or_else(Vec::new, |decision| {
             let scenarios = decision.scenarios.iter();
@@ -226,11 +227,11 @@ fn told_by(record: &Record, file: &str) -> Vec<BeadChange> {
         "session_handoff" => {
             let mut redaction = Redaction::default();
             let mut item = Map::new();
-            for (key, said) in [
+            for (key, value) in [
                 ("session_id", redaction.statement(record.text("session_id"))),
                 ("ended", redaction.statement(record.ts())),
             ] {
-                item.insert(key.to_owned(), said.into());
+                item.insert(key.to_owned(), value.into());
             }
             let at = format!("trajectory/{file}:{}", record.line);
             item.insert("trajectory_ref".to_owned(), at.into());
@@ -243,7 +244,7 @@ fn told_by(record: &Record, file: &str) -> Vec<BeadChange> {
     }
 }
 
-/// The beads that a trajectory's bytes name, without reading its records.
+/// Returns the beads that a trajectory's bytes name, without reading its records.
 fn beads_in(bytes: &[u8]) -> BTreeSet<BeadId> {
     let mut found = BTreeSet::new();
     let mut last: &[u8] = &[];

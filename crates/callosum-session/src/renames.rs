@@ -1,8 +1,9 @@
-//! [`LockedSession::follow_moves`]: decisions that cite a file which was moved cite it where it is now.
+//! [`LockedSession::follow_moves`]: updates the citations of decisions whose cited file was moved.
 //!
-//! Start with [`RenameHistory`], what the project's history knows of renames, and [`Finder`], which finds one file. Nothing is looked
-//! for unless a cited file is missing. A file counts as moved if git says so, or if exactly one new file has the same content.
-//! Another file that only resembles a deleted one does not.
+//! Start with [`RenameHistory`], the project's history of renames, and [`Finder`], which finds one
+//! file. Nothing is searched unless a cited file is missing. A file counts as moved if git says so,
+//! or if exactly one new file has the same content. Another file that only resembles a deleted one
+//! does not.
 
 use std::{cell::OnceCell, collections::BTreeMap, fmt};
 
@@ -23,13 +24,13 @@ const MOST_FILES: usize = 64;
 /// Most renames of one file that are followed.
 const MOST_RENAMES: usize = 8;
 
-/// What the project's history knows of moved files. Paths are from the root of the tree.
+/// The project's history of moved files. Paths are from the root of the tree.
 pub trait RenameHistory {
-    /// Returns where a missing file is in what is to be committed next, if it was renamed there.
+    /// Returns the staged place of a missing file, if it was renamed there.
     fn staged(&self, file: &str) -> Option<String>;
     /// Returns the new path of a file in the commit that last removed it, if it was renamed there.
     fn renamed(&self, file: &str) -> Option<String>;
-    /// Returns what the file held as last committed.
+    /// Returns the last committed content of the file.
     fn committed(&self, file: &str) -> Option<Vec<u8>>;
     /// Returns the files that the last commit does not have; `None` if there is no repository.
     fn uncommitted(&self) -> Option<Vec<String>>;
@@ -73,13 +74,13 @@ struct Finder<'f> {
 }
 
 impl Finder<'_> {
-    /// Returns where a missing file is now.
+    /// Returns the current place of a missing file.
     fn find(&self, file: &str) -> Option<String> {
         let mut at = file.to_owned();
         for _ in 0..MOST_RENAMES {
             let committed = self.history.committed(&at);
             let next = match &committed {
-                // It is missing, and the last commit has it: what older commits did with it does not count.
+                // It is missing, and the last commit has it: changes in older commits do not count.
                 Some(_) => self.history.staged(&at),
                 None => None,
             };
@@ -172,7 +173,8 @@ impl<'s> LockedSession<'s> {
         self.history = HistorySource(Some(history));
     }
 
-    /// Anchors citations of moved files again, where the claims since the last hand-off cite some that are missing.
+    /// Updates citations of moved files, if the claims since the last hand-off cite files that are
+    /// missing.
     pub fn follow_moves(&self, whose: ClaimScope) -> Result<Vec<FileMove>, SessionError> {
         let session = &self.session;
         let read = session.since_handoff(whose)?;
@@ -227,7 +229,7 @@ impl<'s> LockedSession<'s> {
                     to: new.path,
                 })),
                 Err(DecideError::Session(error)) => return Err(error),
-                // A person has marked it, or no entry has the name any more.
+                // A person has marked it, or no entry has the name now.
                 Ok(false) | Err(_) => {}
             }
         }

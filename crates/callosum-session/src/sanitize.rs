@@ -6,8 +6,8 @@ use unicode_segmentation::UnicodeSegmentation as _;
 /// Most words of a decision's title (LOA-REC-1: level 1 shows titles whole or not at all).
 pub const MOST_TITLE_WORDS: usize = 12;
 
-/// A text on one line: each run of blanks and line breaks is one blank, and control characters are
-/// gone, so that no statement opens a section or a record of its own.
+/// Returns a text on one line: each run of blanks and line breaks is one blank, and control
+/// characters are gone, so that no statement opens a section or a record of its own.
 pub fn one_line(text: &str) -> String {
     let words = text
         .split(|c: char| c.is_whitespace() || c.is_control())
@@ -15,7 +15,7 @@ pub fn one_line(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The title that a decision gets which was given none: its first words, at most
+/// Returns the title that a decision gets which was given none: its first words, at most
 /// [`MOST_TITLE_WORDS`].
 pub fn title_of(decision: &str) -> String {
     cut_to(decision, MOST_TITLE_WORDS)
@@ -26,10 +26,11 @@ pub fn is_short_title(title: &str) -> bool {
     title.split_whitespace().count() <= MOST_TITLE_WORDS
 }
 
-/// The first words of a text, at most so many, on one line. Where it goes on, it says so.
+/// Returns the first words of a text, at most so many, on one line. A mark shows that the text
+/// continues.
 ///
-/// What has no blanks is counted as the words that it is about as long as: Chinese, Japanese and Thai put none between
-/// them, and a word of any language may be long.
+/// Text without blanks counts as the number of words of about the same length: Chinese, Japanese
+/// and Thai put none between them, and a word of any language may be long.
 pub(crate) fn cut_to(text: &str, most: usize) -> String {
     let mut kept = Vec::new();
     let mut left = most;
@@ -44,7 +45,8 @@ pub(crate) fn cut_to(text: &str, most: usize) -> String {
         if words > 1 && left > 0 {
             kept.push(beginning(word, left * LONGEST_WORD));
         } else if let [first] = kept[..] {
-            // A number or short word by itself says nothing of what goes on without blanks.
+            // A number or short word by itself says nothing about text that continues without
+            // blanks.
             let room = LONGEST_WORD.saturating_sub(length_of(first) + 1);
             let goes_on = word.chars().next().is_some_and(|letter| length(letter) > 1);
             let more = if goes_on { beginning(word, room) } else { "" };
@@ -56,23 +58,24 @@ pub(crate) fn cut_to(text: &str, most: usize) -> String {
     kept.join(" ")
 }
 
-/// So many letters are a word at most.
+/// Most letters of a word.
 const LONGEST_WORD: usize = 32;
 
-/// A letter of a script without blanks is so many of others.
+/// Number of letters of other scripts that one letter of a script without blanks counts as.
 const UNSPACED: usize = 10;
 
-/// How many words a text without blanks is counted as.
+/// Returns the number of words that a text without blanks counts as.
 fn words_in(word: &str) -> usize {
     length_of(word).div_ceil(LONGEST_WORD)
 }
 
-/// How long a text is, in letters of scripts with blanks.
+/// Returns the length of a text, in letters of scripts with blanks.
 fn length_of(text: &str) -> usize {
     text.chars().map(length).sum()
 }
 
-/// The beginning of a text without blanks that is at most so long, up to where a letter may end.
+/// Returns the beginning of a text without blanks, up to a maximum length, ending after a whole
+/// letter.
 fn beginning(word: &str, most: usize) -> &str {
     let mut length_of_all = 0;
     let mut end = 0;
@@ -86,7 +89,7 @@ fn beginning(word: &str, most: usize) -> &str {
     &word[..end]
 }
 
-/// How long a letter is, in letters of scripts with blanks.
+/// Returns the length of a letter, in letters of scripts with blanks.
 fn length(letter: char) -> usize {
     match letter {
         // Thai and Lao; Myanmar; Khmer; Chinese and Japanese.
@@ -101,15 +104,15 @@ fn length(letter: char) -> usize {
     }
 }
 
-/// Takes secrets out of what is about to be written, and remembers which kinds there were.
+/// Removes secrets from text before it is written, and remembers their kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redaction {
-    /// What was found, in the order of finding.
+    /// Kinds of the secrets that were found, in the order of finding.
     pub kinds: Vec<secrets::Kind>,
 }
 
 impl Redaction {
-    /// The text on one line and without secrets.
+    /// Returns the text on one line and without secrets.
     pub fn statement(&mut self, text: &str) -> String {
         // A key that spans lines is seen before they are joined; one that blanks hid, after.
         let masked = self.mask(text);
@@ -122,7 +125,7 @@ impl Redaction {
         self.kinds.extend(secrets::masks_in(text));
     }
 
-    /// The text without secrets.
+    /// Returns the text without secrets.
     pub fn mask(&mut self, text: &str) -> String {
         let masked = secrets::mask(text);
         self.kinds.extend(masked.found);

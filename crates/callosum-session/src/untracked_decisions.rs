@@ -1,8 +1,8 @@
 //! [`Unrecorded`]: decisions of the session that notes or beads have, and no trajectory.
 //!
-//! Trajectories are lost, torn, or stay on another machine, and people write into the notes as the seed says. Notes and
-//! beads are believed before the trajectory, so what they say is claimed all the same. Which entries belong to
-//! the session, [`Seen`](crate::attribution::Seen) says.
+//! Trajectories are lost, torn, or stay on another machine, and people write into the notes as the
+//! seed says. Notes and beads take precedence over the trajectory, so their decisions count as
+//! claims. [`Seen`](crate::attribution::Seen) determines the entries that belong to the session.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -27,17 +27,17 @@ pub(crate) struct Unrecorded {
     pub(crate) decision: Decision,
     /// The bead that has it.
     pub(crate) bead: Option<BeadId>,
-    /// Who says it; of two, the one that is believed.
+    /// Source that has it; of two, the one that is believed.
     pub(crate) from: Source,
-    /// Where it stands.
+    /// Its place.
     place: String,
-    /// Its time; with its title, where another entry of the notes or of its bead has that time.
+    /// Its time; with its title, if another entry of the notes or of its bead has that time.
     name: String,
     /// Whether an entry before it in its bead has its time and says something else.
     is_further: bool,
 }
 
-/// What trajectories have.
+/// Decisions and claims in trajectories.
 #[derive(Default)]
 struct Known {
     /// The words of decisions, by their times or names.
@@ -56,36 +56,36 @@ impl Known {
     }
 
     fn take(&mut self, ts: &str, words: &str) {
-        let said = one_line(&mask(words).text);
+        let line = one_line(&mask(words).text);
         if ts.is_empty() {
-            self.words.insert(said);
+            self.words.insert(line);
         } else {
-            self.times.entry(ts.to_owned()).or_default().insert(said);
+            self.times.entry(ts.to_owned()).or_default().insert(line);
         }
     }
 
     /// Whether they have these words under this time.
     fn says(&self, ts: &str, words: &str) -> bool {
-        let said = one_line(words);
-        self.words.contains(&said)
+        let line = one_line(words);
+        self.words.contains(&line)
             || self
                 .times
                 .get(ts)
-                .is_some_and(|known| known.contains(&said))
+                .is_some_and(|known| known.contains(&line))
     }
 
-    /// Whether they have it, which shares its time with these entries of the notes, itself among them, where it shares it.
-    /// Of those, the one is meant that says what they say; where none does, the first.
+    /// Whether trajectories have the decision, given the entries of the notes with the same time,
+    /// itself included. A record belongs to the entry with its words, or else to the first.
     fn has(&self, decision: &Decision, of_its_time: &[Decision]) -> bool {
         if self.words.contains(&one_line(decision.words()))
             || self.times.contains_key(&decision.heading())
         {
             return true;
         }
-        let Some(said) = self.times.get(&decision.ts) else {
+        let Some(known) = self.times.get(&decision.ts) else {
             return false;
         };
-        let says = |other: &Decision| said.contains(&one_line(other.words()));
+        let says = |other: &Decision| known.contains(&one_line(other.words()));
         let is_first = || of_its_time[0].line == decision.line;
         of_its_time.is_empty() || says(decision) || (is_first() && !of_its_time.iter().any(says))
     }
@@ -122,7 +122,7 @@ impl Unrecorded {
         }
     }
 
-    /// Takes what a bead says of it: its words are believed, and what it leans on counts beside the rest.
+    /// Merges a bead's statement: its words are believed, and its evidence is added to the rest.
     fn take(&mut self, id: &BeadId, place: String, made: BeadDecision) {
         let decision = &mut self.decision;
         if decision.decision.is_empty() {
@@ -176,7 +176,7 @@ impl Unrecorded {
         }
     }
 
-    /// The record that its trajectory has lost, without secrets; it says where it comes from.
+    /// Returns the record that its trajectory has lost, without secrets; it names its source.
     pub(crate) fn record(&self, agent: &str) -> Value {
         let mut redaction = Redaction::default();
         let of = &self.decision;
@@ -214,11 +214,11 @@ impl Unrecorded {
 }
 
 impl Session<'_> {
-    /// The decisions of the session that notes or beads have, and neither these claims, each with its time and
-    /// words, nor any other record of a trajectory. By their times.
+    /// Returns the decisions of the session that notes or beads have, and neither these claims,
+    /// each with its time and words, nor any other record of a trajectory. Sorted by their times.
     ///
-    /// Costs the reading of the notes; of beads, those with a decision since the last hand-off; of trajectories, where
-    /// there is something to look for, those since then.
+    /// Reads the notes; of beads, those with a decision since the last hand-off; of trajectories,
+    /// if there is something to look for, those since then.
     pub(crate) fn unrecorded<'c>(
         &self,
         claimed: impl Iterator<Item = (&'c str, &'c str)>,
@@ -293,8 +293,8 @@ impl Session<'_> {
                 } else {
                     known.times.contains_key(&made.ts) || over.contains(&made.ts)
                 };
-                let is_told = || seen.has(&made.ts, &title_of(&made.decision));
-                if is_known || made.ts.is_empty() || seen.is_over(&made.ts) || is_told() {
+                let is_covered = || seen.has(&made.ts, &title_of(&made.decision));
+                if is_known || made.ts.is_empty() || seen.is_over(&made.ts) || is_covered() {
                     continue;
                 }
                 let of_its_time = found.range((made.ts.clone(), 0)..=(made.ts.clone(), usize::MAX));
@@ -332,7 +332,7 @@ impl Session<'_> {
         Ok(found.filter(is_new).collect())
     }
 
-    /// Takes what the trajectories of the days since the one before a time have.
+    /// Adds the decisions in trajectories from the day before the day of a time on.
     fn recorded_since(&self, ts: &str, known: &mut Known) -> Result<(), SessionError> {
         let day = ts.get(..10).unwrap_or_default();
         let day = day.parse::<jiff::civil::Date>().ok();

@@ -1,5 +1,5 @@
-//! [`Zones`]: where a session's files stand, and that none of them is reached through a link that
-//! leaves the project.
+//! [`Zones`]: the locations of a session's files. None is reached through a link that leaves the
+//! project.
 
 use std::path::{Path, PathBuf};
 
@@ -25,37 +25,37 @@ impl Zones {
         self.root.join(STATE).join("NOTES.md")
     }
 
-    /// The folder of beads (Seed LOA §5.2).
+    /// Returns the folder of beads (Seed LOA §5.2).
     pub fn beads(&self) -> PathBuf {
         self.root.join(".beads")
     }
 
-    /// The folder of trajectories (Seed LOA §5.3).
+    /// Returns the folder of trajectories (Seed LOA §5.3).
     pub fn trajectories(&self) -> PathBuf {
         self.root.join(STATE).join("a2a").join("trajectory")
     }
 
-    /// The settings (Seed LOA §5.4).
+    /// Returns the settings (Seed LOA §5.4).
     pub fn config(&self) -> PathBuf {
         self.root.join(".loa.config.yaml")
     }
 
-    /// Files of our own between the others: the lock, the step that is being taken, and what can be
-    /// derived. Git is told to pass it over.
+    /// Returns the folder of our own files between the others: the lock, the current step, and
+    /// derived files. Git ignores it.
     pub fn own(&self) -> PathBuf {
         self.root.join(STATE).join(".session")
     }
 
-    /// A path as it is named in records: from the root.
+    /// Returns a path as it is named in records: from the root.
     pub fn named(&self, path: &Path) -> String {
         let named = path.strip_prefix(&self.root).unwrap_or(path);
         named.display().to_string()
     }
 
-    /// The path with every link on it resolved, also where its last parts are not there yet.
+    /// Returns the path with every link on it resolved, also if its last parts do not exist yet.
     ///
-    /// Fails where it would lead out of the root: a cloned repository may have a link where a file
-    /// of ours belongs, and what is read from one is shown to models.
+    /// Fails if it would lead out of the root: a cloned repository may have a link in the place of
+    /// one of our files, and their content is shown to models.
     pub fn real(&self, disk: &Disk, path: &Path) -> Result<PathBuf, ZoneError> {
         let root = disk.canonicalize(&self.root)?;
         let mut missing = Vec::new();
@@ -82,9 +82,9 @@ impl Zones {
         Err(ZoneError::outside(path))
     }
 
-    /// Whether sessions are kept here: the state zone's folder is there, its settings, or a bead.
+    /// Whether sessions are kept here: the state zone's folder exists, its settings, or a bead.
     ///
-    /// Another program's files in the folder of beads are none.
+    /// Another program's files in the folder of beads do not count.
     pub fn are_used(&self, disk: &Disk) -> Result<bool, DiskError> {
         if disk.exists(&self.root.join(STATE))? || disk.exists(&self.config())? {
             return Ok(true);
@@ -104,7 +104,7 @@ impl Zones {
                 .is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Creates [`own`](Self::own) where it is missing, so that git passes it over.
+    /// Creates [`own`](Self::own) if it is missing, with an ignore file for git.
     pub(crate) fn create_own(&self, disk: &Disk) -> Result<PathBuf, ZoneError> {
         let own = self.real(disk, &self.own())?;
         disk.create_dir_all(&own)?;
@@ -113,7 +113,7 @@ impl Zones {
     }
 }
 
-/// Why a file of a zone cannot be used.
+/// Error for a file of a zone that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ZoneError {
     /// A link leads out of the project, or nowhere.

@@ -15,10 +15,10 @@ use super::{
     verify::{LARGEST_FILE, Why},
 };
 
-/// Bytes from the beginning of a file among which a NUL shows that it is no text.
+/// Bytes from the beginning of a file in which a NUL marks it as binary.
 const BINARY_WITHIN: usize = 8 * 1024;
 
-/// What stands in a file that a citation names.
+/// Content of a file that a citation names.
 pub struct CitedFile {
     text: String,
     words: Words,
@@ -26,10 +26,10 @@ pub struct CitedFile {
 }
 
 impl CitedFile {
-    /// Opens the file that a cited path names, from the root, without `${PROJECT_ROOT}/`.
+    /// Opens the file of a cited path, from the root, without `${PROJECT_ROOT}/`.
     ///
-    /// No file outside of `root` is opened, whatever the path or a link on the way says. Bytes that
-    /// are not UTF-8 are read as replacement characters.
+    /// No file outside of `root` is opened, for any path and any link on the way. Bytes that are
+    /// not UTF-8 are read as replacement characters.
     pub fn open(disk: &Disk, root: &Path, path: &str) -> Result<Self, Why> {
         let root = disk.canonicalize(root).map_err(|_| Why::NoSuchFile)?;
         Self::below(disk, &root, path)
@@ -49,7 +49,7 @@ impl CitedFile {
         Ok(Self::of(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// A file with this text.
+    /// Returns a file with this text.
     pub fn of(text: String) -> Self {
         let words = Words::of(&text);
         let beginning = &text.as_bytes()[..text.len().min(BINARY_WITHIN)];
@@ -61,18 +61,18 @@ impl CitedFile {
         }
     }
 
-    /// Its text.
+    /// Returns its text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a NUL near the beginning shows that it is no text.
+    /// Whether a NUL near the beginning marks it as binary.
     pub fn is_binary(&self) -> bool {
         self.is_binary
     }
 
-    /// The lines `first` to `last`, counted from 1, as they stand there, the line ends between them
-    /// included; `None` where the file ends before.
+    /// Returns the lines `first` to `last`, counted from 1, exactly as in the file, the line ends
+    /// between them included; `None` if the file ends before.
     pub fn lines(&self, first: u32, last: u32) -> Option<&str> {
         let skipped = first.checked_sub(1)? as usize;
         let count = last.checked_sub(first)? as usize + 1;
@@ -87,14 +87,15 @@ impl CitedFile {
         (taken == count).then(|| self.text[start..start + length].trim_end_matches(['\r', '\n']))
     }
 
-    /// The lines of each place where the quote stands word for word, in their order.
+    /// Returns the lines of each place that has the quote word for word, in their order.
     pub fn places(&self, quote: &str) -> impl Iterator<Item = RangeInclusive<u32>> + use<'_> {
         self.words.places(quote)
     }
 }
 
-/// The file that a cited path names, with every link on the way resolved and still under `root`. A path from
-/// the root of the file system names one as well, and one whose folders end as Windows writes them.
+/// Returns the file that a cited path names, with every link on the way resolved and still under
+/// `root`. A path from the root of the file system names one as well, and one whose folders end as
+/// Windows writes them.
 fn resolve(disk: &Disk, root: &Path, path: &str) -> Result<PathBuf, Why> {
     let found = resolve_as_written(disk, root, Path::new(path));
     if found == Err(Why::NoSuchFile) && path.contains('\\') {
@@ -136,7 +137,7 @@ fn resolve_as_written(disk: &Disk, root: &Path, path: &Path) -> Result<PathBuf, 
 mod tests {
     use super::*;
 
-    /// LOA-JIT-1: exactly the lines that are named, whatever ends them.
+    /// LOA-JIT-1: exactly the named lines, with any line end.
     #[test]
     fn lines_are_given_exactly_or_not_at_all() {
         let file = CitedFile::of("a\r\n  b\n\nd".to_owned());

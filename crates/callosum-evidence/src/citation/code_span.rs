@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::grammar::LONGEST;
 
-/// A code span: the run of backticks, what stands inside, and where it all ends.
+/// A code span: the run of backticks, the text inside, and the end of it all.
 pub(super) struct CodeSpan {
     pub(super) inner: Range<usize>,
     pub(super) end: usize,
 }
 
-/// The code spans of a line, each with where it stands and its words.
+/// Returns the code spans of a line, each with its range and its words.
 pub(super) fn code_spans(line: &str) -> Vec<(Range<usize>, &str)> {
     let mut spans = Vec::new();
     let mut at = 0;
@@ -27,7 +27,7 @@ pub(super) fn code_spans(line: &str) -> Vec<(Range<usize>, &str)> {
     spans
 }
 
-/// The code span that begins at `at`, or where the run of backticks ends that opens none.
+/// Returns the code span that begins at `at`, or the end of a run of backticks that opens none.
 pub(super) fn code_span(text: &str, at: usize) -> Result<CodeSpan, usize> {
     let bytes = text.as_bytes();
     let open = run_length(&bytes[at..]);
@@ -55,7 +55,7 @@ fn run_length(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| **byte == b'`').count()
 }
 
-/// A quote without the one blank on each side that keeps a backtick off the fence.
+/// Returns a quote without the one blank on each side that keeps a backtick off the fence.
 pub(super) fn unpadded(inner: &str) -> &str {
     let stripped = inner
         .strip_prefix(' ')

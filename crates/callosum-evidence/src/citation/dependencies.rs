@@ -1,7 +1,9 @@
-//! [`Dependencies`]: whether a path leads into what a tree is built upon and does not hold.
+//! [`Dependencies`]: whether a path leads into a dependency of the tree, which the tree does not
+//! contain.
 //!
-//! `tokio/src/runtime/mod.rs:10` may be true of tokio; the tree has no tokio to look it up in. Deliberately not here: looking
-//! for such sources elsewhere on the machine, which are of whatever version somebody fetched last.
+//! `tokio/src/runtime/mod.rs:10` may be true of tokio; the tree has no tokio to look it up in.
+//! Deliberately not here: looking for such sources elsewhere on the machine, where they have the
+//! version that was fetched last.
 
 use std::{
     collections::BTreeMap,
@@ -31,10 +33,10 @@ const FILLED_BY_OTHERS: [&str; 14] = [
     "Pods",
 ];
 
-/// How the standard library's sources are cited, which no manifest names.
+/// Prefixes of citations of the standard library's sources, which no manifest names.
 const STANDARD_LIBRARY: [&str; 3] = ["library/std/", "library/core/", "library/alloc/"];
 
-/// Files in which a tree says what it is built upon.
+/// Files that list the dependencies of a tree.
 const MANIFESTS: [&str; 21] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -62,17 +64,17 @@ const MANIFESTS: [&str; 21] = [
 /// Most bytes of manifests that are read.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What the manifests of a tree say, read where it is first asked for.
+/// Contents of the tree's manifests, read on the first query.
 pub(super) struct Dependencies<'a> {
     disk: &'a Disk,
     root: &'a Path,
     manifests: Option<String>,
-    /// Which packages they were asked about, and whether they name them.
+    /// Packages that were looked up, and whether the manifests name them.
     asked: BTreeMap<String, bool>,
 }
 
 impl<'a> Dependencies<'a> {
-    /// Those of the tree at `root`, of which nothing was read yet.
+    /// Returns the dependencies of the tree at `root`, without reading anything yet.
     pub(super) fn of(disk: &'a Disk, root: &'a Path) -> Self {
         Self {
             disk,
@@ -82,10 +84,11 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Whether a path of which the tree has no file is one of a home folder, of a folder that others fill and that is not
-    /// there, or of a package that a manifest of the tree names.
+    /// Whether a path that is not in the tree belongs to a home folder, to a missing folder that
+    /// other tools fill, or to a package that a manifest of the tree names.
     ///
-    /// The first call that gets as far reads the manifests, each of another package looks through them.
+    /// The first call that gets that far reads the manifests; a call for another package searches
+    /// them.
     pub(super) fn hold(&mut self, path: &str, tails: &mut PathSuffixes<'_>) -> bool {
         if path.starts_with(['~', '$', '%']) {
             return true;
@@ -125,8 +128,8 @@ fn first(path: &str) -> &str {
     path.split('/').next().unwrap_or_default()
 }
 
-/// The package that a path begins with: `tokio-1.38.0/src/x.rs` is of `tokio`, `@a/b/c.js` of `@a/b`, and
-/// `github.com/a/b@v1.2.3/c.go` of `github.com/a/b`.
+/// Returns the package that a path begins with: `tokio-1.38.0/src/x.rs` is of `tokio`, `@a/b/c.js`
+/// of `@a/b`, and `github.com/a/b@v1.2.3/c.go` of `github.com/a/b`.
 fn package(path: &str) -> Option<String> {
     let many = match first(path) {
         name if name.starts_with('@') => 2,
@@ -143,7 +146,8 @@ fn package(path: &str) -> Option<String> {
         .rmatch_indices('-')
         .find(|(at, _)| is_version(*at) && name[*at..].contains('.'));
     let name = versioned.map_or(name, |(at, _)| &name[..at]);
-    // What has no folder behind it is a file of the tree, and a word of one letter is nobody's package.
+    // Without a folder after it, it is a file of the tree, and a word of one letter is not a
+    // package.
     (path.split('/').count() > many && name.len() > 1).then(|| name.to_owned())
 }
 
@@ -174,7 +178,7 @@ fn read(disk: &Disk, folders: &[PathBuf]) -> String {
 
 /// Whether manifests name a package as one that is fetched: with a version or a source, and not with a folder of the tree.
 fn names(manifests: &str, package: &str) -> bool {
-    // Most that are asked about stand nowhere, which is told in one pass.
+    // Most packages are not named at all, which one pass shows.
     let parts = package.split(['-', '_']);
     let longest = parts.max_by_key(|part| part.len()).unwrap_or_default();
     if !manifests.contains(longest) {
@@ -188,7 +192,7 @@ fn names(manifests: &str, package: &str) -> bool {
         })
         .collect();
     let forms = [
-        // Cargo.lock, poetry.lock, uv.lock: what has no source is a member of the tree.
+        // Cargo.lock, poetry.lock, uv.lock: a package without a source is a member of the tree.
         format!(
             r#"name = "{name}"\r?\nversion = "[^"]*"\r?\n(?:source = (?:"|\{{ (?:registry|git|url) )|description)"#
         ),
@@ -234,7 +238,8 @@ mod tests {
         }
     }
 
-    /// LOA-GRD-1: what is fetched is told from the tree's own parts, as each kind of manifest says it.
+    /// LOA-GRD-1: dependencies are distinguished from the tree's own parts, as each kind of
+    /// manifest states them.
     #[test]
     fn manifests_name_what_is_fetched() {
         for (manifest, package) in [

@@ -20,25 +20,25 @@ pub struct Citation {
     pub path: String,
     /// The first line cited, counted from 1. What is written may also be 0, or too large.
     pub first_line: u32,
-    /// The last line cited; the first where only one was.
+    /// The last line cited; the first if only one was.
     pub last_line: u32,
     /// The words quoted, if any; the same for all places in one pair of brackets.
     pub quote: Option<String>,
-    /// Whether it stands in the same brackets as the one before it.
+    /// Whether it is in the same brackets as the one before it.
     pub beside: bool,
-    /// Where in the text the citation stands, quote included.
+    /// Range of the citation in the text, quote included.
     pub at: Range<usize>,
 }
 
 /// Finds the citations in a text, in their order.
 ///
-/// A quote belongs to the place that follows it on the same line, with nothing but blanks
-/// between. A place without a quote is a citation only where it can hardly be anything else:
-/// its path holds `/` or `.`, no blank, and something other than digits. Several such places may stand in
-/// one pair of brackets, with commas between; a line of its own then is one of the file before it.
-/// A line may also begin with a place and, after a blank, its quote.
+/// A quote belongs to the place that follows it on the same line, with nothing but blanks between.
+/// A place without a quote is a citation only if it can hardly be anything else: its path holds `/`
+/// or `.`, no blank, and something other than digits. Several such places may be in one pair of
+/// brackets, with commas between; a line number alone then belongs to the file before it. A line
+/// may also begin with a place and, after a blank, its quote.
 ///
-/// Linear in the length of the text, whatever it holds.
+/// Linear in the length of the text, for any content.
 pub fn find(text: &str) -> Vec<Citation> {
     let bytes = text.as_bytes();
     let brackets = Brackets::of(bytes);
@@ -87,8 +87,8 @@ pub fn find(text: &str) -> Vec<Citation> {
 
 /// Writes a citation so that [`find`] reads it back.
 ///
-/// `None` where the grammar has no way to say it: a quote with a line break or nothing but
-/// blanks, a path with a line break, a backtick or brackets that do not pair.
+/// `None` if the grammar cannot express it: a quote with a line break or nothing but blanks, a path
+/// with a line break, a backtick or brackets that do not pair.
 pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<String> {
     let lines = if first_line == last_line {
         first_line.to_string()
@@ -108,7 +108,7 @@ pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<
     reads_back.then_some(written)
 }
 
-/// A quote as a code span that reads back as the quote.
+/// Returns a quote as a code span that reads back as the quote.
 pub(super) fn spanned(quote: &str) -> String {
     let fence = "`".repeat(longest_run(quote) + 1);
     let pad = if quote.starts_with(['`', ' ']) || quote.ends_with(['`', ' ']) {
@@ -130,21 +130,21 @@ fn blanks(bytes: &[u8]) -> usize {
         .count()
 }
 
-/// Words before a citation, which it is to hold.
+/// Quote before a citation, which the cited place must contain.
 #[derive(Clone, Copy)]
 struct Quote<'t> {
     words: &'t str,
-    /// Where its fence begins.
+    /// Start of its fence.
     from: usize,
-    /// Whether nothing but blanks stands between it and the place, which then may be any path.
+    /// Whether only blanks are between it and the place, which then may be any path.
     is_near: bool,
 }
 
-/// What may join a quote to its place.
+/// Words and marks that may join a quote to its place.
 const JOINTS: [&str; 6] = [":", "—", "–", "-", "at ", "in "];
 
-/// The length of what joins a quote to the place behind it, where it is more than blanks and no more than a
-/// joint and what opens an aside or emphasis.
+/// Returns the length of the text that joins a quote to the place after it, if it is more than
+/// blanks and no more than a joint and the opening of an aside or emphasis.
 pub(super) fn joint(text: &str) -> usize {
     let mut rest = text.trim_start_matches([' ', '\t']);
     for joint in JOINTS {
@@ -157,13 +157,15 @@ pub(super) fn joint(text: &str) -> usize {
     text.len() - rest.trim_start_matches(['(', '*', '_']).len()
 }
 
-/// What joins a place to a quote behind it. More than a blank has to: what a text goes on with is no quote.
+/// Marks that join a place to a quote after it. A blank alone does not: the text that follows a
+/// place is not a quote.
 const BEHIND: [&str; 4] = [":", "—", "–", "-"];
 
-/// The quote that stands behind a place which ends at `end`, on the same line, and where its fence begins.
+/// Returns the quote after a place that ends at `end`, on the same line, and the start of its
+/// fence.
 pub(super) fn quote_behind(text: &str, end: usize) -> Option<(usize, &str)> {
     let rest = text.get(end..)?;
-    // What the place may have stood in.
+    // Closing marks of the text around the place.
     let rest = rest.trim_start_matches(['`', '*', '_', ')']);
     let rest = rest.trim_start_matches([' ', '\t']);
     let behind = BEHIND.iter().find_map(|joint| rest.strip_prefix(joint))?;
@@ -177,8 +179,8 @@ pub(super) fn quote_behind(text: &str, end: usize) -> Option<(usize, &str)> {
     Some((from, unpadded(&text[span.inner])))
 }
 
-/// Takes the citations whose opening bracket stands at `at`, behind a quote and where that begins; says
-/// where they end, where there are any.
+/// Takes the citations whose opening bracket is at `at`, after a quote and its start; returns their
+/// end, if there are any.
 fn take(
     text: &str,
     at: usize,
@@ -223,7 +225,7 @@ fn take(
     Some(close + 1)
 }
 
-/// Which bracket closes which, within one line and outside of backticks.
+/// Matching brackets, within one line and outside of backticks.
 struct Brackets(HashMap<usize, usize>);
 
 impl Brackets {
@@ -425,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_refused() {
+    fn inexpressible_values_are_refused() {
         assert_eq!(cite("a\nb", 1, 1, "x"), None);
         assert_eq!(cite("a]b", 1, 1, "x"), None);
         assert_eq!(cite("a`b", 1, 1, "x"), None);

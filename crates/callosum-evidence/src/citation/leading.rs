@@ -1,7 +1,8 @@
-//! [`leading`]: a citation whose place comes first, `` - src/a.rs:12 `quote` `` at the start of a line.
+//! [`leading`]: a citation whose place comes first, `` - src/a.rs:12 `quote` `` at the start of a
+//! line.
 //!
-//! Digests are written this way: the reader scans the places, and editors open them. Nothing but a
-//! list mark may stand before the place, and nothing but blanks between the place and its quote.
+//! Digests are written this way: the reader scans the places, and editors open them. Only a list
+//! mark may come before the place, and only blanks may be between the place and its quote.
 
 use super::{
     code_span::{code_span, unpadded},
@@ -11,7 +12,7 @@ use super::{
 
 /// Returns the citation that the line beginning at `start` opens with.
 ///
-/// The place must be one that could stand without a quote: its path has a `/` or a `.`.
+/// The place must be valid without a quote: its path has a `/` or a `.`.
 pub(super) fn leading(text: &str, start: usize) -> Option<Citation> {
     let from = start + list_mark(&text[start..]);
     let rest = &text[from..];
@@ -68,7 +69,7 @@ pub fn cite_leading(path: &str, line: u32, quote: &str) -> Option<String> {
     reads_back.then_some(written)
 }
 
-/// The length of the indentation and list mark that a line begins with.
+/// Returns the length of the indentation and list mark that a line begins with.
 fn list_mark(line: &str) -> usize {
     let trimmed = line.trim_start_matches([' ', '\t']);
     let digits = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// LOA-GRD-1: what the bracketed form claims stays claimed.
+    /// LOA-GRD-1: claims in the bracketed form still count.
     #[test]
     fn a_quote_before_a_place_in_brackets_stays_that_places() {
         assert_eq!(

@@ -1,11 +1,11 @@
-//! [`Location`]: what stands between brackets, a path and its lines in each form in which they are written.
+//! [`Location`]: the text between brackets, a path and its lines, in each written form.
 
 use std::ops::Range;
 
-/// What a path may begin with to say that it starts at the root.
+/// Optional prefix of a path that starts at the root.
 const ROOT_PREFIX: &str = "${PROJECT_ROOT}/";
 
-/// What may stand between places in one pair of brackets.
+/// Separators of places in one pair of brackets.
 const SEPARATORS: [&str; 3] = [",", ";", " and "];
 
 /// One place between brackets.
@@ -17,8 +17,8 @@ pub(super) struct Location<'t> {
 }
 
 impl<'t> Location<'t> {
-    /// Reads `path:lines`, and `path#L4` and `path, line 4` as models write it; with a line may stand its column,
-    /// as compilers do.
+    /// Parses `path:lines`, and `path#L4` and `path, line 4` as models write it; a column may
+    /// follow the line, as compilers write it.
     pub(super) fn read(text: &'t str, at: Range<usize>) -> Option<Self> {
         let whole = &text[at.clone()];
         let (path, (first_line, last_line)) = with_columns(whole)
@@ -54,7 +54,7 @@ impl<'t> Location<'t> {
     }
 }
 
-/// The places of brackets in which several stand; none where any part could be something else.
+/// Returns the places of brackets that hold several; empty if any part could be something else.
 pub(super) fn several(text: &str, inner: Range<usize>) -> Option<Vec<Location<'_>>> {
     let mut places: Vec<Location<'_>> = Vec::new();
     for at in parts(text, inner) {
@@ -76,7 +76,7 @@ pub(super) fn several(text: &str, inner: Range<usize>) -> Option<Vec<Location<'_
     (places.len() > 1).then_some(places)
 }
 
-/// The parts between separators, without the blanks around them.
+/// Returns the parts between separators, without the blanks around them.
 fn parts(text: &str, inner: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut rest = inner;
@@ -102,7 +102,7 @@ fn lines(text: &str) -> Option<(u32, u32)> {
     Some((number(first)?, number(last)?))
 }
 
-/// The path and the lines of `path:11:5`, `path:11:5-9` and `path:11:5-12:9`.
+/// Returns the path and the lines of `path:11:5`, `path:11:5-9` and `path:11:5-12:9`.
 fn with_columns(text: &str) -> Option<(&str, (u32, u32))> {
     let (before, last) = text.rsplit_once(':')?;
     let (path, middle) = before.rsplit_once(':')?;

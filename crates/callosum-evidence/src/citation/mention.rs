@@ -1,8 +1,9 @@
 //! [`mentions`]: places that a text names in passing, outside of the grammar.
 //!
-//! `src/x.rs:900`, `src/x.rs#L900`: behind a quote they are citations in other words. Without one nothing can
-//! confirm them; but a file or a line that is not there was invented, however it is written. Deliberately not here:
-//! names without a folder and a quote, which may be short for any file, and absolute paths.
+//! `src/x.rs:900`, `src/x.rs#L900`: after a quote they are citations in another form. Without one
+//! nothing can confirm them; but a file or a line that does not exist was invented, in any form.
+//! Deliberately not here: names without a folder and a quote, which may be short for any file, and
+//! absolute paths.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -13,7 +14,7 @@ use super::{
     grammar::{Citation, joint},
 };
 
-/// Endings by which a path is told from a host, a time or a version.
+/// Endings that distinguish a path from a host, a time or a version.
 const ENDINGS: &str = "rs|py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|vue|svelte|go|java|kt|kts|scala|c|h|cc|cpp|cxx|hh|hpp|m|mm|\
     cs|fs|swift|rb|php|pl|pm|lua|zig|nim|ex|exs|erl|hs|ml|mli|clj|dart|r|jl|sh|bash|zsh|fish|ps1|sql|proto|graphql|\
     html|css|scss|less|xml|json|jsonc|toml|yaml|yml|ini|cfg|conf|md|mdx|rst|txt|gradle|cmake|mk|tf|nix";
@@ -24,7 +25,8 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("{path}{lines}")).ok()
 });
 
-/// Finds the places in a text that are none of `cited`, in their order, without those in fenced code.
+/// Finds the places in a text that are not in `cited`, in their order, without those in fenced
+/// code.
 ///
 /// Linear in the length of the text.
 pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
@@ -56,7 +58,8 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
             }
             let is_cited = cited.peek().is_some_and(|cited| cited.at.start < at.end);
             let before = left_of(&line[..whole.start()]).chars().next_back();
-            // What goes on to the left is a longer path, an address, or something else altogether.
+            // Text that continues to the left makes it a longer path, an address, or something else
+            // altogether.
             let goes_on =
                 before.is_some_and(|c| c.is_alphanumeric() || "/\\:.$}~%@*#-".contains(c));
             let path = &captures["path"];
@@ -85,7 +88,7 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
     found
 }
 
-/// What stands before a place, without the emphasis that it begins.
+/// Returns the text before a place, without the emphasis that it begins.
 fn left_of(before: &str) -> &str {
     let bare = before.trim_end_matches('*');
     if bare.is_empty() || bare.ends_with([' ', '\t', '(']) {
@@ -95,8 +98,8 @@ fn left_of(before: &str) -> &str {
     }
 }
 
-/// The quote that a place at `place` of a line is joined to, and where it begins. The place itself may stand in a
-/// code span, an aside, emphasis or a link.
+/// Returns the quote that is joined to a place at `place` of a line, and its start. The place
+/// itself may be in a code span, an aside, emphasis or a link.
 fn quoted_before<'l>(
     line: &'l str,
     spans: &[(Range<usize>, &'l str)],
@@ -143,7 +146,7 @@ mod tests {
         assert_eq!(found("~~~\nsrc/a.rs:1\n~~~\nsrc/b.rs:1"), ["src/b.rs:1"]);
     }
 
-    /// LOA-GRD-1: an invented place is seen in whatever form it is written.
+    /// LOA-GRD-1: an invented place is found in each form of writing.
     #[test]
     fn places_are_found_in_the_forms_that_people_use() {
         for (text, expected) in [
@@ -166,7 +169,7 @@ mod tests {
         }
     }
 
-    /// LOA-GRD-1: behind a quote it is a citation, in whatever form it is written.
+    /// LOA-GRD-1: after a quote it is a citation, in each form of writing.
     #[test]
     fn a_place_behind_a_quote_is_held_to_it() {
         for text in [

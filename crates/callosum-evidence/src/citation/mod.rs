@@ -1,7 +1,8 @@
-//! Citations: the places that a text names, and whether what it quotes stands there.
+//! Citations: the places that a text names, and whether its quotes are there.
 //!
 //! [`find`] reads the grammar of `docs/formats/citation.md`, [`cite`] writes it, and [`verify`]
-//! looks the places up; [`mentions`] are what a text names in other forms. Everything but [`verify`] and [`CitedFile::open`] is pure.
+//! looks the places up; [`mentions`] are places that a text names in other forms. Everything but
+//! [`verify`] and [`CitedFile::open`] is pure.
 
 mod cited_file;
 mod code_span;

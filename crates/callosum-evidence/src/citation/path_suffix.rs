@@ -1,7 +1,7 @@
-//! [`PathSuffixes`]: whether a path is short for a file that a tree has somewhere.
+//! [`PathSuffixes`]: whether a path is short for a file somewhere in the tree.
 //!
-//! Whoever writes leaves folders out at the front of a path, or puts the root's own name or a letter of a diff there.
-//! Deliberately not here: names without a folder, which are short for anything.
+//! Writers leave folders out at the front of a path, or put the root's own name or a letter of a
+//! diff there. Deliberately not here: names without a folder, which are short for anything.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use callosum_host::{Disk, disk::EntryKind};
 /// Most folders of a tree that are looked through; in a larger one a path may be short for anything.
 const MOST_FOLDERS: usize = 4096;
 
-/// Folders of what a tree is made of or made into by others, in which nobody's path is looked for.
+/// Folders of dependencies and build output, where no cited path is searched for.
 const PASSED_OVER: [&str; 3] = [".git", "node_modules", "target"];
 
-/// The folders of a tree, listed where they are first asked for.
+/// The folders of a tree, listed on the first query.
 pub(super) struct PathSuffixes<'a> {
     disk: &'a Disk,
     root: &'a Path,
@@ -21,7 +21,7 @@ pub(super) struct PathSuffixes<'a> {
 }
 
 impl<'a> PathSuffixes<'a> {
-    /// Those of the tree at `root`, of which nothing was read yet.
+    /// Returns the suffixes of the tree at `root`, without reading anything yet.
     pub(super) fn of(disk: &'a Disk, root: &'a Path) -> Self {
         Self {
             disk,
@@ -30,10 +30,10 @@ impl<'a> PathSuffixes<'a> {
         }
     }
 
-    /// Whether a path, or what is left of it without the names at its front but for one folder, is that of a file below
-    /// one of the tree's folders; also where that cannot be told.
+    /// Whether a path, or its remainder without leading names but with at least one folder, is that
+    /// of a file below one of the tree's folders. Also true if that is unknown.
     ///
-    /// The first call costs a listing of each folder, each call a look into each.
+    /// The first call lists each folder, each call looks into each.
     pub(super) fn may_mean(&mut self, path: &str) -> bool {
         let disk = self.disk;
         let folders = self.folders();
@@ -53,7 +53,7 @@ impl<'a> PathSuffixes<'a> {
         }
     }
 
-    /// The folders of the tree, the root first, as many as are looked through.
+    /// Returns the folders of the tree, the root first, as many as are looked through.
     ///
     /// The first call costs a listing of each.
     pub(super) fn folders(&mut self) -> &[PathBuf] {
@@ -62,7 +62,8 @@ impl<'a> PathSuffixes<'a> {
     }
 }
 
-/// A tree's folders, the root first, as many as are looked through. What cannot be listed has none.
+/// Returns a tree's folders, the root first, up to the limit. A folder that cannot be listed counts
+/// as empty.
 fn folders(disk: &Disk, root: &Path) -> Vec<PathBuf> {
     let mut found = vec![root.to_owned()];
     let mut next = 0;

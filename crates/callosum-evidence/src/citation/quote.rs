@@ -1,8 +1,8 @@
-//! Where in a file a quote stands, word for word.
+//! Finds a quote in a file, word for word.
 //!
-//! Blanks are not words: the file and the quote are both compared with each run of blanks and
-//! line breaks taken for one space, so that indentation and wrapping do not matter, and every
-//! other byte does.
+//! Blanks are not words: the file and the quote are both compared with each run of blanks and line
+//! breaks taken for one space, so that indentation and wrapping do not matter, and every other byte
+//! does.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -13,27 +13,27 @@ use std::{
     },
 };
 
-/// So many quotes are looked for by going through the whole file; for more, it is worth to know where
-/// each of its words stands.
+/// Number of quotes that are searched for by a scan of the whole file; for more, an index of word
+/// positions pays off.
 const FEW: usize = 64;
 
 /// Fewest characters, blanks not counted, of a quote that may be a part of a line.
 ///
-/// A variable of one letter stands almost anywhere, so that finding it confirms nothing.
+/// A variable of one letter occurs almost anywhere, so that finding it confirms nothing.
 const FEWEST: usize = 3;
 
-/// A file as a sequence of words that remembers on which line each stands.
+/// A file as a sequence of words, with the line of each.
 pub(super) struct Words {
     text: String,
-    /// For each line, where in `text` its first word begins, or would begin.
+    /// For each line, the start of its first word in `text`, or the position where it would start.
     line_starts: Vec<usize>,
-    /// How many quotes were looked for.
+    /// Number of quotes that were searched for.
     asked: AtomicUsize,
-    /// Where the words stand, once there were more than a few.
+    /// Positions of the words, once there were more than a few quotes.
     index: OnceLock<Index>,
 }
 
-/// The words of a text, each by what it hashes to, and where they begin; sorted.
+/// The words of a text, each with its hash and its start; sorted.
 type Index = Vec<(u64, u32)>;
 
 impl Words {
@@ -59,10 +59,10 @@ impl Words {
         }
     }
 
-    /// The lines of each place where the quote stands, in their order.
+    /// Returns the lines of each occurrence of the quote, in their order.
     ///
-    /// A quote that [`is_short`] stands only where it is all that there is on its lines; an
-    /// empty one stands nowhere.
+    /// A quote that [`is_short`] counts only if it is all that there is on its lines; an empty one
+    /// never occurs.
     pub(super) fn places<'w>(
         &'w self,
         quote: &str,
@@ -97,11 +97,11 @@ impl Words {
         })
     }
 
-    /// The word of a quote that the file has least often: where it begins in the quote, and where it
-    /// stands in the file. `None` where the quote has no word, or too few were looked for.
+    /// Returns the word of a quote that the file has least often: its start in the quote, and its
+    /// positions in the file. `None` if the quote has no word, or too few were searched for.
     ///
-    /// No end of a quote that stands somewhere cuts a word in two, so each of its words is a whole
-    /// word of the file.
+    /// No end of a quote that occurs in the file cuts a word in two, so each of its words is a
+    /// whole word of the file.
     fn rarest<'w>(&'w self, needle: &str) -> Option<(usize, &'w [(u64, u32)])> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         if asked < FEW || u32::try_from(self.text.len()).is_err() {
@@ -124,7 +124,7 @@ impl Words {
         standing.min_by_key(|(_, standing)| standing.len())
     }
 
-    /// Whether `text[at..end]` begins where a line begins and ends where one ends.
+    /// Whether `text[at..end]` consists of whole lines.
     fn fills_lines(&self, at: usize, end: usize) -> bool {
         let begins_line = |at: usize| self.line_starts.binary_search(&at).is_ok();
         begins_line(at) && (end == self.text.len() || begins_line(end + 1))
@@ -141,8 +141,8 @@ pub(super) fn says_something(quote: &str) -> bool {
     quote.contains(char::is_alphanumeric)
 }
 
-/// Whether a quote says enough for a place where it stands to confirm it: it holds a letter or a
-/// digit, and three characters that are not blanks.
+/// Whether a quote is long enough to confirm a place: it holds a letter or a digit, and three
+/// characters that are not blanks.
 pub fn says_enough(quote: &str) -> bool {
     says_something(quote) && !is_short(quote)
 }
@@ -162,7 +162,7 @@ fn is_whole(text: &str, at: usize, end: usize) -> bool {
         && !joined(quoted.chars().next_back(), text[end..].chars().next())
 }
 
-/// The words of a text, and where each begins.
+/// Returns the words of a text, and the start of each.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let words = text.split(|c: char| !is_word(c));
     words
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_quote_stands_only_where_it_fills_its_lines() {
+    fn a_short_quote_counts_only_if_it_fills_its_lines() {
         assert_eq!(places("a = 1;\n\n  a\nb a", "a"), [(3, 3)]);
         assert_eq!(places("x a\nb\n\nc\na", "a"), [(5, 5)]);
         assert_eq!(places("go(a\nb)", "a b"), []);
@@ -225,9 +225,10 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-GRD-1: that many quotes are looked for in a file changes nothing of where they stand.
+        /// LOA-GRD-1: the number of quotes that are searched for in a file does not change their
+        /// places.
         #[test]
-        fn a_quote_stands_at_the_same_places_however_many_are_looked_for(
+        fn a_quote_is_found_at_the_same_places_for_any_number_of_quotes(
             file in "[ab_ \n(.\u{e9}]{0,120}", quote in "[ab_ (.\u{e9}]{0,6}",
         ) {
             let words = Words::of(&file);

@@ -1,4 +1,4 @@
-//! [`Review`]: what came of looking citations up, as it is told to whoever reads the text.
+//! [`Review`]: the result of checking citations, as the reader of the text sees it.
 
 use std::{collections::HashSet, fmt, path::Path};
 
@@ -12,12 +12,12 @@ use super::{
     verify::{CitationStatus, Tally, Why, verify},
 };
 
-/// How the citations of a text stand, with those that do not hold one by one.
+/// Status of the citations of a text, with those that do not hold one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Review {
-    /// How many there are of each.
+    /// Counts per status.
     pub tally: Tally,
-    /// Those whose quote stands elsewhere, with the line where it begins.
+    /// Citations whose quote is elsewhere, with the line where it begins.
     pub moved: Vec<(String, u32)>,
     /// Those that nothing confirms, and why.
     pub missing: Vec<(String, Why)>,
@@ -40,8 +40,8 @@ impl Review {
         review
     }
 
-    /// The same of a whole text: its citations, those in another form, and those places without a quote that
-    /// are not there. What is there and quotes nothing is no claim about what stands in it.
+    /// The same for a whole text: its citations, those in another form, and places without a quote
+    /// that do not exist. A place that exists and has no quote makes no claim about its content.
     pub fn of_text(disk: &Disk, root: &Path, text: &str) -> Self {
         let mut cited = find(text);
         let mut standings = verify(disk, root, &cited);
@@ -70,13 +70,13 @@ impl Review {
                 *standing = CitationStatus::Missing(Why::OfADependency);
             }
         }
-        let mut told = HashSet::new();
+        let mut seen = HashSet::new();
         for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
             let is_invented = matches!(
                 standing,
                 CitationStatus::Missing(Why::NoSuchFile | Why::NoSuchLine)
             );
-            if mention.quote.is_some() || (is_invented && told.insert(mention.place())) {
+            if mention.quote.is_some() || (is_invented && seen.insert(mention.place())) {
                 cited.push(mention);
                 standings.push(standing);
             }
@@ -84,13 +84,13 @@ impl Review {
         Self::of(&cited, &standings)
     }
 
-    /// How many of those that nothing confirms are so for such a reason.
+    /// Returns the number of unconfirmed ones with such a reason.
     fn missing_since(&self, is_it: impl Fn(Why) -> bool) -> u64 {
         let those = self.missing.iter().filter(|(_, why)| is_it(*why));
         those.count() as u64
     }
 
-    /// Those that do not hold, in words, at most `most` of each kind.
+    /// Returns those that do not hold, in words, at most `most` of each kind.
     pub fn complaints(&self, most: usize) -> Vec<String> {
         let moved = self.moved.iter().take(most);
         let missing = self.missing.iter().take(most);
@@ -101,8 +101,9 @@ impl Review {
     }
 }
 
-/// Gives places without a quote the one that stands behind them, where it stands in their lines as well. `taken` is
-/// where citations begin: a quote of the next place is none of the one before.
+/// Gives places without a quote the one that follows them, if it is also in their lines. `taken`
+/// holds the starts of quotes that belong to citations: a quote of the next place does not belong
+/// to the one before.
 fn lend(
     disk: &Disk,
     root: &Path,
@@ -138,7 +139,7 @@ fn lend(
     }
 }
 
-/// Whether a place is no more than a path below somewhere: not `../x`, `.../x` or `@/x`.
+/// Whether a place is no more than a path below some folder: not `../x`, `.../x` or `@/x`.
 fn stays_below(mention: &Citation) -> bool {
     let first = mention.path.split('/').next().unwrap_or_default();
     first.starts_with(char::is_alphanumeric) || first.starts_with('_')
@@ -200,7 +201,7 @@ impl fmt::Display for Why {
 }
 
 impl Citation {
-    /// The place as a person names it, such as `src/main.rs:12` or `src/main.rs:12-15`.
+    /// Returns the place as a person names it, such as `src/main.rs:12` or `src/main.rs:12-15`.
     pub fn place(&self) -> String {
         if self.first_line == self.last_line {
             format!("{}:{}", self.path, self.first_line)
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
     use crate::citation::find;
 
-    /// LOA-GRD-1: what is told names the place, and where a moved quote stands now.
+    /// LOA-GRD-1: the report names the place, and the current place of a moved quote.
     #[test]
     fn a_review_counts_and_names_what_does_not_hold() {
         let cited = find("`abc d` [a.rs:1] `abc d` [a.rs:2-3] `abc d` [x.rs:900]");
@@ -238,13 +239,13 @@ mod tests {
         );
         assert_eq!(review.complaints(0), [""; 0]);
         let unquoted = Review::of(&cited[..1], &[CitationStatus::Missing(Why::NoQuote)]);
-        let said = "0 of 1 citation valid; 1 without a quote";
-        assert_eq!(unquoted.to_string(), said);
+        let expected = "0 of 1 citation valid; 1 without a quote";
+        assert_eq!(unquoted.to_string(), expected);
         assert_eq!(Review::default().to_string(), "no citations");
     }
 
-    /// LOA-GRD-1: an invented place counts in whatever form it is written, and one that is there and
-    /// quotes nothing does not.
+    /// LOA-GRD-1: an invented place counts in each form of writing, and one that exists and has no
+    /// quote does not.
     #[test]
     fn invented_places_count_in_every_form() {
         let folder = tempfile::tempdir().unwrap();
@@ -256,12 +257,12 @@ mod tests {
         disk.create_dir_all(&deep).unwrap();
         disk.replace(&deep.join("er.rs"), b"", 0o644).unwrap();
         let review = |text: &str| Review::of_text(&disk, folder.path(), text);
-        let told = review(
+        let checked = review(
             "`fn one()` [src/a.rs:1], src/a.rs:1, src/a.rs:900 and (src/gone.rs:12), src/gone.rs:12",
         );
-        assert_eq!(told.to_string(), "1 of 3 citations valid; 2 invented");
+        assert_eq!(checked.to_string(), "1 of 3 citations valid; 2 invented");
         assert_eq!(
-            told.complaints(9),
+            checked.complaints(9),
             [
                 "src/a.rs:900 (the file has no such line)",
                 "src/gone.rs:12 (there is no such file)",
@@ -281,8 +282,8 @@ mod tests {
         assert_eq!(elsewhere.to_string(), "0 of 2 citations valid; 2 invented");
     }
 
-    /// LOA-GRD-1: what the tree is built upon cannot be looked up in it: a place there counts as one that nothing confirms,
-    /// and is not told as invented; one that quotes nothing claims nothing.
+    /// LOA-GRD-1: dependencies cannot be looked up in the tree: a place there counts as
+    /// unconfirmed, and is not reported as invented; one without a quote claims nothing.
     #[test]
     fn a_place_in_a_dependency_is_unchecked() {
         let folder = tempfile::tempdir().unwrap();
@@ -310,9 +311,9 @@ mod tests {
         ] {
             assert_eq!(review(place).tally, Tally::default(), "{place}");
             for text in [format!("`fn a()` [{place}]"), format!("[{place}]")] {
-                let told = review(&text).to_string();
+                let summary = review(&text).to_string();
                 assert_eq!(
-                    told, "0 of 1 citation valid; 1 that cannot be checked",
+                    summary, "0 of 1 citation valid; 1 that cannot be checked",
                     "{text}"
                 );
             }
@@ -330,7 +331,7 @@ mod tests {
         assert_eq!(looked_up.to_string(), "1 of 3 citations valid; 2 invented");
     }
 
-    /// LOA-GRD-1: a quote behind its place holds where it stands there, and else the place has none.
+    /// LOA-GRD-1: a quote after its place holds if it is there; otherwise the place has none.
     #[test]
     fn a_quote_behind_its_place_is_found() {
         let folder = tempfile::tempdir().unwrap();

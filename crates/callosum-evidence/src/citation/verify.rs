@@ -17,22 +17,22 @@ pub const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 /// somewhere in the file.
 pub const MOST_LINES: u32 = 50;
 
-/// How a citation stands against the tree as it is now.
+/// Status of a citation against the current tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CitationStatus {
-    /// The quote stands word for word within the cited lines.
+    /// The quote is word for word within the cited lines.
     Verified,
-    /// The quote stands in the file, but elsewhere, or more than [`MOST_LINES`] are cited; here
-    /// is the place nearest to where they begin.
+    /// The quote is in the file, but elsewhere, or more than [`MOST_LINES`] are cited; this is the
+    /// occurrence nearest to the start of the cited lines.
     Moved {
-        /// The line where it begins.
+        /// Line where it begins.
         line: u32,
     },
     /// Nothing confirms the citation.
     Missing(Why),
 }
 
-/// Why a citation is not confirmed.
+/// Reason why a citation is not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// There is no quote, or too little of one: no letter or digit, or fewer than three characters
@@ -40,7 +40,7 @@ pub enum Why {
     NoQuote,
     /// There is no such file under the root.
     NoSuchFile,
-    /// The path leaves the root, by itself or through a link.
+    /// The path leaves the root, directly or through a link.
     OutsideRoot,
     /// It is a folder, a pipe or a device, or larger than [`LARGEST_FILE`].
     NotReadable,
@@ -48,27 +48,27 @@ pub enum Why {
     NoSuchLine,
     /// The quote is nowhere in the file.
     NotThere,
-    /// It is of something that the tree is built upon and does not hold, such as a package that is fetched.
+    /// It is in a dependency that the tree does not contain, such as a fetched package.
     OfADependency,
 }
 
 impl Why {
-    /// Whether nobody looked, since there is nothing in the tree to look at: it may be true.
+    /// Whether it was not checked, because the tree has nothing to compare with: it may be true.
     pub fn is_unchecked(self) -> bool {
         matches!(self, Self::OutsideRoot | Self::OfADependency)
     }
 }
 
-/// How many citations a text has, and how they stand.
+/// Number of citations of a text, by status.
 ///
 /// `total` is the sum of the other three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// All of them.
     pub total: u64,
-    /// Those whose quote stands where they say.
+    /// Citations whose quote is at the cited place.
     pub verified: u64,
-    /// Those whose quote stands elsewhere in the file.
+    /// Citations whose quote is elsewhere in the file.
     pub moved: u64,
     /// Those that nothing confirms.
     pub missing: u64,
@@ -90,19 +90,19 @@ impl Tally {
     }
 }
 
-/// Says for each citation how it stands against the files under `root`.
+/// Returns the status of each citation against the files under `root`.
 ///
-/// Each file is read once, and no file outside `root` is opened, whatever a path or a link says.
-/// A file that cannot be read counts as one that is not there: whether a citation holds is the
-/// question, not why the disk gave no answer. Of several places in one pair of brackets the quote need
-/// stand at one only; of the others it is said that nothing of them is quoted.
+/// Each file is read once, and no file outside `root` is opened, for any path or link. A file that
+/// cannot be read counts as missing: the question is whether a citation holds, not why the disk
+/// gave no answer. Of several places in one pair of brackets, the quote need be at one only; the
+/// others are reported as not quoted.
 pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<CitationStatus> {
     let mut by_path: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, citation) in citations.iter().enumerate() {
         by_path.entry(&citation.path).or_default().push(index);
     }
     let root = disk.canonicalize(root).ok();
-    // What a place is where its quote stands at another one of the same brackets.
+    // Status of a place if its quote is at another one of the same brackets.
     let mut named_beside = vec![Why::NoSuchFile; citations.len()];
     let mut standings = vec![CitationStatus::Missing(Why::NoSuchFile); citations.len()];
     for (path, indices) in by_path {
@@ -162,7 +162,8 @@ fn judge(file: &CitedFile, citation: &Citation) -> CitationStatus {
     }
 }
 
-/// Why a place confirms nothing that has too little of a quote: its lines may not even be there.
+/// Returns the reason why a place with too little of a quote confirms nothing: its lines may not
+/// even exist.
 fn unquoted(file: &CitedFile, citation: &Citation) -> Why {
     let is_there = |line| file.lines(line, line).is_some();
     if is_there(citation.first_line) && is_there(citation.last_line) {
@@ -206,7 +207,7 @@ mod tests {
         verify(&Disk::real(), &folder.path().join("root"), &find(text))
     }
 
-    /// LOA-GRD-1: a quote counts only where it stands word for word.
+    /// LOA-GRD-1: a quote counts only where it occurs word for word.
     #[test]
     fn a_quote_counts_only_within_its_lines() {
         assert_eq!(
@@ -248,7 +249,7 @@ mod tests {
         );
     }
 
-    /// LOA-GRD-1: whoever cites a whole file has said nothing about where in it.
+    /// LOA-GRD-1: a citation of a whole file gives no place in it.
     #[test]
     fn a_range_that_is_too_long_confirms_nothing() {
         assert_eq!(
@@ -264,7 +265,7 @@ mod tests {
         );
     }
 
-    /// LOA-GRD-1: a letter stands almost anywhere.
+    /// LOA-GRD-1: a letter occurs almost anywhere.
     #[test]
     fn a_quote_of_a_letter_confirms_nothing_unless_it_is_the_line() {
         assert_eq!(
@@ -306,10 +307,10 @@ mod tests {
         );
     }
 
-    /// LOA-GRD-1: a quote before several places holds where it stands at one of them; the others are there,
-    /// or not.
+    /// LOA-GRD-1: a quote before several places holds if it is at one of them; the others exist, or
+    /// not.
     #[test]
-    fn a_quote_before_several_places_stands_at_one() {
+    fn a_quote_before_several_places_is_at_one() {
         let unquoted = CitationStatus::Missing(Why::NoQuote);
         assert_eq!(
             standings(

@@ -1,4 +1,4 @@
-//! Secrets that only the name they are given to gives away: `password = "…"`.
+//! Secrets that only the name they are assigned to identifies: `password = "…"`.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -24,8 +24,9 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// Parts of which one stands in each name that tells. Most texts hold none: what the names and their values compile to is
-/// a megabyte, made where one does.
+/// Words that occur in names of secrets; each such name contains one. Most texts have none. The
+/// regular expressions for names and values take a megabyte when compiled, so they are compiled
+/// only if one occurs.
 static NAMES: KeywordFilter = KeywordFilter::new(|| {
     vec![
         "pass",
@@ -49,7 +50,7 @@ static NAMES: KeywordFilter = KeywordFilter::new(|| {
     ]
 });
 
-/// Whether a text holds what a name that tells has in it.
+/// Whether a text contains one of the words in names of secrets.
 pub(super) fn may_name_one(text: &str) -> bool {
     NAMES.stand_in(text)
 }
@@ -64,10 +65,11 @@ const PASSWORDS: [&str; 6] = [
     "kennwort",
 ];
 
-/// A password of words is at least so long, in bytes.
+/// Shortest password made of words, in bytes.
 const SHORTEST_OF_WORDS: usize = 12;
 
-/// A value without quotes that only its entropy tells is at least so long, in bytes: shorter ones are names as often.
+/// Shortest value without quotes that only its entropy identifies, in bytes: shorter ones are names
+/// just as often.
 const SHORTEST_BARE: usize = 16;
 
 /// Least entropy of a value in quotes, in bits a character: a word has less, a password more.
@@ -114,7 +116,8 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
         let value = captures.get(1).or_else(|| captures.get(2));
         let value = value.map_or(whole.end, |value| value.start());
         let secret = secret_in(captures);
-        // What is no secret may itself be the name of one: `awssecret : aws_secret_access_key = …`.
+        // A value that is no secret may itself be the name of one:
+        // `awssecret : aws_secret_access_key = …`.
         at = if secret.is_some() { whole.end } else { value };
         found.extend(secret);
     }
@@ -189,9 +192,9 @@ const TOP_FOLDERS: [&str; 26] = [
     "workspace",
 ];
 
-/// Whether a value says where something is: a path, or an address without anything random in it.
+/// Whether a value is a location: a path, or an address without anything random in it.
 ///
-/// `before` is what stands before the telling part of the name, `name` the rest. `PWD` and
+/// `before` is the text before the word that marks a secret's name, `name` the rest. `PWD` and
 /// `OLDPWD` end like a password's name and are the working folder of every process.
 pub(super) fn is_place(before: &str, name: &str, value: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -230,7 +233,7 @@ pub(super) fn is_name(value: &str) -> bool {
         .all(is_word)
 }
 
-/// Whether what stands after a value shows that it was called, indexed or a path.
+/// Whether the text after a value shows that it was called, indexed or a path.
 fn goes_on_as_code(rest: &str) -> bool {
     rest.starts_with(['(', '[', '<', '{', ':'])
 }

@@ -1,11 +1,11 @@
-//! Which letters stand beside each other in words and names, and rarely do where chance has put them.
+//! Letter pairs of words and names, which are rare in random text.
 //!
-//! Start with [`is_random`]. It knows no word: what reads like one that nobody has is taken for one. Deliberately not here: what
-//! a value is given to, which its callers know.
+//! Start with [`is_random`]. It knows no words: a made-up word that looks like one counts as one.
+//! Deliberately not here: the name that a value is assigned to, which its callers know.
 
-/// How often the second letter follows the first within words: 0 to 7, each step twice as often, where 4 is what it would be if all
-/// pairs were equally common. Counted over the 17,000 words that stand in three crates or more, each word once, of 9,000 files
-/// of sources and papers.
+/// Frequency of the second letter after the first within words: 0 to 7, each step twice as often,
+/// where 4 is the value if all pairs were equally common. Counted over the 17,000 words that occur
+/// in three crates or more, each word once, of 9,000 files of sources and papers.
 const FOLLOWS: [&[u8; 26]; 26] = [
     b"16651351503756050667443241",
     b"52214100530610410342400020",
@@ -39,22 +39,24 @@ const FOLLOWS: [&[u8; 26]; 26] = [
 /// 8 of 1,000 names of programs.
 const RANDOM: f64 = 3.75;
 
-/// The same for a value that marks part, as they part the words of a constant or a path, some of which are short for something.
+/// The same for a value split by marks, as constants and paths are; some of their words are
+/// abbreviations.
 const RANDOM_PARTED: f64 = 3.0;
 
-/// How common it is that a word begins, or a number behind one.
+/// Frequency of the start of a word, or of a number after one.
 const BOUNDARY: u32 = 4;
 
-/// How common it is that letters follow a number without a mark or a capital, `sha256sum`, or stand beside a mark that parts none.
+/// Frequency of letters after a number without a mark or a capital, such as in `sha256sum`, or next
+/// to a mark that separates nothing.
 const BESIDE_NONE: u32 = 1;
 
 /// Marks that passwords have, and that part no words of a name.
 const PARTS_NONE: &[u8] = b"!#%*+^&~";
 
-/// Fewer pairs tell nothing.
+/// Fewest pairs that allow a decision.
 const FEWEST: u32 = 6;
 
-/// Whether the letters and digits of a value stand beside each other as in no word.
+/// Whether the letters and digits of a value are next to each other as in no word.
 pub(super) fn is_random(value: &str) -> bool {
     let (mut sum, mut pairs) = (0, 0);
     for pair in value.as_bytes().windows(2) {
@@ -68,7 +70,7 @@ pub(super) fn is_random(value: &str) -> bool {
     pairs >= FEWEST && f64::from(sum) < bound * f64::from(pairs)
 }
 
-/// How common two bytes are beside each other; none, where a mark parts them, or they are digits.
+/// Returns the frequency of a pair of bytes; `None` if a mark separates them, or they are digits.
 fn how_common(first: u8, second: u8) -> Option<u32> {
     let letter = |byte: u8| usize::from(byte.to_ascii_lowercase() - b'a');
     if first.is_ascii_digit() && second.is_ascii_alphabetic() {
@@ -100,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// LOA-SEC-1: of what chance puts together nearly all is known, whatever letters it is of.
+    /// LOA-SEC-1: nearly all random values are recognized, from any letters.
     #[test]
     fn random_letters_are_known_as_such() {
         let config = proptest::test_runner::Config::default();

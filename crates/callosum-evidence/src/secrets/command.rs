@@ -1,9 +1,9 @@
 //! Secrets on a command line: words that only the option, the variable or the program before them
-//! gives away.
+//! identifies.
 //!
-//! A command is not read as a shell would, since it may stand within another one's quotes: whatever
-//! could be a word is looked at as one. It is for what is kept of commands, where a word too many
-//! that is masked costs little, and one too few is a password in a journal.
+//! A command is not parsed as a shell would, since it may be within another one's quotes: anything
+//! that could be a word is checked as one. This is for stored commands, where one masked word too
+//! many costs little, and one too few is a password in a journal.
 
 use std::ops::Range;
 
@@ -22,13 +22,13 @@ const ENDS: [&str; 6] = [
     "cookie",
 ];
 
-/// Ends of a name whose value says where the secret is, or of what kind.
+/// Ends of a name whose value is the location of the secret, or its kind.
 const ELSEWHERE: [&str; 14] = [
     "file", "path", "dir", "env", "stdin", "fd", "askpass", "bypass", "type", "name", "url",
     "field", "length", "policy",
 ];
 
-/// What may stand before `key` in such a name.
+/// Words that may come before `key` in such a name.
 const KEYS: [&str; 12] = [
     "api",
     "access",
@@ -44,7 +44,7 @@ const KEYS: [&str; 12] = [
     "subscription",
 ];
 
-/// How what was masked before begins.
+/// Start of earlier masks.
 pub(super) const MASKED: &str = "[secret";
 
 /// Options by which a program takes a password: as the next word or joined to it.
@@ -156,7 +156,7 @@ const PROGRAMS: [Program; 8] = [
     },
 ];
 
-/// Where secrets stand in a command line, and what they are.
+/// Returns the positions and kinds of secrets in a command line.
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut found = Vec::new();
     let mut reader = Reader {
@@ -175,7 +175,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     found
 }
 
-/// Where words may begin.
+/// Returns the possible starts of words.
 pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let begins = move |at: &usize| {
@@ -207,12 +207,12 @@ pub(super) const fn is_of_word(byte: u8) -> bool {
 
 struct Reader<'t> {
     text: &'t str,
-    /// The program whose words these are, where it is one that takes passwords.
+    /// The program of these words, if it is one that takes passwords.
     program: Option<&'static Program>,
-    /// How many operands more until one is a password.
+    /// Number of operands before the one that is a password.
     operands: Option<usize>,
     before: &'t str,
-    /// Where the command begins whose words these are.
+    /// Start of the command that these words belong to.
     segment: usize,
 }
 
@@ -277,7 +277,7 @@ impl Reader<'_> {
     }
 }
 
-/// The name in a word that is given something and says that it is secret, and where that begins.
+/// Returns the name of a secret in a word that assigns a value to it, and the start of the value.
 fn assigned(word: &str) -> Option<(&str, usize)> {
     let mut marks = word
         .char_indices()
@@ -285,21 +285,21 @@ fn assigned(word: &str) -> Option<(&str, usize)> {
     marks.find_map(|(at, mark)| {
         let name = &word[..at];
         let name = name.rsplit(['=', '?', ':']).next().unwrap_or(name);
-        // `secret:` ends a name as well; what follows is looked for behind the word.
+        // `secret:` ends a name as well; its value is searched for after the word.
         let rest = &word[at + 1..];
         let is_given = mark == '=' || !rest.is_empty() && !rest.starts_with(':');
         (is_given && is_telling(name)).then_some((name, at + 1))
     })
 }
 
-/// Where the value of a key begins behind its name, as JSON and YAML have it.
+/// Returns the start of a key's value after its name, as in JSON and YAML.
 fn keyed(behind: &str) -> Option<usize> {
     let rest = behind.trim_start_matches(['"', '\'', '\\']);
     let rest = rest.strip_prefix(':')?;
     Some(behind.len() - rest.trim_start_matches(' ').len())
 }
 
-/// The password that an option with a letter brings, joined to it or as the next word.
+/// Returns the password that an option with a letter brings, joined to it or as the next word.
 fn by_letter(
     text: &str,
     program: &Program,
@@ -317,7 +317,8 @@ fn by_letter(
             }
         };
     }
-    // Letters before it may be joined, as in `-sSu`; what follows one that takes a value is that.
+    // Letters before it may be joined, as in `-sSu`; the text after one that takes a value is that
+    // value.
     let place = letters
         .char_indices()
         .take_while(|(_, letter)| letter.is_ascii_alphabetic())
@@ -355,10 +356,10 @@ fn paired(text: &str, value: Range<usize>, parted: char) -> Option<Range<usize>>
     (start < end && !is_known_elsewhere(&text[start..end])).then_some(start..end)
 }
 
-/// The next word, where it is none of the options'.
+/// Returns the next word, unless it is an option.
 pub(super) fn next(text: &str, end: usize) -> Option<Range<usize>> {
     let rest = &text[end..];
-    // What closes the quotes of an option closes its word.
+    // The closing quote of an option ends its word.
     let rest = rest.strip_prefix(['\'', '"', ',']).unwrap_or(rest);
     let word = rest.trim_start_matches([' ', '\t', ',', '\\', '\n']);
     if word.len() == rest.len() || word.starts_with('-') {
@@ -367,7 +368,7 @@ pub(super) fn next(text: &str, end: usize) -> Option<Range<usize>> {
     value(text, text.len() - word.len())
 }
 
-/// What stands between quotes behind a word.
+/// Returns the text between quotes after a word.
 fn quoted(text: &str, end: usize) -> Option<Range<usize>> {
     let word = text[end..].trim_start_matches([' ', '=']);
     if word.len() == text.len() - end || !word.starts_with(['\'', '"', '\\']) {
@@ -376,8 +377,8 @@ fn quoted(text: &str, end: usize) -> Option<Range<usize>> {
     value(text, text.len() - word.len())
 }
 
-/// The word that begins here, with its quotes. One that only names a variable or runs a command is
-/// none, and neither is what was masked before.
+/// Returns the word that begins here, with its quotes. A word that only names a variable or runs a
+/// command does not count, and neither does an earlier mask.
 pub(super) fn value(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let length = in_quotes(rest).or_else(|| {
@@ -388,7 +389,7 @@ pub(super) fn value(text: &str, at: usize) -> Option<Range<usize>> {
                 .bytes()
                 .position(|byte| byte.is_ascii_whitespace() || b"'\"`;|&()<>".contains(&byte));
             length += bare.unwrap_or(piece.len());
-            // Pieces in quotes that are joined to it, as long as they are of one word.
+            // Quoted pieces that are joined to it, as long as they belong to one word.
             let joined = in_quotes(&rest[length..])
                 .filter(|_| length > 0)
                 .filter(|joined| !rest[length..length + joined].contains(char::is_whitespace));
@@ -403,7 +404,7 @@ pub(super) fn value(text: &str, at: usize) -> Option<Range<usize>> {
     (!is_known || word.starts_with('\'')).then_some(at..at + length)
 }
 
-/// How long a text in quotes is that begins here, with them.
+/// Returns the length of a quoted text that begins here, including the quotes.
 fn in_quotes(text: &str) -> Option<usize> {
     let (open, escaped) = match text.as_bytes() {
         [b'\\', quote @ (b'"' | b'\''), ..] => (*quote, true),
@@ -467,13 +468,13 @@ pub(super) fn is_telling(name: &str) -> bool {
             .any(|begin| plain.starts_with(begin))
 }
 
-/// Whether what a name is given can be a secret: a number of tokens is none.
+/// Whether the value of a name can be a secret: a number of tokens cannot.
 fn counts(name: &str, value: &str) -> bool {
     let is_number = value.len() <= 7 && value.bytes().all(|byte| byte.is_ascii_digit());
     !(is_number && lower(name).contains("token"))
 }
 
-/// In small letters, with every byte where it was.
+/// Returns the text in lowercase, with every byte at its position.
 pub(super) fn lower(text: &str) -> String {
     text.to_ascii_lowercase()
 }

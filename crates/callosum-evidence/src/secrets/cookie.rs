@@ -1,4 +1,4 @@
-//! Values of cookies: what names a session lets its holder act for someone.
+//! Values of cookies: the id of a session lets its holder act for someone.
 
 use std::ops::Range;
 
@@ -45,13 +45,13 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     found
 }
 
-/// Returns true for what stands behind a cookie without a value.
+/// Whether it is an attribute of a cookie, which has no value.
 fn is_attribute(pair: &str) -> bool {
     let name = pair.trim().to_ascii_lowercase();
     matches!(name.as_str(), "" | "secure" | "httponly" | "partitioned")
 }
 
-/// Returns where the value of a pair is that begins at `start`, if it is a login.
+/// Returns the range of the value of a pair that begins at `start`, if it is a login.
 fn session(pair: &str, start: usize) -> Option<Range<usize>> {
     let (name, value) = pair.split_once('=')?;
     let at = start + name.len() + 1;

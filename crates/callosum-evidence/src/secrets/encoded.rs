@@ -19,7 +19,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
 
 /// Returns the value of `auth` at `at`, if it is `name:password` in base64.
 fn login(text: &str, at: usize, name: &str) -> Option<Range<usize>> {
-    // `_auth` and `basic_auth` are such names, `oauth` is none.
+    // `_auth` and `basic_auth` are such names, `oauth` is not.
     if text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
         return None;
     }
@@ -56,7 +56,7 @@ fn bot_token(text: &str, dot: usize) -> Option<Range<usize>> {
     (is_id && (27..=40).contains(&last)).then_some(start..dot + 8 + last)
 }
 
-/// Decodes base64 with or without padding, in either alphabet; `None` if it is none.
+/// Decodes base64 with or without padding, in either alphabet; `None` if it is invalid.
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let letters = text.trim_end_matches('=');
     if letters.len() < 2 || letters.len() % 4 == 1 || text.len() - letters.len() > 2 {

@@ -1,11 +1,13 @@
-//! Passwords and keys that no digit gives away: letters that make no word, and words that are put together.
+//! Passwords and keys without a digit to identify them: letters that make no word, and compound
+//! words.
 //!
-//! Names of types and of functions are put together as well. What only a name beside it gives away is asked for more than
-//! what stands where nothing but a password does.
+//! Names of types and of functions are compound words as well. A value that only a name next to it
+//! marks as a secret must meet stricter conditions than one at a place where only a password can
+//! be.
 
 use super::{bigrams, placeholder::is_placeholder};
 
-/// Words that names in programs are made of, where no digit stands beside their letters.
+/// Words of program names, used when no digit is next to their letters.
 const OF_NAMES: [&str; 67] = [
     "pass",
     "pwd",
@@ -76,8 +78,8 @@ const OF_NAMES: [&str; 67] = [
     "class",
 ];
 
-/// Words that stand where a password would, and say something of it.
-const SAID: [&str; 21] = [
+/// Words in the place of a password that describe it.
+const STATUS_WORDS: [&str; 21] = [
     "required",
     "optional",
     "incorrect",
@@ -101,8 +103,8 @@ const SAID: [&str; 21] = [
     "localhost",
 ];
 
-/// Whether letters are put together as nobody puts words together: they stand beside each other as in no word, or capitals stand
-/// at every other place and not where words begin.
+/// Whether letters are arranged as in no compound word: letter pairs are as in no word, or capitals
+/// alternate with other letters and are not at the start of words.
 pub(super) fn is_jumbled(value: &str) -> bool {
     const SHORTEST: usize = 10;
     let [capitals, small, others] = counted(value);
@@ -113,7 +115,7 @@ pub(super) fn is_jumbled(value: &str) -> bool {
 /// Whether it is as long as a key, and as jumbled; a key may have the marks of base64.
 pub(super) fn is_jumbled_key(value: &str) -> bool {
     const SHORTEST: usize = 16;
-    /// A shorter one is a key where its letters stand beside each other as in no word.
+    /// A shorter one is a key if its letters are next to each other as in no word.
     const SHORTEST_RANDOM: usize = 12;
     if value.len() >= SHORTEST_RANDOM && bigrams::is_random(value) {
         return !is_placeholder(value);
@@ -133,8 +135,9 @@ pub(super) fn is_jumbled_key(value: &str) -> bool {
         && !is_placeholder(value)
 }
 
-/// Whether a value is a password of words, whatever gives it away: three or more of them, each with a capital; two with a
-/// mark between that no name has; or so many small letters that no name has as many.
+/// Whether a value is a password of words, however it is marked: three or more of them, each with a
+/// capital; two with a mark between them that no name has; or so many small letters that no name
+/// has as many.
 pub(super) fn is_of_words(value: &str) -> bool {
     const SHORTEST: usize = 12;
     const NO_WORD: usize = 20;
@@ -158,14 +161,15 @@ pub(super) fn is_of_words(value: &str) -> bool {
     }
 }
 
-/// Whether a word is a password where nothing else can stand: behind the variable or the option for one.
+/// Whether a word is a password in a place where nothing else can be: after the variable or the
+/// option for one.
 pub(super) fn is_a_word(value: &str) -> bool {
     const SHORTEST: usize = 8;
     let [_, small, others] = counted(value);
     others == 0 && small > 0 && value.len() >= SHORTEST && may_be_words(value)
 }
 
-/// The same of a word with a capital, since an option in small letters may be joined to another word.
+/// The same for a word with a capital, since an option in lowercase may be joined to another word.
 pub(super) fn is_a_name(value: &str) -> bool {
     is_a_word(value) && value.bytes().any(|byte| byte.is_ascii_uppercase())
 }
@@ -173,11 +177,11 @@ pub(super) fn is_a_name(value: &str) -> bool {
 fn may_be_words(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     !is_placeholder(value)
-        && !SAID.contains(&lower.as_str())
+        && !STATUS_WORDS.contains(&lower.as_str())
         && !OF_NAMES.iter().any(|word| lower.contains(word))
 }
 
-/// How many capitals, small letters and others there are, in bytes.
+/// Returns the numbers of capitals, small letters and others, in bytes.
 fn counted(value: &str) -> [usize; 3] {
     let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
     let small = value.bytes().filter(u8::is_ascii_lowercase).count();

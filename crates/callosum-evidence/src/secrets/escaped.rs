@@ -25,7 +25,7 @@ pub(super) fn may_be_in(text: &str) -> bool {
 /// Finds secrets in the text as it reads without its escapes. Linear in the length of the text.
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut found = Vec::new();
-    // Each way by itself: in an address `\` is a letter, in a string of a program `%` is one.
+    // Each kind separately: in an address `\` is a letter, in a string of a program `%` is one.
     if has_backslash(text) {
         found.extend(find_with(text, behind_backslashes));
     }
@@ -53,14 +53,14 @@ fn has_number(text: &str) -> bool {
         .any(|number| text.contains(number))
 }
 
-/// Finds secrets in the text in which `unescape` reads an escape at the beginning of what it is given: the character, where the
-/// escape that counts begins, and where it ends.
+/// Finds secrets in the text without its escapes. `unescape` reads an escape at the beginning of
+/// its input, and returns the character, the start of the escape itself, and its end.
 fn find_with(
     text: &str,
     unescape: fn(&str) -> Option<(char, usize, usize)>,
 ) -> Vec<(Range<usize>, Kind)> {
     let mut plain = String::with_capacity(text.len());
-    // For each byte of `plain`, where it is in `text`.
+    // The position in `text` of each byte of `plain`.
     let mut places: Vec<Range<usize>> = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
@@ -84,7 +84,7 @@ fn find_with(
     found.collect()
 }
 
-/// Reads a quote or a line break behind any number of backslashes, or a quote by its number.
+/// Reads a quote or a line break after any number of backslashes, or a quote by its number.
 fn behind_backslashes(text: &str) -> Option<(char, usize, usize)> {
     let behind = text.trim_start_matches('\\');
     let slashes = text.len() - behind.len();
@@ -125,7 +125,7 @@ fn number(text: &str) -> Option<(char, usize, usize)> {
     is_text.then_some((char::from(code), 0, 3))
 }
 
-/// Returns true for what follows a backslash in an escaped quote or line break.
+/// Returns true for a byte after a backslash in an escaped quote or line break.
 fn is_escape(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'n' | b'r' | b't')
 }

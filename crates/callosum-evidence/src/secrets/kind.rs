@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What kind of secret it is.
+/// Kind of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// An access key id of Amazon Web Services.
@@ -19,7 +19,7 @@ pub enum Kind {
     Google,
     /// An API key in the `sk-…` form of OpenAI, Anthropic and others.
     ModelProvider,
-    /// A token or key of another service that its form gives away.
+    /// A token or key of another service, identified by its form.
     AccessToken,
     /// A token of npm.
     Npm,
@@ -60,12 +60,12 @@ const KINDS: [Kind; 16] = [
 ];
 
 impl Kind {
-    /// The kind of this name.
+    /// Returns the kind of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         KINDS.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Its name, as the mask shows it.
+    /// Returns its name, as the mask shows it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Aws => "aws access key",

@@ -1,7 +1,8 @@
 //! Secrets in a text: found by their form, and masked.
 //!
-//! Start with [`mask`], or with [`mask_command`] for what stands on a command line. [`Kind`] lists what is recognised; what a form alone cannot tell from a
-//! hash, an id or test data is left alone, unless it is given to a name such as `password`.
+//! Start with [`mask`], or with [`mask_command`] for text on a command line. [`Kind`] lists the
+//! recognized kinds. A value whose form alone does not distinguish it from a hash, an id or test
+//! data is left alone, unless it is assigned to a name such as `password`.
 
 mod assignments;
 mod bigrams;
@@ -34,7 +35,7 @@ use crate::terminal_escape::is_unseen;
 pub struct Masked {
     /// The text, each secret replaced by `[secret: kind]`.
     pub text: String,
-    /// What was found, in the order of the text.
+    /// Kinds of the secrets that were found, in the order of the text.
     pub found: Vec<Kind>,
 }
 
@@ -45,8 +46,8 @@ pub fn mask(text: &str) -> Masked {
     replaced(text, find(text))
 }
 
-/// The same; a secret of several lines leaves as many behind it as it has, all empty, so that what
-/// follows stands where it stood.
+/// The same; the mask of a secret of several lines is followed by as many empty lines, so that the
+/// following text keeps its line.
 pub fn mask_in_place(text: &str) -> Masked {
     replaced_with(text, find(text), |secret| {
         "\n".repeat(secret.bytes().filter(|byte| *byte == b'\n').count())
@@ -79,15 +80,15 @@ fn find_as_written(text: &str) -> Vec<(Range<usize>, Kind)> {
     secrets
 }
 
-/// The kinds of secrets whose masks stand in a text.
+/// Returns the kinds of secrets whose masks are in a text.
 pub fn masks_in(text: &str) -> Vec<Kind> {
     let named = text.split("[secret: ").skip(1);
     let names = named.filter_map(|rest| Some(rest.split_once(']')?.0));
     names.filter_map(Kind::named).collect()
 }
 
-/// Replaces each secret of a command line as well, where only the option, the variable or the
-/// program before it tells: `mysql -p…`, `PGPASSWORD=…`, `curl -u name:…`.
+/// Also replaces each secret of a command line that only the option, the variable or the program
+/// before it identifies: `mysql -p…`, `PGPASSWORD=…`, `curl -u name:…`.
 ///
 /// Linear in the length of the text. In anything but commands it would mask too much.
 pub fn mask_command(text: &str) -> Masked {
@@ -98,10 +99,10 @@ pub fn mask_command(text: &str) -> Masked {
     replaced(text, secrets)
 }
 
-/// Whether a text may hold a secret that its form or its name gives away. To look for them costs
-/// more than all else that is done to a command.
+/// Whether a text may hold a secret that its form or its name identifies. Searching for them costs
+/// more than all other processing of a command.
 fn may_hold_form(text: &str) -> bool {
-    /// Words after which a secret may stand, however short.
+    /// Words that may come before a secret of any length.
     const NAMES: [&str; 17] = [
         "pass",
         "pw",
@@ -121,7 +122,7 @@ fn may_hold_form(text: &str) -> bool {
         "net user",
         "jdbc:",
     ];
-    /// In fewer letters there is none by its form.
+    /// Fewest letters of a text that can contain a secret by its form.
     const SHORTEST: usize = 16;
     let is_of_secret = |letter: char| letter.is_ascii_alphanumeric() || "+=_-".contains(letter);
     let mut words = text.split(|letter| !is_of_secret(letter));
@@ -142,7 +143,7 @@ fn replaced_with(
     mut secrets: Vec<(Range<usize>, Kind)>,
     rest: impl Fn(&str) -> String,
 ) -> Masked {
-    // Where two overlap, the one that begins first has the better name, and both must go.
+    // If two overlap, the one that begins first has the better name, and both must be masked.
     secrets.sort_by_key(|(at, kind)| (at.start, usize::MAX - at.end, *kind));
     let mut masked = Masked {
         text: String::with_capacity(text.len()),

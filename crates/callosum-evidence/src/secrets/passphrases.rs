@@ -1,4 +1,4 @@
-//! Passwords with blanks in them, which only quotes hold together, and what stands between two tags.
+//! Passwords with blanks in them, which only quotes hold together, and values between two tags.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -19,7 +19,7 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A tag whose name tells, and the text up to the next one.
+/// A tag with the name of a secret, and the text up to the next one.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:<[a-z0-9_.:-]{0,32}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key)",
@@ -46,9 +46,10 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     });
     let tagged = TAGGED.captures_iter(text).filter_map(|captures| {
         let value = captures.get(1)?;
-        let said = value.as_str();
-        let is_known = is_secret(said, QUOTED_BITS) && !is_name(said);
-        let is_one = (is_known || is_jumbled(said) || is_of_words(said)) && !is_place("", "", said);
+        let phrase = value.as_str();
+        let is_known = is_secret(phrase, QUOTED_BITS) && !is_name(phrase);
+        let is_one =
+            (is_known || is_jumbled(phrase) || is_of_words(phrase)) && !is_place("", "", phrase);
         is_one.then(|| (value.range(), Kind::Assigned))
     });
     quoted.chain(tagged).collect()

@@ -6,7 +6,8 @@ use regex::Regex;
 
 use super::{kind::Kind, placeholder::is_placeholder};
 
-/// Such a line; the port is one that PostgreSQL or a pooler of it has by default, so that no other list in columns is one.
+/// A line of `.pgpass`; the port must be a default of PostgreSQL or one of its poolers, so that
+/// other lists in columns do not match.
 static LINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?m)^[ \t+-]{0,8}[A-Za-z0-9_.*/@-]{1,255}:(?:543[0-9]|6432|\*)",

@@ -1,15 +1,15 @@
-//! What stands where a secret would, and is none: a variable, a template, a word of examples.
+//! Placeholders for secrets: a variable, a template, a word of examples.
 
 use super::assignments::is_name;
 
-/// Whether a value stands for a secret instead of being one.
+/// Whether a value is a placeholder instead of a secret.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const WORDS: [&str; 14] = [
         "password", "passwd", "pass", "pwd", "secret", "token", "changeme", "example", "test",
         "user", "your", "xxx", "port", "key",
     ];
     let value = value.to_ascii_lowercase();
-    // `password123` is what examples and tests call a password.
+    // Examples and tests use `password123` as a password.
     let word = value.trim_end_matches(|c: char| c.is_ascii_digit() || "!_-".contains(c));
     let first = value.chars().next();
     let one_letter = value.chars().all(|c| Some(c) == first);
@@ -29,8 +29,9 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         .any(|word| value.contains(word))
 }
 
-/// Whether a value is filled in by whoever reads it: a variable of a shell, `${…}`, `{…}`, `<…>`, `%NAME%`, `%(name)s`, stars, an alias of
-/// YAML. A password may hold any of these marks by itself, or begin with one, and in an address `%40` is one of its letters.
+/// Whether a reader fills in the value: a variable of a shell, `${…}`, `{…}`, `<…>`, `%NAME%`,
+/// `%(name)s`, stars, an alias of YAML. A password may hold any of these marks by itself, or begin
+/// with one, and in an address `%40` is one of its letters.
 fn is_filled_in(value: &str) -> bool {
     const PAIRS: [[char; 2]; 4] = [['{', '}'], ['<', '>'], ['(', ')'], ['[', ']']];
     let is_between = |[open, close]: [char; 2]| {
@@ -42,7 +43,7 @@ fn is_filled_in(value: &str) -> bool {
         })
     };
     value.starts_with('$')
-        // What was masked before, as far as it goes on without a blank.
+        // An earlier mask, up to the next blank.
         || value.starts_with("[secret:")
         || value.contains("${")
         || value.contains("**")
@@ -51,12 +52,13 @@ fn is_filled_in(value: &str) -> bool {
         || PAIRS.into_iter().any(is_between)
 }
 
-/// Whether what follows a star is the name of an alias, or makes a pattern of names of files with it.
+/// Whether the text after a star is the name of an alias, or makes a file name pattern with it.
 fn is_behind_star(rest: &str) -> bool {
     rest.contains('*') || rest.starts_with(['.', '/', '_', '-', '?', '[']) || is_name(rest)
 }
 
-/// Whether what follows a percent sign is a name, with another sign behind it or not, or says how a value is printed: `%s`, `%-10d`.
+/// Whether the text after a percent sign is a name, with or without another sign after it, or a
+/// format such as `%s`, `%-10d`.
 fn is_behind_percent(rest: &str) -> bool {
     let name = rest.split_once('%').map(|(name, _)| name);
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -1,14 +1,15 @@
-//! [`KeywordFilter`]: whether one of a few words stands anywhere in a text, which tells whether more of it is worth a look.
+//! [`KeywordFilter`]: whether one of a few words occurs in a text, which shows whether it needs a
+//! closer look.
 
 use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-/// Up to so many bytes each word is looked for by itself: to compile an expression of them all takes a millisecond, a name
-/// or a command a hundredth of that.
+/// Up to this many bytes, each word is searched for by itself: to compile an expression of them all
+/// takes a millisecond, a name or a command a hundredth of that.
 const SHORT: usize = 1024;
 
-/// Words in lower case; letters beyond ASCII stand as they are.
+/// Words in lowercase; letters beyond ASCII stay as they are.
 pub(super) struct KeywordFilter {
     words: LazyLock<Vec<&'static str>>,
     /// All of them, once a text was not short.
@@ -23,7 +24,7 @@ impl KeywordFilter {
         }
     }
 
-    /// Whether one of them stands in a text, in whichever case. Linear in its length.
+    /// Whether one of them occurs in a text, ignoring case. Linear in its length.
     pub(super) fn stand_in(&self, text: &str) -> bool {
         if text.len() <= SHORT {
             let lower = text.to_ascii_lowercase();

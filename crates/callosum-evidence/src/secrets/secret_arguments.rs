@@ -1,9 +1,9 @@
-//! Secrets that a command hands on: to a store of secrets, to a program that reads one from its
+//! Secrets that a command passes on: to a secret store, to a program that reads one from its
 //! standard input, or into a file of secrets.
 //!
-//! What is handed on has no telling name of its own. So each command of a line is held against those
-//! that take a secret ([`KEEPERS`]), and what is echoed, given as a here-document or redirected is
-//! looked at for where it goes.
+//! Such a value has no name of its own that identifies it. So each command of a line is compared
+//! with those that take a secret ([`KEEPERS`]), and the destination of text that is echoed, given
+//! as a here-document or redirected is checked.
 
 use std::ops::Range;
 
@@ -80,7 +80,7 @@ const KEEPERS: [SecretCommand; 20] = [
     last(&["pulumi", "config", "set"]),
 ];
 
-/// What is done with a store of secrets, whosever it is, that reads one.
+/// Verbs of a secret store, of any vendor, that reads a secret.
 const STORING: [&str; 6] = ["set", "put", "create", "import", "add", "versions"];
 
 /// Files in which secrets are kept, by their names.
@@ -101,19 +101,19 @@ const FILES: [&str; 14] = [
     "master.key",
 ];
 
-/// A word and where it stands.
+/// A word and its position.
 type Word<'t> = (Range<usize>, &'t str);
 
 /// A command of a line.
 struct Command<'t> {
     words: Vec<Word<'t>>,
-    /// All of it, with what it is redirected to.
+    /// The whole command, with its redirections.
     at: Range<usize>,
-    /// Whether it reads what the one before prints.
+    /// Whether it reads the output of the previous command.
     is_fed: bool,
 }
 
-/// Where secrets stand that are handed on.
+/// Returns the positions of secrets that are passed to other programs.
 pub(super) fn find(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     let commands = commands(text);
     for (place, command) in commands.iter().enumerate() {
@@ -124,20 +124,20 @@ pub(super) fn find(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
         if command.reads_secret() || is_into_file {
             command.here(text, &mut ranges);
             if is_into_file {
-                command.said(text, &mut ranges);
+                command.echoed(text, &mut ranges);
             }
             let before = commands[..place].iter().rev();
             let mut is_fed = command.is_fed;
             for feeding in before.take_while(|before| std::mem::replace(&mut is_fed, before.is_fed))
             {
-                feeding.said(text, &mut ranges);
+                feeding.echoed(text, &mut ranges);
             }
         }
         found.extend(ranges.into_iter().map(|range| (range, Kind::Argument)));
     }
 }
 
-/// The commands of a text, wherever it may have some.
+/// Returns the commands of a text, wherever it may have some.
 fn commands(text: &str) -> Vec<Command<'_>> {
     let mut all: Vec<Command<'_>> = Vec::new();
     let mut masked = 0;
@@ -171,7 +171,8 @@ fn commands(text: &str) -> Vec<Command<'_>> {
 }
 
 impl Command<'_> {
-    /// The place of its words at which a keeper is known; `None` where it is another command.
+    /// Returns the index of the words at which a keeper is recognized; `None` if it is another
+    /// command.
     fn known(&self, names: &[&str]) -> Option<usize> {
         let mut at = 0;
         for any in names {
@@ -185,7 +186,7 @@ impl Command<'_> {
         Some(at)
     }
 
-    /// What it puts into a store.
+    /// Finds values that it puts into a secret store.
     fn kept(&self, text: &str, found: &mut Vec<Range<usize>>) {
         for keeper in &KEEPERS {
             let Some(first) = self.known(keeper.words) else {
@@ -222,7 +223,7 @@ impl Command<'_> {
         }
     }
 
-    /// What a telling name is set to, as `config set NAME VALUE` has it.
+    /// Finds values that are assigned to names of secrets, as in `config set NAME VALUE`.
     fn configured(&self, text: &str, found: &mut Vec<Range<usize>>) {
         let sets = |(_, word): &Word<'_>| matches!(*word, "config" | "configure" | "set");
         let Some(first) = self.words.iter().position(sets) else {
@@ -260,7 +261,7 @@ impl Command<'_> {
             {
                 return true;
             }
-            // Options may stand between.
+            // Options may be between them.
             if !is_option || before.is_empty() || word.starts_with("-pass") {
                 before = word.rsplit('/').next().unwrap_or(word);
             }
@@ -268,7 +269,7 @@ impl Command<'_> {
         false
     }
 
-    /// Whether what it prints, or is given, goes into a file of secrets.
+    /// Whether its output, or its input, goes into a file of secrets.
     fn writes_secrets(&self, text: &str) -> bool {
         let is_tee = self.words.iter().any(|(_, word)| *word == "tee");
         self.words.iter().any(|(at, word)| {
@@ -277,7 +278,7 @@ impl Command<'_> {
         })
     }
 
-    /// What stands in its here-documents and here-strings.
+    /// Finds values in its here-documents and here-strings.
     fn here(&self, text: &str, found: &mut Vec<Range<usize>>) {
         let end = text.floor_char_boundary(self.at.end + " <<".len());
         let Some(first) = text[self.at.start..end].find("<<") else {
@@ -285,9 +286,9 @@ impl Command<'_> {
         };
         let first = self.at.start + first;
         let behind = &text[first + 2..];
-        if let Some(said) = behind.strip_prefix('<') {
-            let said = said.trim_start_matches([' ', '\t']);
-            found.extend(value(text, text.len() - said.len()));
+        if let Some(rest) = behind.strip_prefix('<') {
+            let rest = rest.trim_start_matches([' ', '\t']);
+            found.extend(value(text, text.len() - rest.len()));
             return;
         }
         let name = behind.trim_start_matches(['-', ' ', '\'', '"', '\\']);
@@ -308,8 +309,8 @@ impl Command<'_> {
         }
     }
 
-    /// What it echoes.
-    fn said(&self, text: &str, found: &mut Vec<Range<usize>>) {
+    /// Finds values that it echoes.
+    fn echoed(&self, text: &str, found: &mut Vec<Range<usize>>) {
         let echoes = |(_, word): &Word<'_>| matches!(*word, "echo" | "printf" | "print");
         let Some(echo) = self.words.iter().position(echoes) else {
             return;
@@ -342,7 +343,8 @@ fn is_of_secrets(path: &str) -> bool {
             || is_telling)
 }
 
-/// The secret in a line of a file, or in a word of it: what a name is given, else all of it.
+/// Returns the secret in a line of a file, or in a word of it: the value of a name, or else all of
+/// it.
 fn of_line(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     let line = &text[at.clone()];
     if line.contains(MASKED) {
@@ -364,7 +366,7 @@ fn of_line(text: &str, at: Range<usize>) -> Option<Range<usize>> {
         .then_some(start..at.end)
 }
 
-/// The value of `NAME=VALUE`, also behind an option that takes such a pair.
+/// Returns the value of `NAME=VALUE`, also after an option that takes such a pair.
 fn value_of_pair(text: &str, (at, word): &Word<'_>) -> Option<Range<usize>> {
     let behind_option = match word.strip_prefix("--") {
         Some(option) => option.find('=').map_or(word.len(), |mark| 2 + mark + 1),
@@ -383,7 +385,7 @@ fn value_of_pair(text: &str, (at, word): &Word<'_>) -> Option<Range<usize>> {
     }
 }
 
-/// A word, with what stands beside it in its quotes.
+/// Returns a word, with the text next to it in its quotes.
 fn whole(text: &str, (at, _): &Word<'_>) -> Option<Range<usize>> {
     let is_quoted = text[..at.start].ends_with(['\'', '"']);
     value(text, at.start - usize::from(is_quoted)).or_else(|| value(text, at.start))

@@ -1,7 +1,8 @@
 //! Tokens of services, by prefix, alphabet and length.
 //!
 //! Start with [`TOKENS`]: a row is a fact about a service's tokens. Matching is one pass over the text and compiles
-//! nothing, since hooks mask commands too. Forms that need more than a prefix are in [`form`](super::form).
+//! nothing, since hooks mask commands too. Forms that need more than a prefix are in
+//! [`token_patterns`](super::token_patterns).
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -27,10 +28,10 @@ enum Letters {
     Base64,
 }
 
-/// A part of a token behind its prefix.
+/// A part of a token after its prefix.
 #[derive(Clone, Copy)]
 enum Part {
-    /// From so many to so many letters.
+    /// A number of letters in a range.
     Run(Letters, usize, usize),
     Text(&'static str),
 }
@@ -286,7 +287,8 @@ const TOKENS: [Token; 98] = [
     (Kind::AccessToken, "tfp_", &[Run(Dotted, 59, 59)]),
 ];
 
-/// The same of tokens whose telling part is not at their start: letters, that part, and what follows.
+/// The same for tokens whose identifying part is not at their start: letters, that part, and the
+/// rest.
 const MARKED: [(Letters, usize, &str, &[Part]); 4] = [
     // Terraform Cloud.
     (Alnum, 14, ".atlasv1.", &[Run(Url, 60, 70)]),
@@ -341,7 +343,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     found
 }
 
-/// Returns where a token ends that begins at `at`, if there is one.
+/// Returns the end of a token that begins at `at`, if there is one.
 fn end_of_token(text: &str, at: usize, (_, prefix, parts): &Token) -> Option<usize> {
     let bytes = text.as_bytes();
     if !bytes[at..].starts_with(prefix.as_bytes()) {
@@ -355,7 +357,7 @@ fn end_of_token(text: &str, at: usize, (_, prefix, parts): &Token) -> Option<usi
     (is_random(body) && !(may_be_name && is_name(body))).then_some(end)
 }
 
-/// Returns where the parts end that begin at `at`, if all are there and no letter follows.
+/// Returns the end of the parts that begin at `at`, if all are there and no letter follows.
 fn end_of(bytes: &[u8], mut at: usize, parts: &[Part]) -> Option<usize> {
     for part in parts {
         let rest = bytes.get(at..)?;

@@ -1,7 +1,7 @@
 //! Passwords with a blank in them, in quotes: `"password": "hunter two Xkq9"`.
 //!
-//! Most texts in quotes behind such a name are messages. So one word of the value must be none, and none may be a word of a
-//! sentence.
+//! Most quoted texts after such a name are messages. So one part of the value must not be a word,
+//! and none may be a word of a sentence.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -66,7 +66,7 @@ const OF_SENTENCES: [&str; 40] = [
     "your",
 ];
 
-/// Parts of words that tell what a value is about.
+/// Parts of words that describe a value.
 const ABOUT: [&str; 12] = [
     "pass", "pwd", "secret", "hash", "encod", "encrypt", "base64", "field", "input", "argon",
     "kdf", "word",
@@ -98,7 +98,8 @@ fn is_password(value: &str) -> bool {
         && !is_placeholder(value)
 }
 
-/// Whether a word has small letters, capitals and digits, and is no name with a number behind it, such as `Version2`.
+/// Whether a word has small letters, capitals and digits, and is not a name with a number after it,
+/// such as `Version2`.
 fn is_mixed(word: &str) -> bool {
     let has = |what: fn(&u8) -> bool| word.bytes().any(|byte| what(&byte));
     let is_mixed =

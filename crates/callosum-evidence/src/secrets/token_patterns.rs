@@ -1,4 +1,4 @@
-//! Secrets that their own form gives away.
+//! Secrets that their own form identifies.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -12,8 +12,8 @@ use super::{
     prefilter::KeywordFilter,
 };
 
-/// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
-/// like. Group 1 is the secret where there is one.
+/// A form: the kind, keywords in lowercase (each such secret contains one, or comes after it), and
+/// the regular expression. Group 1 is the secret, if there is one.
 const FORMS: [(Kind, &str, &str); 59] = [
     (
         Kind::Aws,
@@ -111,7 +111,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "sk0 sk1 sk2 sk3 sk4 sk5 sk6 sk7 sk8 sk9 ska skb skc skd ske skf",
         r"\bSK[0-9a-f]{32}\b",
     ),
-    // Of commands in prose, those that are told most. In commands, every program and option counts: `command`.
+    // The most common commands in prose. In commands, every program and option counts: `command`.
     (
         Kind::Argument,
         "curl",
@@ -165,8 +165,9 @@ const FORMS: [(Kind, &str, &str); 59] = [
             r"([^\s'\x22`]{3,128})"
         ),
     ),
-    // Of words behind `net user` in a sentence, few are so long and have a digit. Most texts that hold its part have no
-    // such command, so it is of ASCII alone, which costs little to compile.
+    // Few words after `net user` in a sentence are so long and have a digit. Most texts that hold
+    // its keyword have no such command, so the expression is ASCII only, which costs little to
+    // compile.
     (
         Kind::Argument,
         "net",
@@ -180,7 +181,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
             r"['\x22]?\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9._~+/=-]{8,512})"
         ),
     ),
-    // All that a header of cookies has, where one of them is as long as what names a session.
+    // The whole value of a cookie header, if one of its cookies is as long as a session id.
     (
         Kind::Assigned,
         "cookie",
@@ -213,7 +214,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "jdbc:",
         r#"\bjdbc:[^\s"'<>`]{1,256}?[?&;](?i-u:password|pwd)=([^\s&;"'<>`]{3,128})"#,
     ),
-    // The settings of a connection, in which a password stands behind or before what else they name.
+    // The settings of a connection, in which a password is after or before the other fields.
     (
         Kind::Address,
         "password pwd",
@@ -246,7 +247,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "eyj",
         r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     ),
-    // A header without a body, as in code that looks for keys, is no key: see `is_real`.
+    // A header without a body, as in code that looks for keys, is not a key: see `is_real`.
     (
         Kind::PrivateKey,
         "-----begin",
@@ -271,7 +272,7 @@ const FORMS: [(Kind, &str, &str); 59] = [
         "authorization",
         r"(?i-u:\bauthorization['\x22]?\s{0,4}[:=]\s{0,4}['\x22]?(?:bearer|basic|token)\s{1,4})([A-Za-z0-9._~+/=-]{16,})",
     ),
-    // In a sentence, another word stands behind it.
+    // In a sentence, another word follows it.
     (
         Kind::Assigned,
         "bearer",
@@ -331,8 +332,8 @@ const FORMS: [(Kind, &str, &str); 59] = [
     ),
 ];
 
-/// The parts of all forms. Most texts hold none of them, and what each form compiles to is megabytes in all: it is made
-/// where a text holds its part.
+/// The keywords of all forms. Most texts hold none of them, and the compiled forms take megabytes
+/// in all: a form is compiled when a text holds its keyword.
 static PARTS: KeywordFilter = KeywordFilter::new(|| {
     let of_each = FORMS.iter().map(|(_, parts, _)| parts);
     of_each.flat_map(|parts| parts.split(' ')).collect()
@@ -370,7 +371,8 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     found
 }
 
-/// What looks like a secret of this kind, but is a class name or a placeholder.
+/// Returns false for text that looks like a secret of this kind, but is a class name or a
+/// placeholder.
 fn is_real(kind: Kind, secret: &str) -> bool {
     match kind {
         Kind::ModelProvider => {
@@ -409,7 +411,8 @@ mod tests {
 
     use super::*;
 
-    /// LOA-SEC-1: whatever looks like a form holds one of its parts, so that it is looked for.
+    /// LOA-SEC-1: any match of a form contains one of its keywords, so that the form is searched
+    /// for.
     #[test]
     fn what_has_a_form_holds_one_of_its_parts() {
         let mut runner = TestRunner::new(Config::with_cases(64));

@@ -1,8 +1,8 @@
-//! Passwords without quotes, as settings and environments have them: `password: hunter22hunter`; and as people tell
-//! them: `the password for ana is hunter22hunter`.
+//! Passwords without quotes, as settings and environments have them: `password: hunter22hunter`;
+//! and in prose: `the password for ana is hunter22hunter`.
 //!
-//! The same place in a program has a type, a variable or a call, and those stay: a value that reads like
-//! one of them is none. Keys and tokens, which are longer, are told apart in `assigned`.
+//! The same place in a program has a type, a variable or a call, and those stay: a value that reads
+//! like one of them is none. Keys and tokens, which are longer, are recognized in `assignments`.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -15,9 +15,10 @@ use super::{
     placeholder::is_placeholder,
 };
 
-/// A name of a password, a mark, and a word behind it, up to a blank or the end of the line.
+/// A name of a password, a mark, and a word after it, up to a blank or the end of the line.
 ///
-/// Group 1 is the name as far as it tells, group 2 the mark with its blanks, group 3 the value.
+/// Group 1 is the identifying part of the name, group 2 the mark with its blanks, group 3 the
+/// value.
 static SETTING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?m-u)((?i:password|passwd|passphrase|pwd|passwort|kennwort|wachtwoord|contrase(?:n|(?u:ñ))a|senha|mot de passe",
@@ -27,8 +28,9 @@ static SETTING: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A name of a password, whose or for what, and what it is said to be, up to a blank or its quotes.
-static SAID: LazyLock<Regex> = LazyLock::new(|| {
+/// A name of a password, optionally its owner or purpose, and its value in a sentence, up to a
+/// blank or its quotes.
+static IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:\b(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
         r"[ \t]{1,4}(?:is|was|ist|lautet)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
@@ -37,8 +39,9 @@ static SAID: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A name of a key or token, whose or for what, and what it is said to be: longer than a password.
-static SAID_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+/// A name of a key or token, optionally its owner or purpose, and its value in a sentence: longer
+/// than a password.
+static TOKEN_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:\b(?:token|secret|(?:api|access|secret|auth)[ _-]?key)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
         r"[ \t]{1,4}(?:is|was|ist|lautet)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
@@ -47,7 +50,7 @@ static SAID_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// An option of that name within any text, and the word behind it: `deploy --token …`.
+/// An option of that name within any text, and the word after it: `deploy --token …`.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u:--(?:[a-z]{1,20}-){0,4}(?:token|password|passwd|secret|api-?key|access-?key|credentials?)(?:[ \t]{1,4}|=)",
@@ -56,10 +59,11 @@ static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// What a value without quotes never has, as code has it.
+/// Characters of code that a value without quotes never has.
 const OF_CODE: &str = "\"'`,;()[]{}<>$|\\";
 
-/// Words that make a name of whatever they stand in, whatever digits it has: of passwords, and of what is done to them.
+/// Words that turn any value into a name, even one with digits: of passwords, and of operations on
+/// them.
 const ABOUT: [&str; 22] = [
     "pass", "pwd", "secret", "key", "token", "hash", "field", "input", "user", "string", "bytes",
     "value", "text", "utf8", "utf16", "sha1", "sha2", "sha512", "md5", "base64", "argon2",
@@ -72,39 +76,43 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     }
     let secret_in = |captures: regex::Captures<'_>| {
         let (name, mark, value) = (captures.get(1)?, captures.get(2)?, captures.get(3)?);
-        let said = value.as_str();
+        let word = value.as_str();
         let before = &text[..name.start()];
         let is_variable = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
         let prefix = before.trim_end_matches(is_variable);
         let is_of_environment = mark.as_str() == "="
             && name.as_str().chars().all(is_variable)
             && !prefix.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
-        // `pass:` without a blank says where a program takes its password from.
+        // `pass:` without a blank gives the source of a program's password.
         let is_source = name.as_str() == "pass" && mark.as_str() == ":";
-        let is_known = may_be_one(said) && (is_of_environment || !reads_like_code(said));
+        let is_known = may_be_one(word) && (is_of_environment || !reads_like_code(word));
         let is_secret = !is_source
-            && (is_known || is_of_words(said) || is_of_environment && is_a_word(said))
-            && !is_place(before, &text[name.start()..], said);
+            && (is_known || is_of_words(word) || is_of_environment && is_a_word(word))
+            && !is_place(before, &text[name.start()..], word);
         is_secret.then(|| (value.range(), Kind::Assigned))
     };
     let set = SETTING.captures_iter(text).filter_map(secret_in);
-    let said = SAID.captures_iter(text).filter_map(|said| told(&said));
-    let tokens = SAID_TOKEN.captures_iter(text);
-    let tokens =
-        tokens.filter_map(|said| told(&said).filter(|(at, _)| is_random(&text[at.clone()])));
+    let prose = IN_PROSE
+        .captures_iter(text)
+        .filter_map(|captures| value_in_prose(&captures));
+    let tokens = TOKEN_IN_PROSE.captures_iter(text);
+    let tokens = tokens.filter_map(|captures| {
+        value_in_prose(&captures).filter(|(at, _)| is_random(&text[at.clone()]))
+    });
     let options = OPTION.captures_iter(text);
-    let options = options.filter_map(|said| told(&said).map(|(at, _)| (at, Kind::Argument)));
-    set.chain(said).chain(tokens).chain(options).collect()
+    let options = options
+        .filter_map(|captures| value_in_prose(&captures).map(|(at, _)| (at, Kind::Argument)));
+    set.chain(prose).chain(tokens).chain(options).collect()
 }
 
-/// What something is said to be, where that is a secret.
-fn told(said: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
-    let value = said.get(1)?;
+/// Returns the value in a sentence, if it is a secret.
+fn value_in_prose(captures: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
+    let value = captures.get(1)?;
     let word = value
         .as_str()
         .trim_end_matches(['.', ',', ';', ':', ')', '?']);
     let is_known = may_be_one(word) && !reads_like_code(word);
-    let is_option = said.get(0).is_some_and(|all| {
+    let is_option = captures.get(0).is_some_and(|all| {
         let before = &all.as_str()[..value.start() - all.start()];
         before.starts_with("--")
             && before.contains("pass")
@@ -120,8 +128,8 @@ pub(super) fn is_random(value: &str) -> bool {
     value.len() >= 16 && is_secret(value, BARE_BITS) && !is_name(value)
 }
 
-/// Whether a value may be a password at all: letters and digits, or letters that make no word, and nothing that
-/// stands for something else.
+/// Whether a value may be a password at all: letters and digits, or letters that make no word, and
+/// no placeholder.
 fn may_be_one(value: &str) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -138,8 +146,8 @@ fn may_be_one(value: &str) -> bool {
         && !is_placeholder(value)
 }
 
-/// Whether a value reads like what a program has in its place. A star or a percent sign before it, where that makes
-/// neither an alias nor a template of it, tells nothing.
+/// Whether a value reads like a program's expression in its place. A star or a percent sign before
+/// it proves nothing, unless it makes an alias or a template of it.
 fn reads_like_code(value: &str) -> bool {
     let value = value.strip_prefix(['*', '%']).unwrap_or(value);
     let lower = value.to_ascii_lowercase();
@@ -161,7 +169,7 @@ fn reads_like_code(value: &str) -> bool {
     if value.contains('.') && value.split('.').all(is_part) {
         return true;
     }
-    // Such a mark parts no names, and an address of mail has a point behind it.
+    // Such a mark separates no names, and an email address has a dot after it.
     let has_mark = value.contains(['!', '#'])
         || has_number_of_letter(value)
         || value

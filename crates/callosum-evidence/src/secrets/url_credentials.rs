@@ -1,4 +1,4 @@
-//! Secrets on the way to a server: in addresses, and behind the names of headers.
+//! Secrets on the way to a server: in addresses, and after the names of headers.
 
 use std::ops::Range;
 
@@ -22,7 +22,8 @@ const HEADERS: [&str; 9] = [
     "cookie",
 ];
 
-/// Addresses with what names a user in them: where that begins, and all of it up to the last `@` before the server.
+/// Finds addresses with user information: its start, and all of it up to the last `@` before the
+/// server.
 fn users(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices("://").filter_map(|(at, mark)| {
         let start = at + mark.len();
@@ -31,7 +32,7 @@ fn users(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let is_end = |c: char| c == '/' || is_end_of_word(c);
         let authority = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         let authority = match authority.find(':') {
-            // A slash in a password ends nothing, and one behind a port does.
+            // A slash in a password ends nothing, and one after a port does.
             Some(colon) if !authority.contains('@') => {
                 let port = &authority[colon + 1..];
                 let all = &rest[..rest.find(is_end_of_word).unwrap_or(rest.len())];
@@ -63,7 +64,7 @@ pub(super) fn passwords(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
             }
             continue;
         };
-        // What goes on behind several servers or a path is another part of the address.
+        // Text after several servers or a path is another part of the address.
         let head = password.split('/').next().unwrap_or_default();
         let digits = head.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_elsewhere =
@@ -74,7 +75,7 @@ pub(super) fn passwords(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     }
 }
 
-/// Passwords in the addresses of a command, whatever they are, and tokens that stand where a user does.
+/// Finds passwords in the addresses of a command, of any form, and tokens in the place of the user.
 pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     /// A name of a user is shorter.
     const TOKEN: usize = 16;
@@ -82,7 +83,7 @@ pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
         let (at, end) = (start - "://".len(), user.len());
         let is_of_web = text[..at].ends_with("http") || text[..at].ends_with("https");
         let secret = match user.find(':') {
-            // What stands for no password is none, and the user is the token.
+            // A placeholder is not a password, and the user is the token.
             Some(colon) if matches!(&user[colon + 1..], "" | "x-oauth-basic") => 0..colon,
             Some(colon) => colon + 1..end,
             None if end >= TOKEN || is_of_web && user != "git" => 0..end,
@@ -94,9 +95,9 @@ pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     }
 }
 
-/// What stands behind the names of headers, to the end of their quotes or of their line.
+/// Finds the values after the names of headers, to the end of their quotes or of their line.
 pub(super) fn headers(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
-    /// What may stand before the secret itself.
+    /// Words that may come before the secret itself.
     const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "digest", "apikey", "negotiate"];
     let lower = lower(text);
     for header in HEADERS {
@@ -104,27 +105,27 @@ pub(super) fn headers(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
             let before = text[..at].bytes().next_back();
             let behind = text[at + header.len()..].trim_start_matches([' ', '"', '\'', '\\']);
             let is_whole = before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && byte != b'-');
-            let Some(said) = behind.strip_prefix([':', '=']).filter(|_| is_whole) else {
+            let Some(value) = behind.strip_prefix([':', '=']).filter(|_| is_whole) else {
                 continue;
             };
-            let said = said.trim_start_matches([' ', '"', '\'', '\\']);
-            let start = text.len() - said.len();
+            let value = value.trim_start_matches([' ', '"', '\'', '\\']);
+            let start = text.len() - value.len();
             let is_end = |c: char| "\"'\\\n\r".contains(c);
             let is_quoted = before.is_some_and(|byte| b"\"'".contains(&byte));
-            let end = said.find(|c| is_end(c) || !is_quoted && c == ';');
-            let said = said[..end.unwrap_or(said.len())].trim_end();
+            let end = value.find(|c| is_end(c) || !is_quoted && c == ';');
+            let value = value[..end.unwrap_or(value.len())].trim_end();
             let scheme = SCHEMES.iter().find(|scheme| {
-                let word = said.split(' ').next().unwrap_or_default();
+                let word = value.split(' ').next().unwrap_or_default();
                 word.eq_ignore_ascii_case(scheme)
             });
             let skipped = scheme.map_or(0, |scheme| {
-                let rest = &said[scheme.len()..];
-                said.len() - rest.trim_start().len()
+                let rest = &value[scheme.len()..];
+                value.len() - rest.trim_start().len()
             });
-            let secret = &said[skipped..];
+            let secret = &value[skipped..];
             if !is_known_elsewhere(secret) {
                 let kind = Kind::Authorization;
-                found.push((start + skipped..start + said.len(), kind));
+                found.push((start + skipped..start + value.len(), kind));
             }
         }
     }

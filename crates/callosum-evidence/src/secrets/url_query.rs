@@ -1,5 +1,5 @@
-//! Secrets in the query of an address, where each letter may be written by its number: `?password=Gt6%40x`, and the key of a
-//! second factor: `otpauth://…?secret=…`.
+//! Secrets in the query of an address, in which any letter may be percent-encoded:
+//! `?password=Gt6%40x`, and the key of a second factor: `otpauth://…?secret=…`.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -12,7 +12,8 @@ use super::{
     unquoted::is_identifier,
 };
 
-/// A name that tells within a query, and its value: group 2. Group 1 is a name that also tells of a step or of something hidden.
+/// A name of a secret within a query, and its value: group 2. Group 1 is a name that may also be
+/// that of a step or of something hidden.
 static PARAMETER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u:[?&](?:[a-z]{1,16}[_.-]){0,2}(?:password|passwd|passphrase|pwd|(pass|secret))=)",
@@ -62,7 +63,8 @@ fn is_secret(value: &str) -> bool {
         && (is_mixed || is_marked || is_jumbled(&plain) || is_of_words(&plain))
 }
 
-/// The value with each letter that is written by its number as that letter, and how many of these there are.
+/// Returns the value with each letter that is written by its number as that letter, and how many of
+/// these there are.
 fn decoded(value: &str) -> (String, usize) {
     let mut plain = String::new();
     let mut marks = 0;

@@ -1,15 +1,16 @@
-//! Secrets with characters in them that nobody sees: who copies them out of a page takes those along, and who reads them
-//! takes them out again.
+//! Secrets that contain invisible characters: text copied out of a page may include them, and the
+//! reader of the secret removes them again.
 
 use std::ops::Range;
 
 use super::{find_as_written, kind::Kind};
 use crate::terminal_escape::is_unseen;
 
-/// Where secrets stand in a text, read without what nobody sees; that goes with them.
+/// Returns the positions of secrets in a text, read without invisible characters, which belong to
+/// the match.
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut seen = String::with_capacity(text.len());
-    // Of each byte that is seen, where it stands.
+    // The position of each visible byte.
     let mut places = Vec::with_capacity(text.len());
     for (at, character) in text.char_indices().filter(|(_, c)| !is_unseen(*c)) {
         seen.push(character);

@@ -23,7 +23,7 @@ use crate::{
 pub struct Beads<'b> {
     /// The disk.
     pub disk: &'b Disk,
-    /// Where it stands.
+    /// Paths of the session's files.
     pub zones: &'b Zones,
 }
 
@@ -41,7 +41,7 @@ pub struct Listing {
 pub struct Unread {
     /// The file, from the root.
     pub file: String,
-    /// Why, on one line.
+    /// Cause, on one line.
     pub problem: String,
 }
 
@@ -52,11 +52,11 @@ pub struct Oddity {
     pub file: String,
     /// Its line, counted from 1.
     pub line: usize,
-    /// What is odd there.
+    /// Description of the oddity.
     pub what: String,
 }
 
-/// Why a bead cannot be had.
+/// Error while reading a bead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error("{}", _0)]
@@ -74,13 +74,13 @@ pub(crate) enum ReadError {
 }
 
 impl Beads<'_> {
-    /// The file of a bead, whether it is there or not.
+    /// Returns the file of a bead, whether it is there or not.
     pub fn path(&self, id: &BeadId) -> Result<PathBuf, ZoneError> {
         self.zones
             .real(self.disk, &self.zones.beads().join(id.file()))
     }
 
-    /// A bead's file; `None` where there is none.
+    /// Reads a bead's file; `None` if there is none.
     pub(crate) fn sheet(&self, id: &BeadId) -> Result<Option<Sheet>, ReadError> {
         let path = self.path(id)?;
         self.sheet_at(&path)
@@ -113,7 +113,8 @@ impl Beads<'_> {
         }
     }
 
-    /// The line, counted from 1, of the first mark of a merge in a file that was not understood.
+    /// Returns the line, counted from 1, of the first mark of a merge in a file that was not
+    /// understood.
     pub(crate) fn first_mark(&self, unread: &Unread) -> Result<Option<usize>, ZoneError> {
         let path = self
             .zones
@@ -130,10 +131,10 @@ impl Beads<'_> {
         Ok(bytes.as_deref().and_then(first_mark))
     }
 
-    /// Lists every bead. What changed since the last time is read, the rest remembered.
+    /// Lists every bead. Reads what changed since the last time; the rest comes from the index.
     ///
-    /// `now` is the time of day: what changed in the last two seconds is not remembered. That
-    /// nothing could be remembered, as on a read-only disk, is no error.
+    /// `now` is the time of day: files that changed in the last two seconds are not indexed. A
+    /// failure to write the index, such as on a read-only disk, is not an error.
     pub fn list(&self, now: Timestamp) -> Result<Listing, ZoneError> {
         let folder = self.zones.real(self.disk, &self.zones.beads())?;
         let mut ids = Vec::new();
@@ -186,7 +187,7 @@ impl Beads<'_> {
             }
         }
         if !is_same {
-            // It is derived: the next one who asks derives it again.
+            // The index is derived: the next caller derives it again.
             drop(self.remember(&Index::written(rows.iter(), now)));
         }
         listing.rows = rows.into_iter().map(|(_, row)| row).collect();
@@ -195,8 +196,9 @@ impl Beads<'_> {
         Ok(listing)
     }
 
-    /// The beads of a listing that are not closed, each with its id. Those that are wanted whole are read; of the others what the listing knows is told:
-    /// title, status, priority, needs. One that has changed since, and is understood no more, is left out.
+    /// Returns the open beads of a listing, each with its id. Wanted beads are read whole; the
+    /// others have only what the listing holds: title, status, priority, needs. A bead that changed
+    /// since the listing and can no longer be parsed is left out.
     pub fn open(
         &self,
         listing: &Listing,
@@ -218,7 +220,7 @@ impl Beads<'_> {
         Ok(open)
     }
 
-    /// What is odd about beads that were understood, by file. Reads those of which something is.
+    /// Returns oddities of beads that could be parsed, by file. Reads only the beads that have any.
     pub fn oddities(&self, listing: &Listing) -> Result<Vec<Oddity>, ZoneError> {
         let circles = circles(&listing.rows);
         let mut odd = Vec::new();
@@ -257,7 +259,8 @@ impl Beads<'_> {
         Ok(odd)
     }
 
-    /// The decisions of beads that are not closed which do not count. Reads the beads that have some.
+    /// Returns the decisions of beads that are not closed which do not count. Reads the beads that
+    /// have some.
     pub(crate) fn uncounted(&self, listing: &Listing) -> Result<Vec<Oddity>, ZoneError> {
         let rows = listing.rows.iter();
         let rows = rows.filter(|row| row.has_uncounted && !is_closed(&row.status));
@@ -331,8 +334,8 @@ mod tests {
 
     use super::*;
 
-    /// LOA-BEAD-1: a folder with files of other tools, broken beads and links is listed all the
-    /// same, and what was remembered never outlives its file.
+    /// LOA-BEAD-1: a folder with files of other tools, broken beads and links is still listed, and
+    /// an index row never outlives its file.
     #[test]
     fn a_folder_is_listed_and_what_changed_is_read_again() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a person asks of a bead: to make one, to change one, to close one.
+//! [`NewBead`] and [`BeadUpdate`]: requests of a person to create, change or close a bead.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +18,7 @@ use crate::{
 pub struct NewBead {
     /// Its id.
     pub id: Option<BeadId>,
-    /// What is to be done.
+    /// Task to do.
     pub title: String,
     /// `feature`, `bug` and so on.
     pub kind: String,
@@ -37,7 +37,7 @@ pub struct BeadUpdate {
     pub status: Option<String>,
     /// Its new priority.
     pub priority: Option<i64>,
-    /// Who does it now.
+    /// Current assignee.
     pub assignee: Option<String>,
     /// Steps that are added to those that come next.
     pub next_steps: Vec<String>,
@@ -45,9 +45,9 @@ pub struct BeadUpdate {
     pub clears_next_steps: bool,
     /// Beads that must be closed first from now on.
     pub needs: Vec<BeadId>,
-    /// Beads that need not be closed first any more.
+    /// Beads that no longer need to be closed first.
     pub needs_no_more: Vec<BeadId>,
-    /// Whether it is to be the current one in the notes.
+    /// Whether it becomes the current one in the notes.
     pub is_current: bool,
 }
 
@@ -67,11 +67,12 @@ impl BeadUpdate {
     /// The same without secrets.
     #[must_use]
     pub fn redacted(&self, redaction: &mut Redaction) -> Self {
-        let mut said = |text: &Option<String>| text.as_ref().map(|text| redaction.statement(text));
+        let mut masked =
+            |text: &Option<String>| text.as_ref().map(|text| redaction.statement(text));
         Self {
-            title: said(&self.title),
-            status: said(&self.status),
-            assignee: said(&self.assignee),
+            title: masked(&self.title),
+            status: masked(&self.status),
+            assignee: masked(&self.assignee),
             next_steps: self
                 .next_steps
                 .iter()
@@ -82,7 +83,7 @@ impl BeadUpdate {
     }
 }
 
-/// Why a bead was not made.
+/// Error while creating a bead. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateBeadError {
     /// It has no title.
@@ -105,10 +106,10 @@ pub enum CreateBeadError {
     Session(#[from] SessionError),
 }
 
-/// Why a bead was not changed.
+/// Error while changing a bead.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateBeadError {
-    /// A bead that it is to need is not there.
+    /// A bead that it should depend on does not exist.
     #[error("bead `{id}`, which it would need, does not exist")]
     NoSuchNeed {
         /// The id.
@@ -119,7 +120,7 @@ pub enum UpdateBeadError {
     Circle {
         /// The bead.
         id: BeadId,
-        /// What it was to need.
+        /// Bead that it should depend on.
         by: BeadId,
     },
     /// It does not need that bead.
@@ -127,7 +128,7 @@ pub enum UpdateBeadError {
     NotNeeded {
         /// The bead.
         id: BeadId,
-        /// What it was to need no more.
+        /// Bead that it should no longer depend on.
         other: BeadId,
     },
     /// The files do not allow it.
@@ -136,8 +137,7 @@ pub enum UpdateBeadError {
 }
 
 impl LockedSession<'_> {
-    /// Makes a bead, with an id that `random` gives where none is named. It is on disk when this
-    /// returns.
+    /// Creates a bead, with an id from `random` if none is named. It is on disk when this returns.
     pub fn create_bead(
         &self,
         new: &NewBead,
@@ -204,9 +204,9 @@ impl LockedSession<'_> {
         text
     }
 
-    /// Changes a bead, and notes where it is to be the current one.
+    /// Changes a bead, and records it in the notes if it should be the current one.
     ///
-    /// A bead never comes to need itself by it.
+    /// A change never makes a bead depend on itself.
     pub fn update_bead(&self, id: &BeadId, update: &BeadUpdate) -> Result<Bead, UpdateBeadError> {
         let session = &self.session;
         let before = Bead::of(session.bead(id)?.members());

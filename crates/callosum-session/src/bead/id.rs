@@ -24,17 +24,17 @@ impl BeadId {
         is_id.then(|| Self(id.to_owned()))
     }
 
-    /// The id that a file's name gives.
+    /// Returns the id that a file's name gives.
     pub fn of_file(name: &str) -> Option<Self> {
         Self::new(name.strip_suffix(".yaml")?)
     }
 
-    /// Its file's name.
+    /// Returns its file's name.
     pub fn file(&self) -> String {
         format!("{self}.yaml")
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -50,7 +50,7 @@ impl fmt::Display for BeadId {
 mod tests {
     use super::*;
 
-    /// LOA-BEAD-1: what other tools keep in the folder is no bead, and no name leads out of it.
+    /// LOA-BEAD-1: files of other tools in the folder are not beads, and no name leads out of it.
     #[test]
     fn only_a_file_that_is_named_for_an_id_is_a_bead() {
         for name in ["bd-x7y8.yaml", "loa-3.1.yaml"] {

@@ -1,9 +1,8 @@
-//! What is remembered of each bead's file, so that a folder of ten thousand need not be parsed for
-//! every question.
+//! Index of the bead files, so that a folder of ten thousand need not be parsed for every query.
 //!
-//! Derived and disposable: a row counts only while its file has the size, the time and the number
-//! that it had, and a file that changed within the last two seconds is not remembered at all, since
-//! it could change again without any of them telling.
+//! Derived and disposable. A row counts only while its file has the recorded size, mtime and inode
+//! number. A file that changed within the last two seconds is not indexed: it could change again
+//! without a difference in any of them.
 
 use std::{collections::HashMap, fmt::Write as _, time::UNIX_EPOCH};
 
@@ -19,12 +18,12 @@ const HEAD: &str = "callosum-beads/4";
 /// Nanoseconds within which a file may change twice and look the same.
 const TOO_FRESH: i128 = 2_000_000_000;
 
-/// What is asked of every bead at once.
+/// Fields of a bead that queries over all beads need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// Its id, from its file's name.
     pub id: String,
-    /// What is to be done.
+    /// Task to do.
     pub title: String,
     /// Its status.
     pub status: String,
@@ -36,9 +35,9 @@ pub struct Row {
     pub needs: Vec<String>,
     /// Whether something in words keeps it back.
     pub is_blocked: bool,
-    /// When the newest of its decisions was made, as written; empty where there is none.
+    /// Time of the newest of its decisions, as written; empty if there is none.
     pub decided: String,
-    /// When the last hand-off in it was, as written; empty where there was none.
+    /// Time of the last hand-off in it, as written; empty if there was none.
     pub ended: String,
     /// Whether there are decisions in it that do not count.
     pub has_uncounted: bool,
@@ -47,7 +46,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a bead whose file has this id.
+    /// Returns the row of a bead whose file has this id.
     pub(super) fn of(id: &str, sheet: &Sheet) -> Self {
         let bead = Bead::of(sheet.members());
         Self {
@@ -65,7 +64,7 @@ impl Row {
         }
     }
 
-    /// The bead as far as the row knows it.
+    /// Returns the bead as far as the row knows it.
     pub(super) fn bead(&self) -> Bead {
         Bead {
             id: self.id.clone(),
@@ -79,13 +78,13 @@ impl Row {
     }
 }
 
-/// The last of some times.
+/// Returns the last of some times.
 fn newest<'t>(times: impl Iterator<Item = &'t String>) -> String {
     let last = times.max_by(|a, b| in_order(a).cmp(in_order(b)));
     last.cloned().unwrap_or_default()
 }
 
-/// What tells a file's content from what it was.
+/// Metadata that changes when the file's content does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     len: u64,
@@ -126,7 +125,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Reads an index; whatever is wrong with it is not in it.
+    /// Parses an index and skips anything malformed.
     pub(super) fn read(text: &str) -> Self {
         let mut lines = text.lines();
         if lines.next() != Some(HEAD) {
@@ -140,7 +139,7 @@ impl Index {
         }
     }
 
-    /// The index as it is kept, without rows whose files changed just now.
+    /// Returns the index as it is stored, without rows whose files changed just now.
     pub(super) fn written<'r>(
         rows: impl Iterator<Item = &'r (Mark, Row)>,
         now: Timestamp,

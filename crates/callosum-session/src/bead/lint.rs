@@ -1,7 +1,8 @@
-//! What is odd about beads that can be read: words that nobody understands, names that differ from
-//! the file's, and beads that need themselves.
+//! Oddities of beads that can be read: unknown words, names that differ from the file's, and beads
+//! that depend on themselves.
 //!
-//! Nothing here refuses anything: what is not understood has its usual value, and is named.
+//! Nothing here rejects anything: a value that is not understood is reported, and the default is
+//! used.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,7 +29,7 @@ pub const STATUSES: [&str; 8] = [
 /// The last priority that a bead can be given; 0 is the first.
 pub const LAST_PRIORITY: i64 = 4;
 
-/// What is odd about a file, with its line, counted from 1.
+/// Returns the oddities of a file, each with its line, counted from 1.
 pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
     let members = sheet.members();
     let mut faults = Vec::new();
@@ -76,7 +77,8 @@ pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
     faults
 }
 
-/// The beads that need themselves, by way of others or not: each circle once, from its least id.
+/// Returns the beads that need themselves, by way of others or not: each circle once, from its
+/// least id.
 pub fn circles(rows: &[Row]) -> Vec<Vec<&str>> {
     let needs: HashMap<&str, &[String]> = rows
         .iter()
@@ -85,7 +87,7 @@ pub fn circles(rows: &[Row]) -> Vec<Vec<&str>> {
     let mut done: HashSet<&str> = HashSet::new();
     let mut circles: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in rows {
-        // The way from where it began, and how many of each one's needs were followed.
+        // The path from the start, with the number of dependencies already followed for each bead.
         let mut way: Vec<(&str, usize)> = vec![(&row.id, 0)];
         let mut on_way: HashMap<&str, usize> = HashMap::from([(row.id.as_str(), 0)]);
         while let Some((id, followed)) = way.last_mut() {
@@ -123,18 +125,21 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: what is not understood is named by its line, and what is, is not.
+    /// LOA-BEAD-1: everything that is not understood is named by its line, and nothing else.
     #[test]
     fn what_is_odd_about_a_bead_is_named_by_its_line() {
-        let said = |text: &str| faults("bd-1", &Sheet::read(text).unwrap());
-        assert_eq!(said("id: bd-1\nstatus: in_progress\npriority: P1\n"), []);
-        assert_eq!(said("title: no more\n"), []);
-        let odd = said("title: x\nid: bd-9\n# c\npriority: high\nstatus: wip\n");
+        let faults_of = |text: &str| faults("bd-1", &Sheet::read(text).unwrap());
+        assert_eq!(
+            faults_of("id: bd-1\nstatus: in_progress\npriority: P1\n"),
+            []
+        );
+        assert_eq!(faults_of("title: no more\n"), []);
+        let odd = faults_of("title: x\nid: bd-9\n# c\npriority: high\nstatus: wip\n");
         let lines: Vec<usize> = odd.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 5, 4]);
         assert!(odd[2].1.contains("\"high\" is not a priority"), "{odd:?}");
-        assert_eq!(said("priority: 9\nid: 7\n").len(), 2);
-        let odd = said(
+        assert_eq!(faults_of("priority: 9\nid: 7\n").len(), 2);
+        let odd = faults_of(
             "title: x\ndecisions:\n  - {ts: 2026-01-02, decision: a}\n  - {ts: 2026-01-02, decision: a, evidence: []}\n\
              \x20 - {ts: 2026-01-02, decision: b}\n  - {decision: c}\n  - d\n",
         );
@@ -149,7 +154,7 @@ mod tests {
                 ),
             ]
         );
-        assert_eq!(said("decisions: later\n").len(), 1);
+        assert_eq!(faults_of("decisions: later\n").len(), 1);
     }
 
     /// LOA-BEAD-1: beads that need themselves are found once each, however long the way is.

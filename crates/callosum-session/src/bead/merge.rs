@@ -1,20 +1,23 @@
-//! The beads of two branches as one: what both decided, handed off and plan, and the keys that people added.
+//! Merges the beads of two branches: decisions, hand-offs and plans of both, and the keys that
+//! people added.
 
 use serde_json::{Map, Value};
 
 use super::{REPLACES, Sheet};
 
-/// What was made of two beads.
+/// Result of merging two beads.
 pub(crate) struct MergedBeads {
-    /// As ours has it, where both changed something in two ways.
+    /// The merge result, with our value in conflicts.
     pub(crate) ours: Sheet,
-    /// The same as theirs has it; nothing where there is no such.
+    /// The same with their value in conflicts; `None` if there is no conflict.
     pub(crate) theirs: Option<Sheet>,
-    /// What both changed in two ways: keys, with those that they stand in, and comments.
+    /// Values that both sides changed differently: keys, with the keys that contain them, and
+    /// comments.
     pub(crate) conflicts: Vec<String>,
 }
 
-/// Our bead with what theirs has beside it: of each key, what one side changed, and of a list, what both added.
+/// Merges their changes into our bead: for each key, the side that changed it wins; for a list, the
+/// additions of both are kept.
 pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> MergedBeads {
     let none = Map::new();
     let was = base.map_or(&none, Sheet::members);
@@ -45,7 +48,7 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
             Err(_) => whole(conflicts),
         };
     }
-    // What has no place in our lines may have one in theirs.
+    // A line that has no place in our text may have one in theirs.
     let other = of_both_maps(was, theirs.members(), ours.members());
     let back = theirs.brought_to(&other.ours, base, ours).ok();
     let of_back = back.as_ref().map(|back| back.lost_comments(base, sides));
@@ -56,7 +59,7 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
             conflicts,
         };
     }
-    // Beside another conflict they stand within its marks.
+    // If there is another conflict, they are within its conflict markers.
     if conflicts.is_empty() {
         conflicts.extend(lost.into_iter().chain(of_back.into_iter().flatten()));
         conflicts.sort();
@@ -72,12 +75,12 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
     }
 }
 
-/// What both say, and where they say two things, what each does.
+/// Merged values, and the conflicts between the sides.
 #[derive(Default)]
 struct Both<T> {
     ours: T,
     theirs: T,
-    /// The keys that both changed in two ways; of a value itself, an empty one.
+    /// Keys that both changed differently; empty for a value itself.
     conflicts: Vec<String>,
 }
 
@@ -90,7 +93,7 @@ fn of_both_maps(
     let new = theirs.keys().filter(|key| !ours.contains_key(*key));
     for key in ours.keys().chain(new) {
         let mut both = of_both(was.get(key), ours.get(key), theirs.get(key));
-        // Whoever closed it first, closed it.
+        // The first one to close it closed it.
         if !both.conflicts.is_empty()
             && key == "closed"
             && let (Some(Value::String(ours)), Some(Value::String(theirs))) =
@@ -118,7 +121,7 @@ fn of_both_maps(
     all
 }
 
-/// The same of one value; nothing where it is taken out.
+/// The same for one value; `None` if it is removed.
 fn of_both(
     was: Option<&Value>,
     ours: Option<&Value>,
@@ -158,7 +161,8 @@ fn of_both(
     }
 }
 
-/// Our items without those that they took out, and those that they added; one that they changed stands where it stood.
+/// Returns our items without those that they removed, plus those that they added. An item that they
+/// changed keeps its place.
 fn of_both_lists(was: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
     let is_new = |item: &Value| !was.contains(item) && !ours.contains(item);
     let mut in_place: Vec<&Value> = Vec::new();
@@ -177,7 +181,7 @@ fn of_both_lists(was: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> 
     }
     let new = theirs.iter();
     let new = new.filter(|item| is_new(item) && !in_place.contains(item));
-    // Evidence that stands in for another is in the place of what both knew, and of nothing that ours added since.
+    // Evidence that replaces other evidence replaces what both knew, not what ours added since.
     let (instead, new): (Vec<&Value>, Vec<&Value>) =
         new.partition(|item| item.get(REPLACES) == Some(&Value::Bool(true)));
     let known = both.iter().rposition(|item| theirs.contains(item));
@@ -201,7 +205,7 @@ mod tests {
         Sheet::read(text).unwrap()
     }
 
-    /// What was made, where neither needs a person; else what does.
+    /// Returns the merged text, or the conflict if a person must decide.
     fn of(ours: &str, theirs: &str) -> Result<String, String> {
         let made = merged(Some(&read(BASE)), &read(ours), &read(theirs));
         match made.conflicts.as_slice() {
@@ -214,7 +218,7 @@ mod tests {
         format!("{text}  - {{ts: {ts}, decision: {ts}}}\n")
     }
 
-    /// LOA-BEAD-1: what two branches added to a bead is there, and what only a person can tell is named.
+    /// LOA-BEAD-1: additions of two branches to a bead are there, and conflicts are named.
     #[test]
     fn both_sides_of_a_bead_are_kept() {
         let theirs = decided(&BASE.replace("open", "closed"), "t2");
@@ -254,8 +258,8 @@ mod tests {
             let theirs = BASE.replace(from, to);
             for (ours, theirs) in [(&ours, &theirs), (&theirs, &ours)] {
                 let made = of(ours, theirs).unwrap();
-                for said in [to, "lead: bob # new", "ts: t1", "# whom to ask"] {
-                    assert!(made.contains(said), "{said} in {made}");
+                for expected in [to, "lead: bob # new", "ts: t1", "# whom to ask"] {
+                    assert!(made.contains(expected), "{expected} in {made}");
                 }
                 assert!(to.contains(from) || to.is_empty() != made.contains("custom"));
                 assert_eq!(
@@ -282,7 +286,8 @@ mod tests {
         assert_eq!(read(&made).members()["labels"], serde_json::json!(["z"]));
     }
 
-    /// LOA-BEAD-1, LOA-GRD-1: what one side cites besides stays where the other cites something instead, whichever side is ours.
+    /// LOA-BEAD-1, LOA-GRD-1: additional evidence of one side stays if the other side replaces
+    /// evidence, whichever side is ours.
     #[test]
     fn evidence_of_one_side_outlives_what_the_other_cites_instead() {
         let cites = |line: u32, instead: &str| {
@@ -299,12 +304,12 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1, LOA-FMT-1: what both changed is named with the keys that it stands in, and no comment of either side goes in
-    /// silence.
+    /// LOA-BEAD-1, LOA-FMT-1: conflicts are named with the keys that contain them, and no comment
+    /// of either side is lost silently.
     #[test]
     fn what_both_changed_is_named() {
         let with = |from: &str, to: &str| BASE.replace(from, to);
-        for (ours, theirs, said) in [
+        for (ours, theirs, expected) in [
             (
                 with("lead: ann", "lead: b"),
                 with("lead: ann", "lead: c"),
@@ -317,7 +322,7 @@ mod tests {
                 "# ours, # theirs",
             ),
         ] {
-            assert_eq!(of(&ours, &theirs).unwrap_err(), said);
+            assert_eq!(of(&ours, &theirs).unwrap_err(), expected);
         }
         let closed = |at: &str| format!("{}closed: {at}\n", BASE.replace("open", "closed"));
         for (ours, theirs) in [("t3", "t4"), ("t4", "t3")] {
@@ -326,7 +331,8 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: comments at the head of a file are those of both, whichever merges the other, and one that a side took out is out.
+    /// LOA-BEAD-1: comments at the head of a file are those of both, in either direction of the
+    /// merge, and one that a side removed is gone.
     #[test]
     fn comments_at_the_head_are_those_of_both() {
         let base = format!("# a\n# b\n{BASE}");
@@ -356,9 +362,10 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1, LOA-FMT-1: the same words at two places are two comments, whichever merges the other.
+    /// LOA-BEAD-1, LOA-FMT-1: the same words at two places are two comments, in either direction of
+    /// the merge.
     #[test]
-    fn a_comment_that_stands_at_two_places_is_there_twice() {
+    fn a_comment_at_two_places_is_kept_twice() {
         let (base, todo) = ("id: bd-1\ntitle: a # why\nstatus: open\n", "# to do\n");
         let ours = base.replace("a # why\n", "b\n# of the status\n");
         let ours = format!("{todo}{ours}");
@@ -370,7 +377,7 @@ mod tests {
         }
     }
 
-    /// Lines that a bead may have, or not, beside its id.
+    /// Optional lines of a bead, in addition to its id.
     const MAY: [[&str; 4]; 8] = [
         ["", "# head\n", "# head\n# more\n", "# other\n"],
         [
@@ -431,7 +438,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-BEAD-1, LOA-FMT-1: whichever merges the other, the same is asked, and where nothing is, the same lines are made.
+        /// LOA-BEAD-1, LOA-FMT-1: a merge in either direction has the same conflicts, and without
+        /// conflicts the same lines.
         #[test]
         fn both_ways_round_say_the_same((base, ours, theirs) in (bead(), bead(), bead())) {
             let of = |ours: &str, theirs: &str| merged(Some(&read(&base)), &read(ours), &read(theirs));
@@ -452,7 +460,8 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: beside what only a person can tell, what one side alone changed is in both that they are shown.
+    /// LOA-BEAD-1: outside of what a person must decide, changes of one side are in both versions
+    /// that the person sees.
     #[test]
     fn what_both_changed_is_all_that_differs() {
         let ours = decided(&BASE.replace("open", "blocked"), "t1");
@@ -461,8 +470,8 @@ mod tests {
         assert_eq!(made.conflicts, ["status"]);
         let [left, right] = [made.ours, made.theirs.unwrap()].map(|sheet| sheet.text().to_owned());
         assert_eq!(left.replace("blocked", "closed"), right);
-        for said in ["t1", "t2", "custom: THEIRS"] {
-            assert!(left.contains(said), "{said} in {left}");
+        for expected in ["t1", "t2", "custom: THEIRS"] {
+            assert!(left.contains(expected), "{expected} in {left}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Beads: tasks with their decisions and hand-offs, a YAML file each, which people and other tools
 //! write too.
 //!
-//! Start with [`Bead`], one file as it is read, and [`Beads`], the folder. `sheet` changes a file
-//! line by line, so that comments, unknown keys and the order of things stay; each change is read
-//! back before it is kept. [`ready`] says what can be worked on.
+//! Start with [`Bead`], the parsed content of one file, and [`Beads`], the folder. `document`
+//! changes a file line by line, so that comments, unknown keys and the order of things stay; each
+//! change is read back before it is kept. [`ready`] lists the beads that can be worked on.
 
 mod beads;
 mod change;

@@ -1,4 +1,4 @@
-//! Which beads can be worked on.
+//! [`ready`]: the beads that can be worked on.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ pub fn is_closed(status: &str) -> bool {
     ["closed", "done", "completed", "cancelled", "tombstone"].contains(&status)
 }
 
-/// The beads that can be worked on: not closed, not blocked in words or by their status, and with
-/// every bead that they need closed. Most urgent first, then oldest, then by id.
+/// Returns the beads that can be worked on: not closed, not blocked in words or by their status,
+/// and with every bead that they need closed. Most urgent first, then oldest, then by id.
 ///
 /// A bead that is needed and is not there holds back as one that is open: it may be healed.
 pub fn ready(rows: &[Row]) -> Vec<&Row> {
@@ -46,7 +46,7 @@ mod tests {
         }
     }
 
-    /// LOA-BEAD-1: what is open and free comes by priority; what waits does not come.
+    /// LOA-BEAD-1: open beads without blockers come by priority; blocked ones do not come.
     #[test]
     fn a_bead_is_ready_when_all_that_it_needs_is_closed() {
         let rows = [

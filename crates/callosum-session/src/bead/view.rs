@@ -1,4 +1,4 @@
-//! [`Bead`]: what a bead's file says, as far as it is understood.
+//! [`Bead`]: the contents of a bead's file, as far as they are understood.
 
 use serde_json::{Map, Value};
 
@@ -9,33 +9,33 @@ use crate::evidence::{Evidence, ROOT_PREFIX};
 pub struct Bead {
     /// Its id, as the file says.
     pub id: String,
-    /// What is to be done.
+    /// Task to do.
     pub title: String,
     /// `feature`, `bug` and so on.
     pub kind: String,
     /// `open`, `in_progress`, `blocked`, `closed` or another word.
     pub status: String,
-    /// 0 comes first; 2 where nothing is said.
+    /// Priority: 0 comes first; 2 if the file gives none.
     pub priority: i64,
     /// When it was made, as written.
     pub created: String,
-    /// Who does it.
+    /// Assignee.
     pub assignee: Option<String>,
     /// Beads that must be closed first.
     pub needs: Vec<String>,
-    /// What else keeps it back, in words.
+    /// Other blockers, as text.
     pub blockers: Vec<String>,
-    /// What was decided, oldest first.
+    /// Decisions, oldest first.
     pub decisions: Vec<BeadDecision>,
     /// The names of the tests that it must pass.
     pub scenarios: Vec<String>,
     /// Hand-offs, oldest first: when each ended.
     pub handoffs: Vec<String>,
-    /// What is to be done next.
+    /// Next steps.
     pub next_steps: Vec<String>,
     /// Questions that are open.
     pub questions: Vec<String>,
-    /// What of its decisions does not count, and why.
+    /// Decisions that do not count, each with the reason.
     pub uncounted: Vec<String>,
 }
 
@@ -44,11 +44,11 @@ pub struct Bead {
 pub struct BeadDecision {
     /// When it was made, as written.
     pub ts: String,
-    /// What was decided.
+    /// Text of the decision.
     pub decision: String,
-    /// Why.
+    /// Reason for the decision.
     pub rationale: Option<String>,
-    /// What it leans on.
+    /// Evidence of the decision.
     pub evidence: Vec<Evidence>,
     /// Whether it is an assumption.
     pub is_assumption: bool,
@@ -125,7 +125,7 @@ impl Bead {
     }
 }
 
-/// A value that is not a list or a mapping, as text.
+/// Returns a value that is not a list or a mapping, as text.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -135,12 +135,12 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A number, also where it is written as `P1`; the usual one where it is none.
+/// Returns the priority, also if it is written as `P1`; the default if it is not a number.
 fn priority(value: Option<&Value>) -> i64 {
     understood_priority(value).unwrap_or(USUAL_PRIORITY)
 }
 
-/// A number, also where it is written as `P1`.
+/// Parses a priority, also if it is written as `P1`.
 pub(super) fn understood_priority(value: Option<&Value>) -> Option<i64> {
     match value? {
         Value::Number(number) => number.as_i64(),
@@ -149,7 +149,7 @@ pub(super) fn understood_priority(value: Option<&Value>) -> Option<i64> {
     }
 }
 
-/// The bead that a dependency names: by its id alone, or as `bd` has it.
+/// Returns the bead that a dependency names: by its id alone, or as `bd` has it.
 pub(crate) fn needed(item: &Value) -> Option<String> {
     let Value::Object(members) = item else {
         return Some(plain(item)).filter(|id| !id.is_empty());
@@ -164,10 +164,11 @@ pub(crate) fn needed(item: &Value) -> Option<String> {
     Some(plain(id)).filter(|id| !id.is_empty())
 }
 
-/// The member by which an entry's evidence stands in for what earlier entries of its decision have.
+/// Key that marks an entry's evidence as the replacement for that of earlier entries of its
+/// decision.
 pub(crate) const REPLACES: &str = "replaces_evidence";
 
-/// The member of an entry that says what it leans on instead of places, and its two words, as records have them.
+/// Key of an entry's kind of evidence if it has no places, and its two values, as in records.
 pub(crate) const GROUNDING: &str = "grounding";
 pub(crate) const ASSUMPTION: &str = "assumption";
 pub(crate) const USER_INPUT: &str = "user_input";
@@ -195,7 +196,7 @@ fn decisions(items: &[Value]) -> Vec<BeadDecision> {
     made
 }
 
-/// What of a list of decisions does not count: it has no time by which it would be named.
+/// Lists the decisions that do not count because they have no time to identify them.
 pub(super) fn uncounted(list: Option<&Value>) -> Vec<String> {
     let items = match list {
         None | Some(Value::Null) => return Vec::new(),
@@ -232,7 +233,7 @@ fn decision(item: &Value) -> Option<BeadDecision> {
     })
 }
 
-/// The evidence of a record or a bead: a mapping with `path`, `line` and `quote`.
+/// Returns the evidence of a record or a bead: a mapping with `path`, `line` and `quote`.
 pub(crate) fn evidence_of(item: &Value) -> Option<Evidence> {
     let members = item.as_object()?;
     let path = members.get("path")?.as_str()?.strip_prefix(ROOT_PREFIX)?;

@@ -1,9 +1,9 @@
-//! What a claim leans on: places in the tree, and whether their quotes still stand there.
+//! Evidence of a claim: places in the tree, and whether their quotes are still there.
 //!
-//! Start with [`Evidence`], one cited place, and [`Tree::stand`], which says how it stands now.
-//! Stricter than [`callosum_evidence::citation::verify`], whose grammar and comparison it uses: a quote
-//! that stands twice confirms nothing here, because nobody could say which place was meant once the
-//! lines have moved.
+//! Start with [`Evidence`], one cited place, and [`Tree::stand`], which returns its current status.
+//! Stricter than [`callosum_evidence::citation::verify`], whose grammar and comparison it uses: a
+//! quote that occurs twice confirms nothing here, because once the lines have moved the intended
+//! place is unknown.
 
 mod place;
 mod record;

@@ -3,7 +3,7 @@
 use callosum_evidence::citation;
 use serde::{Deserialize, Serialize};
 
-/// What every path begins with (Seed LOA §4.4); a path without it is not accepted.
+/// Prefix of every path (Seed LOA §4.4); a path without it is not accepted.
 pub const ROOT_PREFIX: &str = "${PROJECT_ROOT}/";
 
 /// One cited place.
@@ -20,7 +20,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The identifier of the place: `${PROJECT_ROOT}/path:12-15`.
+    /// Returns the identifier of the place: `${PROJECT_ROOT}/path:12-15`.
     pub fn identifier(&self) -> String {
         let Self {
             path, first, last, ..
@@ -32,8 +32,8 @@ impl Evidence {
         }
     }
 
-    /// The citation as it is written: `` `quote` [${PROJECT_ROOT}/path:12] ``. `None` where the
-    /// grammar cannot say it.
+    /// Returns the citation as it is written: `` `quote` [${PROJECT_ROOT}/path:12] ``. `None` if
+    /// the grammar cannot express it.
     pub fn written(&self) -> Option<String> {
         let quote = self.quote.as_deref()?;
         let plain = citation::cite(&self.path, self.first, self.last, quote)?;
@@ -41,8 +41,8 @@ impl Evidence {
         Some(format!("{}[{}]", &plain[..at], self.identifier()))
     }
 
-    /// Every citation of a text that names its place as the seed asks (Seed LOA §4.5), and how
-    /// many there are that do not.
+    /// Returns every citation of a text that names its place as the seed asks (Seed LOA §4.5), and
+    /// how many there are that do not.
     pub fn find(text: &str) -> (Vec<Self>, usize) {
         let mut bad = 0;
         let mut found = Vec::new();
@@ -61,8 +61,8 @@ impl Evidence {
         (found, bad)
     }
 
-    /// Reads an identifier: `${PROJECT_ROOT}/path:12` or `:12-15`; with `relative`, also without
-    /// the prefix. `None` where it is none.
+    /// Parses an identifier: `${PROJECT_ROOT}/path:12` or `:12-15`; with `relative`, also without
+    /// the prefix. `None` if it is not one.
     pub fn parse(identifier: &str, relative: Relative) -> Option<Self> {
         let path = match (identifier.strip_prefix(ROOT_PREFIX), relative) {
             (Some(path), _) => path,
@@ -89,7 +89,8 @@ impl Evidence {
     }
 }
 
-/// A path without what leads nowhere (`./src/../src/a.rs`), so that one place has one name; one that leaves the root still does.
+/// Normalizes a path with redundant parts (`./src/../src/a.rs`), so that one place has one name; a
+/// path that leaves the root still does.
 fn straightened(path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();

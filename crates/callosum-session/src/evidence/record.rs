@@ -1,11 +1,11 @@
-//! Which files are records, of sessions or of git: a decision that leans on one would be its own evidence.
+//! Recognizes records of sessions or of git: a decision that cites one would be its own evidence.
 
 use std::path::Path;
 
 use callosum_host::Disk;
 
-/// Whether a cited path is of what sessions and git write themselves, by its name or by what its links lead to; also in a
-/// checkout that stands within the tree, as a linked worktree may.
+/// Whether a cited path belongs to files that sessions and git write themselves, by its name or by
+/// the target of its links; also in a checkout within the tree, such as a linked worktree.
 pub(super) fn is_record(disk: &Disk, root: &Path, path: &str) -> bool {
     let is_one = |path: &str| {
         let parts = parts(path);
@@ -25,7 +25,7 @@ pub(super) fn is_record(disk: &Disk, root: &Path, path: &str) -> bool {
     real.is_some_and(|real| real != path && is_one(&real))
 }
 
-/// The parts of a path, without those that go nowhere or back.
+/// Returns the parts of a path, without those that go nowhere or back.
 fn parts(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for part in path.split('/') {
@@ -64,9 +64,9 @@ mod tests {
 
     use super::*;
 
-    /// LOA-GRD-1: what a session writes is no evidence, whichever way it is named.
+    /// LOA-GRD-1: files that a session writes are not evidence, however they are named.
     #[test]
-    fn records_are_known_by_whatever_names_them() {
+    fn records_are_known_by_any_of_their_names() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let root = disk.canonicalize(folder.path()).unwrap();

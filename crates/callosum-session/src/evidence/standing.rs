@@ -1,4 +1,5 @@
-//! [`EvidenceStatus`]: how a cited place stands against a file. Pure: the file has been read.
+//! [`EvidenceStatus`]: the status of a cited place against a file. Pure: the caller has read the
+//! file.
 
 use std::fmt;
 
@@ -10,22 +11,22 @@ use super::{place::Evidence, tree::CitedFileState};
 /// in percent.
 const LEAST_ALIKE: usize = 50;
 
-/// What stands in a quote in place of a secret that was taken out of it.
+/// Replacement in a quote for a secret that was removed from it.
 const MASK: &str = "[secret: ";
 
-/// How a cited place stands against the tree as it is now.
+/// Status of a cited place against the current tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EvidenceStatus {
-    /// The quote stands where it is said to, and nowhere else in the file.
+    /// The quote is at the cited place, and nowhere else in the file.
     Verified,
-    /// The quote stands once in the file, elsewhere.
+    /// The quote occurs once in the file, at another place.
     Moved {
-        /// The line where it begins.
+        /// Line where it begins.
         line: u32,
     },
-    /// The quote stands in the file more than once.
+    /// The quote occurs in the file more than once.
     Ambiguous {
-        /// How often.
+        /// Number of occurrences.
         places: usize,
     },
     /// The quote was code, and is only in a comment or a string now.
@@ -33,30 +34,30 @@ pub enum EvidenceStatus {
         /// The line on which it begins.
         line: u32,
     },
-    /// The quote stands nowhere in the file.
+    /// The quote is nowhere in the file.
     Changed {
-        /// The line that is most like it, and what stands there now.
+        /// Line that is most similar to the quote, and its text now.
         nearest: Option<(u32, String)>,
     },
-    /// There is no such file.
+    /// The file does not exist.
     MissingFile,
-    /// The path leaves the tree, by itself or through a link.
+    /// The path leaves the tree, directly or through a link.
     OutsideRoot,
-    /// There is no quote, too little of one, or no place that can be read.
+    /// There is no quote, too little of one, or no readable place.
     BadFormat,
-    /// The file is no text, or more than is looked into.
+    /// The file is not text, or is larger than the limit.
     Binary,
-    /// It is a record of sessions or of git, whatever stands in it.
+    /// It is a record of sessions or of git, with any content.
     Record,
 }
 
 impl EvidenceStatus {
-    /// Whether the claim may lean on it.
+    /// Whether the claim may rely on it.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Verified | Self::Moved { .. })
     }
 
-    /// Its name in records.
+    /// Returns its name in records.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Verified => "VERIFIED",
@@ -110,7 +111,7 @@ impl fmt::Display for EvidenceStatus {
     }
 }
 
-/// How the file says that a cited place stands.
+/// Returns the status of a cited place in the file.
 pub(super) fn stand_in(looked: &CitedFileState, evidence: &Evidence) -> EvidenceStatus {
     place_in(looked, evidence).unwrap_or_else(|| {
         let quote = evidence.quote.as_deref().unwrap_or_default();
@@ -120,7 +121,7 @@ pub(super) fn stand_in(looked: &CitedFileState, evidence: &Evidence) -> Evidence
     })
 }
 
-/// The same; `None` where the quote stands nowhere.
+/// The same; `None` if the quote is nowhere in the file.
 pub(super) fn place_in(looked: &CitedFileState, evidence: &Evidence) -> Option<EvidenceStatus> {
     let file = &looked.file;
     if file.is_binary() {
@@ -130,7 +131,7 @@ pub(super) fn place_in(looked: &CitedFileState, evidence: &Evidence) -> Option<E
         return Some(EvidenceStatus::BadFormat);
     };
     let file = if quote.contains(MASK) && file.places(quote).next().is_none() {
-        // It was masked when it was taken, so it is looked for in what the file is when masked.
+        // The quote was masked when it was taken, so it is searched for in the masked file.
         looked.masked()
     } else {
         file
@@ -157,7 +158,8 @@ pub(super) fn place_in(looked: &CitedFileState, evidence: &Evidence) -> Option<E
     })
 }
 
-/// The line that has most words in common with a quote, the nearest to `cited` among equals.
+/// Returns the line that has most words in common with a quote, the nearest to `cited` among
+/// equals.
 fn nearest(text: &str, quote: &str, cited: u32) -> Option<(u32, String)> {
     fn words(text: &str) -> Vec<&str> {
         let mut words: Vec<&str> = text

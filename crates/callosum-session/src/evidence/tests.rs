@@ -53,7 +53,7 @@ fn a_typed_path_is_kept_as_its_place_is_named() {
 
 /// LOA-GRD-1: each state that a citation can have.
 #[test]
-fn a_quote_stands_in_one_of_eight_ways() {
+fn a_quote_has_one_of_eight_statuses() {
     let code = "fn one() {}\nfn two(a: u8) {}\nlet x = 1;\nlet x = 1;\n";
     assert_eq!(stand(code, 1, "fn one() {}"), EvidenceStatus::Verified);
     assert_eq!(
@@ -86,8 +86,8 @@ fn a_quote_stands_in_one_of_eight_ways() {
     assert_eq!(of("../root/a"), EvidenceStatus::OutsideRoot);
 }
 
-/// LOA-GRD-1: a line that was commented out, or moved into a docstring, is no evidence any more. A comment that was cited
-/// as a comment still is.
+/// LOA-GRD-1: a line that was commented out, or moved into a docstring, no longer counts as
+/// evidence. A comment that was cited as a comment still does.
 #[test]
 fn a_quote_of_code_does_not_hold_in_a_comment_or_a_string() {
     let stand = |path: &str, content: &str, quote: &str| {
@@ -153,7 +153,7 @@ fn a_quote_of_code_does_not_hold_in_a_comment_or_a_string() {
     }
 }
 
-/// LOA-JIT-1: a place is named from the root, and a relative path is none.
+/// LOA-JIT-1: a place is named from the root; a relative path is not a place.
 #[test]
 fn an_identifier_is_read_strictly() {
     let read = |text| Evidence::parse(text, Relative::Refused);
@@ -178,7 +178,7 @@ fn an_identifier_is_read_strictly() {
 }
 
 #[test]
-fn a_quote_is_taken_from_the_file_and_widened_until_it_stands_once() {
+fn a_quote_is_taken_from_the_file_and_widened_until_it_is_unique() {
     let folder = with(&[("a.rs", "fn a() {\n    go();\n}\nfn b() {\n    go();\n}\n")]);
     let root = folder.path().join("root");
     let disk = Disk::real();
@@ -219,8 +219,8 @@ fn a_quote_with_a_secret_is_masked_and_verified_masked() {
     assert_eq!(tree.stand(&quoted), EvidenceStatus::Verified);
 }
 
-/// LOA-SEC-1: a line within a key is known by the lines around it, and what stands behind a key can be
-/// cited where it stands.
+/// LOA-SEC-1: a line within a key is recognized by the lines around it, and a line after a key can
+/// be cited at its place.
 #[test]
 fn lines_within_a_key_are_masked_and_lines_behind_it_stay() {
     let begin = ["-----BEGIN ", "PRIVATE KEY-----"].concat();
@@ -243,16 +243,16 @@ fn lines_within_a_key_are_masked_and_lines_behind_it_stay() {
     let masked = "db: postgres://a:[secret: password in address]@db/x";
     assert_eq!(quoted, place("k.pem", 6, 6, Some(masked)));
     assert_eq!(tree.stand(&quoted), EvidenceStatus::Verified);
-    // What is most like a quote that is gone is told masked as well.
+    // The line most similar to a missing quote is masked in the output as well.
     let gone = place("k.pem", 3, 3, Some(&format!("{line} x")));
-    let told = format!("{:?}", tree.stand(&gone));
-    assert!(!told.contains(line), "{told}");
+    let report = format!("{:?}", tree.stand(&gone));
+    assert!(!report.contains(line), "{report}");
 }
 
 proptest! {
-    /// LOA-GRD-1: after an edit, a quote holds only where it stands in its file exactly once.
+    /// LOA-GRD-1: after an edit, a quote holds only if it occurs in its file exactly once.
     #[test]
-    fn a_quote_holds_only_where_it_stands_once(
+    fn a_quote_holds_only_if_it_occurs_once(
         lines in proptest::collection::vec("(let [a-c] = [0-2];|return [a-c];|)", 1..8),
         edits in proptest::collection::vec((0_usize..8, "(let [a-c] = [0-2];|return [a-c];|)"), 0..4),
         at in 0_usize..8,

@@ -43,10 +43,11 @@ impl CitedFileState {
         }
     }
 
-    /// Whether a quote is code by itself, and is in a comment or a string where it is found.
+    /// Whether a quote is code by itself, but is in a comment or a string at its place.
     ///
-    /// A comment that is cited as a comment is not: prose does not parse, and a quote that has the marks of a comment
-    /// was one when it was cited. Parses the file at most once, and only if the lines may be part of a comment or string.
+    /// A comment that is cited as a comment is not: prose does not parse, and a quote with the
+    /// marks of a comment was one when it was cited. Parses the file at most once, and only if the
+    /// lines may be part of a comment or string.
     pub(super) fn is_inert(&self, quote: &str, lines: &RangeInclusive<u32>) -> bool {
         let Some(language) = self.language else {
             return false;
@@ -73,8 +74,8 @@ impl CitedFileState {
         (is_within || is_of_lines()) && parses_as_code(language, quote)
     }
 
-    /// The file without its secrets, which are found in all of its text: a line within a key shows by
-    /// itself nothing of what it is. What is no secret stands in the same line.
+    /// Returns the file without its secrets, which are searched for in the whole text: a line
+    /// within a key does not look like a secret by itself. Other text keeps its line.
     pub(super) fn masked(&self) -> &CitedFile {
         let masked = || CitedFile::of(secrets::mask_in_place(self.file.text()).text);
         self.masked.get_or_init(masked)
@@ -128,12 +129,12 @@ pub struct Tree<'t> {
     disk: &'t Disk,
     root: &'t Path,
     files: RefCell<BTreeMap<String, Rc<Result<CitedFileState, Why>>>>,
-    /// Which cited paths are of records.
+    /// Cached results of whether a cited path is a record.
     records: RefCell<BTreeMap<String, bool>>,
 }
 
 impl<'t> Tree<'t> {
-    /// The tree below `root`.
+    /// Returns the tree below `root`.
     pub fn new(disk: &'t Disk, root: &'t Path) -> Self {
         Self {
             disk,
@@ -165,7 +166,8 @@ impl<'t> Tree<'t> {
         is_one
     }
 
-    /// How one piece of evidence stands. What sessions and git write themselves is none.
+    /// Returns the status of one piece of evidence. Files that sessions and git write themselves
+    /// are not evidence.
     pub fn stand(&self, evidence: &Evidence) -> EvidenceStatus {
         if self.is_record(&evidence.path) {
             return EvidenceStatus::Record;
@@ -173,7 +175,7 @@ impl<'t> Tree<'t> {
         self.found(evidence)
     }
 
-    /// How a cited place stands, of whatever it is cited as.
+    /// Returns the status of a cited place, for any file that it cites.
     pub(crate) fn found(&self, evidence: &Evidence) -> EvidenceStatus {
         match &*self.file(&evidence.path) {
             Ok(file) => stand_in(file, evidence),
@@ -193,8 +195,8 @@ impl<'t> Tree<'t> {
         matches!(&*self.file(path), Err(Why::NoSuchFile))
     }
 
-    /// Whether a claim may lean on a piece of evidence: what [`EvidenceStatus::holds`] says of how it
-    /// stands, without looking for what is most like a quote that is not there any more.
+    /// Whether a claim may rely on a piece of evidence: the result of [`EvidenceStatus::holds`] for
+    /// its status, without the search for the line most similar to a missing quote.
     pub(crate) fn holds(&self, evidence: &Evidence) -> bool {
         let file = self.file(&evidence.path);
         let place = file.as_ref().as_ref().ok();
@@ -202,7 +204,7 @@ impl<'t> Tree<'t> {
         place.is_some_and(|standing| standing.holds()) && !self.is_record(&evidence.path)
     }
 
-    /// The lines of an identifier, exactly as they stand there.
+    /// Returns the lines of an identifier, exactly as they are in the file.
     pub fn lines(&self, evidence: &Evidence) -> Result<String, EvidenceStatus> {
         match &*self.file(&evidence.path) {
             Ok(looked) if looked.file.is_binary() => Err(EvidenceStatus::Binary),
@@ -216,10 +218,10 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The evidence that a place gives: its words, taken from the file so that nobody can invent
-    /// them, and as many more lines as it takes for them to stand there once.
+    /// Returns the evidence of a place: its words, taken from the file so that no one can invent
+    /// them, extended by as many lines as it takes to make the quote unique.
     ///
-    /// Secrets in the quote are masked, and looked for masked later.
+    /// Secrets in the quote are masked, and later comparisons mask the file too.
     pub fn quote(&self, place: &Evidence) -> Result<Evidence, QuoteError> {
         let refused = |standing| QuoteError::Standing {
             place: place.identifier(),
@@ -251,7 +253,7 @@ impl<'t> Tree<'t> {
         let too_long = || QuoteError::NotUnique {
             place: place.identifier(),
         };
-        // A secret of several lines is cited where it begins.
+        // A secret of several lines is cited at its first line.
         let is_gone = |line: u32| {
             let there =
                 |file: &CitedFile| file.lines(line, line).map(|text| text.trim().is_empty());
@@ -293,7 +295,7 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Why a place cannot be quoted.
+/// Error while quoting a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuoteError {
     /// The file cannot be cited.
@@ -301,7 +303,7 @@ pub enum QuoteError {
     Standing {
         /// The place.
         place: String,
-        /// What is wrong with it.
+        /// The problem with it.
         standing: EvidenceStatus,
     },
     /// It is a record of sessions or of git.
@@ -316,13 +318,13 @@ pub enum QuoteError {
         /// The place.
         place: String,
     },
-    /// Nothing stands there.
+    /// The lines are empty.
     #[error("`{place}` cannot be cited: these lines are empty")]
     Blank {
         /// The place.
         place: String,
     },
-    /// What stands there stands elsewhere too, or cannot be quoted.
+    /// The text there occurs elsewhere too, or cannot be quoted.
     #[error(
         "`{place}` cannot be cited: no quote that starts there is long enough and unique in the \
          file"

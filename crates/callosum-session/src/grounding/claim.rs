@@ -1,4 +1,4 @@
-//! [`Claim`]: what a record of the phase `cite` says, and what it says it leans on.
+//! [`Claim`]: the content of a record of the phase `cite`, and the evidence that it gives.
 
 use std::collections::HashMap;
 
@@ -15,12 +15,12 @@ use crate::{
     trajectory::Record,
 };
 
-/// What a claim leans on, as it says itself.
+/// Kind of evidence, as the claim declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimKind {
     /// Places in the tree.
     Citation,
-    /// Nothing yet: it is an assumption.
+    /// No evidence yet: it is an assumption.
     Assumption,
     /// The user's word.
     UserInput,
@@ -29,7 +29,7 @@ pub enum ClaimKind {
 }
 
 impl ClaimKind {
-    /// The kind that a record names.
+    /// Returns the kind that a record names.
     pub(super) fn named(name: Option<&str>) -> Self {
         match name {
             Some("citation" | "code_reference") => Self::Citation,
@@ -45,25 +45,27 @@ impl ClaimKind {
 pub struct Claim {
     /// Its words.
     pub text: String,
-    /// Its title, where one is recorded.
+    /// Its title, if one is recorded.
     pub title: String,
-    /// The time of the decision that it is, where it is one.
+    /// Time of the decision, if it is one.
     pub decision: Option<String>,
     /// The bead that it belongs to.
     pub bead: Option<String>,
-    /// What it leans on, as it says.
+    /// Kind of evidence, as declared.
     pub kind: ClaimKind,
     /// The places that it cites.
     pub evidence: Vec<Evidence>,
-    /// Places that are named in a way that nobody can look up.
+    /// Number of cited places in a form that cannot be looked up.
     pub unread: usize,
-    /// How often what the decision leans on was said anew before, across the files of all agents.
+    /// Number of earlier times that the decision's evidence was restated, across the files of all
+    /// agents.
     pub revision: u32,
-    /// Where its record stands: `file:line`; of a decision that no trajectory has, where it stands instead.
+    /// Place of its record: `file:line`; for a decision that is in no trajectory, its place
+    /// elsewhere.
     pub place: String,
-    /// What has it: a trajectory, else the notes or a bead.
+    /// Source that has it: a trajectory, or else the notes or a bead.
     pub said_in: Source,
-    /// What says something else of it than its record, and counts instead.
+    /// Source whose wording differs from the record's and counts instead.
     pub revised_in: Option<Source>,
 }
 
@@ -79,11 +81,12 @@ impl Claim {
     }
 }
 
-/// The claims of records. A later record of the same decision stands in for the earlier one; of
-/// two in files of different agents, the one of the higher revision, and of one revision, whose order
-/// nobody knows, the one with more evidence.
+/// Returns the claims of records. A later record of the same decision replaces the earlier one. Of
+/// two in files of different agents, the one of the higher revision counts; of the same revision,
+/// whose order is unknown, the one with more evidence.
 ///
-/// Decisions are the same that have one time and the same words; one that was said anew, also that of its time or title.
+/// Decisions are the same if they have the same time and words; a restatement only needs the same
+/// time or title.
 pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     let cited = records.iter();
     let cited = cited.filter(|(_, record)| record.phase() == "cite");
@@ -93,20 +96,20 @@ pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     }))
 }
 
-/// The claims, one for each decision. Two checkouts may make decisions in the same second: those that share a time are
-/// named by time and title.
+/// Returns the claims, one for each decision. Two checkouts may make decisions in the same second:
+/// those that share a time are named by time and title.
 pub(super) fn merged(all: impl Iterator<Item = Claim>) -> Vec<Claim> {
     let mut merged = Merged::default();
-    let mut said_anew = Vec::new();
+    let mut restated = Vec::new();
     for (order, claim) in all.enumerate() {
-        // What was said anew belongs to what was said first, in whichever file that is read.
+        // A restatement belongs to the first statement, whichever file is read first.
         if claim.revision > 0 && claim.decision.is_some() {
-            said_anew.push((order, claim));
+            restated.push((order, claim));
         } else {
             merged.take(order, claim);
         }
     }
-    for (order, claim) in said_anew {
+    for (order, claim) in restated {
         merged.take(order, claim);
     }
     merged.claims()
@@ -183,14 +186,15 @@ pub(crate) fn comparable(text: &str) -> String {
     one_line(&mask(text).text)
 }
 
-/// The time in the name of a decision, which may have a title behind it; all of a name that is none.
+/// Returns the time in the name of a decision, which may have a title after it; the whole name if
+/// it has no time.
 pub(crate) fn time_of(name: &str) -> &str {
     let parts = name.split_once(" - ");
     let time = parts.map(|(ts, _)| ts).filter(|ts| is_time(ts));
     time.unwrap_or(name)
 }
 
-/// What one record claims, without where it stands.
+/// Returns the claim of one record, without its place.
 pub(crate) fn claim_of(record: &Record) -> Claim {
     let members = &record.members;
     let grounding = match members.get("grounding") {
@@ -226,7 +230,7 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
         Some(item @ Value::Object(_)) => take(evidence_of(item)),
         Some(_) => take(None),
     }
-    // Other writers have the place and the quote beside the claim.
+    // Other writers put the place and the quote next to the claim.
     let quote = members.get("quote").and_then(Value::as_str);
     if members.contains_key("path") {
         take(evidence_of(&Value::Object(members.clone())));
@@ -253,9 +257,10 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
     }
 }
 
-/// The revision that a record says it is; the first where it says none.
+/// Returns the revision number of a record; 0 if it has none.
 pub(crate) fn revision_of(record: &Record) -> u32 {
-    let said = record.members.get("revision").and_then(Value::as_u64);
-    said.and_then(|revision| u32::try_from(revision).ok())
+    let stored = record.members.get("revision").and_then(Value::as_u64);
+    stored
+        .and_then(|revision| u32::try_from(revision).ok())
         .unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! [`Marked`]: which decisions a person has marked in `NOTES.md`, by hand, as an assumption or as the user's
-//! word (Seed LOA §4.2).
+//! [`Marked`]: the decisions that a person has marked in `NOTES.md`, by hand, as an assumption or
+//! as the user's word (Seed LOA §4.2).
 //!
-//! A record of a trajectory is never changed, so what was said of a decision later stands in the notes
-//! alone. They are believed before the trajectory; a quote that holds is more than either.
+//! A record of a trajectory is never changed, so later statements about a decision are in the notes
+//! alone. They take precedence over the trajectory; a quote that holds takes precedence over both.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::{
     zones::ZoneError,
 };
 
-/// What the notes say that decisions lean on, by their times; of claims of other writers, which have
-/// none, by their words.
+/// Evidence that the notes give for decisions, by their times; for claims of other writers, which
+/// have no time, by their words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marked {
     by_time: HashMap<String, ClaimKind>,
@@ -37,21 +37,21 @@ impl Marked {
         marked
     }
 
-    /// The kind that a person has marked a claim as, where it says of itself that it leans on places, or on
-    /// nothing; else its own.
+    /// Returns the kind that a person has marked a claim as, if its own kind is places or nothing;
+    /// otherwise its own.
     pub(super) fn kind_of(&self, claim: &Claim) -> ClaimKind {
-        let said = match (&claim.decision, claim.kind) {
+        let marked = match (&claim.decision, claim.kind) {
             (_, kind @ (ClaimKind::Assumption | ClaimKind::UserInput)) => return kind,
             (Some(ts), _) => self.by_time.get(ts),
             (None, _) => self.by_words.get(&claim.text),
         };
-        said.copied().unwrap_or(claim.kind)
+        marked.copied().unwrap_or(claim.kind)
     }
 }
 
 impl Session<'_> {
-    /// What the notes mark. Notes that cannot be read mark nothing; of those without a mark no decision
-    /// is read.
+    /// Returns the marks of the notes. Notes that cannot be read mark nothing; if they contain no
+    /// mark, no decision is parsed.
     pub(crate) fn marked(&self) -> Result<Marked, SessionError> {
         let has_mark = |notes: &Notes| {
             let mut marks = MARKS.iter().map(|mark| mark.as_bytes());

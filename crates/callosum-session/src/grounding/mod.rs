@@ -1,7 +1,7 @@
-//! Grounding: which of the claims since the last hand-off stand on what the tree says now.
+//! Grounding: the claims since the last hand-off that the current tree confirms.
 //!
-//! Start with [`Grounding`]; [`Tally`] only counts. A marker in a record is not believed: the cited file is opened and the
-//! quote looked for. All counting is of whole numbers.
+//! Start with [`Grounding`]; [`Tally`] only counts. A marker in a record is not believed: the cited
+//! file is opened and searched for the quote. All counting uses integers.
 
 mod claim;
 mod manual_marks;

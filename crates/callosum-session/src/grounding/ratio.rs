@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Most digits behind the point.
+/// Most digits after the decimal point.
 const MOST_DIGITS: usize = 6;
 
 /// A share from 0 to 1, as it was written.
@@ -13,14 +13,14 @@ pub struct Threshold {
     millionths: u64,
 }
 
-/// A text that is no threshold.
+/// Error for a text that is not a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a threshold: use a number from 0 to 1 with at most {MOST_DIGITS} decimals, \
      such as 0.95"
 )]
 pub struct ThresholdError {
-    /// What was given, its control characters escaped.
+    /// Given text, its control characters escaped.
     pub text: String,
 }
 
@@ -58,7 +58,7 @@ impl Threshold {
         })
     }
 
-    /// Whether so many of so many reach it. Of nothing, nothing is missing.
+    /// Whether this many of this many claims reach it. Without claims, it is always reached.
     pub fn is_reached(&self, grounded: usize, total: usize) -> bool {
         grounded as u128 * 1_000_000 >= u128::from(self.millionths) * total as u128
     }
@@ -85,7 +85,7 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// A ratio of two decimals, cut and never rounded up: 948 of 1000 is 0.94.
+/// Returns a ratio of two decimals, cut and never rounded up: 948 of 1000 is 0.94.
 pub fn shown_ratio(grounded: usize, total: usize) -> String {
     if total == 0 {
         return "1.00".to_owned();

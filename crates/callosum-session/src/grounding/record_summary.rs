@@ -1,5 +1,5 @@
-//! [`Brief`]: what counting claims needs of a record, so that a hundred thousand need not each be taken
-//! apart.
+//! [`Brief`]: the parts of a record that counting claims needs, so that a hundred thousand records
+//! need not be parsed fully.
 
 use std::borrow::Cow;
 
@@ -15,13 +15,13 @@ use crate::{
     trajectory::{Record, RecordForm, name_of_claim},
 };
 
-/// A claim, or a record that is none or is written in a way of its own.
+/// A claim, or a record that is not a claim or has an unusual form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Brief {
     /// A claim, in the form that we write.
     Claim {
         ts: String,
-        /// Where its record begins, counted from 1.
+        /// First line of its record, counted from 1.
         line: usize,
         claim: Box<Claim>,
     },
@@ -29,7 +29,7 @@ pub(crate) enum Brief {
 }
 
 impl Brief {
-    /// The claim that it is, in a file of this name.
+    /// Returns the claim that it is, in a file of this name.
     pub(crate) fn claim(self, file: &str) -> Option<Claim> {
         let (line, claim) = match self {
             Self::Claim { line, claim, .. } => (line, *claim),
@@ -95,8 +95,8 @@ impl RecordForm for Brief {
     }
 }
 
-/// A record of a claim that has no member but those that ours have, each of its kind and once.
-/// Whatever is not so is read as any other record.
+/// A record of a claim that has only our members, each of its type and once. Any other record is
+/// read the general way.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -163,7 +163,7 @@ impl Plain<'_> {
     }
 }
 
-/// A cited place; nothing where its path does not begin at the root.
+/// A cited place; `None` if its path does not begin at the root.
 struct SummaryPosition(Option<Evidence>);
 
 /// The members of a cited place.
@@ -190,7 +190,7 @@ impl<'de> Deserialize<'de> for SummaryPosition {
                 f.write_str("a cited place")
             }
 
-            // A list of the values alone is no place.
+            // A list of the values alone is not a place.
             fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<SummaryPosition, A::Error> {
                 let members = Members::deserialize(MapAccessDeserializer::new(members))?;
                 let line = |line: u64| u32::try_from(line).unwrap_or(u32::MAX);
@@ -208,7 +208,7 @@ impl<'de> Deserialize<'de> for SummaryPosition {
     }
 }
 
-/// A value that is there and of its kind: `null` is neither.
+/// Returns a value that is there and of its kind: `null` is neither.
 fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -282,7 +282,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-GRD-1: a claim is the same, whichever way its record is read; so is what is no record.
+        /// LOA-GRD-1: both ways of reading a record give the same claim, and agree on lines that
+        /// are no record.
         #[test]
         fn a_claim_is_the_same_whichever_way_it_is_read(
             members in proptest::collection::vec(member(), 0..6), cut in 0_usize..400,

@@ -1,8 +1,9 @@
-//! [`Revised`]: what beads and `NOTES.md` say now of decisions that a trajectory has recorded.
+//! [`Revised`]: current wording, in beads and `NOTES.md`, of decisions that a trajectory has
+//! recorded.
 //!
-//! A record is never changed, and bead and notes are believed before it. Where a person has given an entry of the notes
-//! other words, or has changed what it leans on, the notes count, unless a bead has the decision; where a bead has other
-//! words, the bead.
+//! A record is never changed, and bead and notes take precedence over it. If a person has reworded
+//! an entry of the notes, or changed its evidence, the notes count, unless a bead has the decision;
+//! if a bead has other words, the bead counts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,11 +20,11 @@ use crate::{
 /// The entries of beads and notes for recorded decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Revised {
-    /// Where they stand.
+    /// File that contains them.
     file: String,
-    /// By the times of the decisions, or by their names where these are none.
+    /// By the times of the decisions, or by their names if they have no time.
     entries: HashMap<String, Entries>,
-    /// What their beads have of them, by their times and the ids of the beads.
+    /// Their state in their beads, by their times and the ids of the beads.
     in_beads: HashMap<(String, String), InBeads>,
 }
 
@@ -89,7 +90,7 @@ struct InBead {
 }
 
 impl Revised {
-    /// The claim as the notes have it, where they say something else than its record.
+    /// Returns the claim as the notes have it, if they differ from its record.
     pub(super) fn applied(&self, claim: Claim) -> Claim {
         let Some(name) = &claim.decision else {
             return claim;
@@ -170,9 +171,10 @@ impl Revised {
 }
 
 impl Session<'_> {
-    /// What beads and notes say of recorded decisions, each given with its bead. Those that cannot be read say nothing.
+    /// Returns the current wording in beads and notes of recorded decisions, each given with its
+    /// bead. Unreadable files contribute nothing.
     ///
-    /// Costs the reading of the notes where there are any such decisions, of their entries, and of the beads that these
+    /// If there are any such decisions, reads the notes, their entries, and the beads that these
     /// belong to.
     pub(crate) fn revised<'c>(
         &self,
@@ -213,8 +215,8 @@ impl Session<'_> {
         })
     }
 
-    /// The decisions of a bead with their times; none of one that cannot be read. Entries of one time that say the same are
-    /// one decision.
+    /// Returns the decisions of a bead with their times; none of one that cannot be read. Entries
+    /// of one time that say the same are one decision.
     fn made_in(&self, id: &BeadId) -> Vec<(String, InBead)> {
         let decisions = self
             .bead(id)
@@ -240,7 +242,8 @@ impl Session<'_> {
     }
 }
 
-/// The entries of decisions of these times; of those whose heading is no time, by their names.
+/// Returns the entries of decisions of these times; those without a time in their heading, by their
+/// names.
 fn entries_of(times: &HashSet<&str>, notes: &Notes) -> HashMap<String, Entries> {
     let of_notes = notes.decisions_where(|ts, _| times.contains(ts));
     let has_names = times.iter().any(|time| !is_time(time));

@@ -1,4 +1,5 @@
-//! [`SameTime`]: the claims of one second, indexed so that each new claim finds the decision it belongs to.
+//! [`SameTime`]: the claims of one second, indexed so that each new claim finds the decision it
+//! belongs to.
 //!
 //! A trajectory may hold thousands of claims of one second, and it may come with a clone. Comparing each claim with all
 //! others of its second took 28 s for 4,000 claims; a look-up here costs a few hash and tree look-ups.

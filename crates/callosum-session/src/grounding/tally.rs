@@ -1,5 +1,5 @@
-//! [`Tally`]: how many claims there are since the last hand-off, how many of them nothing shows, and
-//! the first of those.
+//! [`Tally`]: the number of claims since the last hand-off, the number of unsupported ones, and the
+//! first of those.
 
 use super::{
     claim::{Claim, merged},
@@ -16,11 +16,11 @@ use crate::{
     untracked_decisions::Unrecorded,
 };
 
-/// The claims since the last hand-off, counted. What it costs grows with their number alone, and with
-/// the length of what they cite; a [`Grounding`] also has why each of them is not grounded.
+/// Counts of the claims since the last hand-off. The cost grows only with their number and the
+/// length of their citations; a [`Grounding`] also has the reason why each of them is not grounded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// How many there are.
+    /// Number of claims.
     pub total: usize,
     /// Those that are not grounded, and that the project's settings do not admit without evidence.
     pub lacking: usize,

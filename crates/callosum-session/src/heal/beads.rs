@@ -1,5 +1,5 @@
-//! Beads made good: what is missing, broken or cut short comes from what was committed, and what was decided
-//! since from the trajectories.
+//! Repair of beads: missing, broken or truncated files come from the last commit, and later
+//! decisions from the trajectories.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::{
     zones::ZoneError,
 };
 
-/// What git has said of a file already.
+/// Cached answer of git about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     /// It is not as it was last committed.
@@ -36,7 +36,7 @@ impl LockedSession<'_> {
             .iter()
             .filter_map(|name| BeadId::of_file(name.rsplit('/').next()?));
         let mut known: Vec<BeadId> = known.collect();
-        // Git keeps no empty folder: where it keeps the notes, nothing was lost with it.
+        // Git keeps no empty folder: if it keeps the notes, nothing was lost with the folder.
         let notes = session.zones.named(&session.zones.notes());
         if is_new && known.is_empty() && past.file(&notes).is_none() {
             healed.push(Healed {
@@ -73,7 +73,7 @@ impl LockedSession<'_> {
         Ok(())
     }
 
-    /// Makes good the current bead alone, where it is missing or broken.
+    /// Repairs the current bead alone, if it is missing or broken.
     pub fn heal_current_bead(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
         let notes = self.session.notes()?;
         let id = notes.and_then(|notes| BeadId::new(&notes.active().bead?));
@@ -89,7 +89,7 @@ impl LockedSession<'_> {
         Ok(rebuilt.into_iter().next().or(healed))
     }
 
-    /// Whether git's marks of a merge stand in a bead.
+    /// Whether a bead has git's conflict markers.
     fn is_open_merge(&self, id: &BeadId) -> Result<bool, SessionError> {
         let path = self.session.beads().path(id)?;
         let there = self.session.disk.read_if_there(&path)?;
@@ -115,7 +115,7 @@ impl LockedSession<'_> {
             Sheet::read(&text).is_ok().then_some(text)
         };
         let (was, sound) = match there {
-            // What a crash leaves of a file is often still a file of its form.
+            // A crash often leaves a truncated file that still parses.
             Ok(Some(sheet)) => {
                 let is_suspect = known == Known::Changed || !sheet.text().ends_with('\n');
                 let whole = is_suspect.then(committed).flatten();
@@ -129,7 +129,7 @@ impl LockedSession<'_> {
             }
             Ok(None) => ("missing".to_owned(), committed()),
             Err(ReadError::Zone(error)) => return Err(error.into()),
-            // What both sides wrote is in it.
+            // The file holds the text of both sides.
             Err(_) if self.is_open_merge(id)? => return Ok(None),
             Err(error) => (format!("broken: {error}"), committed()),
         };

@@ -1,4 +1,4 @@
-//! [`Session::ailing`]: what would be healed where it could be written.
+//! [`Session::ailing`]: the repairs that would be made if files could be written.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,8 @@ use crate::{
 };
 
 impl Session<'_> {
-    /// What is missing, blank, broken or lost, for where nothing can be written: none of it is made good.
+    /// Reports what is missing, blank, broken or lost, when nothing can be written. Repairs
+    /// nothing.
     pub fn ailing(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut ailing = Vec::new();
         let mut add = |file: String, was: String| {
@@ -52,7 +53,7 @@ impl Session<'_> {
             }
         }
         let lost = match self.lost_records(past) {
-            // Where they lead elsewhere, nothing of them is ours.
+            // If they lead elsewhere, none of them is ours.
             Err(SessionError::Zone(ZoneError::Outside { .. })) => Vec::new(),
             lost => lost?,
         };

@@ -1,4 +1,4 @@
-//! Merges that nobody has finished, in files of a session: both sides are taken, and what git left is set aside.
+//! Unfinished merges in files of a session: both sides are taken, and what git left is set aside.
 
 use std::path::{Path, PathBuf};
 
@@ -12,15 +12,17 @@ use crate::{
     zones::ZoneError,
 };
 
-/// What is named where git is in the middle of something, and cannot be asked which files it concerns.
+/// Name shown when git is in the middle of an operation and cannot be asked which files it
+/// concerns.
 const UNKNOWN: &str = "loa-grimoire, .beads (cannot ask git which files)";
 
-/// What is said of such a file.
+/// Message for such a file.
 const OPEN: &str = "an unfinished merge";
 
 impl Session<'_> {
-    /// The files in which git has not ended a merge and lacks something of their side, without marks that say so: as git leaves
-    /// a file where it could not start the program that merges it.
+    /// Returns the files in which git has not finished a merge and that lack part of their side,
+    /// without markers that show it: git leaves a file like this if it could not start the merge
+    /// driver.
     pub fn unfinished(&self, past: &dyn Past) -> Result<Vec<String>, SessionError> {
         let mut unfinished = Vec::new();
         let Some(all) = past.open_merges() else {
@@ -41,9 +43,11 @@ impl Session<'_> {
         Ok(unfinished)
     }
 
-    /// What stands in a file of the project; nothing where there is none, or it is none to merge.
+    /// Reads the content of a file of the project; `None` if there is none, or it is not a file to
+    /// merge.
     fn there(&self, path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
-        // What a link leads to out of the project is named by who heals, and is nobody's to merge.
+        // The repair reports links that lead out of the project; their targets are not ours to
+        // merge.
         let path = match self.zones.real(self.disk, path) {
             Ok(path) => path,
             Err(ZoneError::Outside { .. }) => return Ok(None),
@@ -58,14 +62,15 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Looks for merges that git has not ended: a checkpoint that is made now blocks by them.
+    /// Looks for merges that git has not finished: a checkpoint made now is blocked by them.
     pub fn look_for_merges(&mut self, past: &dyn Past) -> Result<(), SessionError> {
         self.unfinished = self.session.unfinished(past)?;
         Ok(())
     }
 
-    /// Takes both sides wherever git has left the marks of a merge in notes, beads or trajectories, or has not ended one. Not by
-    /// itself where a session begins: whoever merges may be at it.
+    /// Merges both sides of each notes file, bead or trajectory in which git has left conflict
+    /// markers or has not finished a merge. Not called automatically at session start: a person may
+    /// be in the middle of the merge.
     pub fn finish_merges(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let open = past.open_merges().unwrap_or_default();
         let mut healed = Vec::new();
@@ -77,7 +82,7 @@ impl LockedSession<'_> {
         Ok(healed)
     }
 
-    /// The same of one file; nothing where no merge is left in it.
+    /// The same for one file; `None` if no merge is left in it.
     fn finish_merge(
         &self,
         path: &Path,
@@ -109,9 +114,9 @@ impl LockedSession<'_> {
             (None, None) => return Ok(None),
         };
         let (from, aside) = match made {
-            // Marks that stand there already ask for no more than before.
+            // Existing conflict markers are not reported again.
             Some((made, from)) if made != there => {
-                // Beside what is shown with marks, ours alone is nothing new.
+                // If the file shows both sides with markers, our side alone adds nothing.
                 let is_kept = from == RepairSource::Sides || first_mark(&there).is_some();
                 let aside = if is_kept { self.set_aside(path)? } else { None };
                 self.write_if_changed(path, &made)?;
@@ -127,7 +132,7 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// The notes, and what stands in the folders of beads and trajectories.
+    /// Returns the notes, and the files in the folders of beads and trajectories.
     fn mergeable(&self) -> Result<Vec<PathBuf>, SessionError> {
         let (disk, zones) = (self.session.disk, self.session.zones);
         let mut files = vec![zones.notes()];
@@ -145,7 +150,7 @@ impl LockedSession<'_> {
     }
 }
 
-/// What is said of a file that one side took out and the other changed.
+/// Returns the message for a file that one side removed and the other changed.
 fn taken_out(open: &OpenMerge) -> Option<String> {
     let who = match (&open.ours, &open.theirs) {
         (Some(_), None) => "theirs deleted it, and ours changed it",
@@ -157,15 +162,16 @@ fn taken_out(open: &OpenMerge) -> Option<String> {
     ))
 }
 
-/// What is said where a person must decide, and sees both sides.
+/// Returns the message if a person must decide and sees both sides.
 fn asked(why: &str) -> String {
     format!("{OPEN} ({why}; both sides are in the file, with git's conflict markers)")
 }
 
-/// What is made of both sides where there is something, and what was found.
+/// Merge of both sides, if there is one, and the message.
 type Finished = (Option<(Vec<u8>, RepairSource)>, String);
 
-/// Both sides, by what they come from, as git keeps it or its marks have it; else all that either has.
+/// Merges both sides by their base, as git keeps it or its markers have it; without a base, keeps
+/// everything that either has.
 fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
     let base = open.and_then(|open| open.base.as_ref());
     let base = base.or(sides.base.as_ref());
@@ -181,15 +187,15 @@ fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
         Some(why) => {
             format!("{OPEN} ({why}: ours was kept, and theirs is only in the file set aside)")
         }
-        // Git keeps no base of what both made.
+        // Git keeps no base of a file that both created.
         None if base.is_none() && open.is_none() => {
             format!("{OPEN} (the merge base is unknown: everything from both sides was kept)")
         }
         None => OPEN.to_owned(),
     };
-    for told in &made.told {
+    for notice in &made.told {
         was.push_str("; ");
-        was.push_str(told);
+        was.push_str(notice);
     }
     (Some((made.bytes, RepairSource::Sides)), was)
 }

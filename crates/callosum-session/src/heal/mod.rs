@@ -1,10 +1,11 @@
-//! [`LockedSession::heal`]: missing, blank or broken files are made good from what is known of them.
+//! [`LockedSession::heal`]: repairs missing, blank or broken files from what is known of them.
 //!
-//! Start with [`Past`], what the project's history knows, and [`Healed`], what was done. `notes` heals
-//! `NOTES.md` and brings back its decisions, `ailing` says what is wrong where nothing can be written, `merges` takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
+//! Start with [`Past`], the project's history, and [`Healed`], one repair. `notes` heals `NOTES.md`
+//! and brings back its decisions, `diagnose` reports problems when nothing can be written, `merges`
+//! takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
 //!
-//! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
-//! what cannot be healed is said.
+//! Broken files are set aside and never thrown away, and nothing here blocks anyone: what cannot be
+//! healed is reported.
 
 mod beads;
 mod diagnose;
@@ -24,38 +25,40 @@ use crate::{
     zones::ZoneError,
 };
 
-/// What is wrong with notes of which a crash left blocks unwritten.
+/// Problem of notes in which a crash left blocks unwritten.
 const NUL_BYTES: &str = "broken: it contains NUL bytes";
 
-/// What the project's history knows of its files, by their names from the root.
+/// The project's history of its files, by their names from the root.
 pub trait Past {
-    /// The file as it was last committed.
+    /// Returns the file as it was last committed.
     fn file(&self, name: &str) -> Option<Vec<u8>>;
-    /// The names of the files that were last committed in a folder, from the root.
+    /// Returns the names of the files that were last committed in a folder, from the root.
     fn files(&self, folder: &str) -> Vec<String>;
-    /// The names of the files in a folder, from the root, that are not as they were last committed.
+    /// Returns the names of the files in a folder, from the root, that are not as they were last
+    /// committed.
     fn changed(&self, folder: &str) -> Vec<String>;
-    /// The names of the files that were ever committed in a folder, from the root; `None` where that
-    /// cannot be known.
+    /// Returns the names of the files that were ever committed in a folder, from the root; `None`
+    /// if that is unknown.
     fn ever(&self, folder: &str) -> Option<Vec<String>>;
-    /// The files of a folder, from the root, that are to be committed otherwise than they are, or not any more.
+    /// Returns the files of a folder, from the root, whose staged state differs from the last commit,
+    /// or whose removal is staged.
     fn staged(&self, _folder: &str) -> Vec<String> {
         Vec::new()
     }
-    /// The file as it is to be committed next; `None` where it is not to be there.
+    /// Returns the staged file; `None` if it is not staged to exist.
     fn next(&self, name: &str) -> Option<Vec<u8>> {
         self.file(name)
     }
-    /// The files of sessions in which a merge has not ended; `None` where that cannot be known.
+    /// Returns the files of sessions in which a merge has not finished; `None` if that is unknown.
     fn open_merges(&self) -> Option<Vec<OpenMerge>> {
         Some(Vec::new())
     }
 }
 
-/// Where something was taken from.
+/// Source of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairSource {
-    /// What was last committed.
+    /// The last commit.
     Git,
     /// The seed's template.
     Template,
@@ -67,7 +70,7 @@ pub enum RepairSource {
     Notes,
     /// Both sides of a merge.
     Sides,
-    /// Nothing: an empty folder is made.
+    /// No source: an empty folder is created.
     Anew,
     /// Nowhere: it stays as it is.
     Nobody,
@@ -76,7 +79,7 @@ pub enum RepairSource {
 }
 
 impl RepairSource {
-    /// Whether it was made good.
+    /// Whether it was repaired.
     pub fn has_healed(self) -> bool {
         !matches!(self, Self::Nobody | Self::Denied)
     }
@@ -102,16 +105,16 @@ impl fmt::Display for RepairSource {
 pub struct Healed {
     /// The file, from the root.
     pub file: String,
-    /// What was wrong with it.
+    /// The problem.
     pub was: String,
-    /// Where it was taken from.
+    /// Source of the repair.
     pub from: RepairSource,
     /// The path of the broken file now.
     pub aside: Option<String>,
 }
 
 impl LockedSession<'_> {
-    /// Makes good what is missing, blank or broken, and says what was taken from where.
+    /// Repairs missing, blank or broken files, and returns each repair with its source.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let settings = self.heal_settings(past).map(|one| healed.extend(one));
@@ -131,8 +134,8 @@ impl LockedSession<'_> {
         Ok(healed)
     }
 
-    /// Brings back the settings that were committed, where every other file of sessions is lost as well: alone, somebody may have
-    /// taken them out.
+    /// Restores the committed settings if every other file of sessions is lost as well. If the
+    /// settings alone are missing, a person may have removed them.
     fn heal_settings(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
         let Session { disk, zones, .. } = self.session;
         let path = zones.real(disk, &zones.config())?;
@@ -159,7 +162,8 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// Goes on where a link leads out of the project, since what stands there is nobody's to heal, and where nothing can be written.
+    /// Continues after a link that leads out of the project, since its target is not ours to heal,
+    /// and after files that cannot be written.
     fn past_what_stays(
         &self,
         step: Result<(), SessionError>,
@@ -188,7 +192,7 @@ impl LockedSession<'_> {
         Ok(())
     }
 
-    /// Writes down in the trajectory what was healed from where; what nobody could heal is no news.
+    /// Records in the trajectory what was healed, with the source. Failed repairs are not recorded.
     pub fn note_healed(&self, healed: &[Healed]) -> Result<(), SessionError> {
         let ts = second(self.session.clock.now());
         let agent = self.session.agent.to_string();
@@ -207,7 +211,7 @@ impl LockedSession<'_> {
         self.tell(agent, &ts, records)
     }
 
-    /// Gives a broken file a name beside it that nobody has.
+    /// Renames a broken file to an unused name in the same directory.
     fn set_aside(&self, path: &std::path::Path) -> Result<Option<String>, SessionError> {
         let disk = self.session.disk;
         let now: Timestamp = self.session.clock.now();
@@ -232,7 +236,7 @@ impl LockedSession<'_> {
     }
 }
 
-/// Whether there is nothing to be written to: nobody may, this user may not, or there is no room.
+/// Whether nothing can be written: the disk is read-only or full, or this user lacks permission.
 fn cannot_be_written(error: &DiskError) -> bool {
     error.is_read_only() || error.is_denied() || error.is_full()
 }

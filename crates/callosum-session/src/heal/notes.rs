@@ -1,5 +1,5 @@
-//! `NOTES.md` made good: the file from what was committed, else from the template; the decisions that it
-//! has lost from trajectories and beads.
+//! Repair of `NOTES.md`: the file from the last commit, or else from the template; lost decisions
+//! from trajectories and beads.
 
 use super::{Healed, NUL_BYTES, Past, RepairSource};
 use crate::{
@@ -11,8 +11,9 @@ use crate::{
 };
 
 impl LockedSession<'_> {
-    /// Makes notes whole that end within a line, as a torn write leaves them, or that are gone, blank or full of NUL bytes and were committed,
-    /// before something is added to them. What notes of any other form lack is left to [`LockedSession::heal`].
+    /// Completes notes that end within a line, as a torn write leaves them, or that are gone, blank
+    /// or full of NUL bytes and were committed, before something is added to them. Other damage is
+    /// left to [`LockedSession::heal`].
     pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let notes = match self.session.notes() {
@@ -32,7 +33,7 @@ impl LockedSession<'_> {
             _ => past.file(&name).is_some(),
         };
         if is_torn {
-            // What is decided next is written behind what was committed.
+            // The next decision is written after the committed records.
             self.heal_committed_records(past, &mut healed)?;
             healed.extend(self.heal_notes(past)?);
             self.heal_decisions(&mut healed)?;
@@ -105,8 +106,8 @@ impl LockedSession<'_> {
         }))
     }
 
-    /// Brings back the decisions that the notes have lost and others still have, and where the notes
-    /// know of none, the current bead and the last checkpoint.
+    /// Restores decisions that the notes have lost and others still have. If the notes have no
+    /// active context, also restores the current bead and the last checkpoint.
     pub(super) fn heal_decisions(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
         if self.is_complete()? {
@@ -164,14 +165,14 @@ impl LockedSession<'_> {
             })
         })?;
         if is_alone {
-            // It is derived: where it cannot be kept, the next one looks again.
+            // The mark is derived: if it cannot be kept, the next session looks again.
             drop(self.note_complete());
         }
         Ok(())
     }
 }
 
-/// Whether the notes end within a line, and go on in what was last committed.
+/// Whether the notes end within a line, and the last committed version continues it.
 fn is_cut_short(notes: &Notes, past: &dyn Past, name: &str) -> bool {
     let there = notes.bytes();
     let goes_on = |known: Vec<u8>| known.len() > there.len() && known.starts_with(there);

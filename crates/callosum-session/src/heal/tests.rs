@@ -1,4 +1,5 @@
-//! What is missing, blank, broken or cut comes from where it is known, and nothing is thrown away.
+//! Missing, blank, broken or truncated files are restored from known sources, and nothing is thrown
+//! away.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -60,7 +61,7 @@ fn heal(
             .iter()
             .all(|again| again.from == RepairSource::Nobody)
     );
-    let said = healed
+    let reports = healed
         .iter()
         .map(|one| format!("{} {} {}", one.file, one.was, one.from));
     let mut files = Vec::new();
@@ -72,15 +73,16 @@ fn heal(
             }
         }
     }
-    (said.collect(), files)
+    (reports.collect(), files)
 }
 
-/// LOA-HEAL-1: from what was committed, else from the template, and it never stops.
+/// LOA-HEAL-1: the notes come from the last commit, or else from the template, and healing never
+/// stops halfway.
 #[test]
 fn what_is_missing_comes_from_git_or_the_template() {
-    let (said, files) = heal(&[], &[]);
+    let (reports, files) = heal(&[], &[]);
     assert_eq!(
-        said,
+        reports,
         [
             "loa-grimoire/NOTES.md missing template",
             ".beads missing anew"
@@ -90,7 +92,7 @@ fn what_is_missing_comes_from_git_or_the_template() {
         files,
         [("loa-grimoire/NOTES.md".to_owned(), TEMPLATE.to_owned())]
     );
-    let (said, files) = heal(
+    let (reports, files) = heal(
         &[
             ("loa-grimoire/NOTES.md", " \n"),
             (".beads/bd-2.yaml", "id: bd-2\n"),
@@ -102,7 +104,7 @@ fn what_is_missing_comes_from_git_or_the_template() {
         ],
     );
     assert_eq!(
-        said,
+        reports,
         [
             "loa-grimoire/NOTES.md blank git",
             ".beads/bd-1.yaml missing git"
@@ -112,10 +114,10 @@ fn what_is_missing_comes_from_git_or_the_template() {
     assert_eq!(files.len(), 3);
 }
 
-/// LOA-HEAL-1: what is broken is set aside, and what nobody knows stays as it is.
+/// LOA-HEAL-1: broken files are set aside, and those without a known source stay as they are.
 #[test]
 fn what_is_broken_is_set_aside_and_never_thrown_away() {
-    let (said, files) = heal(
+    let (reports, files) = heal(
         &[
             ("loa-grimoire/NOTES.md", "# mine\n\0\0"),
             (".beads/bd-1.yaml", "a: 1\na: 2\n"),
@@ -124,11 +126,13 @@ fn what_is_broken_is_set_aside_and_never_thrown_away() {
         &[(".beads/bd-1.yaml", "id: bd-1\n")],
     );
     assert_eq!(
-        said[0],
+        reports[0],
         "loa-grimoire/NOTES.md broken: it contains NUL bytes template"
     );
-    assert!(said[1].starts_with(".beads/bd-1.yaml broken: ") && said[1].ends_with(" git"));
-    assert!(said[2].starts_with(".beads/bd-2.yaml broken: ") && said[2].ends_with(" not healed"));
+    assert!(reports[1].starts_with(".beads/bd-1.yaml broken: ") && reports[1].ends_with(" git"));
+    assert!(
+        reports[2].starts_with(".beads/bd-2.yaml broken: ") && reports[2].ends_with(" not healed")
+    );
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
@@ -144,8 +148,8 @@ fn what_is_broken_is_set_aside_and_never_thrown_away() {
     assert_eq!(files[4].1, "- x\n");
 }
 
-/// LOA-HEAL-1: a bead that was cut is healed wherever it was cut, and one that a person changed is
-/// not; what the trajectory knows of it and was never committed comes back.
+/// LOA-HEAL-1: a truncated bead is healed, wherever it was cut, and one that a person changed is
+/// not; uncommitted content that the trajectory knows comes back.
 #[test]
 fn a_bead_is_healed_wherever_it_was_cut() {
     let whole = "id: bd-1\ntitle: Work\nstatus: open\ndecisions: []\nnext_steps:\n  - go on\n";
@@ -156,7 +160,7 @@ fn a_bead_is_healed_wherever_it_was_cut() {
     let record = r#"{"ts":"2026-01-01T00:00:00Z","agent":"a","phase":"cite","decision":"2026-01-01T00:00:00Z","claim":"Use one","bead_id":"bd-1","grounding":"none"}"#;
     let trajectory = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-01.jsonl";
     for cut in 0..whole.len() {
-        let (said, files) = heal(
+        let (reports, files) = heal(
             &[
                 ("loa-grimoire/NOTES.md", TEMPLATE),
                 (".beads/bd-1.yaml", &whole[..cut]),
@@ -174,27 +178,27 @@ fn a_bead_is_healed_wherever_it_was_cut() {
             "{cut}: {bead}"
         );
         assert!(
-            said[0].starts_with(".beads/bd-1.yaml ") && said[0].ends_with(" git"),
-            "{said:?}"
+            reports[0].starts_with(".beads/bd-1.yaml ") && reports[0].ends_with(" git"),
+            "{reports:?}"
         );
         assert!(
-            said[0].contains("(1 decision restored from the trajectory)"),
-            "{said:?}"
+            reports[0].contains("(1 decision restored from the trajectory)"),
+            "{reports:?}"
         );
     }
     let changed = whole.replace("go on", "go");
-    let (said, _) = heal(
+    let (reports, _) = heal(
         &[
             ("loa-grimoire/NOTES.md", TEMPLATE),
             (".beads/bd-1.yaml", &changed),
         ],
         &past,
     );
-    assert_eq!(said, [""; 0]);
+    assert_eq!(reports, [""; 0]);
 }
 
-/// LOA-HEAL-1: what a killed process left of a bead that it was writing goes; a person's file of
-/// another name stays.
+/// LOA-HEAL-1: temporary bead files of a killed process are removed; a person's file of another
+/// name stays.
 #[test]
 fn what_a_killed_process_left_is_swept() {
     let left = [
@@ -210,8 +214,9 @@ fn what_a_killed_process_left_is_swept() {
     );
 }
 
-/// LOA-HEAL-1, LOA-TRJ-1: a trajectory that was committed comes back from git as it was, with its hand-offs, and nothing is made anew
-/// that git has; what was written since stands behind it, and what a person took out stays out.
+/// LOA-HEAL-1, LOA-TRJ-1: a committed trajectory comes back from git as it was, with its hand-offs,
+/// and nothing that git has is written again; what was written since is after it, and what a person
+/// took out stays out.
 #[test]
 fn a_committed_trajectory_comes_from_git() {
     let name = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl";
@@ -247,13 +252,16 @@ fn a_committed_trajectory_comes_from_git() {
     ] {
         let mut files = vec![("loa-grimoire/NOTES.md", notes)];
         files.extend(there.map(|text| (name, text)));
-        let (said, files) = heal(&files, &past);
-        let of_it: Vec<&String> = said.iter().filter(|said| said.starts_with(name)).collect();
+        let (reports, files) = heal(&files, &past);
+        let of_it: Vec<&String> = reports
+            .iter()
+            .filter(|report| report.starts_with(name))
+            .collect();
         let wanted = was.map(|was| format!("{name} {was} git"));
         assert_eq!(
-            of_it.first().map(|said| said.as_str()),
+            of_it.first().map(|report| report.as_str()),
             wanted.as_deref(),
-            "{said:?}"
+            "{reports:?}"
         );
         let made = files.iter().find(|(file, _)| file == name).unwrap();
         assert_eq!(made.1, whole);

@@ -1,5 +1,5 @@
-//! A trajectory made good: what was committed of it comes from git; what the session decided and its records have lost then, from
-//! beads and notes.
+//! Repair of a trajectory: committed records come from git; decisions of the session that are lost
+//! from its records come from beads and notes.
 
 use std::{collections::HashSet, path::PathBuf};
 
@@ -17,21 +17,22 @@ use crate::{
     untracked_decisions::Unrecorded,
 };
 
-/// A trajectory that git has, and the tree has not, or not as it was.
+/// A trajectory that git has and the tree lacks, or has in another form.
 pub(super) struct Lost {
     /// From the root.
     pub(super) name: String,
     path: PathBuf,
-    /// What became of it.
+    /// The problem of the file.
     pub(super) was: &'static str,
-    /// All of it, with what was written since.
+    /// Its full content, with later records.
     whole: Vec<u8>,
 }
 
 impl Session<'_> {
-    /// Trajectories that were committed and are gone, cut, or begun anew without what was committed. What was compressed or
-    /// removed, being old, is not lost, nor is what git was told to take out, as by a revert that is not committed. What was
-    /// added to be committed counts as committed.
+    /// Returns trajectories that were committed and are gone, truncated, or begun from scratch
+    /// without the committed part. Old files that were compressed or removed are not lost, nor are
+    /// those that a person removed in git, such as by a revert that is not committed. Staged
+    /// content counts as committed.
     pub(super) fn lost_records(&self, past: &dyn Past) -> Result<Vec<Lost>, SessionError> {
         let (disk, zones) = (self.disk, self.zones);
         let folder = zones.named(&zones.trajectories());
@@ -74,7 +75,7 @@ impl Session<'_> {
             let (was, whole) = match (disk.read_if_there(&path)?, known) {
                 (None, Some(known)) => ("missing", known),
                 (Some(there), Some(known)) if is_cut(&there, &known) => ("truncated", known),
-                (Some(there), Some(known)) if file == name && is_begun_anew(&there, &known) => {
+                (Some(there), Some(known)) if file == name && is_restarted(&there, &known) => {
                     let Ok(whole) = merged(Kind::Trajectory, None, &known, &there) else {
                         continue;
                     };
@@ -94,7 +95,7 @@ impl Session<'_> {
 }
 
 impl LockedSession<'_> {
-    /// Brings back [what git has of trajectories](Session::lost_records).
+    /// Restores the [committed records of trajectories](Session::lost_records).
     pub(super) fn heal_committed_records(
         &self,
         past: &dyn Past,
@@ -112,8 +113,8 @@ impl LockedSession<'_> {
         Ok(())
     }
 
-    /// Brings back the records of decisions that beads or notes have and no trajectory has. They count as before, and
-    /// say where they come from.
+    /// Restores the records of decisions that beads or notes have and no trajectory has. They count
+    /// as before, and name their source.
     pub(super) fn heal_trajectory(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
         let read = session.recorded_since_handoff(ClaimScope::Everyone)?;
@@ -121,7 +122,7 @@ impl LockedSession<'_> {
         let cited = cited.filter(|record| record.phase() == "cite");
         let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
         let mut lost = session.unrecorded(cited)?;
-        // Of when the others are, nobody knows: they count where they stand.
+        // The age of the others is unknown: they count at their place.
         lost.retain(|lost| lost.decision.is_dated());
         let Some(first) = lost.first() else {
             return Ok(());
@@ -162,13 +163,13 @@ impl LockedSession<'_> {
 /// Letters of a day, as 2026-01-02.
 const DAY: usize = 10;
 
-/// Whether a file is the beginning of what was committed and no more.
+/// Whether a file is only a prefix of the committed content.
 fn is_cut(there: &[u8], known: &[u8]) -> bool {
     there.len() < known.len() && known.starts_with(there)
 }
 
-/// Whether a file has none of the lines that were committed: it was lost, and somebody wrote to it since.
-fn is_begun_anew(there: &[u8], known: &[u8]) -> bool {
+/// Whether a file has none of the committed lines: it was lost, and someone wrote to it since.
+fn is_restarted(there: &[u8], known: &[u8]) -> bool {
     let known: HashSet<&[u8]> = lines_of(known).collect();
     !known.is_empty() && !lines_of(there).any(|line| known.contains(line))
 }

@@ -1,13 +1,14 @@
-//! The marks that git leaves around what both sides changed: set, and taken apart.
+//! Git's conflict markers: writing them, and splitting a file at them.
 
 use super::diff3::beside;
 use crate::notes::whole_lines;
 
-/// So many lines that both sides share between two differences stand within the marks of one.
+/// Most common lines between two differences that are put within the markers of one conflict.
 const MOST_BETWEEN: usize = 2;
 
-/// Both sides in one file with git's marks around where they differ, for a person to finish. None stands within a comment or a block of
-/// code, where nobody would see it: the whole of it stands between them.
+/// Writes both sides into one file with git's markers around the differences, for a person to
+/// finish. No marker is within a comment or a code block, where it would not be seen: the markers
+/// enclose the whole block.
 pub fn marked(ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (own, new) = (whole_lines(ours), whole_lines(theirs));
     let all = beside(&own, &new);
@@ -48,25 +49,26 @@ fn put_marked(made: &mut Vec<u8>, ours: &[&[u8]], theirs: &[&[u8]]) {
     side(">>>>>>> theirs\n", &[]);
 }
 
-/// The lines with their ends.
+/// Returns the lines with their ends.
 pub(crate) fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// What git has left of a merge in a file.
+/// Versions that git has left of a merge in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
     /// Our side.
     pub ours: Vec<u8>,
     /// Their side.
     pub theirs: Vec<u8>,
-    /// What both come from, where every mark says it.
+    /// Common ancestor, if every marker includes it.
     pub base: Option<Vec<u8>>,
 }
 
-/// Both sides of a file in which git has left the marks of a merge; `None` where there are none, or one never ends.
+/// Returns both sides of a file in which git has left conflict markers; `None` if there are none,
+/// or one never ends.
 pub fn sides(bytes: &[u8]) -> Option<Sides> {
-    /// Where a line stands.
+    /// Position of a line relative to the markers.
     #[derive(Clone, Copy, PartialEq)]
     enum At {
         Common,
@@ -110,7 +112,8 @@ pub fn sides(bytes: &[u8]) -> Option<Sides> {
     (marked > 0 && at == At::Common).then_some(sides)
 }
 
-/// The line, counted from 1, in which git has left the first mark of a merge, also where the marks do not go together.
+/// Returns the line, counted from 1, in which git has left the first conflict marker, also if the
+/// markers do not match.
 pub(crate) fn first_mark(bytes: &[u8]) -> Option<usize> {
     let is_mark = |line: &[u8]| line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> ");
     let at = bytes.split(|byte| *byte == b'\n').position(is_mark)?;
@@ -123,7 +126,8 @@ mod tests {
 
     use super::*;
 
-    /// LOA-FMT-1: the marks that git leaves are taken apart into both sides, and what they come from where they say it.
+    /// LOA-FMT-1: a file is split at git's markers into both sides, and the base if the markers
+    /// include it.
     #[test]
     fn the_sides_of_a_conflict_are_found() {
         let torn = "a\n<<<<<<< HEAD\nb\n||||||| 1\nx\n=======\nc\n>>>>>>> o\nd\n";
@@ -143,7 +147,8 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-FMT-1: marks that are set stand around what differs, and taken apart they give both sides back.
+        /// LOA-FMT-1: markers are around the differences, and splitting the file at them gives both
+        /// sides back.
         #[test]
         fn what_is_marked_is_taken_apart_again(
             ours in proptest::collection::vec("[a-c]{1,2}\n", 0..12),

@@ -1,20 +1,21 @@
-//! [`parts`]: three sequences as stretches that both sides left, that one changed, and that both did.
+//! [`parts`]: three sequences as stretches that both sides left, that one changed, and that both
+//! did.
 
 use std::{collections::HashMap, hash::Hash, ops::Range};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Who changed a stretch.
+/// Side that changed a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    Nobody,
+    Neither,
     Ours,
     Theirs,
     /// Both, alike or not.
     Both,
 }
 
-/// A stretch of the base, and what stands for it in either side.
+/// A stretch of the base, and its replacement in either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) base: Range<usize>,
@@ -23,7 +24,7 @@ pub(crate) struct Part {
     pub(crate) by: By,
 }
 
-/// The stretches, in their order; all of every sequence is in one of them.
+/// Returns the stretches, in their order; all of every sequence is in one of them.
 pub(crate) fn parts<T: Hash + Eq>(base: &[T], ours: &[T], theirs: &[T]) -> Vec<Part> {
     let (base, ours, theirs) = numbered(base, ours, theirs);
     let (in_ours, in_theirs) = (matches(&base, &ours), matches(&base, &theirs));
@@ -36,7 +37,7 @@ pub(crate) fn parts<T: Hash + Eq>(base: &[T], ours: &[T], theirs: &[T]) -> Vec<P
         let same = same.count();
         if same > 0 {
             let to = (at.0 + same, at.1 + same, at.2 + same);
-            parts.push(part(at, to, By::Nobody));
+            parts.push(part(at, to, By::Neither));
             at = to;
         }
         if at == (base.len(), ours.len(), theirs.len()) {
@@ -74,7 +75,8 @@ pub(crate) struct Hunk {
     pub(crate) is_shared: bool,
 }
 
-/// What two sequences have in common and between that what each has alone, in the order of both.
+/// Returns the common parts of two sequences and, between them, the parts of each alone, in the
+/// order of both.
 pub(crate) fn beside<T: Hash + Eq>(ours: &[T], theirs: &[T]) -> Vec<Hunk> {
     let (_, ours, theirs) = numbered(&[], ours, theirs);
     stretches(&ours, &theirs)
@@ -84,7 +86,8 @@ fn stretches(ours: &[usize], theirs: &[usize]) -> Vec<Hunk> {
     let mut found: Vec<Hunk> = Vec::new();
     let mut at = (0, 0);
     for op in capture_diff_slices(Algorithm::Myers, ours, theirs) {
-        // An operation that only adds or takes out does not say for certain where the other sequence is.
+        // An operation that only adds or removes does not give a reliable position in the other
+        // sequence.
         let to = (at.0 + op.old_range().len(), at.1 + op.new_range().len());
         let is_shared = matches!(op, DiffOp::Equal { .. });
         match found
@@ -106,7 +109,7 @@ fn stretches(ours: &[usize], theirs: &[usize]) -> Vec<Hunk> {
     found
 }
 
-/// A number for each item, the same for those that are alike.
+/// Returns a number for each item, the same for those that are alike.
 fn numbered<'t, T: Hash + Eq>(
     base: &'t [T],
     ours: &'t [T],
@@ -123,7 +126,7 @@ fn numbered<'t, T: Hash + Eq>(
     (numbers(base), numbers(ours), numbers(theirs))
 }
 
-/// Where each item of the base stands in a side.
+/// Returns the position of each item of the base in a side.
 fn matches(base: &[usize], side: &[usize]) -> Vec<Option<usize>> {
     let mut found = vec![None; base.len()];
     let shared = stretches(base, side).into_iter();
@@ -135,8 +138,8 @@ fn matches(base: &[usize], side: &[usize]) -> Vec<Option<usize>> {
     found
 }
 
-/// The three with what one side alone changed changed in all of them, as git would: what is left of their differences is what
-/// both changed. Whether there is any such.
+/// Applies the changes of one side alone to all three, as git would: the remaining differences are
+/// those that both changed. Also returns whether there are none.
 pub(crate) fn reduced<'t, T: Hash + Eq + ?Sized>(
     base: &[&'t T],
     ours: &[&'t T],
@@ -151,7 +154,7 @@ pub(crate) fn reduced<'t, T: Hash + Eq + ?Sized>(
             &theirs[part.theirs.clone()],
         );
         let all = match part.by {
-            By::Nobody | By::Ours => [own; 3],
+            By::Neither | By::Ours => [own; 3],
             By::Theirs => [new; 3],
             By::Both if own == new => [own; 3],
             By::Both => {
@@ -166,9 +169,11 @@ pub(crate) fn reduced<'t, T: Hash + Eq + ?Sized>(
     (made, is_settled)
 }
 
-/// Returns the text with the changes of both sides; `None` if both changed the same lines in two ways.
+/// Returns the text with the changes of both sides; `None` if both changed the same lines
+/// differently.
 ///
-/// Changes in neighboring lines count as changes of the same lines. A change that both sides made is in the result once.
+/// Changes in neighboring lines count as changes of the same lines. A change that both sides made
+/// is in the result once.
 pub fn merged_lines(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let [base, ours, theirs] = [base, ours, theirs].map(|text| {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -226,7 +231,8 @@ mod tests {
             prop_assert_eq!(merged_lines(&base, &ours, &ours), Some(ours));
         }
 
-        /// LOA-FMT-1: all of each side is in the stretches, and what nobody or one side changed is as that side has it.
+        /// LOA-FMT-1: all of each side is in the stretches, and a stretch that only one side
+        /// changed, or neither, is as that side has it.
         #[test]
         fn stretches_make_up_every_sequence(
             base in proptest::collection::vec(0_u8..6, 0..12),
@@ -237,7 +243,7 @@ mod tests {
             for part in parts(&base, &ours, &theirs) {
                 let all = [&base[part.base.clone()], &ours[part.ours.clone()], &theirs[part.theirs.clone()]];
                 match part.by {
-                    By::Nobody => prop_assert!(all[0] == all[1] && all[0] == all[2]),
+                    By::Neither => prop_assert!(all[0] == all[1] && all[0] == all[2]),
                     By::Ours => prop_assert!(all[0] == all[2]),
                     By::Theirs => prop_assert!(all[0] == all[1]),
                     By::Both => prop_assert!(all[0] != all[1] && all[0] != all[2]),

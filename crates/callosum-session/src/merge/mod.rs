@@ -1,10 +1,12 @@
-//! [`merged`]: a session's file as two branches have it, as one.
+//! [`merged`]: one session file made of the versions of two branches.
 //!
-//! Git's own merge goes by lines, and what two branches add stands at the same place: it is a conflict, or, where the lines of
-//! both are taken, entries torn apart. Here what one side changed or took out since the base, and the other left as it was, is so;
-//! what both added is there; and what both changed in two ways is a person's to decide. Start with [`Kind`], which files are
-//! known, [`sides`], for a file in which git has left its marks, and [`OpenMerge`], for one in which it may have left none.
-//! `sequence` finds who changed what, `records` merges trajectories; notes and beads are merged where they are read.
+//! Git's own merge goes by lines, and the additions of two branches are at the same place: the
+//! result is a conflict or, if the lines of both are taken, torn entries. Here, what one side
+//! changed or removed since the base and the other left as it was takes effect; additions of both
+//! are kept; and what both changed differently is for a person to decide. Start with [`Kind`], the
+//! files that are known, [`sides`], for a file in which git has left its markers, and
+//! [`OpenMerge`], for one in which it may have left none. `diff3` finds the side that made each
+//! change, `records` merges trajectories; notes and beads are merged where they are read.
 
 pub(crate) mod conflict_markers;
 pub(crate) mod diff3;
@@ -22,7 +24,7 @@ use crate::{
     notes::merge::{ConflictSide, merged as merged_notes},
 };
 
-/// What kind of file it is.
+/// Kind of a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `NOTES.md`.
@@ -34,46 +36,46 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of the file of this path; `None` where it is none of a session.
+    /// Returns the kind of the file of this path; `None` if it is not a session file.
     pub fn of(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         match folder.rsplit('/').next().unwrap_or_default() {
             _ if name == "NOTES.md" => Some(Self::Notes),
             "trajectory" => name.strip_suffix(".jsonl").map(|_| Self::Trajectory),
-            // Other programs keep files of their own beside beads.
+            // Other programs keep files of their own next to beads.
             ".beads" => BeadId::of_file(name).map(|_| Self::Bead),
             _ => None,
         }
     }
 }
 
-/// Why two files cannot be made one. Neither is changed.
+/// Error while merging two files. Neither is changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// One is no bead.
+    /// One side is not a bead.
     #[error(transparent)]
     Bead(#[from] SheetError),
-    /// One has the marks of a merge that nobody has finished.
+    /// One side has markers of an unfinished merge.
     #[error("one side contains an unfinished merge")]
     Unfinished,
-    /// One is no text in UTF-8.
+    /// One side is not UTF-8 text.
     #[error("one side is not UTF-8 text")]
     NotText,
-    /// What stands there would not be read as both sides mean it.
+    /// The merged file would not read as both sides intended.
     #[error("the merged file would not read as both sides intended")]
     Unread,
 }
 
-/// What was made of both sides.
+/// Result of a merge of both sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// The file; where both changed something in two ways, as ours has it.
+    /// The file, with our value in conflicts.
     pub bytes: Vec<u8>,
-    /// The same as theirs has it; nothing where there is no such.
+    /// The same with their value in conflicts; `None` if there is no conflict.
     pub instead: Option<Vec<u8>>,
-    /// What both changed in two ways, by its name.
+    /// Values that both sides changed differently, by name.
     pub conflicts: Vec<String>,
-    /// What of theirs gave way where only one can stand, and no person is needed.
+    /// Values of theirs that gave way because only one can be kept, and that need no person.
     pub told: Vec<String>,
 }
 
@@ -85,7 +87,7 @@ impl Merged {
         }
     }
 
-    /// The file, with git's marks around what both changed in two ways.
+    /// Returns the file with git's markers around the conflicts.
     pub fn marked(&self) -> Vec<u8> {
         match &self.instead {
             Some(instead) => marked(&self.bytes, instead),
@@ -93,7 +95,7 @@ impl Merged {
         }
     }
 
-    /// What only a person can tell, in words; nothing where there is no such.
+    /// Returns the conflicts that a person must decide, as text; `None` if there are none.
     pub fn asks(&self) -> Option<String> {
         let named: Vec<String> = self
             .conflicts
@@ -104,33 +106,34 @@ impl Merged {
     }
 }
 
-/// A file in which git has not ended a merge: the three that it keeps of it.
+/// A file in which git has not finished a merge: the three versions that git keeps of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenMerge {
     /// The file, from the root.
     pub file: String,
-    /// What both sides come from; nothing where both made the file.
+    /// Common ancestor; `None` if both created the file.
     pub base: Option<Vec<u8>>,
-    /// Our side; nothing where it took the file out.
+    /// Our side; `None` if it removed the file.
     pub ours: Option<Vec<u8>>,
-    /// Their side; nothing where it took the file out.
+    /// Their side; `None` if it removed the file.
     pub theirs: Option<Vec<u8>>,
 }
 
-/// What is left to do in a file in which git has not ended a merge.
+/// Remaining work for a file in which git has not finished a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// Nothing: what theirs has is in it, or a person has decided.
+    /// Nothing: it includes their content, or a person has decided.
     Nothing,
     /// To write this, which has both sides.
     Write(Vec<u8>),
-    /// To decide what only a person can tell, and what to show them.
+    /// A person must decide; includes the reason and the text to show.
     Decide { why: String, shown: Vec<u8> },
 }
 
 impl OpenMerge {
-    /// Both sides and what they come from as git keeps them, where the file stands as git has left it, with its marks: between
-    /// these git has brought together by lines what belongs to one side. Nothing where a person has begun to put it right.
+    /// Returns both sides and their base as git keeps them, if the file is as git has left it, with
+    /// its markers: between these, git has merged by lines what belongs to one side. `None` if a
+    /// person has begun to fix it.
     pub(crate) fn kept(&self, there: &[u8]) -> Option<Sides> {
         let (ours, theirs) = (self.ours.as_deref()?, self.theirs.as_deref()?);
         let base = self.base.as_deref().unwrap_or_default();
@@ -154,7 +157,7 @@ impl OpenMerge {
         })
     }
 
-    /// What is left to do where this stands there, without marks of git.
+    /// Returns the remaining work for a file with this content, without git's markers.
     pub(crate) fn left(&self, there: &[u8]) -> Left {
         let (Some(kind), Some(ours), Some(theirs)) =
             (Kind::of(&self.file), &self.ours, &self.theirs)
@@ -190,8 +193,8 @@ impl OpenMerge {
     }
 }
 
-/// Our file with what theirs has beside it, by what both came from. Where that is not known, as where both made the file, nothing
-/// is taken out.
+/// Merges their changes into our file, by the common base. If that is not known, such as when both
+/// created the file, nothing is removed.
 pub fn merged(
     kind: Kind,
     base: Option<&[u8]>,
@@ -220,7 +223,7 @@ pub fn merged(
                 bytes: made.bytes,
                 instead,
                 conflicts: made.conflicts,
-                told: made.told,
+                told: made.notices,
             })
         }
         Kind::Trajectory => {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::trajectory::records;
 
-/// The records of both, without those that one side took out since the base. What one side claimed since its last hand-off stands
-/// behind the hand-offs of both, so that it goes on counting.
+/// Returns the records of both, without those that one side removed since the base. Claims of one
+/// side since its last hand-off come after the hand-offs of both, so that they go on counting.
 pub(super) fn merged(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (was, ours, theirs) = (units(base), units(ours), units(theirs));
     let counts = [&was, &ours, &theirs].map(|units| counted(units));
@@ -55,7 +55,7 @@ pub(super) fn merged(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     made
 }
 
-/// How many of them end with the last hand-off.
+/// Returns the number of records up to and including the last hand-off.
 fn ended(units: &[&Vec<u8>]) -> usize {
     let is_handoff = |unit: &&Vec<u8>| {
         let records = records(unit).records;
@@ -74,7 +74,7 @@ fn counted<'u>(units: &[&'u [u8]]) -> HashMap<&'u [u8], usize> {
     counts
 }
 
-/// Each line that is not blank; the lines of a record that spreads over several, as one.
+/// Returns each line that is not blank; the lines of a record that spreads over several, as one.
 pub(super) fn units(bytes: &[u8]) -> Vec<&[u8]> {
     let mut units = Vec::new();
     let mut at = 0;
@@ -93,7 +93,7 @@ pub(super) fn units(bytes: &[u8]) -> Vec<&[u8]> {
                     last = line_end;
                     break;
                 }
-                // Whatever else begins at its column, the record was torn before.
+                // Anything else that begins at its column means that the record was torn before it.
                 if !text.starts_with(b" ") && !text.starts_with(b"\t") {
                     break;
                 }
@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    /// LOA-TRJ-1, LOA-GRD-1: a commit that is taken over alone brings its own record, and none of the branch that it comes from; what a
-    /// commit that is reverted wrote is taken out.
+    /// LOA-TRJ-1, LOA-GRD-1: a cherry-picked commit brings its own record, and none of the branch
+    /// that it comes from; the record of a reverted commit is removed.
     #[test]
     fn a_record_that_one_side_does_not_have_stays_out() {
         let (a, b, c) = (cite("a"), cite("b"), cite("c"));

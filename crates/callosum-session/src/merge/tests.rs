@@ -1,4 +1,4 @@
-//! What two branches did to notes stays done, and what only a person can tell is left to one.
+//! Changes of two branches to notes stay done, and conflicts are left to a person.
 
 use super::*;
 use crate::notes::Notes;
@@ -31,8 +31,9 @@ fn titles(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// LOA-FMT-1, LOA-GRD-1: what one branch cites never comes to stand under another heading, and an entry that one took back is not
-/// there again because the other put it elsewhere: where lines alone would do that, a person is asked.
+/// LOA-FMT-1, LOA-GRD-1: evidence of one branch never ends up under another heading, and an entry
+/// that one branch withdrew is not back because the other moved it: if a merge by lines would do
+/// that, a person is asked.
 #[test]
 fn no_entry_gets_what_another_leans_on_and_none_comes_back() {
     let cited = |line: u32| format!("**Evidence**:\n- `q{line}` [${{PROJECT_ROOT}}/a.rs:{line}]\n");
@@ -64,8 +65,9 @@ fn no_entry_gets_what_another_leans_on_and_none_comes_back() {
     }
 }
 
-/// LOA-FMT-1, LOA-GRD-1: the entries of both branches are there whole and in order of time, those of one second too; what one
-/// side changed is changed, and what both wrote elsewhere is there.
+/// LOA-FMT-1, LOA-GRD-1: the entries of both branches are there whole and in order of time, also
+/// those of one second; changes of one side are applied, and text that both wrote elsewhere is
+/// there.
 #[test]
 fn the_notes_of_two_branches_have_the_entries_of_both() {
     let ours = with(&[
@@ -98,7 +100,7 @@ fn the_notes_of_two_branches_have_the_entries_of_both() {
             ["Old", "A", "B", "Same second, ours", "Same second, theirs"],
             "{made}"
         );
-        for said in [
+        for line in [
             "- **Last Checkpoint**: 2026-01-02T03:00:06Z\n",
             "- [ ] and how?\n",
             "| ${PROJECT_ROOT}/a.rs:1 | B | 03:00:04Z |\n",
@@ -106,7 +108,7 @@ fn the_notes_of_two_branches_have_the_entries_of_both() {
             "theirs waits\n",
             "## Later\nmore\n",
         ] {
-            assert_eq!(made.matches(said).count(), 1, "{said} in {made}");
+            assert_eq!(made.matches(line).count(), 1, "{line} in {made}");
         }
         assert!(made.contains("**Rationale**: said later\n"), "{made}");
         assert_eq!(
@@ -122,7 +124,7 @@ fn the_notes_of_two_branches_have_the_entries_of_both() {
     );
 }
 
-/// LOA-BEAD-1: files of other programs are none of ours, wherever they stand.
+/// LOA-BEAD-1: files of other programs are not ours, wherever they are.
 #[test]
 fn what_kind_a_file_is_its_path_tells() {
     for (path, kind) in [
@@ -155,7 +157,7 @@ fn a_section_that_one_branch_changed_is_as_it_has_it() {
     }
 }
 
-/// What is left to a person where both branches have something, and the file that they are shown.
+/// Returns the conflicts when both branches have changes, and the file that the person sees.
 fn asked(base: &str, ours: &str, theirs: &str) -> (Vec<String>, String) {
     let [base, ours, theirs] = [base, ours, theirs].map(str::as_bytes);
     let made = merged(Kind::Notes, Some(base), ours, theirs).unwrap();
@@ -163,7 +165,7 @@ fn asked(base: &str, ours: &str, theirs: &str) -> (Vec<String>, String) {
     (made.conflicts, shown)
 }
 
-/// LOA-FMT-1: what both changed in two ways is left to a person, with marks around it alone.
+/// LOA-FMT-1: conflicts are left to a person, with markers around them alone.
 #[test]
 fn what_both_changed_in_two_ways_is_left_to_a_person() {
     let row = |purpose: &str| {
@@ -203,13 +205,14 @@ fn what_both_changed_in_two_ways_is_left_to_a_person() {
     let above = |words: &str| BASE.replace("# Notes\n", &format!("# Notes\n{words}\n"));
     let (named, both) = asked(BASE, &above("We deploy."), &above("On Tuesdays only."));
     assert!(named.is_empty(), "{both}");
-    for said in ["We deploy.\n", "On Tuesdays only.\n"] {
-        assert!(both.contains(said), "{both}");
+    for line in ["We deploy.\n", "On Tuesdays only.\n"] {
+        assert!(both.contains(line), "{both}");
     }
 }
 
-/// LOA-FMT-1, LOA-GRD-1: what one branch took out or changed and the other left as it was is so, whichever merges the other: entries
-/// that were commented out, moved or deleted, questions that were answered or dropped, rows, lines.
+/// LOA-FMT-1, LOA-GRD-1: removals and changes of one branch apply if the other left the text as it
+/// was, in either direction of the merge: entries that were commented out, moved or deleted,
+/// questions that were answered or dropped, rows, lines.
 #[test]
 fn what_one_branch_took_out_stays_out() {
     let old = "#### 2026-01-01T00:00:00Z - Old\n**Decision**: Old\n";
@@ -253,7 +256,7 @@ fn what_one_branch_took_out_stays_out() {
         let taken = taken.replace("**: none", "**: 2026-01-02T03:00:00Z");
         for (ours, theirs) in [(&taken, &going), (&going, &taken)] {
             let made = notes(Some(&base), ours, theirs);
-            let count = |said: &str| made.matches(said).count();
+            let count = |line: &str| made.matches(line).count();
             assert_eq!(count(&to).min(1), 1, "{made}");
             assert!(
                 is_moved || to.contains(&from) || count(&from) == 0,
@@ -265,20 +268,21 @@ fn what_one_branch_took_out_stays_out() {
                 [&["Old"; 1][..live], &["A"]].concat(),
                 "{made}"
             );
-            for said in [
+            for line in [
                 &later,
                 "- [ ] and how?\n",
                 "- step three\n",
                 "/b.rs:1 | A",
                 "03:00:01Z\n",
             ] {
-                assert_eq!(count(said), 1, "{said} in {made}");
+                assert_eq!(count(line), 1, "{line} in {made}");
             }
         }
     }
 }
 
-/// LOA-ZONE-1: when a row was last looked at is no difference between two branches.
+/// LOA-ZONE-1: the time at which a row was last verified does not count as a difference between two
+/// branches.
 #[test]
 fn of_a_row_that_both_looked_at_the_later_time_counts() {
     let row = |at: &str| {
@@ -301,23 +305,23 @@ fn of_a_row_that_both_looked_at_the_later_time_counts() {
 #[test]
 fn lines_in_bold_are_kept() {
     let here = "- **Last Checkpoint**: none\n";
-    let more = |text: &str, said: &str| text.replace(here, &format!("{here}{said}"));
-    let said = "- **Do not touch**: src/pay.rs\n";
+    let more = |text: &str, added: &str| text.replace(here, &format!("{here}{added}"));
+    let added = "- **Do not touch**: src/pay.rs\n";
     let ours = more(BASE, "- **Ours**: too\n");
-    let theirs = more(BASE, said).replace("# Notes", "- **Deploy**: on Tuesdays\n\n# Notes");
+    let theirs = more(BASE, added).replace("# Notes", "- **Deploy**: on Tuesdays\n\n# Notes");
     for base in [Some(BASE), None] {
         for (ours, theirs) in [(&ours, &theirs), (&theirs, &ours)] {
             let made = notes(base, ours, theirs);
-            for said in [said, "- **Ours**: too\n", "- **Deploy**: on Tuesdays\n"] {
-                assert_eq!(made.matches(said).count(), 1, "{said} in {made}");
+            for added in [added, "- **Ours**: too\n", "- **Deploy**: on Tuesdays\n"] {
+                assert_eq!(made.matches(added).count(), 1, "{added} in {made}");
             }
         }
     }
 }
 
-/// LOA-FMT-1: of two branches with another current bead each, ours stays, and that is told.
+/// LOA-FMT-1: if two branches have different current beads, ours stays, and the merge reports it.
 #[test]
-fn another_current_bead_of_theirs_is_told() {
+fn another_current_bead_of_theirs_is_reported() {
     let with = |bead: &str| BASE.replace("bd-1", bead);
     let [base, ours, theirs] =
         [BASE.to_owned(), with("bd-2"), with("bd-3")].map(String::into_bytes);

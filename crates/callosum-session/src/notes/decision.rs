@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::{field_label::Label, moment::moment};
 use crate::evidence::Evidence;
 
-/// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).
+/// Mark of a decision that nothing in the tree confirms (Seed LOA §4.2).
 pub(super) const ASSUMPTION: &str = "[ASSUMPTION]";
 
-/// What marks a decision that is the user's own word.
+/// Mark of a decision that is the user's own word.
 pub(super) const USER_INPUT: &str = "[USER INPUT]";
 
-/// The marks of what a decision leans on where it leans on no place.
+/// Marks of a decision's kind of evidence if it has no places.
 pub(crate) const MARKS: [&str; 2] = [ASSUMPTION, USER_INPUT];
 
 /// One entry of the Decision Log (Seed LOA §5.1).
@@ -23,30 +23,30 @@ pub struct Decision {
     pub ts: String,
     /// Its title.
     pub title: String,
-    /// What was decided.
+    /// Text of the decision.
     pub decision: String,
-    /// Why.
+    /// Reason for the decision.
     pub rationale: Option<String>,
-    /// What it leans on.
+    /// Evidence of the decision.
     pub evidence: Vec<Evidence>,
     /// Lines of evidence that name no place as they should.
     pub unread: usize,
-    /// What must be tried before it counts as done.
+    /// Scenarios to try before it counts as done.
     pub scenarios: Vec<String>,
     /// Whether it says of itself that it is an assumption.
     pub is_assumption: bool,
     /// Whether it says of itself that it is the user's word.
     #[serde(default)]
     pub is_user_input: bool,
-    /// The line of its heading, counted from 1; 0 where it is in no file yet.
+    /// Line of its heading, counted from 1; 0 if it is not in a file yet.
     pub line: usize,
     /// The last line of its entry.
     pub last_line: usize,
 }
 
 impl Decision {
-    /// Reads an entry from the words of its heading and the lines below it. `None` where the
-    /// heading is no time and a title.
+    /// Parses an entry from the words of its heading and the lines below it. `None` if the heading
+    /// is not a time and a title.
     pub(super) fn read<'l>(heading: &str, body: impl Iterator<Item = &'l str>) -> Option<Self> {
         let marks = [" - ", " – ", " — ", ": "];
         let (ts, title) = marks.iter().find_map(|mark| {
@@ -57,7 +57,8 @@ impl Decision {
         Some(Self::below(heading, ts, title, body))
     }
 
-    /// Reads an entry whose heading is no time and a title; its words are its name.
+    /// Parses an entry whose heading is not a time and a title; the words of the heading are its
+    /// name.
     pub(super) fn undated<'l>(heading: &str, body: impl Iterator<Item = &'l str>) -> Self {
         let name = if heading.is_empty() {
             "untitled"
@@ -105,7 +106,7 @@ impl Decision {
         decision
     }
 
-    /// Its time and title, which tell it from others of the same time.
+    /// Returns its time and title, which distinguish it from others of the same time.
     pub(crate) fn heading(&self) -> String {
         format!("{} - {}", self.ts, self.title)
     }
@@ -119,7 +120,7 @@ impl Decision {
                 .is_some_and(|title| title == self.title)
     }
 
-    /// What was decided, without the mark of what it leans on.
+    /// Returns the decision without the mark of its evidence.
     pub fn words(&self) -> &str {
         let words = self.decision.trim_end();
         let marked = words
@@ -129,7 +130,7 @@ impl Decision {
     }
 
     fn take(&mut self, field: &str, line: &str) {
-        let said = match field {
+        let value = match field {
             "decision" => &mut self.decision,
             "rationale" => self.rationale.get_or_insert_default(),
             "evidence" => {
@@ -152,16 +153,16 @@ impl Decision {
             }
             _ => return,
         };
-        if !said.is_empty() {
-            said.push(' ');
+        if !value.is_empty() {
+            value.push(' ');
         }
-        said.push_str(line);
+        value.push_str(line);
     }
 
-    /// The entry as the seed writes it, without a line end behind it. `eol` ends its lines.
+    /// Returns the entry as the seed writes it, without a final line end. `eol` ends its lines.
     ///
-    /// Evidence that the grammar of citations cannot say is left out; whoever makes a decision has
-    /// refused it before.
+    /// Evidence that the grammar of citations cannot express is left out; the code that makes a
+    /// decision rejects such evidence beforehand.
     pub fn written(&self, eol: &str) -> String {
         let mut text = format!("#### {} - {}", self.ts, self.title);
         let mark = match (self.is_assumption, self.is_user_input) {
@@ -206,7 +207,7 @@ pub(crate) fn is_time(text: &str) -> bool {
         let day = year.zip(number(5..7)).zip(number(8..10));
         day.is_some_and(|((year, month), day)| jiff::civil::Date::new(year, month, day).is_ok())
     };
-    // Of what follows a `T`, hour and minute are looked at where they are written as two digits each.
+    // After a `T`, hour and minute are checked if they are written as two digits each.
     let is_within = |at, most| number(at).is_none_or(|number| (0..=most).contains(&number));
     has_form
         && is_day()
@@ -235,7 +236,8 @@ mod tests {
         assert_eq!(decision.written("\n"), format!("#### {heading}\n{body}"));
     }
 
-    /// LOA-FMT-1: a time that there is not is none, so that no slip stands before every later decision.
+    /// LOA-FMT-1: an impossible time is not accepted, so that a typo never sorts before every later
+    /// decision.
     #[test]
     fn a_day_or_an_hour_that_there_is_not_is_no_time() {
         for time in [

@@ -57,16 +57,16 @@ pub struct Notes {
     pub(super) outline: Outline,
 }
 
-/// What the section Active Context says; `none` and nothing are the same.
+/// Fields of the section Active Context; `none` and an empty field are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Active {
     /// The id of the current bead.
     pub bead: Option<String>,
-    /// Its title, as written behind it.
+    /// Its title, as written after it.
     pub title: Option<String>,
     /// The time of the last checkpoint, as written.
     pub checkpoint: Option<String>,
-    /// What was being thought about.
+    /// Reasoning in progress.
     pub reasoning: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct ActiveLine<'n> {
     pub(super) line: usize,
     /// The words in bold.
     pub(super) name: &'n str,
-    /// Where what is said stands.
+    /// Range of the value.
     pub(super) value: Range<usize>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct ActiveLine<'n> {
 pub struct Identifier {
     /// `${PROJECT_ROOT}/path:a-b`, as written.
     pub place: String,
-    /// What it is there for.
+    /// Purpose of the identifier.
     pub purpose: String,
     /// When it was last looked up, as written.
     pub verified: String,
@@ -101,7 +101,7 @@ pub(crate) struct Newest<'n> {
 }
 
 impl Newest<'_> {
-    /// How many there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -112,20 +112,20 @@ impl Newest<'_> {
         self.notes.decision(heading, lines)
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = Decision> + '_ {
         (0..self.len()).filter_map(|index| self.nth(index))
     }
 }
 
 impl Notes {
-    /// Reads a document. There is none that cannot be read.
+    /// Parses a document. Any bytes are accepted.
     pub fn read(bytes: Vec<u8>) -> Self {
         let outline = Outline::of(&bytes);
         Self { bytes, outline }
     }
 
-    /// Every byte of it.
+    /// Returns every byte of it.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -137,16 +137,16 @@ impl Notes {
             .all(|byte| byte.is_ascii_whitespace() || *byte == 0)
     }
 
-    /// What the section Active Context says.
+    /// Returns the fields of the section Active Context.
     pub fn active(&self) -> Active {
-        let said = |name: &str| {
+        let field = |name: &str| {
             self.active_lines()
                 .find(|line| line.name.eq_ignore_ascii_case(name))
                 .map(|line| String::from_utf8_lossy(&self.bytes[line.value]).into_owned())
                 .map(|value| value.trim().to_owned())
                 .filter(|value| !value.is_empty() && !value.eq_ignore_ascii_case("none"))
         };
-        let bead = said("Current Bead");
+        let bead = field("Current Bead");
         let parts = bead.map(|value| {
             let (id, rest) = value.split_once([' ', '(']).unwrap_or((&value, ""));
             let title = rest.trim().trim_start_matches('(').strip_suffix(')');
@@ -157,12 +157,12 @@ impl Notes {
         Active {
             bead,
             title: title.flatten(),
-            checkpoint: said("Last Checkpoint"),
-            reasoning: said("Reasoning State"),
+            checkpoint: field("Last Checkpoint"),
+            reasoning: field("Reasoning State"),
         }
     }
 
-    /// The lines `- **Name**: value` of Active Context.
+    /// Returns the lines `- **Name**: value` of Active Context.
     pub(crate) fn active_lines(&self) -> impl Iterator<Item = ActiveLine<'_>> + '_ {
         let body = self.lines_of(ACTIVE);
         body.into_iter().filter_map(|line| {
@@ -179,7 +179,7 @@ impl Notes {
         })
     }
 
-    /// The lines of every section with this title, each once.
+    /// Returns the lines of every section with this title, each once.
     pub(super) fn lines_of(&self, title: &str) -> Vec<usize> {
         let mut lines: Vec<usize> = Vec::new();
         for heading in self.outline.titled(title) {
@@ -189,7 +189,7 @@ impl Notes {
         lines
     }
 
-    /// The decisions of every Decision Log, in the order of the document.
+    /// Returns the decisions of every Decision Log, in the order of the document.
     pub fn decisions(&self) -> Vec<Decision> {
         let entries = self.entries().into_iter();
         entries
@@ -197,7 +197,7 @@ impl Notes {
             .collect()
     }
 
-    /// Those of them whose time and title are wanted. No other is read beyond its heading.
+    /// Returns those of them whose time and title are wanted. No other is read beyond its heading.
     pub(crate) fn decisions_where(
         &self,
         mut wanted: impl FnMut(&str, &str) -> bool,
@@ -212,7 +212,7 @@ impl Notes {
             .collect()
     }
 
-    /// The time and the title of each decision.
+    /// Returns the time and the title of each decision.
     pub(crate) fn headings(&self) -> Vec<(String, String)> {
         let entries = self.entries().into_iter();
         entries
@@ -220,15 +220,15 @@ impl Notes {
             .collect()
     }
 
-    /// The time and the title of a heading; `None` where it is of no decision.
+    /// Returns the time and the title of a heading; `None` if it is not that of a decision.
     pub(super) fn heading(&self, heading: usize) -> Option<(String, String)> {
         let title = &self.outline.headings[heading].title;
         let read = Decision::read(title, std::iter::empty())?;
         Some((read.ts, read.title))
     }
 
-    /// The decisions, newest first; of the same time, the last written first. None is read beyond its
-    /// heading before it is asked for.
+    /// Returns the decisions, newest first; of the same time, the last written first. None is read
+    /// beyond its heading before it is asked for.
     pub(crate) fn newest(&self) -> Newest<'_> {
         let mut entries = self.entries();
         entries.reverse();
@@ -250,8 +250,8 @@ impl Notes {
         }
     }
 
-    /// What may be an entry of a Decision Log: each heading, by its place in the list, and the lines
-    /// below it.
+    /// Returns candidates for entries of a Decision Log: each heading, by its index in the list,
+    /// and the lines below it.
     pub(super) fn entries(&self) -> Vec<(usize, Range<usize>)> {
         let mut entries = Vec::new();
         let mut read = HashSet::new();
@@ -274,8 +274,8 @@ impl Notes {
         entries
     }
 
-    /// Headings of decisions that stand behind a Decision Log whose end is this line, since their level is not below it, with
-    /// what is below them.
+    /// Returns headings of decisions after a Decision Log that ends at this line because their
+    /// level is not below it, and the headings below them.
     fn behind(&self, log: usize, end: usize) -> Vec<usize> {
         let headings = self.outline.headings.iter().enumerate();
         let behind = headings.filter(|(_, heading)| heading.line >= end);
@@ -288,8 +288,8 @@ impl Notes {
         entries.map(|(index, _)| index).collect()
     }
 
-    /// Entries of a Decision Log that are written like decisions, and whose heading is no time and title: the words of
-    /// the heading are the name of each.
+    /// Returns entries of a Decision Log that are written like decisions, and whose heading is not
+    /// a time and a title: the words of the heading are the name of each.
     pub(crate) fn undated(&self) -> Vec<Decision> {
         let entries = self.entries().into_iter();
         let undated = entries.filter(|(heading, lines)| {
@@ -314,13 +314,13 @@ impl Notes {
         read.collect()
     }
 
-    /// The decision of this name.
+    /// Returns the decision of this name.
     pub(crate) fn named(&self, name: &str) -> Option<Decision> {
         let mut all = self.decisions().into_iter().chain(self.undated());
         all.find(|decision| decision.is_named(name))
     }
 
-    /// The lines of an entry up to the next heading, whatever its level.
+    /// Returns the lines of an entry up to the next heading of any level.
     pub(super) fn above_next(&self, heading: usize, lines: &Range<usize>) -> Range<usize> {
         let next = self.outline.headings.get(heading + 1);
         lines.start..next.map_or(lines.end, |next| next.line.min(lines.end))
@@ -355,9 +355,9 @@ impl Notes {
         })
     }
 
-    /// The times that stand in lines with a mark of a heading, wherever, and in how many: also those of decisions that
-    /// somebody commented out, or moved to another section. A last line without an end is left out:
-    /// a torn write may have left it.
+    /// Returns the times in lines with a heading mark, anywhere in the file, with the number of
+    /// such lines: also those of decisions that a person commented out or moved to another section.
+    /// A last line without a line end is left out: a torn write may have left it.
     pub(crate) fn headed_times(&self) -> HashMap<&str, usize> {
         let end = self.bytes.iter().rposition(|byte| *byte == b'\n');
         let lines = self.bytes[..end.unwrap_or(0)].split(|byte| *byte == b'\n');
@@ -379,7 +379,7 @@ impl Notes {
         self.bytes[at].trim_ascii().is_empty()
     }
 
-    /// The questions that nobody has answered, in their order.
+    /// Returns the unanswered questions, in their order.
     pub fn questions(&self) -> Vec<String> {
         let body = self.lines_of(QUESTIONS).into_iter();
         let texts = body
@@ -397,7 +397,7 @@ impl Notes {
             .collect()
     }
 
-    /// The rows of the table of identifiers.
+    /// Returns the rows of the table of identifiers.
     pub fn identifiers(&self) -> Vec<Identifier> {
         let body = self.lines_of(IDENTIFIERS).into_iter();
         body.filter_map(|line| {
@@ -415,7 +415,7 @@ impl Notes {
         .collect()
     }
 
-    /// Blocks of code of more than ten lines, with the line where each begins, counted from 1.
+    /// Returns code blocks of more than ten lines, with the line where each begins, counted from 1.
     pub fn raw_blocks(&self) -> Vec<(usize, String)> {
         let lines = &self.outline.lines;
         let mut blocks = Vec::new();

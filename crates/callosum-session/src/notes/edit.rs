@@ -1,5 +1,4 @@
-//! The changes that a session makes to the document: each leaves every byte outside of what it
-//! changes as it was.
+//! The changes that a session makes to the document: each leaves every other byte as it was.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +17,7 @@ pub enum Field {
     Bead,
     /// The time of the last checkpoint.
     Checkpoint,
-    /// What is being thought about.
+    /// Reasoning in progress.
     Reasoning,
 }
 
@@ -33,15 +32,15 @@ impl Field {
 }
 
 impl Notes {
-    /// The document with a decision at the end of the first Decision Log, which is created where
-    /// there is none. One that is there already changes nothing.
+    /// Returns the document with a decision at the end of the first Decision Log, which is created
+    /// if there is none. If the decision is there already, nothing changes.
     #[must_use]
     pub fn with_decision(&self, decision: &Decision) -> Self {
         self.with_decisions(std::slice::from_ref(decision))
     }
 
-    /// The same for several, in time linear in all of it. One of which only the beginning is there,
-    /// as a torn write leaves it, is made whole where it stands.
+    /// The same for several decisions, in time linear in all of it. An entry that a torn write has
+    /// left incomplete is completed at its place.
     #[must_use]
     pub fn with_decisions(&self, decisions: &[Decision]) -> Self {
         let eol = self.eol();
@@ -76,9 +75,9 @@ impl Notes {
         })
     }
 
-    /// Where an entry stands of which a torn write left only the beginning: it breaks off within its
-    /// words, or at the end of the document within a line, or there with the sections that stand below.
-    /// What a person made shorter is none.
+    /// Returns the place of an entry that a torn write left incomplete: it breaks off within its
+    /// words, or at the end of the document within a line, or there with the sections below it. An
+    /// entry that a person shortened does not count.
     pub(crate) fn beginning(&self, torn: &Decision, whole: &Decision) -> Option<Range<usize>> {
         let lines = &self.outline.lines;
         let at = lines[torn.line - 1].at.start..lines[torn.last_line - 1].at.end;
@@ -93,7 +92,7 @@ impl Notes {
         (is_part && breaks_off).then_some(at)
     }
 
-    /// The document in which Active Context says this.
+    /// Returns the document in which Active Context says this.
     #[must_use]
     pub fn with_active(&self, field: Field, value: &str) -> Self {
         let known = self.active_lines().find(|found| {
@@ -110,7 +109,8 @@ impl Notes {
         self.with_line(ACTIVE, &format!("- **{}**: {value}", field.name()))
     }
 
-    /// The document with a row in the table of identifiers; a row of the same place is replaced.
+    /// Returns the document with a row in the table of identifiers; a row of the same place is
+    /// replaced.
     #[must_use]
     pub fn with_identifier(&self, place: &str, purpose: &str, verified: &str) -> Self {
         let row = row(place, purpose, verified);
@@ -122,7 +122,8 @@ impl Notes {
         self.spliced(at, &row)
     }
 
-    /// The document with a row for each of these that has none, in time linear in all of it.
+    /// Returns the document with a row for each of these that has none, in time linear in all of
+    /// it.
     #[must_use]
     pub(crate) fn with_new_identifiers(&self, new: &[(&str, &str, &str)]) -> Self {
         let known = self.identifiers();
@@ -137,7 +138,8 @@ impl Notes {
         self.with_line(IDENTIFIERS, &rows.join(self.eol()))
     }
 
-    /// The document with a question that waits for an answer; one that is there changes nothing.
+    /// Returns the document with a question that waits for an answer; one that is there changes
+    /// nothing.
     #[must_use]
     pub fn with_question(&self, question: &str) -> Self {
         if self.questions().iter().any(|known| known == question) {
@@ -152,8 +154,8 @@ impl Notes {
         )
     }
 
-    /// The document made, where what it was made for can be read in it; else one with the section at
-    /// its end: a comment or a merge may hide where it would belong.
+    /// Returns the new document, if its addition can be read in it; otherwise one with the section
+    /// at its end: a comment or a merge may hide the regular place.
     pub(super) fn readable(
         &self,
         section: &str,
@@ -171,7 +173,7 @@ impl Notes {
     }
 }
 
-/// A row of the table of identifiers.
+/// Returns a row of the table of identifiers.
 fn row(place: &str, purpose: &str, verified: &str) -> String {
     let cell = |text: &str| text.replace('|', "\\|");
     format!("| {} | {} | {verified} |", cell(place), cell(purpose))
@@ -209,7 +211,7 @@ mod tests {
         String::from_utf8(notes.bytes().to_vec()).unwrap()
     }
 
-    /// What was put in, where the document with it is the one before with something inserted.
+    /// Returns the inserted bytes, if the new document is the old one with one insertion.
     fn inserted(before: &[u8], after: &[u8]) -> Option<Vec<u8>> {
         let extra = after.len().checked_sub(before.len())?;
         let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
@@ -284,7 +286,8 @@ mod tests {
         assert_eq!(text(&notes).lines().count(), TEMPLATE.lines().count());
     }
 
-    /// LOA-FMT-1: what a formatter makes of the lines is read, and changed in place; of two lines the second is named.
+    /// LOA-FMT-1: lines that a formatter has changed are read, and changed in place; of two lines
+    /// the second is reported.
     #[test]
     fn active_context_is_read_however_it_is_spelled() {
         for (from, to) in [
@@ -367,8 +370,8 @@ mod tests {
         assert_eq!(notes.decisions().len(), 1);
     }
 
-    /// Whether the lines of one document stand in another, in their order and each below the same
-    /// headings. What stands in an unfinished merge is below none for certain.
+    /// Whether the lines of one document are in another, in their order and each below the same
+    /// headings. Lines in an unfinished merge are below no certain heading.
     fn keeps_its_sections(before: &Notes, after: &Notes) -> bool {
         fn placed(notes: &Notes) -> Vec<(Vec<String>, String)> {
             let outline = &notes.outline;
@@ -391,7 +394,8 @@ mod tests {
         before.all(|line| after.any(|other| other == line))
     }
 
-    /// LOA-FMT-1: what a person has written below the title stays below it, and is no part of ours.
+    /// LOA-FMT-1: text that a person has written below the title stays below it, and does not
+    /// become part of ours.
     #[test]
     fn an_intro_and_its_list_stay_whole() {
         let mine = "# My notes\n\nThis is an intro.\n- an item\n- another\n\n## Ideas\nlater\n";
@@ -443,7 +447,7 @@ mod tests {
     ];
 
     proptest! {
-        /// LOA-FMT-1: what we write keeps every foreign byte outside of what it changes.
+        /// LOA-FMT-1: our changes keep every foreign byte outside of them.
         #[test]
         fn a_decision_is_inserted_and_nothing_else_changes(
             lines in proptest::collection::vec((proptest::sample::select(PIECES), any::<bool>()), 0..24),

@@ -1,4 +1,4 @@
-//! [`EvidenceChange`]: what a decision of the document leans on from now on.
+//! [`EvidenceChange`]: the new evidence of a decision of the document.
 
 use std::fmt::Write as _;
 
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::evidence::Evidence;
 
-/// What a decision leans on from now on.
+/// New evidence of a decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceChange {
-    /// The time of the decision; with its title, where another one has that time.
+    /// The time of the decision; with its title, if another one has that time.
     pub ts: String,
     /// Citations that are added, as they are written.
     pub written: Vec<String>,
-    /// Those that do not hold any more, and go.
+    /// Citations that no longer hold and are removed.
     #[serde(default)]
     pub replaced: Vec<Evidence>,
     /// Whether it is an assumption from now on.
@@ -34,8 +34,8 @@ impl EvidenceChange {
 }
 
 impl Notes {
-    /// The document in which the decision leans on something else. `None` where there is no such
-    /// decision. Made twice, it changes nothing the second time.
+    /// Returns the document with the new evidence of the decision. `None` if there is no such
+    /// decision. Applying it twice changes nothing the second time.
     #[must_use]
     pub fn with_evidence(&self, change: &EvidenceChange) -> Option<Self> {
         let find = |notes: &Self| notes.named(&change.ts);
@@ -47,8 +47,8 @@ impl Notes {
         Some(marked.with_further_evidence(&find(&marked)?, &change.written))
     }
 
-    /// The document without one of the citations that do not hold any more, where there is one: a
-    /// line that is nothing else goes with it; where a person has written more on it, the first new
+    /// Returns the document without one of the citations that no longer hold, if there is one. A
+    /// line with nothing else is removed as well; if a person has written more on it, the first new
     /// citation takes its place.
     fn without_one(&self, decision: &Decision, change: &EvidenceChange) -> Option<Self> {
         let is_replaced = |cited: &Citation| {
@@ -74,7 +74,7 @@ impl Notes {
         })
     }
 
-    /// The document in which the words of the decision end with this mark, or with none.
+    /// Returns the document in which the words of the decision end with this mark, or with none.
     fn with_mark(&self, decision: &Decision, mark: Option<&str>) -> Self {
         let mut lines = decision.line..decision.last_line;
         let Some(first) = lines.find(|line| self.is_field(*line, "Decision")) else {
@@ -202,7 +202,8 @@ mod tests {
         assert_eq!(twice.with_evidence(&other), None);
     }
 
-    /// LOA-GRD-1: what does not hold any more goes with its line, and a person's words stay.
+    /// LOA-GRD-1: evidence that no longer holds is removed with its line, and a person's words
+    /// stay.
     #[test]
     fn what_holds_no_more_is_replaced_and_a_persons_words_stay() {
         let notes = with(vec![cited("fn old()"), cited("fn kept()")]);

@@ -1,4 +1,4 @@
-//! [`NotesFinding`]: what of the document was not understood, by line: [`Notes::faults`].
+//! [`NotesFinding`]: a part of the document that was not understood, by line: [`Notes::faults`].
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -10,21 +10,21 @@ use super::{
     outline::{Line, OPEN_MERGE},
 };
 
-/// What is wrong with an entry whose heading is no time and title.
+/// Message for an entry whose heading is not a time and a title.
 pub(super) const UNDATED: &str = "a decision whose heading is not a time and a title is named by \
                                   its heading: `#### 2026-01-02T03:04:05Z - Title` has a time";
 
-/// What is wrong with an item that is written like a question.
+/// Message for an item that is written like a question.
 const UNASKED: &str =
     "a Pending Questions item without `[ ]` before its text is not read: `- [ ] question`";
 
-/// What is wrong with a line in which others hide.
+/// Message for a line in which CR alone hides further lines.
 const OLD_END: &str = "lines that end with CR alone are not read: end them with LF";
 
-/// What is wrong where a merge begins.
+/// Message for the first line of an unfinished merge.
 const MERGE: &str = "an unfinished merge";
 
-/// Faults of one kind that are told.
+/// Most faults of one kind that are reported.
 const MOST_FAULTS: usize = 20;
 
 /// Something in the document that was not understood.
@@ -32,12 +32,12 @@ const MOST_FAULTS: usize = 20;
 pub struct NotesFinding {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// Description of the problem.
     pub what: String,
 }
 
 impl Notes {
-    /// What was not understood, by line.
+    /// Returns the parts that were not understood, by line.
     pub fn faults(&self) -> Vec<NotesFinding> {
         let mut faults = Vec::new();
         let mut fault = |line: usize, what: String| {
@@ -117,8 +117,8 @@ impl Notes {
         faults
     }
 
-    /// What keeps the document from being read as it is meant, with lines counted from 1: merges that nobody has finished, and
-    /// headings or decisions behind a CR alone, which ends no line.
+    /// Returns the obstacles to reading the document as intended, with lines counted from 1:
+    /// unfinished merges, and headings or decisions after a CR alone, which ends no line.
     pub(crate) fn unsettled(&self) -> Vec<NotesFinding> {
         let old = self.old_ends().map(|line| (line, OLD_END));
         let lines = self
@@ -131,7 +131,7 @@ impl Notes {
         lines.collect()
     }
 
-    /// Lines, counted from 0, in which a heading or a decision stands behind a CR.
+    /// Returns the lines, counted from 0, that have a heading or a decision after a CR.
     fn old_ends(&self) -> impl Iterator<Item = usize> + '_ {
         let lines = self.outline.lines.iter().enumerate();
         let hides_one = |line: &&(usize, &Line)| {
@@ -143,7 +143,7 @@ impl Notes {
         old.map(|(line, _)| line)
     }
 
-    /// Whether it holds a merge that nobody has finished.
+    /// Whether it contains an unfinished merge.
     pub(crate) fn has_merge(&self) -> bool {
         self.open_merges().next().is_some()
     }
@@ -154,9 +154,9 @@ impl Notes {
         merges.chain(open.filter(|(_, what)| *what == OPEN_MERGE).copied())
     }
 
-    /// What kind of text it is that is not read.
+    /// Returns the kind of text, if it is not one that can be read.
     pub(crate) fn foreign(&self) -> Option<&'static str> {
-        /// So many bytes tell which encoding it is.
+        /// Number of bytes from which the encoding is detected.
         const LOOKED_AT: usize = 4096;
         let marks = [b"\xff\xfe", b"\xfe\xff"];
         let is_marked = marks.iter().any(|mark| self.bytes.starts_with(*mark));
@@ -171,7 +171,8 @@ impl Notes {
         is_wide.then_some("UTF-16 text is not read: save it as UTF-8")
     }
 
-    /// What is written like decisions and does not say what a decision of its own does, with lines counted from 1.
+    /// Returns text that is written like decisions but does not parse as one of its own, with lines
+    /// counted from 1.
     pub(crate) fn unread(&self) -> Vec<NotesFinding> {
         let undated = self.undated().into_iter();
         let undated = undated.map(|entry| NotesFinding {
@@ -213,7 +214,8 @@ impl Notes {
         unasked
     }
 
-    /// Lines of Active Context that say what an earlier one says, which alone is read, counted from 0.
+    /// Returns lines of Active Context, counted from 0, that repeat the field of an earlier one;
+    /// only the first is read.
     fn doubled_fields(&self) -> Vec<(usize, String)> {
         let mut doubled = Vec::new();
         for field in [Field::Bead, Field::Checkpoint, Field::Reasoning] {
@@ -232,8 +234,8 @@ impl Notes {
         doubled
     }
 
-    /// What is written like decisions and is read as none, or as another one's, each with the line of its heading, counted
-    /// from 0.
+    /// Returns entries that are written like decisions and are not read as one, or are read as
+    /// another one's, each with the line of its heading, counted from 0.
     fn odd_entries(&self) -> Vec<(usize, String)> {
         let mut lines_of: HashMap<(String, String), usize> = HashMap::new();
         let mut odd = self.strays();

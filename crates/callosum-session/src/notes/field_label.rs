@@ -1,12 +1,12 @@
-//! [`Label`]: the words in bold that a line begins with, as in `**Decision**: …`, however a person or a formatter
-//! spells them.
+//! [`Label`]: the words in bold that a line begins with, as in `**Decision**: …`, however a person
+//! or a formatter spells them.
 
-/// What stands before the colon of a line.
+/// Text before the colon of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label<'t> {
     /// The words, without marks.
     pub(super) name: &'t str,
-    /// Where what follows the colon begins in the line, in bytes.
+    /// Start of the text after the colon, in bytes of the line.
     pub(super) rest: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'t> Label<'t> {
         })
     }
 
-    /// The same in an item of a list: behind `-`, `*` or `+`.
+    /// The same in an item of a list: after `-`, `*` or `+`.
     pub(super) fn of_item(line: &'t str) -> Option<Self> {
         let item = line.trim_start();
         let words = item.strip_prefix(['-', '*', '+'])?;

@@ -1,4 +1,5 @@
-//! What is written like a decision, and stands where or how none is read: it is named, and left as it is.
+//! Reports text that is written like a decision, but in a place or form in which none is read. It
+//! is left as it is.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -8,7 +9,7 @@ use super::{
     field_label::Label,
 };
 
-/// Words of titles that people give to a log of decisions, beside the one that says so.
+/// Words of titles that people give to a decision log, in addition to the official one.
 const OF_TITLES: [&str; 32] = [
     "log",
     "logs",
@@ -44,7 +45,7 @@ const OF_TITLES: [&str; 32] = [
     "far",
 ];
 
-/// Words of titles below which people keep what does not hold any more.
+/// Words of titles below which people keep text that no longer holds.
 const OF_WITHDRAWN: [&str; 16] = [
     "withdrawn",
     "superseded",
@@ -64,39 +65,40 @@ const OF_WITHDRAWN: [&str; 16] = [
     "old",
 ];
 
-/// What is wrong with an item of a list, a quote or a row of a table that is written like the heading of a decision.
+/// Message for a list item, a quote or a table row that is written like the heading of a decision.
 const ITEM: &str = "a decision in a list, quote or table is not read: its heading must be `#### \
     2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a line of text that is written like one.
+/// Message for a line of text that is written like one.
 const UNHEADED: &str = "a decision whose time and title are not a heading is not read: use `#### \
                         2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a field that no heading stands above.
+/// Message for a field without a heading above it.
 const ALONE: &str =
     "a decision without a heading is not read: use `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a heading that is a time, and has neither a title nor the field of a decision.
+/// Message for a heading that is a time and has neither a title nor the field of a decision.
 const UNTITLED: &str =
     "a heading with a time but no title is not a decision: `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with another heading right below the log that has no such field either.
+/// Message for another heading right below the log that has no such field either.
 const UNSAID: &str = "a Decision Log heading without a time and without `**Decision**:` below it \
                       is not read: use `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with lines of the log that stand above its first entry.
+/// Message for lines of the log above its first entry.
 const LOOSE: &str = "text in the Decision Log above its first heading is not read: a decision is \
     `#### 2026-01-02T03:04:05Z - Title`";
 
-/// What is wrong with a heading whose marks touch its words.
+/// Message for a heading without a space after its marks.
 const UNPARTED: &str = "a heading needs a space after its `#`";
 
-/// What is wrong with a heading that ends the log.
+/// Message for a heading that ends the log.
 const ENDING: &str = "a heading that is not nested below the Decision Log ends it: use `####`";
 
 impl Notes {
-    /// Lines, counted from 0, of what is written like a decision and is none, with what is wrong with each. Entries of a
-    /// Decision Log that have a field of a decision are not among them: they are decisions by their heading.
+    /// Returns the lines, counted from 0, of text that is written like a decision and is none, each
+    /// with its problem. Entries of a Decision Log that have a field of a decision are not
+    /// included: their heading makes them decisions.
     pub(super) fn strays(&self) -> Vec<(usize, String)> {
         let mut strays: Vec<(usize, String)> = Vec::new();
         let mut stray = |line: usize, what: &str| strays.push((line, what.to_owned()));
@@ -162,7 +164,8 @@ impl Notes {
         strays
     }
 
-    /// What stands beside a mark in lines of text, each once, with its line, counted from 1; of an entry without its time and the names of fields.
+    /// Returns the text next to a mark in lines of text, each once, with its line, counted from 1;
+    /// for an entry, without its time and the names of fields.
     pub(crate) fn marked_with(&self, mark: &str) -> Vec<(usize, String)> {
         let mut marked: Vec<(usize, String)> = Vec::new();
         for (line, found) in self.outline.lines.iter().enumerate() {
@@ -189,8 +192,8 @@ impl Notes {
         marked
     }
 
-    /// Headings right below a log that are no decisions, and the first line of what stands in a log above every heading, where nothing else is
-    /// wrong with it.
+    /// Returns headings right below a log that are no decisions, and the first line of text in a
+    /// log above every heading, unless another problem of theirs is reported.
     fn unread_in_log(&self, entries: &[(usize, Range<usize>)]) -> Vec<(usize, &'static str)> {
         let mut unread = Vec::new();
         let headings = &self.outline.headings;
@@ -208,10 +211,10 @@ impl Notes {
         }
         for log in self.outline.titled(LOG) {
             let lines = self.above_next(log, &self.outline.body(log));
-            let mut said = lines
+            let mut texts = lines
                 .clone()
                 .filter(|line| self.outline.lines[*line].is_text && !self.is_blank_line(*line));
-            let first = said.next();
+            let first = texts.next();
             let is_other = |line: usize| {
                 self.unheaded(line, false).is_some()
                     || self.is_unparted(line)
@@ -226,11 +229,11 @@ impl Notes {
         unread
     }
 
-    /// Entries that stand in no Decision Log, by the section that they stand in; not those of a section that is named as a whole, or that says
-    /// that they do not hold any more.
+    /// Returns entries outside of every Decision Log, by their section; not those of a section that
+    /// is named as a whole, or that says that they no longer hold.
     fn in_other_sections(&self, in_log: &HashSet<usize>) -> Vec<(usize, String)> {
         let mut found = Vec::new();
-        // The sections that the heading stands in, from the outside.
+        // The sections that contain the heading, outermost first.
         let mut within: Vec<usize> = Vec::new();
         for (index, heading) in self.outline.headings.iter().enumerate() {
             let is_around = |above: &usize| self.outline.headings[*above].level < heading.level;
@@ -258,8 +261,9 @@ impl Notes {
         found
     }
 
-    /// What is wrong with a line that is written like the heading of a decision and is none: in a list, a quote or a table,
-    /// or text that a field of a decision or an underline follows, that is all bold, or that stands below no entry.
+    /// Returns the problem of a line that is written like the heading of a decision and is none: in
+    /// a list, a quote or a table; or text that is followed by a field of a decision or an
+    /// underline, is all bold, or is below no entry.
     fn unheaded(&self, line: usize, is_below_entry: bool) -> Option<&'static str> {
         let text = self.outline.text(&self.bytes, line);
         let text = text.trim();
@@ -300,7 +304,8 @@ impl Notes {
     }
 }
 
-/// The words of a line without what marks it as an item, a quote or the row of a table, and whether something did.
+/// Returns the words of a line without the marks of an item, a quote or a table row, and whether
+/// there were any.
 fn without_marks(text: &str) -> (String, bool) {
     if let Some(row) = text.strip_prefix('|') {
         let cells = row
@@ -347,13 +352,13 @@ fn is_of_decisions(title: &str) -> bool {
     !says.is_empty() && others.iter().all(is_known) && !title.eq_ignore_ascii_case(LOG)
 }
 
-/// Whether a title says that what stands below it does not hold any more.
+/// Whether a title says that the text below it no longer holds.
 fn is_of_withdrawn(title: &str) -> bool {
     let mut words = title.split(|c: char| !c.is_alphanumeric());
     words.any(|word| OF_WITHDRAWN.contains(&&*word.to_lowercase()))
 }
 
-/// Whether the words of a heading begin with a time, whatever follows.
+/// Whether the words of a heading begin with a time.
 fn begins_with_time(words: &str) -> bool {
     let first = words.split_whitespace().next().unwrap_or_default();
     let first = first.trim_end_matches([':', '-', '–', '—']);
@@ -439,8 +444,8 @@ mod tests {
         }
     }
 
-    /// LOA-FMT-1: an entry in a section that is none of ours is named by its line and that section, unless the section says that it does not
-    /// hold any more.
+    /// LOA-FMT-1: an entry in a section that is not ours is named by its line and that section,
+    /// unless the section says that its text no longer holds.
     #[test]
     fn an_entry_in_another_section_is_named() {
         let entry = "#### 2026-01-02 - A\n**Decision**: a\n";

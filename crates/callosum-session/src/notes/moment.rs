@@ -1,4 +1,5 @@
-//! The time at the front of a heading, however a person writes it, where it can be read in one way alone.
+//! Parses the time at the start of a heading in any form that people write, if it can be read in
+//! one way only.
 
 use jiff::{Timestamp, civil::Date, civil::DateTime};
 
@@ -17,7 +18,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The time as ISO 8601 has it; a day alone where no hour is said.
+/// Returns the time in ISO 8601; a day alone if the text has no hour.
 pub(super) fn moment(text: &str) -> Option<String> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || "[]()`*_".contains(c));
     let text = text.replace(',', " ");
@@ -44,7 +45,8 @@ fn known(ts: String) -> Option<String> {
     (is_time && ts.contains(':')).then_some(ts)
 }
 
-/// `2026/11/23`, `2026.11.23`, `23.11.2026`; with strokes and the year behind, where one of the others is no month.
+/// Parses `2026/11/23`, `2026.11.23`, `23.11.2026`; with slashes and the year last, only if one of
+/// the others is not a month.
 fn numbers(text: &str) -> Option<Date> {
     let mark = text.chars().find(|c| !c.is_ascii_digit())?;
     let parts: Vec<&str> = text.split(mark).collect();

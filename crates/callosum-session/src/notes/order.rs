@@ -1,4 +1,4 @@
-//! Which sections of three documents are one, by [`keys`], and in which order those of both stand, by [`in_one`].
+//! Matches the sections of three documents with [`keys`], and orders those of both with [`in_one`].
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,10 +11,11 @@ use crate::{grounding::says_the_same, merge::diff3::beside, transaction::in_orde
 /// The sections of the base, ours and theirs.
 pub(super) type Versions<'s> = [&'s [Section]; 3];
 
-/// What stands in one place: of ours, and of theirs.
+/// Items at one place: of ours, and of theirs.
 pub(super) type Gap<'k, K> = (Option<&'k [K]>, Option<&'k [K]>);
 
-/// What two sequences share, given twice, and between that what each has alone.
+/// Returns the items that two sequences share, given for both, and between them those of each
+/// alone.
 pub(super) fn gaps<'k, K: Eq + Hash>(own: &'k [K], new: &'k [K]) -> Vec<Gap<'k, K>> {
     let some = |items: &'k [K]| Some(items).filter(|items| !items.is_empty());
     let all = beside(own, new).into_iter();
@@ -22,7 +23,7 @@ pub(super) fn gaps<'k, K: Eq + Hash>(own: &'k [K], new: &'k [K]) -> Vec<Gap<'k, 
     gaps.collect()
 }
 
-/// A number for each section of the three: the same for those that are one.
+/// Returns a number for each section of the three: the same for those that are one.
 pub(super) fn keys(all: Versions<'_>) -> [Vec<usize>; 3] {
     let mut next = 0;
     let mut titled: HashMap<(&str, usize), usize> = HashMap::new();
@@ -88,7 +89,7 @@ pub(super) fn keys(all: Versions<'_>) -> [Vec<usize>; 3] {
     keys
 }
 
-/// Whether both are of a decision of the same words, in sight or not.
+/// Whether both belong to a decision of the same words, visible or not.
 fn is_of_one(a: &Section, b: &Section) -> bool {
     !words_of(a).is_empty() && says_the_same(words_of(a), words_of(b))
 }
@@ -101,8 +102,8 @@ fn entry_title(section: &Section) -> Option<&str> {
     section.decision().map(|made| made.title.as_str())
 }
 
-/// What stands in one place of either side: entries first, in the order of their times, since they belong to the log before
-/// them; then what lies deeper, and ours before theirs.
+/// Orders the sections of both sides at one place: entries first, in the order of their times,
+/// since they belong to the log before them; then deeper ones, and ours before theirs.
 pub(super) fn in_one(
     own: Vec<usize>,
     new: Vec<usize>,
@@ -139,7 +140,7 @@ pub(super) fn in_one(
     both.concat()
 }
 
-/// The entries that it begins with, each with the headings below it, and the rest.
+/// Returns the entries that it begins with, each with the headings below it, and the rest.
 fn entries_first(ids: Vec<usize>, made: &HashMap<usize, Section>) -> (Vec<Vec<usize>>, Vec<usize>) {
     let mut units: Vec<Vec<usize>> = Vec::new();
     let mut ids = ids.into_iter().peekable();

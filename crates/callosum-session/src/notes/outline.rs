@@ -1,12 +1,12 @@
-//! Lines of a Markdown file, its headings, and what is no heading: code, comments, and the marks of
-//! a merge that nobody has finished.
+//! Lines of a Markdown file, its headings, and text that looks like a heading but is none: code,
+//! comments, and the markers of an unfinished merge.
 
 use std::{borrow::Cow, ops::Range};
 
-/// What is wrong where a merge begins that never ends.
+/// Message for the first line of a merge that never ends.
 pub(super) const OPEN_MERGE: &str = "an unterminated merge";
 
-/// So many blanks may stand before the mark of a heading.
+/// Most blanks before the mark of a heading.
 const MOST_INDENT: usize = 3;
 
 /// A line, by its place in the bytes.
@@ -14,11 +14,11 @@ const MOST_INDENT: usize = 3;
 pub(super) struct Line {
     /// Its bytes without the line end.
     pub(super) at: Range<usize>,
-    /// Where the next one begins.
+    /// Start of the next one.
     pub(super) next: usize,
     /// Whether it is text, and not code or a comment.
     pub(super) is_text: bool,
-    /// Whether it stands in a merge that nobody has finished, the marks included.
+    /// Whether it is in an unfinished merge, the markers included.
     pub(super) is_torn: bool,
 }
 
@@ -33,14 +33,14 @@ pub(super) struct Heading {
     pub(super) line: usize,
 }
 
-/// What a file is made of.
+/// Structure of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
     pub(super) lines: Vec<Line>,
     pub(super) headings: Vec<Heading>,
-    /// Lines, counted from 0, where something begins that never ends.
+    /// Lines, counted from 0, where an element begins that never ends.
     pub(super) unclosed: Vec<(usize, &'static str)>,
-    /// Lines where a merge begins that nobody has finished.
+    /// Lines where an unfinished merge begins.
     pub(super) merges: Vec<usize>,
 }
 
@@ -60,8 +60,8 @@ impl Outline {
         outline
     }
 
-    /// The lines of a section, counted from 0, without its heading: up to the next heading that is
-    /// not below it.
+    /// Returns the lines of a section, counted from 0, without its heading: up to the next heading
+    /// that is not below it.
     pub(super) fn body(&self, heading: usize) -> Range<usize> {
         let own = &self.headings[heading];
         let next = self.headings[heading + 1..]
@@ -70,14 +70,14 @@ impl Outline {
         own.line + 1..next.map_or(self.lines.len(), |next| next.line)
     }
 
-    /// The headings whose title is this one, whatever its case, by their place in the list.
+    /// Returns the headings with this title, ignoring case, by their index in the list.
     pub(super) fn titled<'o>(&'o self, title: &'o str) -> impl Iterator<Item = usize> + 'o {
         let all = self.headings.iter().enumerate();
         all.filter(move |(_, heading)| heading.title.eq_ignore_ascii_case(title))
             .map(|(index, _)| index)
     }
 
-    /// Says where a merge begins that never ends.
+    /// Finds the start of a merge that never ends.
     fn find_merges(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut opened = None;
         for index in 0..self.lines.len() {
@@ -128,7 +128,8 @@ impl Outline {
                 ending.next().map(|(offset, _)| index + offset)
             };
             let Some(end) = end else {
-                // A longer fence may have no end where a shorter one has: only the shortest tells.
+                // A longer fence may have no end although a shorter one has: only the shortest is
+                // conclusive.
                 no_more_ends[kind] |= fence(line).is_none_or(|(_, length)| length == 3);
                 self.unclosed.push((index, what));
                 index += 1;
@@ -141,7 +142,8 @@ impl Outline {
         }
     }
 
-    /// The line behind what begins in a line, before `last`: a comment and a block of code are one as a whole.
+    /// Returns the line after the element that begins in a line, before `last`: a comment or a code
+    /// block is one element.
     pub(super) fn end_of(&self, bytes: &[u8], line: usize, last: usize) -> usize {
         let lines = &self.lines;
         if lines[line].is_text {
@@ -165,7 +167,7 @@ impl Outline {
                 continue;
             }
             let text = &bytes[line.at.clone()];
-            // As in Markdown, up to three blanks may stand before it.
+            // As in Markdown, up to three blanks may come before it.
             let indent = text.iter().take_while(|byte| **byte == b' ').count();
             let text = &text[indent.min(MOST_INDENT)..];
             let level = text.iter().take_while(|byte| **byte == b'#').count();
@@ -184,13 +186,13 @@ impl Outline {
         }
     }
 
-    /// A line's text.
+    /// Returns a line's text.
     pub(super) fn text<'b>(&self, bytes: &'b [u8], line: usize) -> Cow<'b, str> {
         String::from_utf8_lossy(&bytes[self.lines[line].at.clone()])
     }
 }
 
-/// The lines with their ends; those of a comment, and those of a block of code, as one.
+/// Returns the lines with their ends; those of a comment, and those of a block of code, as one.
 pub(crate) fn whole_lines(bytes: &[u8]) -> Vec<&[u8]> {
     let outline = Outline::of(bytes);
     let mut whole = Vec::new();
@@ -209,7 +211,7 @@ pub(super) fn is_mark_of_merge(line: &[u8]) -> bool {
     line == b"=======" || marks.iter().any(|mark| line.starts_with(mark))
 }
 
-/// The mark and the length of the fence that a line opens.
+/// Returns the mark and the length of the fence that a line opens.
 fn fence(line: &[u8]) -> Option<(u8, usize)> {
     let mark = *line.first().filter(|byte| matches!(byte, b'`' | b'~'))?;
     let length = line.iter().take_while(|byte| **byte == mark).count();

@@ -1,5 +1,5 @@
-//! Where in the document something is put: at the end of its section, which is made where there is none, on a
-//! line of its own, and never into a merge that nobody has finished.
+//! Finds the place of an insertion: at the end of its section, which is created if there is none,
+//! on a line of its own, and never within an unfinished merge.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::document::{CONTINUITY, Notes};
 const DEEPEST: u8 = 3;
 
 impl Notes {
-    /// How its lines end: as the first one does.
+    /// Returns the line end that the first line has.
     pub(super) fn eol(&self) -> &'static str {
         let first = self.outline.lines.first();
         match first.map(|line| line.next - line.at.end) {
@@ -18,7 +18,7 @@ impl Notes {
         }
     }
 
-    /// A block at the end of a section, with a blank line before it.
+    /// Returns a block at the end of a section, with a blank line before it.
     pub(super) fn with_block(&self, section: &str, block: &str) -> Self {
         let eol = self.eol();
         match self.end_of(section) {
@@ -36,7 +36,7 @@ impl Notes {
         }
     }
 
-    /// A line at the end of a section.
+    /// Returns a line at the end of a section.
     pub(super) fn with_line(&self, section: &str, line: &str) -> Self {
         let Some(end) = self.end_of(section) else {
             return self.with_section(section, line);
@@ -46,9 +46,10 @@ impl Notes {
         self.spliced(at..at, &text)
     }
 
-    /// A section that was not there: at the end of Session Continuity, which is created where there is
-    /// none either: below the document's title and all that a person has written under it, so that
-    /// every line stays in its section, or at the end of what has no title.
+    /// Returns the document with a new section at the end of Session Continuity. If that does not
+    /// exist either, it is created below the document's title and all that a person has written
+    /// under it, so that every line stays in its section. In a document without a title, it is
+    /// created at the end.
     fn with_section(&self, section: &str, content: &str) -> Self {
         let eol = self.eol();
         let new = format!("{eol}### {section}{eol}{content}{eol}");
@@ -71,10 +72,10 @@ impl Notes {
         self.spliced(at..at, &self.on_own_line(at, &new))
     }
 
-    /// The line before which something that belongs to a section is to be put: after its last line
-    /// that is not blank, and never in a merge that nobody has finished. `None` where the section
-    /// is not there, its heading stands in such a merge, or lies deeper than what is put into it, which
-    /// would take what follows out of its own section.
+    /// Returns the line before which additions to a section belong: after its last line that is not
+    /// blank, and never in an unfinished merge. `None` if the section does not exist, or its
+    /// heading is in such a merge, or is deeper than the addition, which would take the following
+    /// text out of its own section.
     fn end_of(&self, section: &str) -> Option<usize> {
         let is_usable = |heading: &usize| {
             let heading = &self.outline.headings[*heading];
@@ -86,7 +87,7 @@ impl Notes {
         let torn = body.clone().find(|line| lines[*line].is_torn);
         let is_torn_at_end = body.end < lines.len() && lines[body.end].is_torn;
         let end = match torn {
-            // What follows a merge within the section is as good a place as any.
+            // Text after a merge within the section is as good a place as any.
             Some(_) if !is_torn_at_end => body.end,
             Some(first) => body
                 .clone()
@@ -109,7 +110,7 @@ impl Notes {
         }
     }
 
-    /// A text that begins a line of its own, also where the one before has no end.
+    /// Returns a text that begins a line of its own, also if the line before has no end.
     pub(super) fn on_own_line(&self, at: usize, text: &str) -> String {
         if at > 0 && self.bytes[at - 1] != b'\n' {
             format!("{}{text}", self.eol())

@@ -1,5 +1,6 @@
-//! [`Section`]: a document cut into what a merge goes by: its sections, an entry of a Decision Log being one, and in each its
-//! lines, rows, questions and fields. A comment around an entry is a section as well: it is what became of that entry.
+//! [`Section`]: a document split into the elements that a merge compares: its sections, with an
+//! entry of a Decision Log as one, and in each its lines, rows, questions and fields. A comment
+//! around an entry is a section as well: it is a later state of that entry.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -9,12 +10,13 @@ use super::{
     field_label::Label,
 };
 
-/// What a token is told by from the others of its section.
+/// Key that identifies a token within its section.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
-    /// The heading, or where the document begins.
+    /// The heading, or the beginning of the document.
     Head,
-    /// A field of Active Context, by its name in small letters, and which of those it is.
+    /// A field of Active Context, by its name in lowercase, and its index among those of the same
+    /// name.
     Field(String, usize),
     /// A row of a place.
     Row(String, usize),
@@ -37,18 +39,18 @@ impl Key {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) key: Key,
-    /// It with its line end.
+    /// Its text with the line end.
     pub(super) text: Vec<u8>,
-    /// The blank lines behind it.
+    /// The blank lines after it.
     pub(super) blanks: Vec<u8>,
-    /// What a field says; nothing where that is `none`.
+    /// Value of a field; empty if it is `none`.
     pub(super) value: String,
-    /// The cells of a row behind the place.
+    /// The cells of a row after the place.
     pub(super) cells: [String; 2],
 }
 
 impl Token {
-    /// It without what nobody sees at its end.
+    /// Returns it without invisible characters at its end.
     pub(super) fn words(&self) -> &[u8] {
         self.text.trim_ascii_end()
     }
@@ -65,16 +67,16 @@ impl Token {
     }
 }
 
-/// A heading with what stands below it, down to the next one.
+/// A heading with the text below it, down to the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The decision, where it is the entry of one.
+    /// The decision, if it is the entry of one.
     pub(super) entry: Option<Decision>,
-    /// The decisions that it takes out of sight, where it is a comment around the entries of some.
+    /// The decisions that it hides, if it is a comment around entries.
     pub(super) withdrawn: Vec<Decision>,
-    /// Its words in small letters; none of what stands before the first heading.
+    /// Its words in lowercase; empty for the text before the first heading.
     pub(super) title: String,
-    /// 0 of what stands before the first heading.
+    /// Level of the heading; 0 for the text before the first heading.
     pub(super) level: u8,
     /// The heading first; of a comment around entries that comment alone.
     pub(super) tokens: Vec<Token>,
@@ -95,12 +97,12 @@ impl Section {
         !self.withdrawn.is_empty()
     }
 
-    /// The decision that tells which one it is, in sight or not.
+    /// Returns the decision that identifies it, visible or not.
     pub(super) fn decision(&self) -> Option<&Decision> {
         self.entry.as_ref().or(self.withdrawn.first())
     }
 
-    /// Its words with one blank between them, without the marks of a comment.
+    /// Returns its words with one blank between them, without the marks of a comment.
     pub(super) fn plain(&self) -> String {
         let text: Vec<u8> = self
             .tokens
@@ -116,7 +118,7 @@ impl Section {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// How it is named to a person.
+    /// Returns the name that a person sees.
     pub(super) fn name(&self) -> String {
         match self.decision() {
             Some(entry) if entry.is_dated() => entry.heading(),
@@ -130,7 +132,7 @@ impl Section {
 }
 
 impl Notes {
-    /// The decisions by their headings, dated or not.
+    /// Returns the decisions by their headings, dated or not.
     fn decided(&self) -> HashMap<usize, Decision> {
         let undated = self.undated().into_iter();
         let mut undated: HashMap<usize, Decision> =
@@ -145,7 +147,7 @@ impl Notes {
         decided.collect()
     }
 
-    /// All of the document, in its order.
+    /// Returns all of the document, in its order.
     pub(super) fn sections(&self) -> Vec<Section> {
         let mut decided = self.decided();
         let fields = self.active_lines();
@@ -271,7 +273,7 @@ impl Notes {
         sections
     }
 
-    /// The comments around entries that the lines of a section end with, blank lines aside.
+    /// Returns the comments around entries that the lines of a section end with, blank lines aside.
     fn withdrawn_at_the_end(&self, first: usize, last: usize) -> Vec<Comment> {
         let mut found: Vec<Comment> = Vec::new();
         let mut line = first;
@@ -299,7 +301,7 @@ impl Notes {
         found
     }
 
-    /// The decisions that stand in comments.
+    /// Returns the decisions within comments.
     #[cfg(test)]
     pub(super) fn withdrawn(&self) -> Vec<Decision> {
         let sections = self.sections().into_iter();
@@ -309,17 +311,18 @@ impl Notes {
 
 /// A comment around entries of a Decision Log.
 struct Comment {
-    /// Its lines, and the blank ones behind it.
+    /// Its lines, and the blank ones after it.
     lines: Range<usize>,
-    /// The line behind the comment.
+    /// The line after the comment.
     end: usize,
-    /// How deep the heading of the first entry lies.
+    /// Level of the first entry's heading.
     level: u8,
     decisions: Vec<Decision>,
 }
 
 impl Comment {
-    /// The level and the decisions of a comment; nothing where it is none, or holds none.
+    /// Returns the level and the decisions of a comment; `None` if it is not a comment, or holds no
+    /// decision.
     fn of(text: &[u8]) -> Option<(u8, Vec<Decision>)> {
         let text = std::str::from_utf8(text).ok()?;
         let inner = uncommented(text)?;
@@ -332,7 +335,7 @@ impl Comment {
     }
 }
 
-/// What stands in a comment; nothing where the text is not one alone.
+/// Returns the content of a comment; `None` if the text is not exactly one.
 fn uncommented(text: &str) -> Option<&str> {
     text.trim().strip_prefix("<!--")?.strip_suffix("-->")
 }
@@ -347,7 +350,7 @@ fn numbered(key: Key, before: usize) -> Key {
     }
 }
 
-/// The words of a question, answered or not.
+/// Returns the words of a question, answered or not.
 fn question(line: &str) -> Option<&str> {
     let rest = line
         .trim_start()

@@ -1,4 +1,4 @@
-//! [`Recollection`]: what notes and the current bead say, and which of it still holds.
+//! [`Recollection`]: the contents of notes and the current bead, with their validity.
 
 use crate::{
     bead::{Bead, BeadDecision, BeadId, is_closed},
@@ -10,10 +10,10 @@ use crate::{
     transaction::{Session, SessionError},
 };
 
-/// How far a decision can be relied on now.
+/// Reliability of a decision now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Every quote is in the tree. Whether it shows what was decided is for a reader to judge.
+    /// Every quote is in the tree. A reader must judge whether it supports the decision.
     QuoteFound,
     /// A quote was code when it was cited, and is only in a comment, a string or a docstring now.
     QuoteInComment,
@@ -23,7 +23,7 @@ pub enum Trust {
     UserInput,
     /// It cites nothing that could be looked up.
     NoEvidence,
-    /// Not every quote stands where it did.
+    /// Some quotes are no longer where they were.
     Stale,
 }
 
@@ -46,12 +46,12 @@ impl Trust {
 pub struct Recollected {
     /// The decision.
     pub decision: Decision,
-    /// How far it can be relied on.
+    /// Its reliability.
     pub trust: Trust,
 }
 
 impl Recollected {
-    /// A decision, looked up in the tree.
+    /// Returns a decision, looked up in the tree.
     pub(super) fn of(decision: Decision, tree: &Tree<'_>) -> Self {
         Self {
             trust: trust(&decision, tree),
@@ -60,32 +60,33 @@ impl Recollected {
     }
 }
 
-/// What there is to be told.
+/// State that recovery can show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recollection {
-    /// The current bead: its id, and its file where it was understood.
+    /// The current bead: its id, and its content if it could be parsed.
     pub bead: Option<(String, Option<Bead>)>,
     /// When the last checkpoint was, as written.
     pub checkpoint: Option<String>,
-    /// What was being thought about.
+    /// Reasoning in progress.
     pub reasoning: Option<String>,
     /// Decisions, newest first.
     pub decisions: Vec<Recollected>,
-    /// How many older ones there are beside those.
+    /// Number of older ones.
     pub older: usize,
-    /// Hand-offs of the last days, newest first; whoever wants them told gathers them.
+    /// Hand-offs of the last days, newest first; a caller that wants them shown adds them.
     pub handoffs: Vec<PendingHandoff>,
-    /// Questions that nobody has answered: those of the notes, then those of the bead.
+    /// Unanswered questions: those of the notes, then those of the bead.
     pub questions: Vec<String>,
-    /// The ids of open beads beside the current one, the most urgent first; a caller who wants them told adds them.
+    /// The ids of open beads other than the current one, the most urgent first; a caller that wants
+    /// them shown adds them.
     pub other_beads: Vec<String>,
-    /// The ids of the newest entries of the ledger; a caller who wants them told adds them.
+    /// The ids of the newest entries of the ledger; a caller that wants them shown adds them.
     pub entries: Vec<String>,
 }
 
 impl Recollection {
-    /// Gathers what there is. The evidence of the newest `looked_up` decisions is looked up in the
-    /// tree; older ones are counted.
+    /// Gathers the current state. The evidence of the newest `looked_up` decisions is checked
+    /// against the tree; older ones are only counted.
     pub fn gather(session: &Session<'_>, looked_up: usize) -> Result<Self, SessionError> {
         let Some(notes) = session.notes()? else {
             return Ok(Self::default());
@@ -95,7 +96,7 @@ impl Recollection {
             let sheet = BeadId::new(id).and_then(|id| session.bead(&id).ok());
             (id.to_owned(), sheet.map(|sheet| Bead::of(sheet.members())))
         });
-        // Work that is done is not where things stand.
+        // Finished work is not part of the current state.
         let bead = bead.filter(|(_, bead)| {
             let status = bead.as_ref().map(|bead| bead.status.as_str());
             !status.is_some_and(is_closed)
@@ -127,7 +128,7 @@ impl Recollection {
         })
     }
 
-    /// What comes next: as the bead says, or what was being thought about.
+    /// Returns the next step: that of the bead, or the reasoning in progress.
     pub fn next_step(&self) -> Option<String> {
         let bead = self.bead.as_ref().and_then(|(_, bead)| bead.as_ref());
         let step = bead.and_then(|bead| bead.next_steps.first());
@@ -136,7 +137,8 @@ impl Recollection {
     }
 }
 
-/// The decision as the current bead has it, which is believed before the notes, where it has other words.
+/// Returns the decision as the current bead has it, which takes precedence over the notes if its
+/// words differ.
 fn believed(decision: Decision, bead: Option<&Bead>, notes: &Notes) -> Decision {
     let made = bead.into_iter().flat_map(|bead| &bead.decisions);
     let made: Vec<&BeadDecision> = made

@@ -12,10 +12,11 @@ use crate::{
     sanitize::{cut_to, one_line, title_of},
 };
 
-/// So many decisions are told at level 1 (Seed LOA §4.1).
+/// Number of decisions shown at level 1 (Seed LOA §4.1).
 const LAST_DECISIONS: usize = 3;
 
-/// How many words are told of each decision's title, and of the bead's title and the next step: best first.
+/// Numbers of words shown of each decision's title, and of the bead's title and the next step: best
+/// first.
 const WORDS: [(usize, usize); 11] = [
     (usize::MAX, usize::MAX),
     (8, usize::MAX),
@@ -30,11 +31,11 @@ const WORDS: [(usize, usize); 11] = [
     (1, 0),
 ];
 
-/// Where things stand, in at most `budget` tokens, estimated: bead, checkpoint, next step, the last
-/// three decisions, open questions. Of the decisions, those that can be relied on come first.
+/// Returns the current state, in at most `budget` tokens, estimated: bead, checkpoint, next step,
+/// the last three decisions, open questions. Reliable decisions come first.
 ///
-/// Records are told whole. Where that leaves no room for one of the decisions, words are told shortened, so that each of the
-/// three is told by its beginning.
+/// Records are shown whole. If that leaves no room for one of the decisions, words are shortened,
+/// so that the beginning of each of the three is shown.
 pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     let last = recollection.decisions.len().min(LAST_DECISIONS);
     let begun =
@@ -47,14 +48,14 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     let questions: Vec<Record> = questions.collect();
     let mut best = (0, 0, String::new());
     for words in WORDS {
-        let told = within(recollection, &questions, budget, words);
+        let text = within(recollection, &questions, budget, words);
         let (decided, rest) = (
-            begun(&told, DECIDED),
-            begun(&told, "Bead: ") + begun(&told, "Next: "),
+            begun(&text, DECIDED),
+            begun(&text, "Bead: ") + begun(&text, "Next: "),
         );
         let is_whole = words == WORDS[0];
         if is_whole || (decided, rest) > (best.0, best.1) {
-            best = (decided, rest, told);
+            best = (decided, rest, text);
         }
         if best.0 >= last && (is_whole || best.1 >= wanted) {
             break;
@@ -63,10 +64,11 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     best.2
 }
 
-/// What stands before a decision.
+/// Prefix of a decision.
 const DECIDED: &str = "Decided: ";
 
-/// Where things stand, with at most so many words of each decision, and of the bead and what comes next.
+/// Returns the current state, with at most so many words of each decision, and of the bead and the
+/// next step.
 fn within(
     recollection: &Recollection,
     questions: &[Record],
@@ -83,7 +85,7 @@ fn within(
         records.push(match bead {
             // A title that does not fit must not take the bead's id with it.
             Some(bead) => {
-                // Half a secret is none that is known.
+                // Half a secret is not recognized as one.
                 let title = title_of(&one_line(&secrets::mask(&bead.title).text));
                 let title = short(&title, of_rest);
                 one_line(&format!("Bead: {id} {title} ({})", bead.status))
@@ -110,9 +112,9 @@ fn within(
     fitted_as_they_are(&records, records.len() + left_out, budget)
 }
 
-/// The last hand-off and the newest decisions, in at most `budget` tokens, estimated.
+/// Returns the last hand-off and the newest decisions, in at most `budget` tokens, estimated.
 pub fn level_2(recollection: &Recollection, budget: u64) -> String {
-    // The last hand-off alone is where things stand; older ones are found by their words.
+    // Only the last hand-off is part of the current state; older ones are found by their words.
     let handed = recollection
         .handoffs
         .iter()
@@ -124,22 +126,23 @@ pub fn level_2(recollection: &Recollection, budget: u64) -> String {
     fitted(&records, all, budget)
 }
 
-/// What is told on a line of its own, or not at all.
+/// Text that is shown on a line of its own, or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     /// All of it.
     whole: String,
-    /// What it is about and where it stands, for where there is no room for all of it.
+    /// Its topic and place, used if there is no room for all of it.
     brief: Option<String>,
 }
 
 impl Record {
-    /// A record that is told whole.
+    /// Returns a record that is shown whole.
     pub(super) fn of(whole: String) -> Self {
         Self { whole, brief: None }
     }
 
-    /// The same with what looks like a secret masked: a person may have written one into the notes.
+    /// The same with anything that looks like a secret masked: a person may have written one into
+    /// the notes.
     fn masked(&self) -> Self {
         let mask = |text: &String| secrets::mask(text).text;
         Self {
@@ -149,7 +152,7 @@ impl Record {
     }
 }
 
-/// A hand-off with all its words, or with those that half of the budget has room for.
+/// Returns a hand-off with all its words, or with those that half of the budget has room for.
 pub(super) fn handed_over(made: &PendingHandoff, budget: u64) -> String {
     let to = made.to.as_ref().map(|to| format!(" to {to}"));
     let within = made.repository.as_ref().map(|path| format!(" in {path}"));
@@ -177,7 +180,7 @@ pub(super) fn handed_over(made: &PendingHandoff, budget: u64) -> String {
     cut(&fitting.unwrap_or(0))
 }
 
-/// A decision with all that is known of it; in brief its title and its lines in the notes.
+/// Returns a decision with all that is known of it; in brief its title and its lines in the notes.
 pub(super) fn whole(made: &Recollected) -> Record {
     let (decision, mark) = (&made.decision, format!("[{}]", made.trust.name()));
     let title = title_of(&secrets::mask(&decision.title).text);
@@ -185,13 +188,13 @@ pub(super) fn whole(made: &Recollected) -> Record {
     let (first, last) = (decision.line, decision.last_line);
     let brief = format!("{ts} {title} {mark} (NOTES.md:{first}-{last})");
     Record {
-        whole: said(decision, &mark),
+        whole: decision_line(decision, &mark),
         brief: Some(one_line(&brief)),
     }
 }
 
-/// A decision with all that is known of it, and a mark behind its title.
-pub(super) fn said(decision: &Decision, mark: &str) -> String {
+/// Returns a decision with all that is known of it, and a mark after its title.
+pub(super) fn decision_line(decision: &Decision, mark: &str) -> String {
     let (ts, title, words) = (&decision.ts, &decision.title, decision.words());
     let mut text = format!("{ts} {title} {mark}: {words}");
     if let Some(rationale) = &decision.rationale {
@@ -206,16 +209,17 @@ pub(super) fn said(decision: &Decision, mark: &str) -> String {
     one_line(&text)
 }
 
-/// As many records as fit, in their order, a line each: one for which there is no room, in brief; how many
-/// did not fit is the last line, and where none did, with how many tokens more one would. There are `all`, of which the records are the first.
+/// Returns as many records as fit, in their order, a line each; one that does not fit is shortened
+/// to its brief form. The last line says how many did not fit, and if none did, how many more
+/// tokens one needs. `all` is the total; the records are the first of them.
 pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
     let records: Vec<Record> = records.iter().map(Record::masked).collect();
     fitted_as_they_are(&records, all, budget)
 }
 
-/// The same of records that are masked.
+/// The same for masked records.
 fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
-    let told = |kept: &[&str]| {
+    let render = |kept: &[&str]| {
         let mut text = String::new();
         for line in kept {
             text.push_str(line);
@@ -237,7 +241,7 @@ fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
             let left = all - kept.len();
             let most = sum + cost + estimate(&format!("+{left} more\n"));
             let least = most.saturating_sub(kept.len() as u64 + 1);
-            let fits = most <= budget || least <= budget && estimate(&told(&kept)) <= budget;
+            let fits = most <= budget || least <= budget && estimate(&render(&kept)) <= budget;
             if fits {
                 sum += cost;
                 break;
@@ -245,11 +249,11 @@ fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
             kept.pop();
         }
     }
-    let mut texts = vec![told(&kept)];
+    let mut texts = vec![render(&kept)];
     if kept.is_empty() && all > 0 {
         let lines = records.iter();
         let lines = lines.flat_map(|record| std::iter::once(&record.whole).chain(&record.brief));
-        let least = lines.map(|line| estimate(&told(&[line]))).min();
+        let least = lines.map(|line| estimate(&render(&[line]))).min();
         let lacking = least.unwrap_or(0).saturating_sub(budget);
         if lacking > 0 {
             texts.insert(
@@ -312,9 +316,9 @@ mod tests {
              Next: Tolerate clock skew\nDecided: Sliding expiry [quote found]\n\
              Decided: Rotate tokens [quote found]\nDecided: Newest [stale]\nOpen: Per client?\n"
         );
-        let told = level_1(&recollection(), 60);
-        assert_eq!(told.lines().last(), Some("+2 more"));
-        assert_eq!(told.matches("Decided: ").count(), 3, "{told}");
+        let text = level_1(&recollection(), 60);
+        assert_eq!(text.lines().last(), Some("+2 more"));
+        assert_eq!(text.matches("Decided: ").count(), 3, "{text}");
         assert_eq!(level_1(&Recollection::default(), 100), "");
         assert_eq!(level_1(&recollection(), 0), "");
     }
@@ -326,14 +330,15 @@ mod tests {
         if let Some((_, Some(bead))) = &mut state.bead {
             bead.title = "word ".repeat(80);
         }
-        let told = level_1(&state, 100);
-        assert!(told.starts_with("Bead: bd-x7y8 word word"), "{told}");
-        assert!(told.contains("word… (in_progress)\n"), "{told}");
+        let text = level_1(&state, 100);
+        assert!(text.starts_with("Bead: bd-x7y8 word word"), "{text}");
+        assert!(text.contains("word… (in_progress)\n"), "{text}");
     }
 
-    /// LOA-REC-1: however long the titles are, and in whichever language, level 1 tells the beginning of each of the last three.
+    /// LOA-REC-1: for titles of any length and in any language, level 1 shows the beginning of each
+    /// of the last three.
     #[test]
-    fn each_of_the_last_three_decisions_is_told_by_its_beginning() {
+    fn the_beginning_of_each_of_the_last_three_decisions_is_shown() {
         for title in [
             "我们决定使用单一连接池",
             "接続プールを一つだけ使うことに決めた",
@@ -348,19 +353,19 @@ mod tests {
                 bead.title = title.repeat(9);
                 bead.next_steps = vec![title.repeat(9)];
             }
-            let told = level_1(&state, 100);
-            assert!(estimate(&told) <= 100, "{told}");
+            let text = level_1(&state, 100);
+            assert!(estimate(&text) <= 100, "{text}");
             for at in 0..3 {
                 let begins = format!("Decided: {at}{}", title.chars().next().unwrap());
-                assert!(told.contains(&begins), "{told}");
+                assert!(text.contains(&begins), "{text}");
             }
-            assert!(told.starts_with("Bead: bd-x7y8 "), "{told}");
+            assert!(text.starts_with("Bead: bd-x7y8 "), "{text}");
         }
     }
 
-    /// LOA-REC-1: titles of an ordinary length are told whole in scripts without blanks too.
+    /// LOA-REC-1: titles of an ordinary length are shown whole in scripts without blanks too.
     #[test]
-    fn ordinary_titles_in_japanese_and_chinese_are_told_as_they_are() {
+    fn ordinary_titles_in_japanese_and_chinese_are_shown_unchanged() {
         for (bead, next, titles) in [
             (
                 "プールのソケット",
@@ -387,14 +392,14 @@ mod tests {
                 of.next_steps = vec![next.to_owned()];
             }
             state.checkpoint = None;
-            let told = level_1(&state, 100);
+            let text = level_1(&state, 100);
             for words in titles.into_iter().chain([bead, next]) {
-                assert!(told.contains(words), "{told}");
+                assert!(text.contains(words), "{text}");
             }
         }
     }
 
-    /// LOA-REC-1: what is left out is counted, also what was never looked at.
+    /// LOA-REC-1: omitted records are counted, also those that were never looked up.
     #[test]
     fn level_2_tells_the_newest_and_how_many_more_there_are() {
         let mut state = recollection();
@@ -404,17 +409,17 @@ mod tests {
         assert_eq!(level_2(&state, 40).lines().last(), Some("+10 more"));
     }
 
-    /// LOA-REC-1: a decision that is longer than there is room for is told by its title and its lines in the
-    /// notes, and takes no other's place.
+    /// LOA-REC-1: for a decision that is longer than the room, its title and its lines in the notes
+    /// are shown, and it takes no other's place.
     #[test]
-    fn level_2_tells_of_a_decision_that_is_too_long_where_it_stands() {
+    fn level_2_shows_the_place_of_a_decision_that_is_too_long() {
         let mut state = recollection();
         for made in &mut state.decisions[..2] {
             made.decision.decision = "word ".repeat(3_000);
             (made.decision.line, made.decision.last_line) = (12, 30);
         }
-        let told = level_2(&state, 500);
-        let lines: Vec<&str> = told.lines().collect();
+        let text = level_2(&state, 500);
+        let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "2024-01-04 Newest [stale] (NOTES.md:12-30)");
         assert_eq!(
             lines[1],
@@ -422,24 +427,25 @@ mod tests {
         );
         assert!(lines[2].starts_with("2024-01-02 Rotate tokens [quote found]: "));
         assert_eq!(lines.len(), 4);
-        assert!(estimate(&told) <= 500);
+        assert!(estimate(&text) <= 500);
         // A heading by hand may be as long.
         state.decisions[0].decision.title = "word ".repeat(3_000);
-        let told = level_2(&state, 500);
-        assert!(told.starts_with("2024-01-04 word word"), "{told}");
-        assert!(told.contains("word… [stale] (NOTES.md:12-30)\n"), "{told}");
+        let text = level_2(&state, 500);
+        assert!(text.starts_with("2024-01-04 word word"), "{text}");
+        assert!(text.contains("word… [stale] (NOTES.md:12-30)\n"), "{text}");
     }
 
-    /// LOA-REC-1: where no record fits, it is told how many tokens more one takes, as far as there is room for that.
+    /// LOA-REC-1: if no record fits, the output says how many more tokens one takes, as far as
+    /// there is room for that.
     #[test]
-    fn where_nothing_fits_it_is_told_how_much_is_needed() {
+    fn if_nothing_fits_the_output_says_how_much_is_needed() {
         for tell in [level_1, level_2] {
             for budget in 0..60 {
-                let told = tell(&recollection(), budget);
-                let Some(rest) = told.split_once(" more; the first needs ") else {
+                let text = tell(&recollection(), budget);
+                let Some(rest) = text.split_once(" more; the first needs ") else {
                     assert!(
-                        told.lines().any(|line| !line.starts_with('+')) || budget < 15,
-                        "{budget}: {told}"
+                        text.lines().any(|line| !line.starts_with('+')) || budget < 15,
+                        "{budget}: {text}"
                     );
                     continue;
                 };
@@ -447,14 +453,15 @@ mod tests {
                 let enough = tell(&recollection(), budget + lacking);
                 assert!(
                     enough.lines().any(|line| !line.starts_with('+')),
-                    "{told}{enough}"
+                    "{text}{enough}"
                 );
             }
         }
     }
 
     proptest! {
-        /// LOA-REC-1: recovery never exceeds its budget, and tells records whole, shortened by whole words, or not at all.
+        /// LOA-REC-1: recovery never exceeds its budget, and shows records whole, shortened by
+        /// whole words, or not at all.
         #[test]
         fn no_level_exceeds_its_budget(
             titles in proptest::collection::vec(any::<String>(), 0..6),
@@ -464,18 +471,18 @@ mod tests {
             let mut state = recollection();
             state.decisions = titles.iter().map(|title| made("2024-01-01", title, Trust::Stale)).collect();
             state.questions = questions;
-            for told in [level_1(&state, budget), level_2(&state, budget)] {
-                prop_assert!(estimate(&told) <= budget);
+            for text in [level_1(&state, budget), level_2(&state, budget)] {
+                prop_assert!(estimate(&text) <= budget);
             }
             let all = level_1(&state, u64::MAX);
-            let told = level_1(&state, budget);
-            for line in told.lines() {
+            let text = level_1(&state, budget);
+            for line in text.lines() {
                 let begins = |known: &str| line.split_once('…').is_some_and(|(begin, _)| known.starts_with(begin));
                 let is_bead = line.starts_with("Bead: bd-x7y8 ");
                 let is_known = |known: &str| is_bead || known == line || begins(known);
                 prop_assert!(all.lines().any(is_known) || line.starts_with('+'));
             }
-            prop_assert_eq!(told, level_1(&state.clone(), budget));
+            prop_assert_eq!(text, level_1(&state.clone(), budget));
         }
     }
 }

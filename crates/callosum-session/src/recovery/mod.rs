@@ -1,8 +1,9 @@
-//! Recovery: what a new context is told of the old one, under a budget that is never exceeded.
+//! Recovery: the old context's state for a new one, under a budget that is never exceeded.
 //!
-//! Start with [`Recollection`], what is there to be told. [`at_start`] is what a new session reads, [`level_1`] tells where
-//! things stand, [`level_2`] what was decided last and [`DecisionHit`] what was decided about something; level 3 is the whole of `NOTES.md`. Records are told
-//! whole or not at all, and the same state gives the same bytes.
+//! Start with [`Recollection`], the state that can be shown. [`at_start`] is for a new session,
+//! [`level_1`] shows the current state, [`level_2`] the last decisions and [`DecisionHit`] the
+//! decisions on a topic; level 3 is the whole of `NOTES.md`. Records are shown whole or not at all,
+//! and the same state gives the same bytes.
 
 mod current_state;
 mod levels;

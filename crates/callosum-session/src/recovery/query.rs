@@ -1,8 +1,8 @@
-//! [`DecisionHit`]: what was decided about something, of all that was ever decided.
+//! [`DecisionHit`]: the decisions on a topic, out of all that were ever made.
 
 use super::{
     current_state::Recollected,
-    levels::{Record, fitted, handed_over, said, whole},
+    levels::{Record, decision_line, fitted, handed_over, whole},
     ranking::ranked,
 };
 use crate::{
@@ -11,21 +11,21 @@ use crate::{
     transaction::{Session, SessionError},
 };
 
-/// What was decided about something: of every decision in the notes and every hand-off in a trajectory
-/// those that share words with a query, best first.
+/// Decisions on a topic: every decision in the notes and every hand-off in a trajectory that shares
+/// words with a query, best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecisionHit {
-    /// As many of them as could be told.
+    /// As many of them as could be shown.
     records: Vec<Record>,
-    /// How many there are.
+    /// Total number.
     all: usize,
 }
 
 impl DecisionHit {
-    /// Looks for it, to be told in at most `budget` tokens.
+    /// Searches, for output of at most `budget` tokens.
     ///
-    /// Each decision is read once for its words and let go; the evidence of none is looked up but of
-    /// those that could be told.
+    /// Each decision is read once for its words and dropped; only the evidence of those that could
+    /// be shown is checked.
     pub fn gather(session: &Session<'_>, query: &str, budget: u64) -> Result<Self, SessionError> {
         let notes = session.notes()?.unwrap_or_else(|| Notes::read(Vec::new()));
         let newest = notes.newest();
@@ -35,7 +35,7 @@ impl DecisionHit {
             .filter(|made| made.reasoning.is_some())
             .map(|made| handed_over(made, budget))
             .collect();
-        let words = |index: usize| newest.nth(index).map(|made| said(&made, ""));
+        let words = |index: usize| newest.nth(index).map(|made| decision_line(&made, ""));
         let texts = (0..newest.len()).map(|index| words(index).unwrap_or_default());
         let found = ranked(texts.chain(handed.iter().cloned()), query);
         let tree = Tree::new(session.disk, &session.zones.tree);

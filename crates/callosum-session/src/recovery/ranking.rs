@@ -1,18 +1,18 @@
-//! Which records a query means, by the words that they share with it.
+//! Ranks records by the words that they share with a query.
 
 /// Most words of a query that are looked at.
 const MOST_WORDS: usize = 64;
 
-/// The texts that share a word with the query, best first; of equals, in their order.
+/// Returns the texts that share a word with the query, best first; equals stay in their order.
 ///
-/// A word that few texts have tells more than one that many have; what stands once in a text counts
-/// most, each further time less. A word also means those that begin with it. Of a text, nothing is
-/// kept but how often it has which word of the query.
+/// A word that few texts have weighs more than one that many have; the first occurrence in a text
+/// counts most, each further one less. A word also matches those that begin with it. Only the
+/// counts of the query's words are kept of a text.
 pub(super) fn ranked(texts: impl Iterator<Item = String>, query: &str) -> Vec<usize> {
     let mut asked = words(query);
     asked.truncate(MOST_WORDS);
     let mut number = 0_usize;
-    // How many texts have each word, and which of them each text has that has any.
+    // The number of texts that have each word, and the words of each text that has any.
     let mut with = vec![0_usize; asked.len()];
     let mut found: Vec<(usize, Vec<(usize, u32)>)> = Vec::new();
     for text in texts {
@@ -44,7 +44,7 @@ pub(super) fn ranked(texts: impl Iterator<Item = String>, query: &str) -> Vec<us
     scored.into_iter().map(|(_, index)| index).collect()
 }
 
-/// Which of the words stand in a text, and how often.
+/// Returns the words that occur in a text, with their counts.
 fn counted(text: &str, asked: &[String]) -> Vec<(usize, u32)> {
     let mut counts = vec![0_u32; asked.len()];
     for word in words(text) {

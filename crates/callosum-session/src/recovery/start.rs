@@ -1,7 +1,9 @@
-//! [`at_start`]: what a new session reads first, before anyone asks.
+//! [`at_start`]: the first text that a new session reads, before any request.
 //!
-//! Whole records only: the current task and its next step, decisions with reason and place, open questions, and the ids of
-//! what else exists: decisions that had no room, other open beads, entries of the ledger. For the shorter text that `session recover --level 1` prints, see [`level_1`](super::level_1).
+//! Whole records only: the current task and its next step, decisions with reason and place, open
+//! questions, and the ids of what else exists: decisions that had no room, other open beads,
+//! entries of the ledger. For the shorter text that `session recover --level 1` prints, see
+//! [`level_1`](super::level_1).
 
 use callosum_evidence::{secrets, tokens::estimate};
 
@@ -39,7 +41,7 @@ pub fn at_start(recollection: &Recollection, budget: u64) -> String {
             Some(bead) => format!("Task: {id} {} ({})", bead.title, bead.status),
             None => format!("Task: {id} (its file cannot be read)"),
         };
-        // Without room for its title, the task's id alone tells where to look.
+        // Without room for its title, the task's id alone shows where to look.
         if !lines.add(&task) {
             lines.add(&format!("Task: {id}"));
         }
@@ -53,7 +55,7 @@ pub fn at_start(recollection: &Recollection, budget: u64) -> String {
         .and_then(|(_, bead)| bead.as_ref());
     let mut decisions: Vec<&Recollected> = recollection.decisions.iter().collect();
     decisions.sort_by_key(|made| !bead.is_some_and(|bead| names(bead, made)));
-    // The line of ids comes last, and its room is kept until then.
+    // The line of ids comes last, and its room is reserved until then.
     let ids: Vec<&str> = decisions
         .iter()
         .map(|made| made.decision.ts.as_str())
@@ -124,7 +126,7 @@ fn decided(made: &Recollected) -> String {
     format!("{text} [{}]", made.trust.name())
 }
 
-/// Returns the line that names what else exists, if there is anything: decisions without room, then `others`.
+/// Returns the line of other ids, if there are any: decisions without room, then `others`.
 fn further(ids: &[&str], older: usize, others: &[String]) -> Option<String> {
     let all = ids.len() + older;
     let named = &ids[..ids.len().min(MOST_IDS)];
@@ -142,7 +144,7 @@ fn further(ids: &[&str], older: usize, others: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Also: {}", parts.join("; ")))
 }
 
-/// Returns the ids of other beads and of entries of the ledger, as far as they take no more than a part of the budget.
+/// Returns the ids of other beads and of entries of the ledger, within their part of the budget.
 fn others(recollection: &Recollection, budget: u64) -> Vec<String> {
     let beads = &recollection.other_beads;
     let named = &beads[..beads.len().min(MOST_BEADS)];
@@ -241,7 +243,8 @@ mod tests {
         assert!(text.ends_with(last), "{text}");
     }
 
-    /// LOA-REC-1: beads and entries that are not told are named by their ids, on one line with the decisions.
+    /// LOA-REC-1: beads and entries that are not shown are listed by their ids, on one line with
+    /// the decisions.
     #[test]
     fn what_else_exists_is_named_on_the_last_line() {
         let mut state = recollection();
@@ -260,7 +263,7 @@ mod tests {
              ledger cal_1, cal_2: `callosum ledger show ID`\n"
         );
         assert!(text.ends_with(&last), "{text}");
-        // They never take the room of what is told whole.
+        // They never take the room of records that are shown whole.
         assert!(!at_start(&state, 60).contains("bd-2"));
         let alone = Recollection {
             other_beads: vec!["bd-2".to_owned()],

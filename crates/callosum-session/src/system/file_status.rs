@@ -1,4 +1,4 @@
-//! [`standing`]: how a file of the system zone stands. Pure: the caller reads it.
+//! [`standing`]: the status of a file of the system zone. Pure: the caller reads it.
 
 use std::{fmt, ops::Range};
 
@@ -7,7 +7,7 @@ use super::{
     system_files::{BEGIN, END, Piece, marked},
 };
 
-/// How a file or folder stands.
+/// Status of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileStatus {
     /// It is not there, and is created.
@@ -16,11 +16,11 @@ pub enum FileStatus {
     Current,
     /// It is as an older version wrote it, and is replaced.
     Outdated,
-    /// Somebody had it before; ours is added to it.
+    /// It existed before us; our part is added to it.
     Extended,
-    /// Somebody changed what we wrote. It is left alone.
+    /// Someone changed what we wrote. It is left alone.
     Changed,
-    /// Somebody had it before, and nothing can be added to it. It is left alone.
+    /// It existed before us, and nothing can be added to it. It is left alone.
     Foreign,
     /// A link leads it out of the project. It is left alone.
     Outside,
@@ -47,8 +47,8 @@ impl fmt::Display for FileStatus {
     }
 }
 
-/// How a piece stands, and what the file is to say where it is written. `recorded` is the checksum of
-/// what we wrote to it last.
+/// Returns the status of a piece, and the new content of the file if it is written. `recorded` is
+/// the checksum of what we wrote to it last.
 pub(super) fn standing(
     piece: &Piece,
     there: Option<&[u8]>,
@@ -82,13 +82,14 @@ pub(super) fn standing(
     }
     match recorded {
         Some(sum) if sum == checksum(bytes) => (FileStatus::Outdated, Some(whole)),
-        // Somebody took the block out.
+        // Someone removed the block.
         Some(_) => (FileStatus::Changed, None),
         None => (FileStatus::Extended, Some(extended(bytes, ours.as_bytes()))),
     }
 }
 
-/// What we answer for in a file that stands like this: the block where there is one, else the file.
+/// Returns the part of a file of this status that we are responsible for: the block if there is
+/// one, or else the file.
 pub(super) fn answered_for<'b>(piece: &Piece, bytes: &'b [u8]) -> &'b [u8] {
     match block_of(bytes).filter(|_| piece.block.is_some()) {
         Some(at) => &bytes[at],
@@ -96,7 +97,7 @@ pub(super) fn answered_for<'b>(piece: &Piece, bytes: &'b [u8]) -> &'b [u8] {
     }
 }
 
-/// The file with a block behind it, one empty line between them.
+/// Returns the file with a block after it, one empty line between them.
 pub(super) fn extended(bytes: &[u8], block: &[u8]) -> Vec<u8> {
     let mut then = bytes.to_vec();
     if !then.is_empty() && !then.ends_with(b"\n") {
@@ -109,7 +110,7 @@ pub(super) fn extended(bytes: &[u8], block: &[u8]) -> Vec<u8> {
     then
 }
 
-/// Where the first block stands, its marks and line end included.
+/// Returns the range of the first block, its marks and line end included.
 pub(super) fn block_of(bytes: &[u8]) -> Option<Range<usize>> {
     let find = |from: usize, mark: &str| {
         let rest = &bytes[from..];
@@ -145,7 +146,8 @@ mod tests {
         )
     }
 
-    /// LOA-ZONE-1: what somebody changed is told apart from what an older version wrote.
+    /// LOA-ZONE-1: a file that someone changed is distinguished from one that an older version
+    /// wrote.
     #[test]
     fn only_what_we_wrote_ourselves_is_replaced() {
         let ours = piece("new\n", None);
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    /// LOA-FILE-1: a file that somebody had keeps every byte, and gets our block once.
+    /// LOA-FILE-1: a file that existed before us keeps every byte, and gets our block once.
     #[test]
     fn a_file_of_others_is_added_to_and_only_its_block_is_ever_replaced() {
         let ours = piece("", Some("now\n"));

@@ -1,4 +1,4 @@
-//! [`survey`]: how each file and folder of the three zones stands, and what it is to become.
+//! [`survey`]: the status of each file and folder of the three zones, and its new content.
 
 use std::path::PathBuf;
 
@@ -19,11 +19,11 @@ use crate::{
 /// A file or folder of the zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surveyed {
-    /// Where it stands, from the root; a folder ends with `/`.
+    /// Path from the root; a folder ends with `/`.
     pub path: String,
-    /// How it stands.
+    /// Its status.
     pub standing: FileStatus,
-    /// What the file is to say, where it is written.
+    /// New content of the file, if it is written.
     pub(super) then: Option<Vec<u8>>,
     /// Its permissions.
     pub(super) mode: u32,
@@ -43,7 +43,7 @@ impl Surveyed {
 /// Looks at the zones and changes nothing: the system zone's files, then state, beads and
 /// configuration.
 ///
-/// `clients` are those that are to have their own forms of what is in the system zone.
+/// `clients` are those that should have their own forms of the files in the system zone.
 pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, SessionError> {
     let mut found = Vec::new();
     let sums = match read(session, FILE)? {
@@ -55,13 +55,13 @@ pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, 
     }
     let sums = sums.unwrap_or_default();
     for piece in pieces(clients) {
-        let stands = match read(session, piece.path)? {
+        let status = match read(session, piece.path)? {
             ZoneInspection::There(bytes) => standing(piece, bytes.as_deref(), sums.of(piece.path)),
             ZoneInspection::Outside => (FileStatus::Outside, None),
         };
         found.push(Surveyed {
             mode: piece.mode,
-            ..Surveyed::new(piece.path, stands)
+            ..Surveyed::new(piece.path, status)
         });
     }
     for folder in [
@@ -69,7 +69,7 @@ pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, 
         "loa-grimoire/analytics/",
         ".beads/",
     ] {
-        found.push(Surveyed::new(folder, folder_stands(session, folder)?));
+        found.push(Surveyed::new(folder, folder_status(session, folder)?));
     }
     let notes = match read(session, "loa-grimoire/NOTES.md")? {
         ZoneInspection::There(bytes) => notes_stand(bytes),
@@ -77,7 +77,7 @@ pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, 
     };
     found.push(Surveyed::new("loa-grimoire/NOTES.md", notes));
     let config = match read(session, ".loa.config.yaml")? {
-        ZoneInspection::There(bytes) => config_stands(bytes.as_deref()),
+        ZoneInspection::There(bytes) => config_status(bytes.as_deref()),
         ZoneInspection::Outside => (FileStatus::Outside, None),
     };
     found.push(Surveyed::new(".loa.config.yaml", config));
@@ -89,7 +89,7 @@ enum ZoneInspection {
     Outside,
 }
 
-/// The place of a path; `None` where a link leads it out of the project.
+/// Returns the place of a path; `None` if a link leads it out of the project.
 pub(super) fn place(session: &Session<'_>, path: &str) -> Result<Option<PathBuf>, SessionError> {
     match session
         .zones
@@ -108,7 +108,7 @@ fn read(session: &Session<'_>, path: &str) -> Result<ZoneInspection, SessionErro
     Ok(ZoneInspection::There(session.disk.read_if_there(&place)?))
 }
 
-fn folder_stands(
+fn folder_status(
     session: &Session<'_>,
     path: &str,
 ) -> Result<(FileStatus, Option<Vec<u8>>), SessionError> {
@@ -141,9 +141,9 @@ fn notes_stand(bytes: Option<Vec<u8>>) -> (FileStatus, Option<Vec<u8>>) {
     (FileStatus::Extended, Some(then.bytes().to_vec()))
 }
 
-/// Settings that are missing get their defaults, at the end of the file. Where that would not say
-/// what it said before and the defaults, it is left alone.
-fn config_stands(bytes: Option<&[u8]>) -> (FileStatus, Option<Vec<u8>>) {
+/// Adds the defaults of missing settings at the end of the file. If the result would not parse as
+/// the old settings plus the defaults, the file is left alone.
+fn config_status(bytes: Option<&[u8]>) -> (FileStatus, Option<Vec<u8>>) {
     let Some(bytes) = bytes else {
         return (FileStatus::Missing, Some(CONFIG.into()));
     };
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn config(text: &str) -> (FileStatus, Option<String>) {
-        let (standing, then) = config_stands(Some(text.as_bytes()));
+        let (standing, then) = config_status(Some(text.as_bytes()));
         (
             standing,
             then.map(|bytes| String::from_utf8(bytes).unwrap()),
@@ -217,7 +217,7 @@ mod tests {
         assert!(!then.contains("strict"));
         assert_eq!(config(&then).0, FileStatus::Current);
         assert_eq!(config(CONFIG).0, FileStatus::Current);
-        assert_eq!(config_stands(None).1.as_deref(), Some(CONFIG.as_bytes()));
+        assert_eq!(config_status(None).1.as_deref(), Some(CONFIG.as_bytes()));
         for foreign in ["[1]", "a: [", "edd: 1\n...\n", "\ttab: 1"] {
             assert_eq!(config(foreign), (FileStatus::Foreign, None), "{foreign}");
         }

@@ -1,4 +1,4 @@
-//! [`LockedSession::lay`]: creates what is missing of the three zones, and records what it wrote.
+//! [`LockedSession::lay`]: creates missing files of the three zones, and records what it wrote.
 
 use super::{
     file_status::{FileStatus, answered_for},
@@ -9,13 +9,13 @@ use super::{
 use crate::transaction::{LockedSession, SessionError};
 
 impl LockedSession<'_> {
-    /// Creates what is missing, brings up to date what an older version wrote, adds to what others
-    /// have, and says how each file stood before. Laid again, it changes nothing.
+    /// Creates missing files, updates those that an older version wrote, adds to those of others,
+    /// and returns the status of each file before. A second call changes nothing.
     ///
-    /// What was written is recorded last: a process that is killed before leaves files of ours that
-    /// are the same as those to be laid.
+    /// The checksums are recorded last: a process that is killed before leaves our files with the
+    /// same content that the next call would write.
     ///
-    /// `clients` are those that are to have their own forms of what is in the system zone.
+    /// `clients` are those that should have their own forms of the files in the system zone.
     pub fn lay(&self, clients: &[&str]) -> Result<Vec<Surveyed>, SessionError> {
         let session = &self.session;
         let found = survey(session, clients)?;

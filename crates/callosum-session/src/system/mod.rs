@@ -1,9 +1,11 @@
-//! The three zones of a project, laid and looked at: the system zone, which is ours, the state zone
-//! and the beads (Seed LOA §2.3, §9.1).
+//! Installation and status of a project's three zones: the system zone, which is ours, the state
+//! zone and the beads (Seed LOA §2.3, §9.1).
 //!
-//! Start with [`survey`], which says how each file stands, and [`LockedSession::lay`](crate::Held::lay), which
-//! creates what is missing; [`LockedSession::lift`](crate::Held::lift) takes the system zone out again. What somebody changed is named and left alone; what somebody had before
-//! is added to, where the seed adds to it, and never replaced.
+//! Start with [`survey`], which returns the status of each file, and
+//! [`LockedSession::lay`](crate::LockedSession::lay), which creates missing ones;
+//! [`LockedSession::lift`](crate::LockedSession::lift) removes the system zone again. Files that
+//! someone changed are reported and left alone. Files that existed before are added to, if the seed
+//! does so, and never replaced.
 //!
 //! The texts are under `zone/`. They are thin: each calls the program.
 

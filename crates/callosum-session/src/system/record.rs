@@ -1,4 +1,4 @@
-//! [`Checksums`]: what we wrote to the system zone, in `.claude/checksums.json`.
+//! [`Checksums`]: the checksums of our files in the system zone, in `.claude/checksums.json`.
 //!
 //! The file is the Loa framework's own; what others keep in it stays.
 
@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-/// Where it stands, from the root.
+/// Path from the root.
 pub(super) const FILE: &str = ".claude/checksums.json";
 
-/// The key of what others had where ours was added.
+/// The key of the checksums of files that others had before ours was added.
 const BEFORE: &str = "before";
 
-/// The checksum of bytes: SHA-256, in hexadecimal.
+/// Returns the checksum of bytes: SHA-256, in hexadecimal.
 pub(super) fn checksum(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
@@ -29,7 +29,7 @@ pub(super) struct Checksums {
 }
 
 impl Checksums {
-    /// Reads them; `None` where the file is none of its kind, and cannot be written either.
+    /// Parses them; `None` if the file has another form, and cannot be written either.
     pub(super) fn read(bytes: Option<&[u8]>) -> Option<Self> {
         let Some(bytes) = bytes else {
             return Some(Self::default());
@@ -41,12 +41,12 @@ impl Checksums {
             .then_some(Self { members })
     }
 
-    /// What was recorded of a file.
+    /// Returns the recorded checksum of a file.
     pub(super) fn of(&self, path: &str) -> Option<&str> {
         self.members.get("files")?.get(path)?.as_str()
     }
 
-    /// What was recorded of a file as others had it, before ours was added.
+    /// Returns the recorded checksum of a file as others had it, before ours was added.
     pub(super) fn before(&self, path: &str) -> Option<&str> {
         self.members.get(BEFORE)?.get(path)?.as_str()
     }
@@ -73,7 +73,7 @@ impl Checksums {
         }
     }
 
-    /// Takes out what was recorded of a file.
+    /// Removes the record of a file.
     pub(super) fn forget(&mut self, path: &str) {
         for key in ["files", BEFORE] {
             if let Some(Value::Object(files)) = self.members.get_mut(key) {
@@ -90,7 +90,7 @@ impl Checksums {
         self.members.keys().all(|key| key == "algorithm")
     }
 
-    /// The file.
+    /// Returns the file.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(&self.members).unwrap_or_default();
         bytes.push(b'\n');

@@ -1,6 +1,6 @@
 //! [`pieces`]: the files of the system zone, as the seed names them (Seed LOA §9.1, appendix A).
 
-/// Marks the beginning of what is ours in a file of others.
+/// Marks the beginning of our part in a file of others.
 pub(super) const BEGIN: &str = "<!-- callosum:begin -->";
 /// Marks the end of it.
 pub(super) const END: &str = "<!-- callosum:end -->";
@@ -8,18 +8,18 @@ pub(super) const END: &str = "<!-- callosum:end -->";
 /// A file of the system zone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    /// Where it stands, from the root.
+    /// Path from the root.
     pub(super) path: &'static str,
-    /// What it says where nobody had it before; where that is nothing, the block alone.
+    /// Content of a new file; if it is empty, the block alone.
     pub(super) text: &'static str,
-    /// What is added to it where somebody had it before.
+    /// Addition to a file that existed before us.
     pub(super) block: Option<&'static str>,
     /// Its permissions.
     pub(super) mode: u32,
 }
 
 impl Piece {
-    /// The whole file, where nobody had it before.
+    /// Returns the whole content of a new file.
     pub(super) fn whole(&self) -> String {
         match self.block {
             Some(block) if self.text.is_empty() => marked(block),
@@ -28,7 +28,7 @@ impl Piece {
     }
 }
 
-/// A block between its marks.
+/// Returns a block between its marks.
 pub(super) fn marked(block: &str) -> String {
     format!("{BEGIN}\n{block}{END}\n")
 }
@@ -60,7 +60,7 @@ const fn shared(path: &'static str, text: &'static str, block: &'static str) -> 
     }
 }
 
-/// Every file, in the order in which it is told of.
+/// Every file, in the order of reports.
 const PIECES: [Piece; 17] = [
     text(
         ".claude/protocols/session-continuity.md",
@@ -134,11 +134,12 @@ const PIECES: [Piece; 17] = [
     shared("CLAUDE.md", "", include_str!("zone/CLAUDE.block.md")),
 ];
 
-/// The clients that have files of their own here, beside Claude Code.
+/// Clients with files of their own here, in addition to Claude Code.
 pub(super) const CLIENTS: [&str; 3] = ["codex", "gemini", "qwen"];
 
-/// What other clients read in a form of their own, each with the clients that do. All but Claude Code
-/// find skills in one folder; commands are Gemini CLI's and Qwen Code's, for Codex a skill is one.
+/// Files that other clients read in a form of their own, each with the clients that do. All but
+/// Claude Code find skills in one folder; commands are Gemini CLI's and Qwen Code's, for Codex a
+/// skill is one.
 const FORMS: [(&[&str], Piece); 7] = [
     (
         &CLIENTS,
@@ -191,12 +192,12 @@ const FORMS: [(&[&str], Piece); 7] = [
     ),
 ];
 
-/// Every file that is laid where these clients are to have their own forms.
+/// Returns every file that is written for these clients, with their own forms.
 pub(super) fn pieces(clients: &[&str]) -> impl Iterator<Item = &'static Piece> {
     let wanted = |of: &[&str]| of.iter().any(|client| clients.contains(client));
     let forms = FORMS.iter().filter(move |(of, _)| wanted(of));
     PIECES.iter().chain(forms.map(|(_, piece)| piece))
 }
 
-/// `.loa.config.yaml` where nobody had it before (Seed LOA §5.4).
+/// Content of a new `.loa.config.yaml` (Seed LOA §5.4).
 pub(super) const CONFIG: &str = include_str!("zone/loa.config.yaml");

@@ -1,7 +1,7 @@
-//! [`LockedSession::lift`]: takes the system zone out of a project again, and leaves what people wrote.
+//! [`LockedSession::lift`]: removes the system zone from a project, and leaves what people wrote.
 //!
-//! A file that stands as we wrote it is removed; of one that others had before, our block, with the
-//! line ends that were put before it. What somebody changed stays. The state zone and the beads are
+//! A file that is as we wrote it is removed. From one that others had before, our block is removed,
+//! with the line ends that were put before it. Changed files stay. The state zone and the beads are
 //! the project's, and are not touched.
 
 use std::path::Path;
@@ -17,24 +17,24 @@ use crate::transaction::{LockedSession, Session, SessionError};
 /// A file of the system zone that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lifted {
-    /// Where it stands, from the root.
+    /// Path from the root.
     pub path: String,
-    /// What becomes of it.
+    /// Its outcome.
     pub fate: RemovalOutcome,
 }
 
-/// What becomes of a file.
+/// Outcome of a removal for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemovalOutcome {
     /// It is removed.
     Removed,
     /// Our block is taken out, and this is left.
     Restored(Vec<u8>),
-    /// Somebody changed what we wrote: it stays.
+    /// Someone changed what we wrote: it stays.
     Stays,
 }
 
-/// Looks at what would be taken out, and changes nothing. Nothing where no zone was recorded here.
+/// Lists the files that would be removed, and changes nothing. Empty if no zone was recorded here.
 pub fn to_lift(session: &Session<'_>) -> Result<Vec<Lifted>, SessionError> {
     let Some(sums) = recorded(session)? else {
         return Ok(Vec::new());
@@ -64,7 +64,7 @@ fn recorded(session: &Session<'_>) -> Result<Option<Checksums>, SessionError> {
 }
 
 impl LockedSession<'_> {
-    /// Takes the system zone out, and says what became of each file.
+    /// Removes the system zone, and returns the outcome for each file.
     pub fn lift(&self) -> Result<Vec<Lifted>, SessionError> {
         let session = &self.session;
         let found = to_lift(session)?;
@@ -112,8 +112,8 @@ impl LockedSession<'_> {
     }
 }
 
-/// What becomes of a file that says this, of which `sum` is the checksum of what is ours, and `before`
-/// that of what others had.
+/// Returns the outcome for a file with these bytes. `sum` is the checksum of our part, and `before`
+/// that of the file before us.
 fn fate(piece: &Piece, bytes: &[u8], sum: &str, before: Option<&str>) -> RemovalOutcome {
     let block = block_of(bytes).filter(|_| piece.block.is_some());
     let at = block.unwrap_or(0..bytes.len());
@@ -125,7 +125,8 @@ fn fate(piece: &Piece, bytes: &[u8], sum: &str, before: Option<&str>) -> Removal
         return RemovalOutcome::Removed;
     }
     let (above, below) = (&bytes[..at.start], &bytes[at.end..]);
-    // One or two line ends were put before the block, or none, which the file alone does not tell.
+    // The number of line ends put before the block (none, one or two) cannot be determined from the
+    // file alone.
     let could_be = (0..=2)
         .filter_map(|ends| above.len().checked_sub(ends))
         .map(|end| &above[..end])
@@ -150,8 +151,8 @@ mod tests {
     };
 
     proptest! {
-        /// LOA-ZONE-1: what others had is there again, byte for byte, whatever it ended with; what they
-        /// wrote below our block since, too.
+        /// LOA-ZONE-1: the content of others is restored byte for byte, with any ending, and so is
+        /// what they wrote below our block since.
         #[test]
         fn what_others_had_is_left(before in "[a-z \n]{0,20}", since in "[a-z\n]{0,5}") {
             let block = PIECE.whole().into_bytes();
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_changed_stays() {
+    fn changed_files_stay() {
         let block = PIECE.whole();
         let changed = block.replace("ours", "mine");
         let sum = checksum(block.as_bytes());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Who is meant where nobody is named (Seed LOA §4.2).
+/// Agent that is meant if none is named (Seed LOA §4.2).
 pub const DEFAULT_AGENT: &str = "implementing-tasks";
 
 /// Longest name, in bytes.
@@ -30,12 +30,12 @@ impl Agent {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name of its file of a day, such as `implementing-tasks-2024-01-15.jsonl`.
+    /// Returns the name of its file of a day, such as `implementing-tasks-2024-01-15.jsonl`.
     pub fn file_of(&self, day: &str) -> String {
         format!("{self}-{day}.jsonl")
     }
@@ -53,11 +53,11 @@ impl fmt::Display for Agent {
     }
 }
 
-/// A name that is none.
+/// Error for an invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is not an agent name: use 1 to {LONGEST} of a-z, A-Z, 0-9, `.`, `_` and `-`")]
 pub struct AgentError {
-    /// What was given, its control characters escaped.
+    /// Given name, its control characters escaped.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! [`Ends`]: how a file of a trajectory ends, before records are added to it.
+//! [`Ends`]: the end of a trajectory file, before records are added to it.
 
 use std::collections::HashSet;
 
@@ -7,17 +7,17 @@ use callosum_host::DiskFile;
 use super::lines::{FileReader, Lines};
 use crate::zones::ZoneError;
 
-/// What must be known of a file to add records to it.
+/// Facts about a file that are needed to add records to it.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    /// How many bytes stay: without a last line that is the first new record as a crash leaves it, cut short, or with blocks
-    /// of it never written.
+    /// Number of bytes to keep: without a last line that is the first new record as a crash leaves
+    /// it, cut short, or with blocks of it never written.
     pub(super) len: u64,
-    /// How many line ends are in them.
+    /// Number of line ends in them.
     pub(super) lines: usize,
     /// Whether the last of them is at their end.
     pub(super) is_ended: bool,
-    /// The new records that stand there word for word.
+    /// The new records that are already there word for word.
     pub(super) known: HashSet<Vec<u8>>,
 }
 
@@ -30,7 +30,7 @@ impl Ends {
             is_ended: true,
             ..Self::default()
         };
-        // An error ends the lines here, and is told below.
+        // An error ends the lines here, and is reported below.
         while let Ok(Some(line)) = lines.next() {
             let is_last = !matches!(lines.peek(0), Ok(Some(_)));
             if is_last && !line.is_cut() && is_torn(&line.bytes, new.first()) {
@@ -52,7 +52,7 @@ impl Ends {
 
 /// Whether a last line is `line` as a crash leaves it.
 fn is_torn(last: &[u8], line: Option<&Vec<u8>>) -> bool {
-    // Its line end may be among what was never written.
+    // Its line end may be in the part that was never written.
     line.is_some_and(|line| {
         !last.is_empty()
             && last != line

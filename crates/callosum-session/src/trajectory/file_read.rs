@@ -1,6 +1,7 @@
-//! [`FileRead`]: what claims and checkpoints need of one file of a trajectory, read line by line.
+//! [`FileRead`]: the parts of one trajectory file that claims and checkpoints need, read line by
+//! line.
 //!
-//! A hundred megabytes of what an agent thought and called cost the memory of what it claimed.
+//! A hundred megabytes of an agent's thoughts and calls cost only the memory of its claims.
 
 use std::{
     collections::BTreeMap,
@@ -21,24 +22,24 @@ use crate::zones::ZoneError;
 /// Most bytes of one file that are read line by line, from its end.
 const LARGEST_READ: u64 = 256 * 1024 * 1024;
 
-/// What was read of one file.
+/// Result of reading one file.
 pub(super) struct FileRead<R> {
-    /// The records behind the last hand-off, those alone that are needed.
+    /// The needed records after the last hand-off.
     pub(super) since: Vec<R>,
     /// The others: the last record, and the one with the latest time.
     last: Option<R>,
     latest: Option<R>,
     /// The hand-offs.
     pub(super) handoffs: Vec<Record>,
-    /// How far each transcript has been synthesized: the last record of it counts.
+    /// Positions up to which each transcript has been synthesized: the last record of it counts.
     pub(super) positions: BTreeMap<String, u64>,
     pub(super) bad: Bad,
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub(super) bytes: u64,
 }
 
 impl<R: RecordForm> FileRead<R> {
-    /// Reads a file; `None` where it is no file, or a compressed one is broken.
+    /// Reads a file; `None` if it is not a file, or a compressed one is broken.
     pub(super) fn read(disk: &Disk, day: &DayFile) -> Result<Option<Self>, ZoneError> {
         let mut read = Self {
             since: Vec::new(),
@@ -95,14 +96,15 @@ impl<R: RecordForm> FileRead<R> {
         }
     }
 
-    /// The line of the last hand-off; 0 where there is none.
+    /// Returns the line of the last hand-off; 0 if there is none.
     pub(super) fn covered(&self) -> usize {
         self.handoffs.last().map_or(0, |handoff| handoff.line)
     }
 }
 
-/// Reads a file line by line, and gives away each record. Returns what is no record, and how many bytes there are; `None`
-/// where it is no file, or a compressed one is broken or larger than is read.
+/// Reads a file line by line, and passes on each record. Returns the lines that are no record, and
+/// the number of bytes; `None` if it is not a file, or a compressed one is broken or larger than
+/// the limit.
 fn read_day<R: RecordForm>(
     disk: &Disk,
     day: &DayFile,

@@ -22,7 +22,7 @@ use crate::{
 /// Most bytes of one file that are held at once, from its end; of a compressed one, most that it may have.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
-/// The folder of compressed files, beside the others.
+/// Folder of compressed files, next to the others.
 pub(super) const ARCHIVE: &str = "archive";
 
 /// Letters of a day, as 2026-01-02.
@@ -41,12 +41,12 @@ pub struct UnreadLines {
     pub file: String,
     /// The last of the lines, counted from 1.
     pub line: usize,
-    /// What names each of them in the hand-off that covers it.
+    /// Names of the lines in the hand-off that covers them.
     pub(crate) names: Vec<u64>,
 }
 
 impl UnreadLines {
-    /// The lines behind this one for which `counts` is true; `None` where there are none.
+    /// Returns the lines after this one for which `counts` is true; `None` if there are none.
     fn behind(covered: usize, file: &str, bad: &Bad, counts: impl Fn(u64) -> bool) -> Option<Self> {
         let lines = bad.unread.iter();
         let lines = lines.filter(|(line, name)| *line > covered && counts(*name));
@@ -59,7 +59,7 @@ impl UnreadLines {
         })
     }
 
-    /// A file that cannot be read at all.
+    /// Returns a file that cannot be read at all.
     fn of_file(file: &str) -> Self {
         Self {
             file: file.to_owned(),
@@ -69,7 +69,7 @@ impl UnreadLines {
     }
 }
 
-/// What was read of an agent's files.
+/// Result of reading an agent's files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read<R = Record> {
     /// Whether there is any file.
@@ -77,26 +77,29 @@ pub struct Read<R = Record> {
     /// The records since the last hand-off, oldest first, each with its file as it is named from the
     /// root.
     pub records: Vec<(String, R)>,
-    /// The last hand-off, where one was found.
+    /// The last hand-off, if one was found.
     pub handoff: Option<(String, Record)>,
-    /// How far each transcript of a client has been synthesized, by its name; also before the last
-    /// hand-off, as far as that is in the files that were read. The last record of a transcript counts, also if it names
-    /// an earlier position: the transcript has become shorter.
+    /// Positions up to which each transcript of a client has been synthesized, by its name; also
+    /// before the last hand-off, as far as that is in the files that were read. The last record of
+    /// a transcript counts, also if it names an earlier position: the transcript has become
+    /// shorter.
     pub positions: BTreeMap<String, u64>,
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
     pub bad: Vec<(String, Bad)>,
     /// Lines since then that are no record and may hide a claim, and lines of earlier files that no hand-off covers.
     pub unread: Vec<UnreadLines>,
-    /// What has the name of a file and is none, so that nobody knows what stood there.
+    /// Entries with the name of a file that are not files, so that their former content is unknown.
     pub not_files: Vec<String>,
-    /// What a person has marked in the notes; nothing where a trajectory was read by itself.
+    /// Marks of a person in the notes; empty if a trajectory was read by itself.
     pub marked: Marked,
-    /// What beads and notes say now of recorded decisions; nothing where a trajectory was read by itself.
+    /// Current wording in beads and notes of recorded decisions; empty if a trajectory was read by
+    /// itself.
     pub revised: Revised,
-    /// Decisions since then that notes or beads have, and no trajectory; none where a trajectory was read by itself.
+    /// Decisions since then that notes or beads have, and no trajectory; empty if a trajectory was
+    /// read by itself.
     pub unrecorded: Vec<Claim>,
-    /// What the agent's hand-offs cover.
+    /// Scope of the agent's hand-offs.
     pub(crate) over: Over,
 }
 
@@ -137,13 +140,13 @@ impl<R> Read<R> {
         }
     }
 
-    /// How many lines are no record.
+    /// Returns the number of lines that are no record.
     pub fn bad_lines(&self) -> usize {
         self.bad.iter().map(|(_, bad)| bad.count).sum()
     }
 }
 
-/// A file: whose it is, and of which day.
+/// A file of one agent and one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DayFile {
     pub(crate) agent: Agent,
@@ -155,7 +158,8 @@ pub(crate) struct DayFile {
     pub(crate) is_file: bool,
 }
 
-/// The files of every agent, oldest first; of a day that has both, the compressed one first.
+/// Returns the files of every agent, oldest first; of a day that has both, the compressed one
+/// first.
 pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, ZoneError> {
     let folder = zones.real(disk, &zones.trajectories())?;
     let archive = zones.real(disk, &folder.join(ARCHIVE))?;
@@ -180,13 +184,14 @@ pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, Zone
             }
         }
     }
-    // Stable: what was compressed comes before what was written to the same day since.
+    // Stable sort: compressed records come before those written to the same day since.
     files.sort_by(|a, b| a.day.cmp(&b.day));
     Ok(files)
 }
 
-/// What a file says, of a long one the end; `None` where it is no file, or a compressed one is broken.
-pub(crate) fn said_in(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, ZoneError> {
+/// Returns the content of a file, of a long one the end; `None` if it is not a file, or a
+/// compressed one is broken.
+pub(crate) fn content_of(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, ZoneError> {
     if !day.is_file {
         return Ok(None);
     }
@@ -203,29 +208,29 @@ pub(crate) fn said_in(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, Zon
 pub struct Trajectory<'t> {
     /// The disk.
     pub disk: &'t Disk,
-    /// Where they stand.
+    /// Paths of the session's files.
     pub zones: &'t Zones,
-    /// Whose they are.
+    /// Agent that owns them.
     pub agent: Agent,
 }
 
 impl Trajectory<'_> {
-    /// The agent's files, newest first; of a day that has both, the compressed one last.
+    /// Returns the agent's files, newest first; of a day that has both, the compressed one last.
     fn files(&self) -> Result<Vec<DayFile>, ZoneError> {
         let all = day_files(self.disk, self.zones)?.into_iter().rev();
         Ok(all.filter(|file| file.agent == self.agent).collect())
     }
 
-    /// Reads what the agent did since its last hand-off, across midnight.
+    /// Reads the agent's records since its last hand-off, across midnight.
     ///
-    /// Of records that say nothing of claims, features or checkpoints, only the last of a file and the one with the latest
-    /// time are among them.
+    /// Of records that are not about claims, features or checkpoints, only the last of a file and
+    /// the one with the latest time are included.
     pub fn since_handoff(&self) -> Result<Read, ZoneError> {
         let read = self.kept_since_handoff()?;
         Ok(read.map(|AnyRecord(record)| record))
     }
 
-    /// The same, with what is kept of each record.
+    /// The same, with the kept part of each record.
     pub(crate) fn kept_since_handoff<R: RecordForm>(&self) -> Result<Read<R>, ZoneError> {
         let mut read = Read::default();
         let mut days = self.files()?.into_iter().take(MOST_DAYS);
@@ -268,8 +273,8 @@ impl Trajectory<'_> {
         Ok(read)
     }
 
-    /// Reads of files before that of the last hand-off what stands behind their own last one and no later one covers, lines
-    /// that cannot be read among it.
+    /// Reads, from files before that of the last hand-off, the lines after their own last one that
+    /// no later one covers, including lines that cannot be read.
     fn read_uncovered<R: RecordForm>(
         &self,
         read: &mut Read<R>,
@@ -287,7 +292,7 @@ impl Trajectory<'_> {
             bytes_read += found.bytes;
             files_read += 1;
             if bytes_read > MOST_BEFORE || files_read == MOST_DAYS - 1 {
-                // What was covered further back is not known any more.
+                // Coverage of older files is no longer known.
                 let end = format!("{}T23:59:59Z", day.day);
                 read.over.before = end.parse().ok();
                 return Ok(());
@@ -306,7 +311,7 @@ impl Trajectory<'_> {
         Ok(())
     }
 
-    /// The file of a day.
+    /// Returns the file of a day.
     pub fn file_of(&self, day: &str) -> Result<PathBuf, ZoneError> {
         let folder = self.zones.real(self.disk, &self.zones.trajectories())?;
         self.zones
@@ -314,7 +319,7 @@ impl Trajectory<'_> {
     }
 
     /// Adds records to the file of a day, each on a line of its own, and makes them durable. A torn
-    /// last line is ended first. Records that stand there word for word are not added again.
+    /// last line is ended first. Records that are already there word for word are not added again.
     ///
     /// Returns the line of the first record, counted from 1. The caller holds the session's lock.
     pub(crate) fn append(&self, day: &str, new: &[Value]) -> Result<usize, ZoneError> {
@@ -379,7 +384,7 @@ mod tests {
         }
     }
 
-    /// LOA-GRD-1: what counts is everything since the last hand-off, across midnight.
+    /// LOA-GRD-1: everything since the last hand-off counts, across midnight.
     #[test]
     fn reading_goes_back_to_the_last_hand_off_and_no_further() {
         let ground = Fixture::new();
@@ -412,7 +417,8 @@ mod tests {
         assert_eq!(read.handoff.unwrap().1.members["n"], 2);
     }
 
-    /// LOA-TRJ-1: of what an agent only thought, a long trajectory leaves two records in memory, whose times are known.
+    /// LOA-TRJ-1: of an agent's thoughts, a long trajectory keeps two records in memory, whose
+    /// times are known.
     #[test]
     fn records_that_claim_nothing_are_not_held() {
         let ground = Fixture::new();

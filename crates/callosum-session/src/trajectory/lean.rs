@@ -1,6 +1,7 @@
-//! [`AnyRecord`]: records without those that say nothing of claims, features or checkpoints.
+//! [`AnyRecord`]: skips records that are not about claims, features or checkpoints.
 //!
-//! Agents write down far more than they claim. What they thought and called is most of a long trajectory.
+//! Agents write down far more than they claim. Their thoughts and calls are most of a long
+//! trajectory.
 
 use super::record::{Record, RecordForm};
 

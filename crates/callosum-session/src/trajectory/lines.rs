@@ -1,4 +1,5 @@
-//! [`Lines`]: a trajectory line by line, so that reading a long one costs the memory of its longest record.
+//! [`Lines`]: a trajectory line by line, so that reading a long one costs the memory of its longest
+//! record.
 
 use std::{
     collections::VecDeque,
@@ -16,12 +17,12 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct FileReader<'f> {
     file: &'f DiskFile,
     at: u64,
-    /// Why the file could not be read any further.
+    /// Error that stopped the reading of the file.
     failed: &'f mut Option<DiskError>,
 }
 
 impl<'f> FileReader<'f> {
-    /// The file from `start` on. What the disk refuses is noted in `failed`.
+    /// Reads the file from `start` on. A read error is stored in `failed`.
     pub(super) fn new(file: &'f DiskFile, start: u64, failed: &'f mut Option<DiskError>) -> Self {
         Self {
             file,
@@ -30,7 +31,7 @@ impl<'f> FileReader<'f> {
         }
     }
 
-    /// It with a buffer.
+    /// Adds a buffer.
     pub(super) fn buffered(self) -> io::BufReader<Self> {
         io::BufReader::with_capacity(CHUNK, self)
     }
@@ -56,11 +57,11 @@ impl Read for FileReader<'_> {
 pub(super) struct Line {
     /// Its bytes; of one that is longer than any record, the first.
     pub(super) bytes: Vec<u8>,
-    /// How many bytes it has.
+    /// Number of its bytes.
     pub(super) len: usize,
     /// Whether it is nothing but zeros and blanks, as a crash leaves it.
     pub(super) is_zeros: bool,
-    /// Whether a line end stands behind it.
+    /// Whether a line end follows it.
     pub(super) is_ended: bool,
 }
 
@@ -77,7 +78,7 @@ pub(super) struct Lines<R> {
     ahead: VecDeque<Line>,
     /// Whether the source has ended.
     is_over: bool,
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub(super) read: u64,
 }
 
@@ -110,7 +111,7 @@ impl<R: BufRead> Lines<R> {
         Ok(self.ahead.get(skipped))
     }
 
-    /// Passes over so many lines that were looked at.
+    /// Skips so many lines that were looked at.
     pub(super) fn skip(&mut self, lines: usize) {
         self.ahead.drain(..lines.min(self.ahead.len()));
     }

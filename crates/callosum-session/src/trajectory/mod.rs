@@ -1,9 +1,9 @@
-//! Trajectories: what an agent did, a JSON object a line, a file a day.
+//! Trajectories: the actions of an agent, one JSON object per line, one file per day.
 //!
-//! Start with [`Trajectory`], the files of one agent. `over` says what its hand-offs cover. `record` reads whatever stands in them: torn
-//! lines, records that somebody pretty-printed, phases of others. A prefix of a file is as readable
-//! as the file. Nothing in them is ever changed; records are added at the end. What is old is
-//! compressed, and read all the same.
+//! Start with [`Trajectory`], the files of one agent. `handoff_scope` computes the claims that its
+//! hand-offs cover. `record` reads any content: torn lines, pretty-printed records, phases of
+//! others. A prefix of a file is as readable as the file. Nothing in them is ever changed; records
+//! are added at the end. Old files are compressed, and still read.
 
 mod agent;
 mod ends;
@@ -25,7 +25,7 @@ pub use self::{
 };
 pub(crate) use self::{
     file_read::each_record,
-    files::{DayFile, day_files, said_in},
+    files::{DayFile, content_of, day_files},
     handoff_scope::{COVERS, covers},
     lean::AnyRecord,
     record::{RecordForm, name_of_claim},

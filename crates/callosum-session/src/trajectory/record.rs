@@ -1,6 +1,7 @@
-//! [`records`]: the records in a trajectory's bytes, and what in them is none.
+//! [`records`]: parses the records in a trajectory's bytes, and reports lines that are no record.
 //!
-//! Who needs little of each says so by [`RecordForm`]: to take every record apart is most of what reading costs.
+//! Readers that need little of each record implement [`RecordForm`]: parsing every record fully is
+//! most of the cost of reading.
 
 use std::{
     collections::VecDeque,
@@ -29,36 +30,36 @@ const MOST_UNREAD: usize = 1000;
 pub struct Record {
     /// Its members.
     pub members: Map<String, Value>,
-    /// The line where it begins, counted from 1.
+    /// Line where it begins, counted from 1.
     pub line: usize,
 }
 
 /// Lines that are no record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bad {
-    /// How many there are.
+    /// Number of them.
     pub count: usize,
     /// The first of them, counted from 1.
     pub lines: Vec<usize>,
     /// The last line that may hide a claim, counted from 1. A line that a crash cut short hides none unless it names the
     /// phase `cite`: its writer has no acknowledgment.
     pub last_unread: Option<usize>,
-    /// The lines that may hide a claim, counted from 1, each with what names it in the hand-off that covers it: the last
-    /// [`MOST_UNREAD`].
+    /// The lines that may hide a claim, counted from 1, each with its name in the hand-off that
+    /// covers it: the last [`MOST_UNREAD`].
     pub(crate) unread: VecDeque<(usize, u64)>,
 }
 
-/// What stands in a trajectory.
+/// Contents of a trajectory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records<R = Record> {
     /// The records, in their order.
     pub records: Vec<R>,
-    /// What is none.
+    /// Lines that are no record.
     pub bad: Bad,
 }
 
 impl Record {
-    /// A member that is text; empty where it is not.
+    /// Returns a text member; empty if it is not text.
     pub fn text(&self, name: &str) -> &str {
         self.members
             .get(name)
@@ -66,7 +67,7 @@ impl Record {
             .unwrap_or_default()
     }
 
-    /// What the record is about: `cite`, `session_handoff` and so on.
+    /// Returns the kind of record: `cite`, `session_handoff` and so on.
     pub fn phase(&self) -> &str {
         self.text("phase")
     }
@@ -77,33 +78,36 @@ impl Record {
     }
 }
 
-/// What is kept of a record by whoever reads a trajectory.
+/// The part of a record that the reader of a trajectory keeps.
 pub(crate) trait RecordForm: Sized {
-    /// What is kept of a record that stands whole on a line, where that can be told without taking
-    /// it apart into members. It is what [`RecordForm::of`] would make of it.
+    /// Returns the part to keep of a record that is whole on a line, if it can be determined
+    /// without parsing the members. The result equals that of [`RecordForm::of`].
     fn quickly(line: &[u8], number: usize) -> Option<Self>;
-    /// What is kept of any record.
+    /// Returns the part to keep of any record.
     fn of(record: Record) -> Self;
     /// When the record was written, as it says.
     fn ts(&self) -> &str;
-    /// The record, where all of it is kept. One that is a hand-off or a checkpoint is.
+    /// Returns the record, if all of it is kept. A hand-off or a checkpoint always is.
     fn record(&self) -> Option<&Record>;
-    /// What names it in the hand-off that covers it; `None` where it is no claim.
+    /// Returns its name in the hand-off that covers it; `None` if it is not a claim.
     fn covered_as(&self) -> Option<u64>;
-    /// Whether whoever reads needs it. Of the others of a file only the last, and the one with the latest time, are kept.
+    /// Whether the reader needs it. Of the others of a file, only the last and the one with the
+    /// latest time are kept.
     fn is_needed(&self) -> bool {
         true
     }
 }
 
-/// What names a claim of a trajectory in a hand-off: a checksum of when it was written, of its decision and its words.
+/// Returns the name of a trajectory's claim in a hand-off: a checksum of its time, its decision and
+/// its words.
 pub(crate) fn name_of_claim(ts: &str, decision: &str, words: &str) -> u64 {
     let digest = Sha256::digest(format!("{ts}\0{decision}\0{words}"));
     let first = digest[..8].iter();
     first.fold(0, |name, byte| name << 8 | u64::from(*byte))
 }
 
-/// What names a line that cannot be read in the hand-off that covers it; also a file, by its path.
+/// Returns the name of an unreadable line in the hand-off that covers it; also that of a file, by
+/// its path.
 pub(crate) fn name_of_unread(line: &[u8]) -> u64 {
     let mut digest = Sha256::new();
     digest.update(b"unread\0");
@@ -139,13 +143,13 @@ impl RecordForm for Record {
 
 /// Reads a trajectory, in time linear in its length.
 ///
-/// A record stands on a line of its own, or spreads over several where somebody printed it so. The
-/// records of a prefix of the bytes are a prefix of the records of all.
+/// A record is on a line of its own, or spreads over several if it was pretty-printed. The records
+/// of a prefix of the bytes are a prefix of the records of all.
 pub fn records(bytes: &[u8]) -> Records {
     kept(bytes)
 }
 
-/// The same, with what is kept of each record.
+/// The same, with the kept part of each record.
 pub(crate) fn kept<R: RecordForm>(bytes: &[u8]) -> Records<R> {
     let mut kept = Vec::new();
     let bad = read_each(&mut Lines::new(bytes), |record| kept.push(record));
@@ -156,7 +160,8 @@ pub(crate) fn kept<R: RecordForm>(bytes: &[u8]) -> Records<R> {
     }
 }
 
-/// Reads a trajectory line by line, and gives away each record as soon as it is read. Returns what is no record.
+/// Reads a trajectory line by line, and passes on each record as soon as it is read. Returns the
+/// lines that are no record.
 pub(super) fn read_each<R: RecordForm>(
     lines: &mut Lines<impl BufRead>,
     mut take: impl FnMut(R),
@@ -200,14 +205,14 @@ pub(super) fn read_each<R: RecordForm>(
     Ok(bad)
 }
 
-/// Takes a line that is no record.
+/// Adds a line that is no record.
 fn note_bad(bad: &mut Bad, number: usize, line: &Line) {
     bad.count += 1;
     if bad.lines.len() < MOST_NAMED {
         bad.lines.push(number);
     }
     let text = line.bytes.trim_ascii();
-    // The next writer ends the line that a crash cut short, and goes on behind it.
+    // The next writer ends the line that a crash cut short, and continues after it.
     let is_torn = text.starts_with(b"{") && !line.is_cut() && is_cut_short(text);
     // A file that lost its bytes in a crash reads as zeros, which hide no more than an emptied file does.
     let hides_nothing = is_torn || line.is_zeros;
@@ -234,8 +239,8 @@ fn object(text: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(text).ok()
 }
 
-/// A record that begins on the first line alone with `{`, as pretty printers write it, and ends on a
-/// line with `}` at the same column; and how many further lines it has.
+/// Parses a record that begins on the first line with `{` alone, as pretty printers write it, and
+/// ends on a line with `}` at the same column. Also returns the number of further lines.
 fn spread(
     first: &[u8],
     lines: &mut Lines<impl BufRead>,
@@ -264,7 +269,8 @@ fn spread(
         text.push(b'\n');
         text.extend_from_slice(line);
         if column == indent {
-            // Whatever else begins at this column, the record has been torn before it.
+            // Anything else that begins at this column means that the record has been torn before
+            // it.
             let is_end = line[column..] == *b"}";
             let members = is_end.then(|| object(text.trim_ascii())).flatten();
             return Ok(members.map(|members| (members, further)));
@@ -286,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_spread_and_foreign_records_are_told_apart() {
+    fn torn_spread_and_foreign_records_are_distinguished() {
         let text = "{\"phase\": \"a\"}\r\n\n{\"phase\":\"b\n{\n  \"phase\": \"c\",\n  \"x\": {\n    \"y\": 1\n  }\n}\nwords\n\
                     {\n  \"phase\": \"torn\",\n{\"phase\":\"d\",\"new\":[1]}\n[1]\n{\"phase\":7}\n{\"pha";
         let (phases, bad) = phases(text);
@@ -294,7 +300,8 @@ mod tests {
         assert_eq!(bad, [3, 10, 11, 12, 14, 16]);
     }
 
-    /// LOA-GRD-1: a claim behind a byte order mark is read, and garbage is known to hide one.
+    /// LOA-GRD-1: a claim after a byte order mark is read, and garbage counts as possibly hiding
+    /// one.
     #[test]
     fn garbage_may_hide_a_claim_and_a_byte_order_mark_does_not() {
         let claim = "{\"phase\":\"cite\",\"claim\":\"x\"}";

@@ -16,12 +16,12 @@ use jiff::civil::Date;
 use super::files::{ARCHIVE, LARGEST_FILE};
 use crate::transaction::{LockedSession, SessionError};
 
-/// How long trajectories are kept.
+/// Time spans for which trajectories are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// `trajectory.retention_days`: after so many they are compressed.
+    /// `trajectory.retention_days`: days until they are compressed.
     pub days: u64,
-    /// `trajectory.archive_days`: after so many the compressed ones are removed.
+    /// `trajectory.archive_days`: days until the compressed ones are removed.
     pub archive_days: u64,
     /// `trajectory.compression_level`, from 0 to 9.
     pub level: u32,
@@ -38,7 +38,7 @@ impl Default for Retention {
     }
 }
 
-/// What was done to old trajectories; each is named from the root.
+/// Result of pruning old trajectories; each is named from the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Those that are compressed now.
@@ -75,7 +75,8 @@ impl LockedSession<'_> {
             }
         }
         for (name, day) in self.days_in(&archive, ".jsonl.gz")? {
-            // What was compressed just now is not gone as well: the clock may be wrong.
+            // A file that was compressed just now is not removed in the same run: the clock may be
+            // wrong.
             let is_new = compressed.contains(&name);
             if is_past(day, today, retention.archive_days) && !is_new {
                 let path = archive.join(&name);
@@ -86,7 +87,7 @@ impl LockedSession<'_> {
         Ok(pruned)
     }
 
-    /// The files of a folder that are of a day, whoever's they are.
+    /// Returns the files of a folder that belong to a day, of any agent.
     fn days_in(&self, folder: &Path, end: &str) -> Result<Vec<(String, Date)>, SessionError> {
         let mut found = Vec::new();
         for entry in self.session.disk.list_dir(folder)? {
@@ -144,7 +145,8 @@ impl LockedSession<'_> {
     }
 }
 
-/// What a compressed trajectory says; `None` where it is broken or larger than is read.
+/// Returns the content of a compressed trajectory; `None` if it is broken or larger than the read
+/// limit.
 pub(super) fn decompressed(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes).take(LARGEST_FILE + 1);

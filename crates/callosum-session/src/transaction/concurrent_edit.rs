@@ -1,8 +1,9 @@
-//! `NOTES.md` written beside others who write it, who know of no lock.
+//! Writes to `NOTES.md` concurrently with other writers, who do not know about the lock.
 //!
-//! The file is exchanged and not replaced, so that what somebody wrote since it was read is found afterwards: start
-//! with [`LockedSession::edit_notes`]. The file that was exchanged away is kept for a while, since who has it open may
-//! write into it still: [`LockedSession::take_late`].
+//! The file is exchanged instead of replaced, so that text that others wrote since it was read can
+//! be found afterwards: start with [`LockedSession::edit_notes`]. The file that was exchanged away
+//! is kept for a while, since a writer that has it open may still write to it:
+//! [`LockedSession::take_late`].
 
 use std::{
     fmt::Write as _,
@@ -24,43 +25,47 @@ use crate::{
     zones::ZoneError,
 };
 
-/// So often the file may change under a write before the rest is left to [`LockedSession::take_late`].
+/// Number of times that the file may change under a write before the rest is left to
+/// [`LockedSession::take_late`].
 const MOST_ROUNDS: usize = 4;
 
-/// How long it is waited for somebody who empties the file to write it anew.
+/// Time to wait for a writer that empties the file to rewrite it.
 const SETTLING: Duration = Duration::from_millis(200);
 
-/// The pause between two looks meanwhile.
+/// Pause between two looks during that time.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// For so long after it was exchanged away somebody may still write into a file that they have open.
+/// Time after the exchange during which a writer may still write to the old file that it has open.
 const LATEST: Duration = Duration::from_mins(1);
 
-/// So much earlier than it is a system's clock of files may show a change.
+/// Longest time by which a file timestamp may lag behind the system clock.
 const COARSE: Duration = Duration::from_millis(50);
 
-/// For so long each of them is kept, however many there are.
+/// Time for which each of them is kept, regardless of their number.
 const RECENT: Duration = Duration::from_secs(2);
 
-/// So many older ones are kept.
+/// Most older ones that are kept.
 const MOST_KEPT: usize = 8;
 
-/// What came of one exchange.
+/// Result of one exchange.
 enum Exchanged {
-    /// What was to be written stands there, and nobody else had written.
+    /// The new content is written, and no one else had written.
     Alone,
-    /// What was to be written stands there; somebody else had written this, which is kept under this name.
+    /// The new content is written; another program had written these bytes, which are kept under
+    /// this name.
     Beside(Vec<u8>, PathBuf),
-    /// The file came or went meanwhile, and nothing was written.
+    /// The file came or went during the exchange, and nothing was written.
     Moved,
 }
 
 impl LockedSession<'_> {
-    /// Writes what an edit makes of the notes, or of there being none. Says whether nobody else wrote meanwhile.
+    /// Writes the result of an edit of the notes, or of their absence. Returns whether no one else
+    /// wrote at the same time.
     ///
-    /// What somebody appended meanwhile is appended to what was made. Where somebody wrote the file anew, the edit is
-    /// made again, on that. The edit must change nothing where it is made already. On a file system that
-    /// exchanges no files, what is written within the moment of the last look and the rename is lost.
+    /// Text that others appended at the same time is appended to the result. If someone rewrote the
+    /// file, the edit is made again, on that. The edit must change nothing if it is made already.
+    /// On a file system that cannot exchange files, text written between the last look and the
+    /// rename is lost.
     pub(crate) fn edit_notes(
         &self,
         edit: impl Fn(Option<Notes>) -> Notes,
@@ -84,7 +89,7 @@ impl LockedSession<'_> {
                     is_written = true;
                     break;
                 }
-                // Somebody empties it to write it anew: what comes then is found by `take_late`.
+                // Someone empties it to rewrite it: `take_late` finds what comes then.
                 Exchanged::Beside(found, _) if found.is_empty() => return Ok(false),
                 Exchanged::Beside(found, kept) => {
                     is_alone = false;
@@ -135,8 +140,8 @@ impl LockedSession<'_> {
         Ok(is_alone)
     }
 
-    /// Takes up what somebody wrote into files that were exchanged away: what was appended is appended to the notes.
-    /// Says which of them were written anew, which are left as they are.
+    /// Takes up what others wrote into files that were exchanged away: appended text is appended to
+    /// the notes. Returns the files that were rewritten, which are left as they are.
     pub(super) fn take_late(&self) -> Result<Vec<PathBuf>, SessionError> {
         let session = &self.session;
         let disk = session.disk;
@@ -146,7 +151,7 @@ impl LockedSession<'_> {
             // One that seems to be of later was just now.
             now.duration_since(since).map_or(true, |age| age <= most)
         };
-        let mut anew = Vec::new();
+        let mut rewritten = Vec::new();
         let mut clean = Vec::new();
         let mut late = Vec::new();
         for entry in disk.list_dir(&own)? {
@@ -178,7 +183,9 @@ impl LockedSession<'_> {
                 None if bytes.is_empty() && !is_within(since, LATEST) => {
                     disk.remove_file(&path)?;
                 }
-                None if !bytes.is_empty() && !is_within(stat.modified, SETTLING) => anew.push(path),
+                None if !bytes.is_empty() && !is_within(stat.modified, SETTLING) => {
+                    rewritten.push(path)
+                }
                 None => {}
             }
         }
@@ -190,10 +197,10 @@ impl LockedSession<'_> {
                 disk.remove_file(path)?;
             }
         }
-        Ok(anew)
+        Ok(rewritten)
     }
 
-    /// Appends what stands in these files behind what is taken up of them.
+    /// Appends the text of these files after the part that is already taken up.
     fn append_late(
         &self,
         late: &[(SystemTime, PathBuf, Vec<u8>, usize)],
@@ -214,7 +221,7 @@ impl LockedSession<'_> {
             Ok(_) => late
                 .iter()
                 .try_for_each(|(_, path, bytes, _)| self.keep(path, bytes)),
-            // Nothing can be appended to what stands there now: it is taken up once it is healed.
+            // Nothing can be appended to what is there now: it is taken up once it is healed.
             Err(
                 SessionError::NotFile { .. }
                 | SessionError::TooLarge { .. }
@@ -225,7 +232,7 @@ impl LockedSession<'_> {
         }
     }
 
-    /// Gives the notes new bytes, where these stand there.
+    /// Writes new bytes to the notes, if they still have the expected ones.
     fn exchange_notes(
         &self,
         path: &Path,
@@ -293,7 +300,7 @@ impl LockedSession<'_> {
         Ok(Exchanged::Alone)
     }
 
-    /// What stands in a file once it is no longer only the beginning of what stood there.
+    /// Returns the content of a file once it is no longer only a prefix of the earlier content.
     fn settled(&self, path: &Path, before: &[u8]) -> Result<Vec<u8>, SessionError> {
         let started = Instant::now();
         loop {
@@ -306,7 +313,8 @@ impl LockedSession<'_> {
         }
     }
 
-    /// Keeps a file that was exchanged away, of which these bytes are taken up. One that holds a secret goes at once.
+    /// Keeps a file that was exchanged away and whose bytes are taken up. One that holds a secret
+    /// is removed at once.
     fn keep(&self, path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
         let disk = self.session.disk;
         if holds_secret(bytes) && disk.read_if_there(path)?.as_deref() == Some(bytes) {
@@ -327,7 +335,8 @@ impl LockedSession<'_> {
         }
     }
 
-    /// Gives a file that somebody wrote anew after it was exchanged away a name beside the notes that nobody has.
+    /// Renames a file that was rewritten after it was exchanged away to an unused name next to the
+    /// notes.
     pub(super) fn set_late_aside(&self, late: &Path) -> Result<Option<String>, SessionError> {
         let session = &self.session;
         let notes = session.zones.real(session.disk, &session.zones.notes())?;
@@ -351,7 +360,8 @@ pub(super) fn is_exchanged(name: &str) -> bool {
     Name::read(name).is_some()
 }
 
-/// The name of a file that is exchanged: when, what is taken up of it, and what it was before the exchange.
+/// Name of an exchanged file: its time, the part that is taken up, and its content before the
+/// exchange.
 struct Name {
     exchanged: SystemTime,
     len: usize,
@@ -389,7 +399,8 @@ fn hash(bytes: &[u8]) -> String {
     })
 }
 
-/// Bytes with what somebody appended to others: on a line of its own, but where it goes on with the last one.
+/// Returns bytes with text that someone appended to others: on a line of its own, unless it
+/// continues the last one.
 fn joined(mut bytes: Vec<u8>, before: &[u8], tail: &[u8]) -> Vec<u8> {
     let last = before
         .rsplit(|byte| *byte == b'\n')

@@ -9,14 +9,14 @@ use crate::{
     notes::{Decision, EvidenceChange, Field, Notes},
 };
 
-/// The version of the file that an intent stands in.
+/// Format version of the file that holds an intent.
 pub(super) const FORMAT: u32 = 1;
 
-/// What is to be done.
+/// Changes to make.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) format: u32,
-    /// Whose trajectory.
+    /// Agent that owns the trajectory.
     pub(crate) agent: String,
     /// The day of the trajectory's file.
     pub(crate) day: String,
@@ -26,7 +26,7 @@ pub(crate) struct Intent {
     pub(crate) records: Vec<Value>,
 }
 
-/// A change to the notes that changes nothing where it is made already.
+/// An idempotent change to the notes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum NoteChange {
     Decision(Decision),
@@ -41,17 +41,17 @@ pub(crate) enum NoteChange {
     },
 }
 
-/// A change to a bead that changes nothing where it is made already.
+/// An idempotent change to a bead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum BeadChange {
     Decision(Value),
     Evidence {
         ts: String,
-        /// What it says, which tells it from another one of its time.
+        /// Its words, which distinguish it from another one of its time.
         #[serde(default)]
         words: Option<String>,
         evidence: Vec<Value>,
-        /// Whether it stands in for what the bead has of the decision.
+        /// Whether it replaces what the bead has of the decision.
         #[serde(default)]
         replaces: bool,
         /// Whether it is an assumption from now on.
@@ -78,7 +78,7 @@ pub(crate) enum BeadKey {
 }
 
 impl NoteChange {
-    /// The notes with all of these made, those of one kind at once.
+    /// Returns the notes with all of these made, those of one kind at once.
     pub(super) fn all_made(changes: &[Self], notes: Notes) -> Notes {
         let of_kind = |a: &Self, b: &Self| {
             matches!(
@@ -172,7 +172,7 @@ impl BeadChange {
                 evidence,
                 replaces: true,
                 ..
-            } => with_evidence_anew(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
+            } => with_replaced_evidence(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
             Self::Set(key, value) => {
                 let key = match key {
                     BeadKey::Title => "title",
@@ -190,7 +190,7 @@ impl BeadChange {
     }
 }
 
-/// The file without a dependency, wherever it names it.
+/// Returns the file without a dependency, wherever it names it.
 fn without_need(sheet: &Sheet, id: &str) -> Result<Sheet, SheetError> {
     let mut made = sheet.clone();
     for key in ["depends_on", "dependencies", "blockers"] {
@@ -206,19 +206,21 @@ fn without_need(sheet: &Sheet, id: &str) -> Result<Sheet, SheetError> {
     Ok(made)
 }
 
-/// The entries of a decision: of those of its time the ones that say what it says, where some do; else all of them.
+/// Returns the entries of a decision: those of its time with the same words, if there are any;
+/// otherwise all of its time.
 fn of_decision(sheet: &Sheet, ts: &str, words: Option<&str>) -> Vec<Value> {
     let list = sheet.members().get("decisions").and_then(Value::as_array);
     let of_its_time = list.into_iter().flatten();
     let of_its_time = of_its_time.filter(|item| item.get("ts").and_then(Value::as_str) == Some(ts));
     let of_its_time: Vec<Value> = of_its_time.cloned().collect();
     let says = |item: &&Value| {
-        let said = item.get("decision").and_then(Value::as_str);
-        said.zip(words)
-            .is_some_and(|(said, words)| says_the_same(said, words))
+        let known = item.get("decision").and_then(Value::as_str);
+        known
+            .zip(words)
+            .is_some_and(|(known, words)| says_the_same(known, words))
     };
-    let said: Vec<Value> = of_its_time.iter().filter(says).cloned().collect();
-    if said.is_empty() { of_its_time } else { said }
+    let same: Vec<Value> = of_its_time.iter().filter(says).cloned().collect();
+    if same.is_empty() { of_its_time } else { same }
 }
 
 /// A decision of a bead is never rewritten, since its list is added to alone: further evidence is an
@@ -246,8 +248,8 @@ fn with_evidence(
     sheet.with(&Step::Push("decisions", item))
 }
 
-/// The same with evidence that stands in for what there is of the decision.
-fn with_evidence_anew(
+/// The same with evidence that replaces the decision's existing evidence.
+fn with_replaced_evidence(
     sheet: &Sheet,
     entries: &[Value],
     evidence: &[Value],
@@ -259,13 +261,14 @@ fn with_evidence_anew(
     )
 }
 
-/// The same with nothing that it leans on, as an assumption.
+/// The same without evidence, as an assumption.
 fn assumed(sheet: &Sheet, entries: &[Value]) -> Result<Sheet, SheetError> {
     let says = serde_json::json!({"evidence": [], GROUNDING: ASSUMPTION, REPLACES: true});
     with_entry(sheet, entries, says)
 }
 
-/// The file with a further entry of a decision that says this, with the time and the words of its last one, unless that is this one.
+/// Returns the file with a further entry of a decision that says this, with the time and the words
+/// of its last one, unless that is this one.
 fn with_entry(sheet: &Sheet, entries: &[Value], says: Value) -> Result<Sheet, SheetError> {
     let Some(last) = entries.last() else {
         return Ok(sheet.clone());

@@ -1,9 +1,8 @@
-//! Steps: what a session changes in notes, bead and trajectory at once.
+//! Steps: changes of a session to notes, bead and trajectory at once.
 //!
-//! Start with [`Session`]. What is to be done is written down first, in words of the change and not
-//! as whole files, so that whoever comes after a process that was killed between two files does the
-//! rest, and keeps what somebody else wrote meanwhile. Each part is done once however often it is
-//! taken up again.
+//! Start with [`Session`]. The changes are written down first, as edits and not as whole files. If
+//! a process is killed between two files, the next one finishes the step and keeps what others
+//! wrote in the meantime. Each part is done once, however often it is taken up again.
 
 mod concurrent_edit;
 mod intent_log;

@@ -21,7 +21,7 @@ use crate::{
     zones::{ZoneError, Zones},
 };
 
-/// How long another session's step is waited for.
+/// Time to wait for another session's step.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A project's files as one agent sees and changes them.
@@ -29,11 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Session<'s> {
     /// The disk.
     pub disk: &'s Disk,
-    /// Where the files stand.
+    /// Paths of the session's files.
     pub zones: &'s Zones,
     /// The time of day.
     pub clock: &'s Clock,
-    /// Whose trajectory is written.
+    /// Agent that owns the trajectory.
     pub agent: Agent,
 }
 
@@ -41,11 +41,12 @@ pub struct Session<'s> {
 #[derive(Debug)]
 pub struct LockedSession<'s> {
     pub(crate) session: Session<'s>,
-    /// What was done that a killed process had left.
+    /// Step of a killed process that was finished.
     pub mended: Option<ResumedStep>,
-    /// Where the notes stand that somebody wrote anew into a file that was exchanged away.
+    /// Places of notes that someone rewrote in a file that was exchanged away.
     pub aside: Vec<String>,
-    /// Files in which git has not ended a merge, and that lack something of their side: a checkpoint names them, and blocks.
+    /// Files in which git has not finished a merge, and that lack part of their side: a checkpoint
+    /// names them, and blocks.
     pub(crate) unfinished: Vec<String>,
     /// The history by which moved files are followed.
     pub(crate) history: HistorySource<'s>,
@@ -55,18 +56,18 @@ pub struct LockedSession<'s> {
 /// A step of a killed process that was taken to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResumedStep {
-    /// What could not be done, and why.
+    /// Work that could not be done, with the reasons.
     pub left: Vec<String>,
 }
 
-/// Where a step's records stand now.
+/// Current places of a step's records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The trajectory's file and the line of the first record: `file:line`.
     pub trajectory: String,
 }
 
-/// Why a session's files could not be read or changed.
+/// Error while reading or changing a session's files.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// Another session was at it for too long.
@@ -86,7 +87,7 @@ pub enum SessionError {
     Bead {
         /// Its id.
         id: String,
-        /// Why.
+        /// Cause.
         source: SheetError,
     },
     /// The bead cannot be read.
@@ -96,7 +97,7 @@ pub enum SessionError {
         id: String,
         /// Its file, from the root.
         file: String,
-        /// Why.
+        /// Cause.
         problem: String,
         /// Whether it is text in another encoding than UTF-8.
         is_encoded: bool,
@@ -113,7 +114,7 @@ pub enum SessionError {
     /// The notes are no file: a folder, a pipe.
     #[error("`{file}` is not a regular file")]
     NotFile {
-        /// What stands there.
+        /// Path of the entry.
         file: String,
     },
     /// The notes are text of a kind that is not read.
@@ -121,7 +122,7 @@ pub enum SessionError {
     Foreign {
         /// The file.
         file: String,
-        /// What it is, and what would be read.
+        /// The kind of text, and what can be read instead.
         what: &'static str,
     },
     /// The notes come and go while they are written.
@@ -152,7 +153,7 @@ fn unwritable(error: ZoneError) -> SessionError {
 }
 
 impl SessionError {
-    /// Whether it is that nobody, or not this user, may write a file.
+    /// Whether a file is read-only for everyone or for this user.
     pub fn is_denied(&self) -> bool {
         match self {
             Self::Zone(ZoneError::Disk(error)) => error.is_denied() || error.is_read_only(),
@@ -161,13 +162,13 @@ impl SessionError {
     }
 }
 
-/// A time as every file of a session has it: to the second.
+/// Returns a time as every file of a session has it: to the second.
 pub(crate) fn second(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The times that may name what was decided then, best first: the second, and where others have that,
-/// one millisecond after the other.
+/// Returns the times that may name a decision made then, best first: the second, and if others have
+/// that, one millisecond after the other.
 pub(crate) fn times_from(time: Timestamp) -> impl Iterator<Item = String> {
     let next = |at: &Timestamp| at.checked_add(SignedDuration::from_millis(1)).ok();
     let odd = std::iter::successors(Some(time), next).filter(|at| at.subsec_millisecond() != 0);
@@ -175,13 +176,14 @@ pub(crate) fn times_from(time: Timestamp) -> impl Iterator<Item = String> {
     std::iter::once(second(time)).chain(odd)
 }
 
-/// A time of ours by which others can be put in order: of one second, those to the millisecond come later.
+/// Returns a time of ours by which others can be put in order: of one second, those to the
+/// millisecond come later.
 pub(crate) fn in_order(ts: &str) -> &str {
     ts.strip_suffix('Z').unwrap_or(ts)
 }
 
 impl<'s> Session<'s> {
-    /// The beads.
+    /// Returns the beads.
     pub fn beads(&self) -> Beads<'s> {
         Beads {
             disk: self.disk,
@@ -189,7 +191,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The agent's trajectory.
+    /// Returns the agent's trajectory.
     pub fn trajectory(&self) -> Trajectory<'s> {
         Trajectory {
             disk: self.disk,
@@ -198,7 +200,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The notes; `None` where there are none.
+    /// Reads the notes; `None` if there are none.
     pub fn notes(&self) -> Result<Option<Notes>, SessionError> {
         let path = self.zones.real(self.disk, &self.zones.notes())?;
         let Some(stat) = self.disk.stat(&path)? else {
@@ -224,7 +226,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The same; also `None` where what stands there is too large, no file, or not of a form that is read.
+    /// The same; also `None` if the entry is too large, not a file, or not in a readable form.
     pub(crate) fn notes_if_readable(&self) -> Result<Option<Notes>, SessionError> {
         match self.notes() {
             Err(
@@ -236,7 +238,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// A bead's file.
+    /// Returns a bead's file.
     pub fn bead(&self, id: &BeadId) -> Result<Sheet, SessionError> {
         match self.beads().sheet(id) {
             Ok(Some(sheet)) => Ok(sheet),
@@ -251,12 +253,12 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Waits up to 5 s until no other session writes, and ends what a killed one began.
+    /// Waits up to 5 s until no other session writes, and finishes the step of a killed one.
     pub fn hold(&self) -> Result<LockedSession<'s>, SessionError> {
         self.hold_within(PATIENCE)
     }
 
-    /// Waits as long as that until no other session writes, and ends what a killed one began.
+    /// Waits up to `patience` until no other session writes, and finishes the step of a killed one.
     pub fn hold_within(&self, patience: Duration) -> Result<LockedSession<'s>, SessionError> {
         let own = self.zones.create_own(self.disk).map_err(unwritable)?;
         for name in OWN {
@@ -269,8 +271,8 @@ impl<'s> Session<'s> {
                     timeout @ LockError::Timeout { .. } => SessionError::Busy(timeout),
                 },
             )?;
-        // What a killed process left of a file that it was writing. Where it cannot be removed, it is in
-        // nobody's way.
+        // Remains of a file that a killed process was writing. If they cannot be removed, they do
+        // no harm.
         let ours = |name: &str| {
             matches!(name, INTENT | "NOTES.md" | "beads.index" | "seen") || is_exchanged(name)
         };
@@ -289,7 +291,7 @@ impl<'s> Session<'s> {
             held.aside.extend(held.set_late_aside(&late)?);
         }
         held.mended = held.mend()?;
-        // It is derived: where it cannot be written, hand-offs tell.
+        // The file is derived: if it cannot be written, hand-offs are used.
         drop(held.note_begun());
         if held.mended.is_some() {
             held.sweep_beads();
@@ -297,7 +299,7 @@ impl<'s> Session<'s> {
         Ok(held)
     }
 
-    /// Gives a folder that has the name of a file of ours another name beside it.
+    /// Renames a folder that has the name of one of our files to another name next to it.
     fn set_folder_aside(&self, path: &Path) -> Result<(), SessionError> {
         let is_folder = |stat: FileStat| stat.kind == EntryKind::Folder;
         if !self.disk.stat(path)?.is_some_and(is_folder) {
@@ -327,7 +329,7 @@ impl<'s> Session<'s> {
 /// The name of the file that a step is written down in.
 const INTENT: &str = "intent.json";
 
-/// Files of ours between the others, none of which is a folder.
+/// Our files between the others; none is a folder.
 const OWN: [&str; 8] = [
     INTENT,
     "lock",
@@ -358,14 +360,14 @@ impl LockedSession<'_> {
         Ok(())
     }
 
-    /// Does all of an intent, or nothing. What it says is on disk when this returns; a process that
-    /// is killed meanwhile leaves it to the next one that holds the session.
+    /// Does all of an intent, or nothing. Its changes are on disk when this returns; a process that
+    /// is killed before leaves it to the next one that locks the session.
     pub(crate) fn commit(&self, intent: &Intent) -> Result<Written, SessionError> {
         let session = &self.session;
         let path = session
             .zones
             .real(session.disk, &session.zones.own().join(INTENT))?;
-        // Whatever cannot be written must fail before anything is.
+        // Anything that cannot be written must fail before the first write.
         if let Some((id, _)) = &intent.bead {
             self.bead_changed(id, intent)?;
         }
@@ -375,7 +377,7 @@ impl LockedSession<'_> {
             let (bead, sheet) = self.bead_changed(id, intent)?;
             let written = self.write_if_changed(&bead, sheet.text().as_bytes());
             if written.as_ref().is_err_and(SessionError::is_denied) {
-                // Nobody who may not write it either could end the step.
+                // Others who may not write it either could not end the step.
                 session.disk.remove_file(&path)?;
             }
             written?;
@@ -386,7 +388,8 @@ impl LockedSession<'_> {
             && intent.notes.is_empty()
             && intent.bead.is_none()
         {
-            // Nothing of it was done, and nobody who may not write there either could end the step.
+            // Nothing of it was done, and others who may not write there either could not end the
+            // step.
             session.disk.remove_file(&path)?;
         }
         let line = line?;
@@ -403,8 +406,8 @@ impl LockedSession<'_> {
         })
     }
 
-    /// Removes what killed processes left of beads that they were writing. Costs the listing of the
-    /// folder. Where it cannot be removed, it is in nobody's way.
+    /// Removes the remains of beads that killed processes were writing. Lists the folder. If they
+    /// cannot be removed, they do no harm.
     pub(crate) fn sweep_beads(&self) {
         let session = &self.session;
         if let Ok(folder) = session.zones.real(session.disk, &session.zones.beads()) {
@@ -491,7 +494,7 @@ impl LockedSession<'_> {
     }
 
     fn append(&self, intent: &Intent) -> Result<usize, SessionError> {
-        // An intent of a name that is none any more goes to nobody's file.
+        // An intent with an invalid agent name must not go to the file of another agent.
         let agent = Agent::new(&intent.agent).unwrap_or_default();
         let trajectory = Trajectory {
             agent,

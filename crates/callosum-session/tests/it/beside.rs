@@ -56,7 +56,7 @@ fn what_is_appended_meanwhile_is_all_there() {
         while !is_done.load(Ordering::Relaxed) {
             let open = OpenOptions::new().append(true).open(&path);
             let mut file = open.unwrap();
-            // Whoever has it open may write after it was exchanged away.
+            // A program that has it open may still write after it was exchanged away.
             thread::sleep(Duration::from_micros(300));
             // At once, as who buffers a line does: one that is written in pieces may be parted.
             file.write_all(format!("{name}-{count}.\n").as_bytes())
@@ -72,7 +72,7 @@ fn what_is_appended_meanwhile_is_all_there() {
     let (appended, decided) = thread::scope(|scope| {
         let appenders = ["one", "two"].map(|name| (name, scope.spawn(move || append(name))));
         let mut decided = 0;
-        // How much either does in some time nobody knows.
+        // How much each does in a given time is unknown.
         let is_too_early = || appended_ten.load(Ordering::Relaxed) < appenders.len();
         let goes_on = || appenders.iter().all(|(_, one)| !one.is_finished());
         while decided < 20 || is_too_early() && goes_on() {
@@ -98,10 +98,10 @@ fn what_is_appended_meanwhile_is_all_there() {
     }
 }
 
-/// LOA-FMT-1: a file that somebody writes anew into what was exchanged away is set aside beside the notes, and
-/// named.
+/// LOA-FMT-1: if a program rewrites a file that was exchanged away, that file is set aside next to
+/// the notes, and named.
 #[test]
-fn what_is_written_anew_into_an_old_file_is_set_aside() {
+fn a_rewrite_of_an_old_file_is_set_aside() {
     let folder = tempfile::tempdir().unwrap();
     let zones = zones(folder.path());
     let clock = Clock::system();

@@ -17,8 +17,8 @@ fn outcomes(checked: &Checked) -> Vec<Outcome> {
     checked.steps.iter().map(|step| step.outcome).collect()
 }
 
-/// LOA-CHK-1, LOA-EDD-1: all seven steps, of which grounding blocks until there is evidence; the
-/// hand-off is in bead, trajectory and notes, and what comes after counts anew.
+/// LOA-CHK-1, LOA-EDD-1: all seven steps. Grounding blocks until there is evidence; the hand-off is
+/// in bead, trajectory and notes, and later claims count from zero.
 #[test]
 fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     let ground = Place::new();
@@ -44,7 +44,7 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     let warned = ground.check(&warn);
     assert!(warned.permits());
     assert_eq!(warned.steps[0].said[0], "1 decision lacks evidence");
-    let forces = |said: &String| said.contains("--force");
+    let forces = |line: &String| line.contains("--force");
     assert!(blocked.steps[0].said.iter().any(forces) && !warned.steps[0].said.iter().any(forces));
 
     let notes = ground.session().notes().unwrap().unwrap();
@@ -86,26 +86,26 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     );
 
     let session = ground.session();
-    let told = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
+    let text = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
     assert!(
-        told.starts_with("Bead: bd-1 Work (open)\nCheckpoint: 2026-01-02T"),
-        "{told}"
+        text.starts_with("Bead: bd-1 Work (open)\nCheckpoint: 2026-01-02T"),
+        "{text}"
     );
     assert!(
-        told.contains("Next: go on\nDecided: Use three [quote found]\n"),
-        "{told}"
+        text.contains("Next: go on\nDecided: Use three [quote found]\n"),
+        "{text}"
     );
-    assert!(estimate(&told) <= 100);
+    assert!(estimate(&text) <= 100);
     ground
         .disk
         .replace(&ground.zones.tree.join("a.rs"), b"fn one() {}\n", 0o644)
         .unwrap();
-    let told = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
-    assert!(told.contains("Decided: Use three [stale]\n"), "{told}");
+    let text = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
+    assert!(text.contains("Decided: Use three [stale]\n"), "{text}");
 }
 
-/// LOA-EDD-1: fewer test scenarios than are asked for are told, and keep nobody from going on, unless the
-/// settings say so; then a hand-off that is forced all the same does not call the next session ready.
+/// LOA-EDD-1: too few test scenarios are reported, and block no one unless the settings say so;
+/// then a forced hand-off does not call the next session ready.
 #[test]
 fn test_scenarios_block_where_the_settings_ask_for_it() {
     let place = Place::new();
@@ -119,12 +119,12 @@ fn test_scenarios_block_where_the_settings_ask_for_it() {
         let last = checked.steps.last().unwrap();
         (last.outcome, last.said.first().cloned(), checked.permits())
     };
-    let said = Some("1 of 3 test scenarios".to_owned());
-    let warned = (Outcome::Warned, said.clone(), true);
+    let message = Some("1 of 3 test scenarios".to_owned());
+    let warned = (Outcome::Warned, message.clone(), true);
     assert_eq!(outcome(Config::default().edd), warned);
     assert_eq!(
         outcome(Enforcement::Strict),
-        (Outcome::Blocked, said, false)
+        (Outcome::Blocked, message, false)
     );
     assert_eq!(
         outcome(Enforcement::Disabled),
@@ -146,7 +146,7 @@ fn test_scenarios_block_where_the_settings_ask_for_it() {
     assert!(!handed.checked.is_in_order());
 }
 
-/// LOA-GRD-3, LOA-MARK-1: a feature that is said not to be there needs two queries that differ, and
+/// LOA-GRD-3, LOA-MARK-1: a feature that is documented as missing needs two different queries, and
 /// a control.
 #[test]
 fn a_ghost_blocks_until_two_queries_that_differ_found_nothing() {
@@ -165,9 +165,9 @@ fn a_ghost_blocks_until_two_queries_that_differ_found_nothing() {
     ]
     .join(",");
     assert_eq!(ghost(&two, 3).0, Outcome::Passed);
-    let (outcome, said) = ghost(&two, 0);
+    let (outcome, message) = ghost(&two, 0);
     assert_eq!(outcome, Outcome::Blocked);
-    assert!(said.starts_with("[UNVERIFIED GHOST] SSO: "), "{said}");
+    assert!(message.starts_with("[UNVERIFIED GHOST] SSO: "), "{message}");
     assert_eq!(ghost(&query("sso", 0), 3).0, Outcome::Blocked);
     let same = [query("single sign on", 0), query("sign on single", 0)].join(",");
     assert_eq!(ghost(&same, 3).0, Outcome::Blocked);
@@ -175,8 +175,8 @@ fn a_ghost_blocks_until_two_queries_that_differ_found_nothing() {
     assert_eq!(ghost(&found, 3).0, Outcome::Blocked);
 }
 
-/// LOA-CHK-1: the claims of every agent of the session are looked at, whoever asks; the session's own
-/// hand-off ends them all, another agent's only its own.
+/// LOA-CHK-1: a checkpoint looks at the claims of every agent of the session, for any caller; the
+/// session's own hand-off ends them all, another agent's only its own.
 #[test]
 fn every_agent_of_the_session_is_checked() {
     let place = Place::new();
@@ -242,8 +242,8 @@ fn a_hand_off_does_not_open_the_gate() {
     assert!(place.check(&config).permits());
 }
 
-/// LOA-BEAD-1: a current bead that is missing or broken keeps nobody from deciding; a bead that was
-/// named does.
+/// LOA-BEAD-1: a current bead that is missing or broken prevents no decision; a bead that was named
+/// does.
 #[test]
 fn a_broken_bead_keeps_no_decision_away() {
     let place = Place::new();
@@ -278,22 +278,22 @@ fn a_decision_is_shown_with_what_it_leans_on() {
     let place = Place::new();
     place.decide("The user wants it", None, EvidenceKind::UserInput);
     place.decide("It may be so", None, EvidenceKind::Assumption);
-    let told = || {
+    let recovered = || {
         let session = place.session();
         level_1(&Recollection::gather(&session, 3).unwrap(), 100)
     };
-    assert!(told().contains("Decided: The user wants it [the user's word]\n"));
-    assert!(told().contains("Decided: It may be so [assumption]\n"));
+    assert!(recovered().contains("Decided: The user wants it [the user's word]\n"));
+    assert!(recovered().contains("Decided: It may be so [assumption]\n"));
     let notes = place.session().notes().unwrap().unwrap();
     let ts = notes.decisions()[1].ts.clone();
     let evidence = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
     let held = place.session().hold().unwrap();
     held.cite(&ts, std::slice::from_ref(&evidence)).unwrap();
-    assert!(told().contains("Decided: It may be so [quote found]\n"));
+    assert!(recovered().contains("Decided: It may be so [quote found]\n"));
 }
 
-/// LOA-GRD-1, LOA-CHK-1: a citation that drifted is made good by a new one, whoever cites it and
-/// whatever else the decision leans on, in all three files; the records keep what was.
+/// LOA-GRD-1, LOA-CHK-1: a new citation replaces one that drifted, in all three files, no matter
+/// who cites it and what other evidence the decision has; the records keep what was.
 #[test]
 fn a_drifted_citation_is_made_good_by_a_new_one() {
     let ground = Place::new();
@@ -319,10 +319,10 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
     let blocked = ground.check(&config);
     assert!(!blocked.permits());
     let hint = format!("callosum session cite {ts} --source assumption");
-    let said = &blocked.steps[0].said;
-    assert!(said.iter().any(|said| said.contains(&hint)), "{said:?}");
+    let lines = &blocked.steps[0].said;
+    assert!(lines.iter().any(|lines| lines.contains(&hint)), "{lines:?}");
 
-    // Another agent than the one that decided it, so nobody knows the order of the two files.
+    // Another agent than the one that decided it, so the order of the two files is unknown.
     for agent in ["an-earlier-one", "zz-a-later-one"] {
         let session = ground.session_of(Agent::new(agent).unwrap());
         let cited = session
@@ -363,7 +363,7 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
     assert_eq!(held, now);
     assert!(sheet.text().contains("fn gone() {}"), "what was is kept");
 
-    // What is lost comes back as it was said last.
+    // A lost decision comes back in its last wording.
     let path = ground.zones.notes();
     ground
         .disk
@@ -431,7 +431,7 @@ fn a_decision_that_was_commented_out_is_made_good_by_its_name() {
     );
 }
 
-/// LOA-GRD-1: what notes mark as a ghost blocks until somebody has looked for that feature.
+/// LOA-GRD-1: a ghost mark in the notes blocks until someone has searched for that feature.
 #[test]
 fn what_is_marked_as_a_ghost_blocks_until_it_was_looked_for() {
     let place = Place::new();

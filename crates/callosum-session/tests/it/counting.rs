@@ -1,4 +1,4 @@
-//! What counting claims costs, in files opened.
+//! Cost of counting claims, in files opened.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +13,7 @@ use callosum_session::{
 };
 use callosum_testkit::disk::{Image, MemoryDisk, ObservedDisk};
 
-/// How often each file is opened while so many claims about one line are counted.
+/// Returns the number of times each file is opened while so many claims about one line are counted.
 fn openings(claims: usize) -> Vec<PathBuf> {
     let root = Path::new("/project");
     let zones = Zones {
@@ -35,9 +35,9 @@ fn openings(claims: usize) -> Vec<PathBuf> {
     image.put_folder(zones.trajectories());
     image.put_file(zones.trajectories().join("a-2026-01-02.jsonl"), trajectory);
     let opened = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&opened);
+    let log = Arc::clone(&opened);
     let disk = ObservedDisk::disk(MemoryDisk::with(&image), move |path| {
-        told.lock().unwrap().push(path.to_owned());
+        log.lock().unwrap().push(path.to_owned());
     });
     let clock = Clock::fixed("2026-01-02T03:04:05Z".parse().unwrap(), Duration::ZERO);
     let session = Session {

@@ -78,7 +78,7 @@ fn a_transcript_that_became_shorter_has_its_new_position() {
     };
     assert!(synthesize(&place, &idle).is_some());
     assert_eq!(position(), 10);
-    // The record of a later day counts, whatever the one before says.
+    // The record of a later day counts, regardless of the one before.
     let next = place.zones.trajectories();
     let next = next.join("implementing-tasks-2026-01-03.jsonl");
     let line = "{\"phase\":\"delta_sync\",\"transcript\":\"s.jsonl\",\"position\":7}\n";
@@ -88,7 +88,7 @@ fn a_transcript_that_became_shorter_has_its_new_position() {
 
 /// LOA-DELTA-1: a checkpoint has the seed's members, and each position is written once.
 #[test]
-fn a_position_is_written_once_whatever_is_asked_for() {
+fn a_position_is_written_once_for_any_request() {
     let place = Place::new();
     let held = place.session().hold().unwrap();
     held.decide(&NewDecision {
@@ -128,8 +128,8 @@ fn a_position_is_written_once_whatever_is_asked_for() {
     assert!(synthesize(&place, &risen).is_some());
 }
 
-/// LOA-DELTA-1: how full a context was is remembered for each transcript by itself, and told by the last
-/// checkpoint of the same one where that is lost.
+/// LOA-DELTA-1: the fill level of a context is remembered per transcript; if it is lost, the last
+/// checkpoint of the same transcript has it.
 #[test]
 fn a_fuller_zone_is_one_of_the_same_transcript() {
     let place = Place::new();
@@ -146,7 +146,7 @@ fn a_fuller_zone_is_one_of_the_same_transcript() {
     assert_eq!(place.session().zone_reached("a").unwrap(), None);
     assert_eq!(synthesize(&place, &of("b", 20, Zone::Yellow)), None);
     assert!(synthesize(&place, &of("b", 30, Zone::Orange)).is_some());
-    // A file of somebody else's, and more transcripts than are remembered.
+    // A file of another program, and more transcripts than are remembered.
     place
         .disk
         .replace(&own, b"\xff\nno zone\tb\n", 0o644)
@@ -166,8 +166,8 @@ fn a_fuller_zone_is_one_of_the_same_transcript() {
     assert_eq!(place.session().zone_reached("t0").unwrap(), None);
 }
 
-/// LOA-DELTA-1: what another writer claimed in the trajectory alone comes into notes and bead, once,
-/// and comes back to notes that have lost it, unless somebody took it back.
+/// LOA-DELTA-1: claims that another writer made in the trajectory alone come into notes and bead,
+/// once, and come back to notes that have lost them, unless someone withdrew them.
 #[test]
 fn claims_of_other_writers_come_into_notes_and_bead_once() {
     let place = Place::new();
@@ -198,7 +198,7 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
     let saved = synthesize(&place, &Delta::default()).unwrap();
     assert_eq!((saved.decisions, saved.taken_over), (2, 2));
     let decisions = place.session().notes().unwrap().unwrap().decisions();
-    let told: Vec<_> = decisions
+    let known: Vec<_> = decisions
         .iter()
         .map(|made| {
             (
@@ -209,7 +209,7 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
         })
         .collect();
     assert_eq!(
-        told,
+        known,
         [
             ("2026-01-02T03:00:00Z", "One is enough", 1),
             ("2026-01-02T03:00:00.001Z", "Another at the same time", 0)
@@ -237,7 +237,7 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
     assert_eq!(bead.decisions.len(), 2);
 }
 
-/// LOA-DELTA-1: a hand-off does not make the transcript be told again from its beginning.
+/// LOA-DELTA-1: a hand-off does not cause the transcript to be reported from its beginning again.
 #[test]
 fn a_position_is_remembered_across_a_hand_off() {
     let place = Place::new();

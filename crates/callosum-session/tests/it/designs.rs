@@ -1,4 +1,4 @@
-//! Design documents beside the notes: what the code and the beads say otherwise.
+//! Design documents next to the notes: their differences from the code and the beads.
 
 use callosum_session::{divergence::Source, evidence::Tree};
 
@@ -32,13 +32,13 @@ fn design_documents_that_the_code_has_left_behind_are_named() {
     assert_eq!(designs.left, [""; 0]);
     let tree = Tree::new(&place.disk, &place.zones.tree);
     let forks = session.design_forks(&designs, &tree).unwrap();
-    let said: Vec<String> = forks
+    let differences: Vec<String> = forks
         .iter()
         .map(|fork| format!("{} {} {}", fork.wins, fork.loses, fork.what))
         .collect();
     let cites = "${PROJECT_ROOT}/";
     assert_eq!(
-        said,
+        differences,
         [
             format!(
                 "code design loa-grimoire/sdd.md:4 cites {cites}a.rs:2: CHANGED: line 2 is now `fn two() {{}}`"
@@ -57,7 +57,7 @@ fn design_documents_that_the_code_has_left_behind_are_named() {
     assert!(Source::Trajectory < Source::Design && Source::Design < Source::Legacy);
 }
 
-/// LOA-TRUTH-1: a document of any size or kind keeps nobody from being told the rest.
+/// LOA-TRUTH-1: a document of any size or kind does not prevent reports about the rest.
 #[test]
 fn documents_that_are_not_compared_are_named() {
     let place = Place::new();

@@ -24,8 +24,8 @@ fn notes(place: &Place) -> Vec<u8> {
     place.disk.read(&place.zones.notes()).unwrap()
 }
 
-/// LOA-FMT-1: whatever stands in the notes, a decision is added, and every line that stood there
-/// still does, in its order.
+/// LOA-FMT-1: with any content of the notes, a decision is added, and every earlier line is still
+/// there, in its order.
 #[test]
 fn notes_in_any_state_keep_every_line_and_take_a_decision() {
     let states: [&[u8]; 12] = [
@@ -192,7 +192,7 @@ fn a_file_that_changed_between_check_and_clear_is_seen() {
     assert_eq!(handed.ratio, "0.00");
 }
 
-/// LOA-SEC-1: what somebody else says is one line of one record, whatever it is made of.
+/// LOA-SEC-1: words of others are one line of one record, with any characters.
 #[test]
 fn words_that_look_like_records_stay_words() {
     let place = Place::new();
@@ -296,12 +296,13 @@ fn evidence_by_hand_that_is_of_records_is_none() {
         (checked.grounding.grounded(), checked.grounding.total()),
         (1, 4)
     );
-    let said = checked.steps[0].said.join("\n");
+    let message = checked.steps[0].said.join("\n");
     assert_eq!(
-        said.matches("RECORD: files written by sessions or git are not evidence")
+        message
+            .matches("RECORD: files written by sessions or git are not evidence")
             .count(),
         3,
-        "{said}"
+        "{message}"
     );
     let tally = Tally::since_handoff(
         &place.session(),
@@ -311,16 +312,16 @@ fn evidence_by_hand_that_is_of_records_is_none() {
     )
     .unwrap();
     assert_eq!((tally.total, tally.lacking), (4, 3));
-    let told = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 200);
+    let text = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 200);
     assert_eq!(
-        told.matches("By hand").count(),
-        told.matches("[stale]").count(),
-        "{told}"
+        text.matches("By hand").count(),
+        text.matches("[stale]").count(),
+        "{text}"
     );
 }
 
-/// LOA-CHK-1, LOA-FMT-1: notes that cannot be read as they are meant shut the gate, by line: another encoding, another end of lines, a
-/// merge that nobody has finished, of which no word is taken for a decision.
+/// LOA-CHK-1, LOA-FMT-1: notes that cannot be read as intended shut the gate, by line: another
+/// encoding, another line end, an unfinished merge. No word of them is taken for a decision.
 #[test]
 fn notes_that_cannot_be_read_shut_the_gate() {
     let entry = "#### 2026-01-02T05:00:00Z - By hand\n**Decision**: By hand\n";
@@ -337,7 +338,7 @@ fn notes_that_cannot_be_read_shut_the_gate() {
             .collect::<Vec<u8>>()
     };
     let said_of_wide = "NOTES.md:1: UTF-16 text is not read: save it as UTF-8";
-    for (kind, said) in [
+    for (kind, problem) in [
         ("wide", said_of_wide),
         ("wide without a mark", said_of_wide),
         (
@@ -362,7 +363,7 @@ fn notes_that_cannot_be_read_shut_the_gate() {
         let first = &checked.steps[0];
         assert_eq!(first.outcome, Outcome::Blocked, "{kind}");
         assert!(
-            first.said[0].starts_with("Cannot clear: ") && first.said[0].ends_with(said),
+            first.said[0].starts_with("Cannot clear: ") && first.said[0].ends_with(problem),
             "{first:?}"
         );
         assert!(!first.said.join("\n").contains("======="), "{first:?}");
@@ -396,7 +397,7 @@ fn notes_that_cannot_be_read_shut_the_gate() {
 /// LOA-FMT-1, LOA-HEAL-1: an unfinished merge is finished with the entries and records of both, and what git left is set
 /// aside.
 #[test]
-fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
+fn an_unfinished_merge_is_healed_with_both_sides() {
     let place = Place::new();
     let id = place.with_current_bead(&["go on"]);
     place.decide("Use one", Some("a.rs:1"), EvidenceKind::Nothing);
@@ -424,9 +425,9 @@ fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
     .concat();
     place.disk.replace(&file, &torn, 0o644).unwrap();
     let bead = place.session().beads().path(&id).unwrap();
-    let said = String::from_utf8(place.disk.read(&bead).unwrap()).unwrap();
+    let text = String::from_utf8(place.disk.read(&bead).unwrap()).unwrap();
     let torn = format!(
-        "{said}<<<<<<< HEAD\nnext_steps_of: us\n=======\nnext_steps_of: them\n>>>>>>> other\n"
+        "{text}<<<<<<< HEAD\nnext_steps_of: us\n=======\nnext_steps_of: them\n>>>>>>> other\n"
     );
     place.disk.replace(&bead, torn.as_bytes(), 0o644).unwrap();
 
@@ -450,7 +451,7 @@ fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
     );
     assert_eq!(place.disk.read(&bead).unwrap(), torn.as_bytes());
     let text = String::from_utf8(notes(&place)).unwrap();
-    let places = ["- By hand\n", "- Use one\n", "### Pending"].map(|said| text.find(said).unwrap());
+    let places = ["- By hand\n", "- Use one\n", "### Pending"].map(|line| text.find(line).unwrap());
     assert!(places.is_sorted() && !text.contains("======="), "{text}");
     let made = String::from_utf8(place.disk.read(&file).unwrap()).unwrap();
     assert_eq!(

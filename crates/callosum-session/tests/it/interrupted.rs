@@ -1,4 +1,4 @@
-//! Whatever a crash leaves of a step, the next session has all of it or none.
+//! After any crash during a step, the next session has all of it or none.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -35,7 +35,7 @@ fn image() -> Image {
     image
 }
 
-/// How often the decision stands in notes, bead and trajectory.
+/// Returns how often the decision occurs in notes, bead and trajectory.
 fn counts(disk: &Disk, zones: &Zones, clock: &Clock) -> [usize; 3] {
     let session = Session {
         disk,
@@ -59,7 +59,7 @@ fn counts(disk: &Disk, zones: &Zones, clock: &Clock) -> [usize; 3] {
 /// LOA-FMT-1: a decision that was acknowledged is in notes, bead and trajectory; one that was not is
 /// in all three or in none once the next session has begun, and in none twice.
 #[test]
-fn a_decision_is_whole_or_not_there_whatever_a_crash_leaves() {
+fn a_decision_is_whole_or_absent_after_any_crash() {
     let zones = Zones {
         tree: PathBuf::from(ROOT),
         root: PathBuf::from(ROOT),
@@ -125,7 +125,7 @@ fn of<'s>(disk: &'s Disk, zones: &'s Zones, clock: &'s Clock, agent: &str) -> Se
 /// CCOS-RTFS-2: a decision of a call whose process was killed is found by its key or was not made; made again
 /// under that key, it is the same.
 #[test]
-fn a_decision_of_one_call_is_made_once_whatever_a_crash_leaves() {
+fn a_decision_of_one_call_is_made_once_after_any_crash() {
     let zones = Zones {
         tree: PathBuf::from(ROOT),
         root: PathBuf::from(ROOT),
@@ -150,7 +150,7 @@ fn a_decision_of_one_call_is_made_once_whatever_a_crash_leaves() {
     for crash in &crashes {
         let memory = MemoryDisk::with(&crash.image);
         let disk = memory.disk();
-        // Whoever goes on with the run may be another agent.
+        // The agent that continues the run may be another one.
         let held = of(&disk, &zones, &clock, "other").hold().unwrap();
         assert_eq!(held.decided_by("k2").unwrap(), None);
         let known = held.decided_by("k1").unwrap();

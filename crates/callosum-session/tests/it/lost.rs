@@ -17,10 +17,10 @@ const DELETED: NoFile = NoFile {
     ever: Some(&[".beads/bd-1.yaml"]),
 };
 
-/// A project of which git does not say in time what was committed.
+/// A project whose git does not report in time what was committed.
 const UNKNOWN: NoFile = NoFile { ever: None };
 
-/// Three decisions, of which one has evidence and one belongs to another agent.
+/// Three decisions; one has evidence and one belongs to another agent.
 fn with_decisions() -> Place {
     let place = Place::new();
     place.with_current_bead(&[]);
@@ -47,7 +47,7 @@ fn put(place: &Place, bytes: &[u8]) {
         .unwrap();
 }
 
-/// What was healed of the notes, from where.
+/// Returns the repairs of the notes, with their sources.
 fn heal(place: &Place) -> Vec<(String, RepairSource)> {
     let held = place.session().hold().unwrap();
     let healed = held.heal(&NOTHING).unwrap().into_iter();
@@ -205,8 +205,9 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     assert_eq!(held.heal(&UNKNOWN).unwrap(), []);
     drop(held);
     let healed = heal(&place);
-    let said = "missing and never committed (status, priority, needs and next steps are unknown)";
-    assert_eq!(healed, [(said.to_owned(), RepairSource::Trajectory)]);
+    let problem =
+        "missing and never committed (status, priority, needs and next steps are unknown)";
+    assert_eq!(healed, [(problem.to_owned(), RepairSource::Trajectory)]);
     let text = String::from_utf8(place.disk.read(&file).unwrap()).unwrap();
     assert!(text.starts_with("# Rebuilt from the trajectory"));
     assert!(!text.contains("status:") && !text.contains("priority:"));
@@ -225,7 +226,7 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     let healed = held.heal_current_bead(&NOTHING).unwrap().unwrap();
     assert_eq!(
         (healed.was.as_str(), healed.from),
-        (said, RepairSource::Trajectory)
+        (problem, RepairSource::Trajectory)
     );
 }
 

@@ -6,27 +6,27 @@
 mod beside;
 /// The seven steps before a context is cleared, the hand-off, and what is recovered.
 mod checkpoints;
-/// What counting claims costs, in files opened.
+/// Cost of counting claims, in files opened.
 mod counting;
 /// Checkpoints of the time between: what happened is kept before it is lost.
 mod deltas;
-/// Design documents beside the notes: what the code and the beads say otherwise.
+/// Design documents next to the notes: their differences from the code and the beads.
 mod designs;
 /// Files as people, other programs and accidents leave them.
 mod hostile;
-/// Whatever a crash leaves of a step, the next session has all of it or none.
+/// After any crash during a step, the next session has all of it or none.
 mod interrupted;
 /// Notes that were lost, and who still has what was decided.
 mod lost;
 /// Decisions of one second that two checkouts made.
 mod merged;
-/// Times by which decisions are told apart.
+/// Times that identify decisions.
 mod naming;
-/// Hand-offs that name an agent, and what a new session is told of its own accord.
+/// Hand-offs that name an agent, and the start text of a new session.
 mod openings;
 /// A project to try them in.
 mod place;
-/// What was decided about something, however long ago.
+/// Search for decisions on a topic, of any age.
 mod recalling;
 /// Old trajectories are compressed, and read all the same.
 mod retention;

@@ -15,7 +15,7 @@ use crate::place::{NOTHING, Place};
 /// When both were made.
 const TIME: &str = "2026-01-02T03:04:";
 
-/// What the two checkouts decided.
+/// Decisions of the two checkouts.
 struct Two {
     /// The checkout into which the other was merged.
     place: Place,
@@ -129,11 +129,11 @@ fn one_of_two_decisions_of_a_second_is_made_good_by_its_name() {
     let two = Two::new(false);
     two.merge(&[0, 1], &[1, 0]);
     let checked = two.place.check(&Config::default());
-    let said = checked.steps[0].said.join("\n");
-    let name = said.split('\'').nth(1).unwrap();
+    let message = checked.steps[0].said.join("\n");
+    let name = message.split('\'').nth(1).unwrap();
     assert!(
         name.starts_with(TIME) && name.ends_with("Z - Unfounded B"),
-        "{said}"
+        "{message}"
     );
     let place = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
     let session = two.place.session();
@@ -180,7 +180,7 @@ fn an_entry_that_a_merge_dropped_counts_and_is_healed() {
 
 /// LOA-GRD-1: a decision whose words a person changed stays one, also where it is cited then.
 #[test]
-fn a_decision_that_is_said_anew_stays_one() {
+fn a_restated_decision_stays_one() {
     let place = Place::new();
     place.decide("Use one", None, EvidenceKind::Nothing);
     let notes = String::from_utf8(place.disk.read(&place.zones.notes()).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Times as names: decisions of one second are told apart, and none is of a time that has yet to come.
+//! Times as names: decisions of one second are distinguished, and none has a time in the future.
 
 use std::time::Duration;
 
@@ -42,15 +42,15 @@ fn decisions_of_one_second_are_named_to_the_millisecond_and_stay_in_order() {
     place.clock = at("2026-01-02T03:04:06Z");
     let later = [decide(&place, "Four"), decide(&place, "Five")];
     assert_eq!(later, ["2026-01-02T03:04:06Z", "2026-01-02T03:04:06.001Z"]);
-    let told = || level_1(&Recollection::gather(&place.session(), 3).unwrap(), 500);
+    let recovered = || level_1(&Recollection::gather(&place.session(), 3).unwrap(), 500);
     let newest = "Decided: Five [the user's word]\nDecided: Four [the user's word]\n\
                   Decided: Versions [the user's word]\n";
-    assert!(told().contains(newest), "{}", told());
+    assert!(recovered().contains(newest), "{}", recovered());
     place.disk.remove_file(&place.zones.notes()).unwrap();
     let held = place.session().hold().unwrap();
     held.heal(&NOTHING).unwrap();
     let notes = place.session().notes().unwrap().unwrap();
     let words: Vec<String> = notes.decisions().into_iter().map(|made| made.ts).collect();
     assert_eq!(words, [&first[..], &later[..]].concat());
-    assert!(told().contains(newest), "{}", told());
+    assert!(recovered().contains(newest), "{}", recovered());
 }

@@ -1,4 +1,4 @@
-//! Hand-offs that name an agent, and what a new session is told of its own accord.
+//! Hand-offs that name an agent, and the start text of a new session.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn trajectory_of(place: &Place, name: &str) -> String {
 /// LOA-FUT-1: of several hand-offs in one second each reaches a session of its own, and each is found by what
 /// the line says that was cut.
 #[test]
-fn hand_offs_of_one_second_are_told_apart() {
+fn hand_offs_of_one_second_are_distinguished() {
     let place = Place::new();
     let now = place.clock.now();
     let mut place = place;
@@ -122,32 +122,36 @@ fn foreign_files_torn_lines_and_old_days_are_passed_over() {
     assert_eq!(waiting(&place, &["codex"], "x"), ["one", "new"]);
 }
 
-/// LOA-REC-1, LOA-CHK-1: a new session is told what the last one claimed and nothing shows, also
-/// where that one was handed off.
+/// LOA-REC-1, LOA-CHK-1: a new session sees the unsupported claims of the last one, also if that
+/// one was handed off.
 #[test]
-fn a_new_session_is_told_what_the_last_one_left_ungrounded() {
+fn a_new_session_sees_the_unsupported_claims_of_the_last_one() {
     let place = Place::new();
     assert!(!place.zones.are_used(&place.disk).unwrap());
     place.decide("Use one pool", Some("a.rs:1"), EvidenceKind::Nothing);
     place.decide("Retry for ever", None, EvidenceKind::Nothing);
     assert!(place.zones.are_used(&place.disk).unwrap());
-    let told = || {
+    let start_text = || {
         let opening =
             SessionStart::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
         assert_eq!(opening.told(100, 9000), opening.told(100, 9000));
         opening.told(100, 9000).text
     };
     let line = "> Without evidence, 1 of 2 claims: Retry for ever (no evidence)\n";
-    assert!(told().contains(line), "{}", told());
-    assert!(told().contains("> Decided: Use one pool (a.rs:1) [quote found]\n"));
+    assert!(start_text().contains(line), "{}", start_text());
+    assert!(start_text().contains("> Decided: Use one pool (a.rs:1) [quote found]\n"));
     hand_off(&place, "gemini", "enough");
     let line = "> Handed off without evidence: Retry for ever\n";
-    assert!(told().contains(line), "{}", told());
+    assert!(start_text().contains(line), "{}", start_text());
     place.decide("Use two pools", Some("a.rs:2"), EvidenceKind::Nothing);
-    assert!(!told().contains("ithout evidence"), "{}", told());
+    assert!(
+        !start_text().contains("ithout evidence"),
+        "{}",
+        start_text()
+    );
 }
 
-/// LOA-HEAL-1: what was healed from where is on the trail; what nobody could heal is no news.
+/// LOA-HEAL-1: repairs and their sources are on the trail; failed ones are not.
 #[test]
 fn what_was_healed_is_written_down() {
     let place = Place::new();
@@ -169,10 +173,10 @@ fn what_was_healed_is_written_down() {
     );
 }
 
-/// LOA-FUT-1: however long the words of a hand-off are, and however much else is told once, it is
-/// told, and where the rest of it is; a name means its agent in whichever case it was typed.
+/// LOA-FUT-1: a hand-off is shown, with the place of its rest, regardless of the length of its
+/// words and of the other one-time messages; a name means its agent in any case of letters.
 #[test]
-fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
+fn a_hand_off_is_always_shown() {
     let place = Place::new();
     hand_off(&place, "Codex", &"the pool is too small ".repeat(400));
     let mut opening =
@@ -186,18 +190,18 @@ fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
         })
         .collect();
     for budget in [60, 100, 400] {
-        let told = opening.told(budget, 9000);
-        assert_eq!(told.handed_over, 1, "{budget}: {}", told.text);
-        let line = told.text.lines().nth(1).unwrap();
+        let rendered = opening.told(budget, 9000);
+        assert_eq!(rendered.handed_over, 1, "{budget}: {}", rendered.text);
+        let line = rendered.text.lines().nth(1).unwrap();
         assert!(line.starts_with("> Handoff: by implementing-tasks at "));
         let rest = "… `callosum session recover --level 2 handoff`";
         assert!(line.ends_with(rest), "{line}");
     }
-    let told = opening.told(100, 9000).text;
-    assert!(told.contains(": the pool is too small"), "{told}");
+    let rendered = opening.told(100, 9000).text;
+    assert!(rendered.contains(": the pool is too small"), "{rendered}");
     hand_off(&place, "codex", "short");
     let opening =
         SessionStart::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
-    let told = opening.told(100, 9000);
-    assert_eq!(told.handed_over, 2, "{}", told.text);
+    let rendered = opening.told(100, 9000);
+    assert_eq!(rendered.handed_over, 2, "{}", rendered.text);
 }

@@ -13,9 +13,9 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-/// A project of which git has no file to give back.
+/// A project whose git has no file to restore.
 pub(crate) struct NoFile {
-    /// What was ever committed of it, where git says so.
+    /// Files that were ever committed, if git reports them.
     pub(crate) ever: Option<&'static [&'static str]>,
 }
 

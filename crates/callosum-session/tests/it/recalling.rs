@@ -1,4 +1,4 @@
-//! What was decided about something, however long ago.
+//! Search for decisions on a topic, of any age.
 
 use std::fmt::Write as _;
 
@@ -52,11 +52,11 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
         ]
     );
     let many = DecisionHit::gather(&session, "pool", 100).unwrap();
-    let told = many.told(100);
-    assert!(estimate(&told) <= 100);
-    let shown = told.lines().count() - 1;
+    let text = many.told(100);
+    assert!(estimate(&text) <= 100);
+    let shown = text.lines().count() - 1;
     let left = format!("+{} more", 3000 - shown);
-    assert_eq!(told.lines().last(), Some(left.as_str()));
+    assert_eq!(text.lines().last(), Some(left.as_str()));
     assert_eq!(
         many.told(100),
         DecisionHit::gather(&session, "pool", 100)
@@ -70,9 +70,10 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
     );
 }
 
-/// LOA-TRUTH-1, LOA-REC-1: where the current bead has other words of a decision, they are told, with what the bead cites.
+/// LOA-TRUTH-1, LOA-REC-1: if the current bead has other words of a decision, these are shown, with
+/// what the bead cites.
 #[test]
-fn the_words_of_the_current_bead_are_told_before_those_of_the_notes() {
+fn the_words_of_the_current_bead_take_precedence_over_the_notes() {
     let place = Place::new();
     let id = place.with_current_bead(&[]);
     place.decide("Use one pool", Some("a.rs:1"), EvidenceKind::Nothing);
@@ -88,10 +89,10 @@ fn the_words_of_the_current_bead_are_told_before_those_of_the_notes() {
         .disk
         .replace(&path, changed.as_bytes(), 0o644)
         .unwrap();
-    let told = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 100);
+    let text = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 100);
     assert!(
-        told.contains("Decided: Drop the backups [quote found]\n"),
-        "{told}"
+        text.contains("Decided: Drop the backups [quote found]\n"),
+        "{text}"
     );
-    assert!(!told.contains("Use one pool"), "{told}");
+    assert!(!text.contains("Use one pool"), "{text}");
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Forms in which a command brings a secret, which stands at `@`.
+/// Forms in which a command has a secret, which is at `@`.
 pub(super) const COMMANDS: [&str; 105] = [
     "PGPASSWORD=@ psql -h db app",
     "export DB_PASS=@",
@@ -116,7 +116,8 @@ pub(super) fn with(form: &str, secret: &str) -> String {
     form.replacen('@', secret, 1)
 }
 
-/// CAL-SEC-1: what only the words before it give away is masked in commands, and what runs is not.
+/// CAL-SEC-1: values that only the words before them identify are masked in commands, and the
+/// command itself is not.
 #[test]
 fn secrets_on_command_lines_are_masked() {
     for form in COMMANDS {
@@ -141,7 +142,7 @@ fn secrets_on_command_lines_are_masked() {
     assert_eq!(masked, expected);
 }
 
-/// CAL-SEC-1: what a command does stays to be read.
+/// CAL-SEC-1: the effect of a command stays readable.
 #[test]
 fn commands_without_secrets_stay_as_they_are() {
     for command in [

@@ -1,8 +1,8 @@
-//! What looks like a secret and is none.
+//! Values that look like a secret and are none.
 
 use super::*;
 
-/// Few false alarms: what programs and templates have where settings have a password.
+/// Few false alarms: values of programs and templates in the place of a password.
 #[test]
 fn types_variables_and_templates_are_not_passwords() {
     for text in [
@@ -74,7 +74,7 @@ fn types_variables_and_templates_are_not_passwords() {
     }
 }
 
-/// Few false alarms: what a digest of a repository is full of stays as it is.
+/// Few false alarms: typical content of a repository's digest stays as it is.
 #[test]
 fn hashes_ids_and_code_are_not_secrets() {
     for text in [
@@ -105,7 +105,7 @@ fn hashes_ids_and_code_are_not_secrets() {
     }
 }
 
-/// What says where something is gives nothing away, though its name ends like a password's.
+/// A location is not a secret, though its name ends like a password's.
 #[test]
 fn places_are_not_secrets() {
     for text in [

@@ -1,4 +1,4 @@
-//! What holds of masking, whatever the text.
+//! Properties of masking for any text.
 
 use proptest::prelude::*;
 
@@ -16,14 +16,14 @@ fn reads_as_words(value: &str) -> bool {
 }
 
 proptest! {
-    /// Whatever a random folder is called, a process may say that it works in it.
+    /// A process may show its working folder, with any random name.
     #[test]
     fn a_working_folder_is_never_masked(folders in "(/[A-Za-z0-9._-]{1,24}){1,5}", old in "(OLD)?") {
         let text = format!("\"{old}PWD\": \"{folders}\"");
         prop_assert_eq!(mask(&text).text, text);
     }
 
-    /// Whatever is random enough and given to a telling name goes, and nothing else does.
+    /// A sufficiently random value assigned to a name of a secret is masked, and nothing else is.
     #[test]
     fn a_random_value_of_a_telling_name_is_masked(
         name in "(DB_|my|)(password|api_key|SECRET)",
@@ -35,7 +35,7 @@ proptest! {
         prop_assert_eq!(mask(&text).text, format!("{name} = \"[secret: assigned value]\";"));
     }
 
-    /// CAL-SEC-1: no secret of a known form is left on a command line, whatever it is.
+    /// CAL-SEC-1: no secret of a known form is left on a command line.
     #[test]
     fn no_secret_on_a_command_line_is_left(
         form in 0..COMMANDS.len(),
@@ -66,7 +66,8 @@ proptest! {
         prop_assert_eq!(&masked, &format!("{before}{name}{mark}[secret: assigned value]\nnext: line\n"));
     }
 
-    /// LOA-SEC-1: letters that chance has put together go wherever a name tells of a secret, with or without a digit.
+    /// LOA-SEC-1: random letters are masked if a name marks them as a secret, with or without a
+    /// digit.
     #[test]
     fn letters_without_words_are_masked_beside_a_telling_name(
         name in "(API_TOKEN=|DB_PASSWORD=|SECRET_KEY=|secret=|password=|password: |token: \"|passwd=')",

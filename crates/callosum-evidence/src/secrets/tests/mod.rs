@@ -1,7 +1,8 @@
-//! What is masked, by its form, its name or its place.
+//! Values that are masked, by their form, their name or their place.
 //!
-//! Beside it: [tokens by their prefixes](prefixed), what stands on [command lines](command_lines), [tokens of services and settings of programs](services), what is
-//! [no secret](false_alarms), and [laws](laws) of masking.
+//! In other files: [tokens by their prefixes](prefixed), secrets on [command lines](command_lines),
+//! [tokens of services and settings of programs](services), values that are [no
+//! secret](false_alarms), and [laws](laws) of masking.
 
 mod command_lines;
 mod false_alarms;
@@ -21,7 +22,7 @@ fn check(text: &str, masked: &str) {
     assert_eq!(mask(text).text, masked);
 }
 
-/// LOA-SEC-1: the forms that are known are masked, and what stands around them is not.
+/// LOA-SEC-1: the known forms are masked, and the text around them is not.
 #[test]
 fn keys_of_known_forms_are_masked() {
     let letters = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5";
@@ -115,7 +116,7 @@ fn keys_of_known_forms_are_masked() {
     }
 }
 
-/// LOA-SEC-1: what an address shares with whoever has it goes, the rest of it stays.
+/// LOA-SEC-1: the parts of an address that grant access are masked, the rest of it stays.
 #[test]
 fn what_an_address_shares_is_masked() {
     let letters = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5";
@@ -144,7 +145,7 @@ fn what_an_address_shares_is_masked() {
     }
 }
 
-/// LOA-SEC-1: passwords as people tell them, and in commands that they tell.
+/// LOA-SEC-1: passwords in sentences, and in commands within sentences.
 #[test]
 fn passwords_in_prose_are_masked() {
     let short = key(&["Tr0ub4", "dor97zz"]);
@@ -182,7 +183,8 @@ fn passwords_in_prose_are_masked() {
     }
 }
 
-/// LOA-SEC-1: a token that is told, a session's cookie, and what hides between its letters.
+/// LOA-SEC-1: a token in a sentence, a session's cookie, and a token with characters hidden between
+/// its letters.
 #[test]
 fn tokens_in_prose_are_masked() {
     let letters = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5";
@@ -207,7 +209,8 @@ fn tokens_in_prose_are_masked() {
     );
 }
 
-/// LOA-SEC-1: what speaks of a key's first line is no key, and nothing behind a key is taken with it.
+/// LOA-SEC-1: a text about a key's first line is not a key, and nothing after a key is masked with
+/// it.
 #[test]
 fn words_around_a_private_key_stay() {
     let begin = key(&["-----BEGIN ", "PRIVATE KEY-----"]);
@@ -389,7 +392,7 @@ fn passwords_without_quotes_are_masked() {
             &format!("{before}[secret: password in address]{after}"),
         );
     }
-    // What was masked stays as it is.
+    // An earlier mask stays as it is.
     for text in [
         format!("Server=x;Password={short};Uid=sa"),
         format!("jdbc:mysql://h/db?user=root&password={short}"),
@@ -409,8 +412,7 @@ fn passwords_without_quotes_are_masked() {
     );
 }
 
-/// LOA-SEC-1: a secret of several lines keeps what follows in its line, and its kind can be told from
-/// what was written.
+/// LOA-SEC-1: the text after a secret of several lines keeps its line, and the mask shows the kind.
 #[test]
 fn masks_in_place_move_no_line() {
     let begin = key(&["-----BEGIN ", "PRIVATE KEY-----"]);

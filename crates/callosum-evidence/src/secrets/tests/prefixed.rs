@@ -10,7 +10,7 @@ fn uuid() -> String {
     key(&["0a1b2c3d", "-4e5f-6071-8293-", "a4b5c6d7e8f9"])
 }
 
-/// Rows of a prefix, its last letters apart, and what follows.
+/// Rows of a prefix, its last letters apart, and the rest.
 fn tokens() -> Vec<(&'static str, &'static str, String)> {
     let hex = |count: usize| HEX.repeat(3)[..count].to_owned();
     let alnum = |count: usize| ALNUM.repeat(4)[..count].to_owned();
@@ -96,7 +96,7 @@ fn tokens() -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-/// LOA-SEC-1: a token goes wherever it is, and what stands around it stays.
+/// LOA-SEC-1: a token is masked at any place, and the text around it stays.
 #[test]
 fn tokens_of_services_are_masked_by_prefix_and_length() {
     for (one, other, body) in tokens() {
@@ -117,7 +117,7 @@ fn tokens_of_services_are_masked_by_prefix_and_length() {
     }
 }
 
-/// LOA-SEC-1: the prefix alone, a token that is too short, and one that somebody fills in are none.
+/// LOA-SEC-1: the prefix alone, a token that is too short, and a placeholder are none.
 #[test]
 fn what_only_begins_like_a_token_of_a_service_stays() {
     for (one, other, body) in tokens() {
@@ -142,7 +142,7 @@ fn what_only_begins_like_a_token_of_a_service_stays() {
     }
 }
 
-/// LOA-SEC-1: tokens whose telling part is not at their start.
+/// LOA-SEC-1: tokens whose identifying part is not at their start.
 #[test]
 fn tokens_with_a_mark_inside_are_masked() {
     for (token, kind) in [
@@ -218,7 +218,7 @@ fn values_of_session_cookies_are_masked() {
         let value = key(&["kqzwj4", "tbxcvm", "npdfgh", "lrsy"]);
         let masked = mask(&format!("{before}{value}{after}")).text;
         assert!(!masked.contains("tbxcvm"), "{masked}");
-        // Attributes with a value may go with it; what ends the header stays.
+        // Attributes with a value may be masked with it; the end of the header stays.
         assert!(masked.ends_with(&after[after.len() - 1..]), "{masked}");
     }
     for text in [

@@ -1,4 +1,5 @@
-//! Tokens of services and passwords in the settings of programs, each beside what only looks like it.
+//! Tokens of services and passwords in the settings of programs, each next to text that only looks
+//! like it.
 
 use super::*;
 
@@ -107,7 +108,7 @@ fn passwords_of_further_settings_are_masked() {
     }
 }
 
-/// LOA-SEC-1: a password in quotes may have blanks in it; a sentence about one is none.
+/// LOA-SEC-1: a password in quotes may have blanks in it; a sentence about one is not masked.
 #[test]
 fn passwords_of_several_words_are_masked() {
     for secret in [
@@ -133,7 +134,8 @@ fn passwords_of_several_words_are_masked() {
     }
 }
 
-/// LOA-SEC-1: what an option or an address hands over is masked in prose as on a command line; a name is not.
+/// LOA-SEC-1: values that an option or an address passes on are masked in prose as on a command
+/// line; a name is not.
 #[test]
 fn what_options_and_addresses_hand_over_is_masked_in_prose() {
     for (text, shown) in [
@@ -170,7 +172,7 @@ fn what_options_and_addresses_hand_over_is_masked_in_prose() {
     }
 }
 
-/// LOA-SEC-1: a password of letters alone is masked where they make no word.
+/// LOA-SEC-1: a password of letters alone is masked if they make no word.
 #[test]
 fn passwords_of_letters_alone_are_masked() {
     for (text, shown) in [
@@ -203,8 +205,9 @@ fn passwords_of_letters_alone_are_masked() {
     }
 }
 
-/// LOA-SEC-1: a password that is put together of words is masked where nothing but a password stands, and so is a key of letters
-/// alone; names of types, what is said of a password, and what examples call one stay.
+/// LOA-SEC-1: a password made of words is masked at a place where only a password can be, and so is
+/// a key of letters alone; names of types, statements about a password, and passwords of examples
+/// stay.
 #[test]
 fn passwords_of_words_and_keys_of_letters_are_masked() {
     let key = "KqzXwVbnMtRsPlGhJdFc";

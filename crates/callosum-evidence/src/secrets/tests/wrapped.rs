@@ -75,7 +75,7 @@ fn passwords_with_a_blank_are_masked_and_messages_are_not() {
     }
 }
 
-/// LOA-SEC-1: a name given to a name is no secret, and what that is given to is one.
+/// LOA-SEC-1: a name assigned to a name is not a secret, but the value assigned to that is.
 #[test]
 fn what_a_name_in_the_place_of_a_value_is_given_to_is_masked() {
     let key = "wJalrXUtnFEMIkMDENGbPxRfiCYzQpLtEwKsaVdH";
@@ -112,7 +112,7 @@ fn cookies_in_lists_and_calls_are_masked() {
     }
 }
 
-/// LOA-SEC-1: the last column of a line of `.pgpass` is a password, whatever it is made of.
+/// LOA-SEC-1: the last column of a line of `.pgpass` is a password, with any characters.
 #[test]
 fn passwords_of_pgpass_are_masked() {
     for (before, password) in [

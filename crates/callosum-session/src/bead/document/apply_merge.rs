@@ -1,4 +1,5 @@
-//! [`Sheet::brought_to`]: a bead's file that is to say what two sides of a merge say, in their own words as far as that goes.
+//! [`Sheet::brought_to`]: writes the merged content of two sides into a bead's file, with their own
+//! lines as far as possible.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,8 +15,9 @@ use super::{
 use crate::merge::diff3::{By, parts};
 
 impl Sheet {
-    /// The file with what is wanted of both sides, where both come from `base`: the lines of a key are those of the side that
-    /// changed them. Fails with the key that no way was found to write.
+    /// Returns the file with the merged content of both sides, which both come from `base`: the
+    /// lines of a key are those of the side that changed them. Fails with the first key for which
+    /// no way of writing works.
     pub(in crate::bead) fn brought_to(
         &self,
         wanted: &Map<String, Value>,
@@ -53,8 +55,9 @@ impl Sheet {
         Ok(made)
     }
 
-    /// The comments that one of the sides wrote, which `base` does not have, and this has not either; and those that it has
-    /// although a side took them out. One that the sides wrote at two places is to stand there twice.
+    /// Returns the comments that one of the sides wrote and that neither `base` nor this file has,
+    /// and the comments that this file has although a side removed them. A comment that the sides
+    /// wrote at two places should be there twice.
     pub(in crate::bead) fn lost_comments(
         &self,
         base: Option<&Self>,
@@ -86,7 +89,8 @@ impl Sheet {
         lost.into_iter().map(str::to_owned).collect()
     }
 
-    /// Each comment with its places: the words before the colon of its own line, or of the next that is no comment.
+    /// Returns each comment with its places: the words before the colon of its own line, or of the
+    /// next line that is not a comment.
     fn comments(&self) -> BTreeMap<&str, Vec<&str>> {
         let mut all: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut place = "";
@@ -152,7 +156,7 @@ impl Sheet {
         candidates
     }
 
-    /// Texts in which the key has another value that is written anew.
+    /// Returns candidate texts in which the value of the key is replaced by a newly written one.
     fn rewritten(&self, key: &str, goal: &Value) -> Vec<String> {
         let own = self.members().get(key).and_then(Value::as_array);
         let (Value::Array(items), own) = (goal, own) else {
@@ -174,7 +178,7 @@ impl Sheet {
         candidates
     }
 
-    /// The lines that a key's value stands in, with the comments behind it.
+    /// Returns the lines of a key's value, including the comments after it.
     fn span(&self, key: &str) -> Option<Range<usize>> {
         let lines = self.lines();
         let at = lines.iter().position(|line| is_key(line, key))?;
@@ -188,7 +192,7 @@ impl Sheet {
         Some(lines.skip(span.start).take(span.len()).collect())
     }
 
-    /// What stands before the first key, without the ends of lines.
+    /// Returns the lines before the first key, without line ends.
     fn head(&self) -> Vec<&str> {
         let keys = self.members().keys();
         let first = keys
@@ -198,7 +202,7 @@ impl Sheet {
         self.text().lines().take(first.unwrap_or(0)).collect()
     }
 
-    /// Lines with the ends that this file's have.
+    /// Returns lines with the ends that this file's have.
     fn ended(&self, lines: &[&str]) -> String {
         let mut ended = String::new();
         for line in lines {
@@ -208,7 +212,8 @@ impl Sheet {
         ended
     }
 
-    /// The line before which a key of theirs belongs: behind the nearest key before it there that is here, else at the end.
+    /// Returns the line before which a key of theirs belongs: after the nearest preceding key that
+    /// is also here, or at the end.
     fn place_of(&self, key: &str, theirs: &Self) -> usize {
         let before = theirs.span(key).map_or(0, |span| span.start);
         let there = theirs
@@ -239,13 +244,14 @@ fn keeps_comments(was: &[&str], own: &[&str], new: &[&str]) -> bool {
         && new.intersection(&was).all(|comment| own.contains(comment))
 }
 
-/// The lines without those that one took out, and those that both added: where both changed the same ones, ours first.
+/// Returns the lines without those that one side removed, plus those that both added: if both
+/// changed the same ones, ours first.
 fn by_set<'l>(was: &[&'l str], own: &[&'l str], new: &[&'l str]) -> Vec<&'l str> {
     let mut made = Vec::new();
     for part in parts(was, own, new) {
         let (was, own, new) = (&was[part.base], &own[part.ours], &new[part.theirs]);
         match part.by {
-            By::Nobody | By::Ours => made.extend(own),
+            By::Neither | By::Ours => made.extend(own),
             By::Theirs => made.extend(new),
             By::Both => {
                 let kept = own
@@ -261,7 +267,7 @@ fn by_set<'l>(was: &[&'l str], own: &[&'l str], new: &[&'l str]) -> Vec<&'l str>
     made
 }
 
-/// The lines with what both changed, where each changed one stretch and the two do not meet.
+/// Returns the lines with the changes of both, if each changed one stretch and the two do not meet.
 fn by_hunk<'l>(was: &[&'l str], own: &[&'l str], new: &[&'l str]) -> Option<Vec<&'l str>> {
     let changed = |now: &[&'l str]| {
         let alike = |(a, b): &(&&str, &&str)| a == b;
@@ -291,7 +297,7 @@ fn by_hunk<'l>(was: &[&'l str], own: &[&'l str], new: &[&'l str]) -> Option<Vec<
     })
 }
 
-/// The same where neither added or took out a line.
+/// The same if neither added or removed a line.
 fn by_line<'l>(was: &[&'l str], own: &[&'l str], new: &[&'l str]) -> Option<Vec<&'l str>> {
     if was.len() != own.len() || was.len() != new.len() {
         return None;

@@ -1,4 +1,4 @@
-//! Where in a file's lines a key stands, where its value ends, and how lines are put in.
+//! Finds the line of a key in a file, the end of its value, and the places to insert lines.
 
 /// Whether a line gives the top-level key a value.
 pub(super) fn is_key(line: &str, key: &str) -> bool {
@@ -13,8 +13,8 @@ pub(super) fn is_key(line: &str, key: &str) -> bool {
     })
 }
 
-/// Where the value that begins in a line ends: before the next line at column 0 that is no item, no
-/// comment and not blank.
+/// Returns the end of the value that begins in line `at`: the next line at column 0 that is not an
+/// item, a comment or blank.
 pub(super) fn span_end(lines: &[&str], at: usize) -> usize {
     let goes_on = |line: &&str| {
         let is_item = line.starts_with("- ") || line.trim_end() == "-";
@@ -27,7 +27,7 @@ pub(super) fn span_end(lines: &[&str], at: usize) -> usize {
             .count()
 }
 
-/// Where in a span something may be put after all that belongs to it: most likely first.
+/// Returns places in a span after all that belongs to the value, most likely first.
 pub(super) fn ends(lines: &[&str], at: usize, end: usize, indent: usize) -> Vec<usize> {
     let last = |is: &dyn Fn(&str) -> bool| {
         (at..end)
@@ -44,7 +44,7 @@ pub(super) fn ends(lines: &[&str], at: usize, end: usize, indent: usize) -> Vec<
     ends
 }
 
-/// The comment at the end of a line whose value is short, with its mark.
+/// Returns the comment at the end of a line whose value is short, with its mark.
 pub(super) fn comment(line: &str) -> Option<&str> {
     let line = line.trim_end();
     let (mut in_single, mut in_double, mut before) = (false, false, ' ');
@@ -69,7 +69,7 @@ pub(super) fn joined(lines: &[&str], replaced: std::ops::Range<usize>, with: &st
     .concat()
 }
 
-/// The lines with something put before one of them, also where the one before has no end.
+/// Returns the lines with a text inserted before one of them, also if the line before has no end.
 pub(super) fn put_in(lines: &[&str], at: usize, new: &str, eol: &str) -> String {
     let before = lines[..at].concat();
     let gap = if before.is_empty() || before.ends_with('\n') {

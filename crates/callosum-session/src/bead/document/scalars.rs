@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::bead::BeadId;
 
-/// An item of a list as the seed writes it.
+/// Returns an item of a list as the seed writes it.
 pub(super) fn block_item(item: &Value, indent: &str, eol: &str) -> String {
     let mut text = String::new();
     match item {
@@ -41,7 +41,7 @@ pub(super) fn block_item(item: &Value, indent: &str, eol: &str) -> String {
     text
 }
 
-/// A value on one line: plain where nothing could take it for something else.
+/// Returns a value on one line: plain if nothing could read it as something else.
 pub(super) fn scalar(value: &Value) -> String {
     let Value::String(text) = value else {
         return flow(value);
@@ -64,7 +64,7 @@ pub(super) fn scalar(value: &Value) -> String {
     }
 }
 
-/// A value as JSON, which YAML reads, with all escaped that YAML does not take as it is.
+/// Returns a value as JSON, which YAML reads, with all escaped that YAML does not take as it is.
 pub(super) fn flow(value: &Value) -> String {
     let json = value.to_string();
     let mut text = String::with_capacity(json.len());

@@ -21,21 +21,21 @@ pub struct Sheet {
 /// A change to a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Gives a key a value that is no list and no mapping.
+    /// Sets a key to a value that is not a list or a mapping.
     Set(&'static str, Value),
-    /// Adds an item to the end of a list, which is created where there is none.
+    /// Adds an item to the end of a list, which is created if there is none.
     Push(&'static str, Value),
     /// Makes a list have these items and no others.
     Replace(&'static str, Vec<Value>),
 }
 
-/// Why a file cannot be used.
+/// Error while reading or changing a bead file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
-    /// It is no YAML, or what it says is no mapping.
+    /// It is not YAML, or its content is not a mapping.
     #[error("not a bead: {problem}")]
     NotYaml {
-        /// Why and where, on one line.
+        /// Cause and line, on one line.
         problem: String,
     },
     /// No way was found to write the change without changing something else.
@@ -43,7 +43,7 @@ pub enum SheetError {
     Unwritable {
         /// The key.
         key: &'static str,
-        /// Its line, counted from 1; the first where it is not there.
+        /// Its line, counted from 1; the first line if it is not there.
         line: usize,
     },
 }
@@ -52,24 +52,24 @@ impl Sheet {
     /// Reads a file. Duplicate keys, tabs that indent, and anchors that expand without end are
     /// refused.
     pub fn read(text: &str) -> Result<Self, SheetError> {
-        let said = members(text)?;
+        let parsed = members(text)?;
         Ok(Self {
             text: text.to_owned(),
-            members: said,
+            members: parsed,
         })
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it says.
+    /// Returns the top-level keys and values.
     pub fn members(&self) -> &Map<String, Value> {
         &self.members
     }
 
-    /// The file with a change made.
+    /// Returns the file with a change made.
     pub fn with(&self, step: &Step) -> Result<Self, SheetError> {
         let mut wanted = self.members.clone();
         let (key, candidates) = match step {
@@ -93,7 +93,7 @@ impl Sheet {
                 (*key, self.replace(key, items))
             }
         };
-        let is_same = |text: &String| members(text).is_ok_and(|said| said == wanted);
+        let is_same = |text: &String| members(text).is_ok_and(|read_back| read_back == wanted);
         let candidates = candidates.into_iter().chain(self.in_braces(&wanted));
         match { candidates }.find(is_same) {
             Some(text) => Ok(Self {
@@ -104,7 +104,7 @@ impl Sheet {
         }
     }
 
-    /// The file with every change made, in their order.
+    /// Returns the file with every change made, in their order.
     pub fn with_all(&self, steps: &[Step]) -> Result<Self, SheetError> {
         let mut sheet = self.clone();
         for step in steps {
@@ -120,7 +120,8 @@ impl Sheet {
         }
     }
 
-    /// The line in which a key stands, counted from 1; in braces, the first that has its name before a colon.
+    /// Returns the line of a key, counted from 1. For a file in braces, the first line that has the
+    /// name before a colon.
     pub(in crate::bead) fn line_of(&self, key: &str) -> Option<usize> {
         let lines = self.lines();
         let line = lines.iter().position(|line| is_key(line, key));
@@ -144,7 +145,7 @@ impl Sheet {
         line.or_else(in_braces).map(|line| line + 1)
     }
 
-    /// Where the braces stand that the whole file is in.
+    /// Returns the position of the braces that enclose the whole file.
     fn braces(&self) -> Option<std::ops::Range<usize>> {
         let begin = self.text.find('{')?;
         let end = self.text.rfind('}')? + 1;
@@ -156,7 +157,7 @@ impl Sheet {
         (begin < end && outside.iter().all(|text| text.lines().all(is_mark))).then_some(begin..end)
     }
 
-    /// The file written anew, where all of it is in braces on one line.
+    /// Returns the file written from scratch, if all of it is in braces on one line.
     pub(super) fn in_braces(&self, wanted: &Map<String, Value>) -> Option<String> {
         let braces = self.braces()?;
         let is_of_one_line = !self.text[braces.clone()].contains('\n');
@@ -257,7 +258,7 @@ impl Sheet {
         candidates
     }
 
-    /// The text with something new at its end, before the mark that ends a document.
+    /// Returns the text with something new at its end, before the mark that ends a document.
     fn added(&self, new: &str) -> Vec<String> {
         let lines = self.lines();
         let end = lines.iter().rposition(|line| line.trim_end() == "...");

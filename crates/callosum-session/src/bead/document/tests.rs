@@ -77,7 +77,7 @@ fn the_bead_of_the_seed_is_understood() {
     assert_eq!(bead.next_steps.len(), 1);
 }
 
-/// LOA-FMT-1: a bead that stands in braces on one line can be changed, and its words stay as they were written; one on
+/// LOA-FMT-1: a bead in braces on one line can be changed, and its words stay as written; one on
 /// several lines is refused with the line.
 #[test]
 fn a_bead_in_braces_is_changed() {
@@ -192,14 +192,17 @@ fn a_list_is_replaced_whole() {
 
 #[test]
 fn what_is_no_bead_is_refused_with_its_line() {
-    for (text, said) in [
+    for (text, message) in [
         ("a: 1\nb: 2\na: 3\n", "duplicate key `a` (line 3)"),
         ("a:\n\t- x\n", "tab"),
         ("- a\n", "no keys"),
         ("a: [\n", "line"),
     ] {
         let problem = Sheet::read(text).unwrap_err().to_string();
-        assert!(problem.to_lowercase().contains(said), "{text}: {problem}");
+        assert!(
+            problem.to_lowercase().contains(message),
+            "{text}: {problem}"
+        );
     }
     let bomb: String = (1..30).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
         let m = n - 1;
@@ -209,7 +212,7 @@ fn what_is_no_bead_is_refused_with_its_line() {
 }
 
 proptest! {
-    /// LOA-FMT-1: whatever is written is read back as it was meant, whatever it is.
+    /// LOA-FMT-1: any text that is written reads back unchanged.
     #[test]
     fn any_text_is_an_item_and_a_value(text in any::<String>()) {
         let sheet = Sheet::read(SEED).unwrap();

@@ -15,7 +15,7 @@ use crate::{
     trajectory::Read,
 };
 
-/// A claim, and how what it cites stands.
+/// A claim, and the status of its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grounded {
     /// The claim.
@@ -41,7 +41,7 @@ impl Grounded {
         self.claim.cites() && self.standings.iter().all(EvidenceStatus::holds)
     }
 
-    /// The same, of the kind that a person has marked it as, where it is not grounded.
+    /// The same, with the kind that a person has marked it as, if it is not grounded.
     pub(super) fn marked(mut self, marked: &Marked) -> Self {
         if !self.is_grounded() {
             self.claim.kind = marked.kind_of(&self.claim);
@@ -49,7 +49,7 @@ impl Grounded {
         self
     }
 
-    /// Why it is not grounded, on one line.
+    /// Returns the reason why it is not grounded, on one line.
     pub fn complaint(&self) -> String {
         match self.claim.kind {
             ClaimKind::Assumption => return "[ASSUMPTION]".to_owned(),
@@ -65,13 +65,13 @@ impl Grounded {
         if self.claim.kind == ClaimKind::Other || self.standings.is_empty() {
             return "no evidence".to_owned();
         }
-        let mut said = Vec::new();
+        let mut parts = Vec::new();
         for (evidence, standing) in self.claim.evidence.iter().zip(&self.standings) {
             if !standing.holds() {
-                said.push(format!("{} {standing}", evidence.identifier()));
+                parts.push(format!("{} {standing}", evidence.identifier()));
             }
         }
-        said.join("; ")
+        parts.join("; ")
     }
 }
 
@@ -89,7 +89,7 @@ pub fn lacking_time<'c>(claims: impl IntoIterator<Item = &'c Grounded>) -> Strin
 }
 
 impl Grounding {
-    /// Looks up the claims of what was read.
+    /// Checks the claims of the records that were read.
     pub fn of(read: &Read, tree: &Tree<'_>) -> Self {
         let recorded = claims(&read.records).into_iter();
         let recorded = recorded.map(|claim| read.revised.applied(claim));
@@ -111,12 +111,12 @@ impl Grounding {
         }
     }
 
-    /// All claims.
+    /// Returns all claims.
     pub fn total(&self) -> usize {
         self.claims.len()
     }
 
-    /// Those that are grounded.
+    /// Returns those that are grounded.
     pub fn grounded(&self) -> usize {
         self.claims
             .iter()
@@ -124,7 +124,7 @@ impl Grounding {
             .count()
     }
 
-    /// Those of this kind.
+    /// Returns those of this kind.
     pub fn of_kind(&self, kind: ClaimKind) -> usize {
         self.claims
             .iter()
@@ -149,13 +149,13 @@ impl Grounding {
         threshold.is_reached(self.grounded(), self.total())
     }
 
-    /// The ratio with two decimals, cut.
+    /// Returns the ratio with two decimals, cut.
     pub fn ratio(&self) -> String {
         shown_ratio(self.grounded(), self.total())
     }
 
-    /// The lines of the seed's `grounding-check.sh` (Seed LOA §4.2). What the seed does not print
-    /// has a line of its own, and only where there is something to say.
+    /// Returns the lines of the seed's `grounding-check.sh` (Seed LOA §4.2). Numbers that the seed
+    /// does not print have lines of their own, and only if they are not zero.
     pub fn lines(&self, threshold: &Threshold) -> String {
         if !self.is_there {
             return "No trajectory log found for today\n".to_owned();
@@ -166,9 +166,9 @@ impl Grounding {
             let _ = writeln!(text, "total_claims={total}");
             let _ = writeln!(text, "grounded_claims={}", self.grounded());
             let _ = writeln!(text, "assumptions={}", self.of_kind(ClaimKind::Assumption));
-            let said = self.of_kind(ClaimKind::UserInput);
-            if said > 0 {
-                let _ = writeln!(text, "user_input={said}");
+            let by_user = self.of_kind(ClaimKind::UserInput);
+            if by_user > 0 {
+                let _ = writeln!(text, "user_input={by_user}");
             }
         }
         if self.bad_lines > 0 {
@@ -188,7 +188,7 @@ impl Grounding {
         text
     }
 
-    /// The record of a check (Seed LOA §5.3).
+    /// Returns the record of a check (Seed LOA §5.3).
     pub fn record(&self, ts: &str, agent: &str, threshold: &Threshold) -> Value {
         let hundredths = (self.grounded() * 100)
             .checked_div(self.total())

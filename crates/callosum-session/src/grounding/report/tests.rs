@@ -9,7 +9,7 @@ use crate::{
     zones::Zones,
 };
 
-/// A project with a file of distinct lines, and this trajectory.
+/// Returns a project with a file of distinct lines, and this trajectory.
 fn grounding(lines: &[String]) -> Grounding {
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::real();
@@ -95,9 +95,10 @@ fn the_golden_shares_print_the_lines_of_the_seed() {
     );
 }
 
-/// LOA-GRD-1: a claim is counted by what its record says, and a marker elsewhere is no claim.
+/// LOA-GRD-1: a claim is counted by the content of its record, and a marker elsewhere is not a
+/// claim.
 #[test]
-fn bad_lines_blanks_and_markers_elsewhere_are_told_apart() {
+fn bad_lines_blanks_and_markers_elsewhere_are_distinguished() {
     let lines = [
         true_claim(1).replace("\":", "\" : ").replace(',', " , "),
         "{\"phase\":\"cite\",\"grounding\":\"citation\"".to_owned(),
@@ -144,7 +145,7 @@ fn other_forms_of_evidence_are_read_and_the_last_word_on_a_decision_counts() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// LOA-GRD-1: whatever stands in a trajectory, it is counted and nothing is invented.
+    /// LOA-GRD-1: any content of a trajectory is counted and nothing is invented.
     #[test]
     fn any_lines_are_counted(
         kinds in proptest::collection::vec(0_u8..4, 0..12), junk in "[ -~]{0,40}",

@@ -1,16 +1,17 @@
-//! [`restored`]: a heading that one side took out while what stood below it is still there.
+//! [`restored`]: puts back a heading that one side removed while the text below it is still there.
 //!
-//! Without `### Decision Log` no entry is read, and what the other side adds below it would stand nowhere. What still stands in
-//! order below the heading before it says where it stood.
+//! Without `### Decision Log` no entry is read, and additions of the other side below it would have
+//! no place. The text that is still in order below the previous heading shows its old position.
 
 use crate::notes::document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS};
 
-/// The side with each heading of ours that it has not and `base` has, put before the first of what stands below it in both, and what is
-/// told of that. `None` where none is missing, or nothing of it is there.
+/// Returns the side with each heading of ours that it lacks and `base` has, inserted before the
+/// first text that is below it in both, and messages about that. `None` if no heading is missing,
+/// or nothing below it is left.
 pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
     let base = Notes::read(base.to_vec());
     let mut side = Notes::read(side.to_vec());
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for title in [CONTINUITY, ACTIVE, IDENTIFIERS, LOG, QUESTIONS] {
         if side.outline.titled(title).next().is_some() {
             continue;
@@ -18,8 +19,8 @@ pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>
         let Some(heading) = base.outline.titled(title).next() else {
             continue;
         };
-        let stands = |line: &usize| is_below_what_was_above(&base, heading, &side, *line);
-        let Some(line) = first_below(&base, heading, &side).filter(stands) else {
+        let is_in_place = |line: &usize| is_below_what_was_above(&base, heading, &side, *line);
+        let Some(line) = first_below(&base, heading, &side).filter(is_in_place) else {
             continue;
         };
         let own = base.outline.headings[heading].line;
@@ -29,15 +30,15 @@ pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>
         let at = side.line_start(line);
         let text = String::from_utf8_lossy(&base.bytes[text]).into_owned();
         side = side.spliced(at..at, &text);
-        told.push(format!(
+        messages.push(format!(
             "the heading `{title}` was restored above the entries that one side left below it"
         ));
     }
-    (!told.is_empty()).then_some((side.bytes, told))
+    (!messages.is_empty()).then_some((side.bytes, messages))
 }
 
-/// The first line of the side that stands below this heading in `base`: of what headings lie below it a heading, else a line that the side
-/// has once.
+/// Returns the first line of the side that is below this heading in `base`: a heading, if headings
+/// lie below it, or else a line that the side has once.
 fn first_below(base: &Notes, heading: usize, side: &Notes) -> Option<usize> {
     let text = |notes: &Notes, line: usize| {
         let found = &notes.outline.lines[line];
@@ -65,7 +66,7 @@ fn first_below(base: &Notes, heading: usize, side: &Notes) -> Option<usize> {
     (!again).then_some(first)
 }
 
-/// Whether the section that the line stands in is one that stands before this heading in `base`.
+/// Whether the line's section is one that comes before this heading in `base`.
 fn is_below_what_was_above(base: &Notes, heading: usize, side: &Notes, line: usize) -> bool {
     let own = &base.outline.headings[heading];
     let above = side.outline.headings.iter().rev();

@@ -1,8 +1,9 @@
-//! [`merged`]: the documents of two branches as one, by what they were before.
+//! [`merged`]: one document made of those of two branches, by their common base.
 //!
-//! What git alone brings together is as git has it. Where both changed the same lines, the document is taken apart
-//! into what stands there: entries, rows, questions, fields, lines. What one side changed or took out and the other left as it was is
-//! so; what both added is there; what both changed differently is named, and one side is leaned on.
+//! Git's own result is used if it merges cleanly. If both changed the same lines, the document is
+//! split into its elements: entries, rows, questions, fields, lines. What one side changed or
+//! removed and the other left as it was takes effect; additions of both are kept; what both changed
+//! differently is reported, and the preferred side is used.
 
 mod heading;
 mod three_way;
@@ -16,25 +17,25 @@ use self::{
 use super::{document::Notes, outline::whole_lines};
 use crate::merge::{conflict_markers::lines, diff3::reduced};
 
-/// Which side stands where both changed something in two ways.
+/// Side that is used for values that both changed differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConflictSide {
     Ours,
     Theirs,
 }
 
-/// What was made of both.
+/// Result of a merge of both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MergeResult {
     pub(crate) bytes: Vec<u8>,
-    /// What both changed in two ways.
+    /// Values that both sides changed differently.
     pub(crate) conflicts: Vec<String>,
-    /// What only one can stand of, and did not need a person.
-    pub(crate) told: Vec<String>,
+    /// Values that exclude each other; no person was needed to choose one.
+    pub(crate) notices: Vec<String>,
 }
 
-/// Both documents as one. Without a base everything was added by both, and nothing is taken out. `None` where what was made
-/// would not be read as it is meant.
+/// Merges both documents. Without a base, everything counts as added by both, and nothing is
+/// removed. `None` if the result would not read as intended.
 pub(crate) fn merged(
     base: Option<&[u8]>,
     ours: &[u8],
@@ -83,8 +84,11 @@ pub(crate) fn merged(
         return by_lines;
     }
     let with_headings = [ours, theirs].map(|side| restored(was, side));
-    let told = with_headings.iter().flatten().flat_map(|(_, told)| told);
-    let told: Vec<String> = told.cloned().collect();
+    let notices = with_headings
+        .iter()
+        .flatten()
+        .flat_map(|(_, notices)| notices);
+    let notices: Vec<String> = notices.cloned().collect();
     let [own, new] = [(&with_headings[0], ours), (&with_headings[1], theirs)]
         .map(|(restored, side)| restored.as_ref().map_or(side, |(bytes, _)| bytes));
     let of = |own: &[u8], new: &[u8]| {
@@ -92,13 +96,14 @@ pub(crate) fn merged(
         made.filter(|made| is_true(made, was, own, new))
     };
     let mut by_pieces = of(own, new).map(|mut made| {
-        made.told.extend(told.iter().cloned());
+        made.notices.extend(notices.iter().cloned());
         made
     });
-    if by_pieces.is_none() && !told.is_empty() {
+    if by_pieces.is_none() && !notices.is_empty() {
         by_pieces = of(ours, theirs);
     }
-    // What lines alone bring together may part what belongs together, and ask more than there is to ask.
+    // A merge by lines alone may separate lines that belong together, and may report more conflicts
+    // than needed.
     match (by_lines, by_pieces) {
         (Some(by_lines), Some(made)) => {
             let asks_less = made.conflicts.len() < by_lines.conflicts.len();
@@ -110,8 +115,8 @@ pub(crate) fn merged(
     }
 }
 
-/// The lines, those of a comment or a block of code as one, each with the blank ones behind it: what is added behind a blank line and
-/// before it is added in one place.
+/// Returns the lines, those of a comment or a code block as one, each with the blank ones after it:
+/// additions after a blank line and before it are at one place.
 fn paragraphs(bytes: &[u8]) -> Vec<&[u8]> {
     let mut all = Vec::new();
     let (mut start, mut end) = (0, 0);
@@ -136,7 +141,7 @@ fn with_lf(bytes: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Both by their sections and what stands in each.
+/// Merges both by their sections and the elements of each.
 pub(crate) fn by_pieces(
     base: &[u8],
     ours: &[u8],
@@ -179,7 +184,7 @@ pub(crate) fn by_pieces(
     (there == wanted && !is_open && !merge.is_unread).then_some(MergeResult {
         bytes,
         conflicts: merge.conflicts,
-        told: merge.told,
+        notices: merge.notices,
     })
 }
 

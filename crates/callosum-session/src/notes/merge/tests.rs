@@ -1,5 +1,5 @@
-//! What holds of the notes of any two branches: what one did to an entry stays done, both ways round say the same, and marks stand where
-//! they are seen.
+//! Properties of the notes of any two branches: what one did to an entry stays done, both
+//! directions give the same result, and markers are at visible places.
 
 use proptest::{prelude::*, sample::select};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// An entry, and what becomes of it: cited for, taken out of sight in three ways, said in other words.
+/// An entry, and its possible fates: with added evidence, hidden in three ways, reworded.
 const A: [&str; 5] = [
     "#### 2026-01-02T00:00:01Z - A\n**Decision**: A\n\n",
     "#### 2026-01-02T00:00:01Z - A\n**Decision**: A\n**Evidence**:\n- `a` [${PROJECT_ROOT}/a:1]\n\n",
@@ -62,8 +62,9 @@ fn document() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether a document has an entry in sight and in a comment as well, in two of these, or in a comment around several: which of them the other
-/// side means, nobody knows, and where it changed one, all of it may be shown.
+/// Whether a document has an entry both visible and in a comment, in two comments, or in a comment
+/// around several. Then it is unknown which of them the other side means, and if that side changed
+/// one, all of it may be shown.
 fn is_odd(text: &str) -> bool {
     let hidden = out_of_sight(text);
     let all = [in_sight(text), hidden.clone()].concat();
@@ -82,7 +83,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The names and words of decisions, in an order that tells nothing.
+/// Returns the names and words of decisions, sorted.
 fn words(made: Vec<Decision>) -> Vec<String> {
     let made = made.into_iter();
     let mut words: Vec<String> = made
@@ -104,7 +105,7 @@ fn many(of: &[String], entry: &String) -> usize {
     of.iter().filter(|known| *known == entry).count()
 }
 
-/// The lines that say something, in an order that tells nothing.
+/// Returns the lines that are not blank, sorted.
 fn lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = text
         .lines()
@@ -116,8 +117,8 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 proptest! {
-    /// LOA-FMT-1, LOA-GRD-1: a side that changed nothing changes nothing of the other, also where both are taken apart; no entry is lost or
-    /// doubled, and merged again nothing comes or goes.
+    /// LOA-FMT-1, LOA-GRD-1: a side without changes does not affect the other, also if both are
+    /// split into elements; no entry is lost or doubled, and a second merge changes nothing.
     #[test]
     fn what_one_side_did_stays_done((base, ours, theirs) in (document(), document(), document())) {
         let pieces = |base: &str, ours: &str, theirs: &str| {
@@ -151,8 +152,8 @@ proptest! {
         }
     }
 
-    /// LOA-FMT-1, LOA-GRD-1: an entry that both sides took back, one by a comment and the other in whichever way, stands in that comment,
-    /// once, and in no log.
+    /// LOA-FMT-1, LOA-GRD-1: an entry that both sides withdrew, one by a comment and the other in
+    /// any way, is in that comment, once, and in no log.
     #[test]
     fn what_both_took_back_is_out_of_sight_once((base, ours, theirs) in (document(), document(), document())) {
         let made = of(&base, &ours, &theirs).filter(|made| made.conflicts.is_empty());
@@ -172,7 +173,7 @@ proptest! {
         }
     }
 
-    /// LOA-FMT-1: whichever merges the other, a person is asked or the same lines are made.
+    /// LOA-FMT-1: in either direction of the merge, a person is asked or the same lines are made.
     #[test]
     fn both_ways_round_say_the_same((base, ours, theirs) in (document(), document(), document())) {
         if [&base, &ours, &theirs].into_iter().any(|text| is_odd(text)) {
@@ -186,8 +187,8 @@ proptest! {
         }
     }
 
-    /// LOA-FMT-1: taken apart by its marks, what is shown gives both sides back, and no mark stands within a comment or a block of code of
-    /// either.
+    /// LOA-FMT-1: split at its markers, the shown text gives both sides back, and no marker is
+    /// within a comment or a code block of either.
     #[test]
     fn marks_stand_where_they_are_seen((ours, theirs) in (document(), document())) {
         let shown = marked(ours.as_bytes(), theirs.as_bytes());
@@ -198,7 +199,7 @@ proptest! {
         prop_assert_eq!((text(&found.ours), text(&found.theirs)), (ours, theirs));
         let shown = text(&shown);
         for (at, _) in shown.match_indices("<<<<<<< ours\n").chain(shown.match_indices(">>>>>>> theirs\n")) {
-            // What stands before a mark opens nothing that ends behind it.
+            // Text before a marker opens nothing that ends after it.
             let before = format!("{}>>>>>>> theirs\n", &shown[..at]);
             let before = sides(before.as_bytes()).map_or_else(|| shown.as_bytes()[..at].to_vec(), |found| found.ours);
             prop_assert_eq!(Outline::of(&before).unclosed, [], "{}", shown);
@@ -211,8 +212,9 @@ const NOTES: &str = "# Notes\n\n## Session Continuity\n\n### Decision Log\n\n###
 const OLD: &str = "#### 2026-01-01T00:00:00Z - Old\n**Decision**: Old\n";
 const NEW: &str = "#### 2026-01-02T00:00:01Z - New\n**Decision**: New\n\n";
 
-/// LOA-FMT-1, LOA-GRD-1: an entry that one side commented out, over however many lines, is no conflict with what the other did beside it, and
-/// one that it deleted as well stands in that comment; where the other cited for it, the marks stand around the whole comment.
+/// LOA-FMT-1, LOA-GRD-1: an entry that one side commented out, over any number of lines, does not
+/// conflict with the other's changes next to it. One that the other deleted as well is in that
+/// comment. If the other added evidence to it, the markers are around the whole comment.
 #[test]
 fn a_comment_around_an_entry_is_what_became_of_it() {
     for comment in [
@@ -243,17 +245,18 @@ fn a_comment_around_an_entry_is_what_became_of_it() {
     }
 }
 
-/// LOA-FMT-1: where one side took out a heading of ours and left what stood below it, what the other adds there stands below that heading,
-/// and where it took out the entries as well, the heading is kept for what the other added.
+/// LOA-FMT-1: if one side removed a heading of ours and left the text below it, additions of the
+/// other are below that heading. If it removed the entries as well, the heading is kept for the
+/// additions.
 #[test]
-fn a_heading_that_one_side_took_out_stands_above_what_is_left() {
+fn a_heading_that_one_side_took_out_is_above_what_is_left() {
     let more = NOTES
         .replace("### Pending", &format!("{NEW}### Pending"))
         .replace("why?\n", "why?\n- [ ] and how?\n");
     let log = "### Decision Log\n\n";
     let without = NOTES.replace(log, "");
     let emptied = without.replace(&format!("{OLD}\n"), "");
-    for (taken, titles, is_told) in [
+    for (taken, titles, has_notices) in [
         (
             without,
             &["2026-01-01T00:00:00Z Old", "2026-01-02T00:00:01Z New"][..],
@@ -268,7 +271,7 @@ fn a_heading_that_one_side_took_out_stands_above_what_is_left() {
             assert_eq!(in_sight(&shown), titles, "{shown}");
             assert_eq!(shown.matches(log.trim_end()).count(), 1, "{shown}");
             assert!(shown.contains("- [ ] and how?\n"), "{shown}");
-            assert_eq!(!made.told.is_empty(), is_told, "{:?}", made.told);
+            assert_eq!(!made.told.is_empty(), has_notices, "{:?}", made.told);
         }
     }
 }

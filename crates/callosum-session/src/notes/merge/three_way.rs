@@ -1,4 +1,4 @@
-//! [`Merge`]: the sections of both, and of each what both have of it.
+//! [`Merge`]: merges the sections of both, and the elements of each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,12 @@ use crate::{
     },
 };
 
-/// What is made of both, as far as it has come.
+/// Merge of both, as far as it has come.
 pub(super) struct Merge {
     lean: ConflictSide,
     pub(super) conflicts: Vec<String>,
-    pub(super) told: Vec<String>,
-    /// Whether both changed in two ways what cannot be shown as one thing.
+    pub(super) notices: Vec<String>,
+    /// Whether there is a conflict that cannot be shown as one element.
     pub(super) is_unread: bool,
 }
 
@@ -26,7 +26,7 @@ impl Merge {
         Self {
             lean,
             conflicts: Vec::new(),
-            told: Vec::new(),
+            notices: Vec::new(),
             is_unread: false,
         }
     }
@@ -37,7 +37,8 @@ impl Merge {
         }
     }
 
-    /// The sections of both, each with whether what one side has stands beside what the other has.
+    /// Returns the sections of both, each with whether its text of one side is put next to that of
+    /// the other.
     pub(super) fn sections(&mut self, all: Versions<'_>) -> Vec<(Section, bool)> {
         let keys = keys(all);
         let mut known: [HashMap<usize, usize>; 3] = Default::default();
@@ -69,7 +70,7 @@ impl Merge {
                         order.extend(own.iter().map(|id| (*id, false)));
                     }
                     (own, new) => {
-                        // What one side alone moved stands where that side has it.
+                        // What one side alone moved is where that side has it.
                         let is_moved = |id: &usize, by: By, there: &HashMap<usize, usize>| {
                             part.by == by && there.contains_key(id)
                         };
@@ -93,7 +94,7 @@ impl Merge {
             .collect()
     }
 
-    /// What a section is of both; nothing where it is taken out.
+    /// Merges a section of both; `None` if it is removed.
     fn section(&mut self, [was, own, new]: [Option<&Section>; 3]) -> Option<Section> {
         let (kept, other) = match (own, new) {
             (Some(own), Some(new)) if own.is_withdrawn() || new.is_withdrawn() => {
@@ -120,8 +121,8 @@ impl Merge {
         if kept.says(was) {
             return None;
         }
-        // Where both took it back, the words that one of them left stay, out of sight; one that was brought back is there, also where the other
-        // took out the comment.
+        // If both withdrew it, the words that one of them left stay, hidden. One that was restored
+        // is there, also if the other removed the comment.
         if kept.is_withdrawn() != was.is_withdrawn() {
             return Some(kept.clone());
         }
@@ -129,8 +130,9 @@ impl Merge {
         (self.lean == other).then(|| kept.clone())
     }
 
-    /// What stands of an entry that both have, and at least one within a comment: what one side alone did to it; else the comment, where it
-    /// has all that the other one says, and of two that say the same always the same one.
+    /// Merges an entry that both have and that at least one has within a comment. A change of one
+    /// side alone wins; otherwise the comment, if it has all that the other one says. Of two that
+    /// say the same, it is always the same one.
     fn withdrawn<'s>(
         &mut self,
         was: Option<&Section>,
@@ -146,7 +148,7 @@ impl Merge {
         }
         let (ours, theirs) = (own.plain(), new.plain());
         let was_withdrawn = was.is_some_and(Section::is_withdrawn);
-        let said = was.map(Section::plain).unwrap_or_default();
+        let base_text = was.map(Section::plain).unwrap_or_default();
         match (own.is_withdrawn(), new.is_withdrawn()) {
             (true, true) if ours == theirs => {
                 let is_ours = own.tokens[0].text <= new.tokens[0].text;
@@ -155,8 +157,8 @@ impl Merge {
             (true, _) if !was_withdrawn && ours.contains(&theirs) => return own,
             (_, true) if !was_withdrawn && theirs.contains(&ours) => return new,
             // One brought it back, the other changed no word of the comment.
-            (true, false) if was_withdrawn && said == ours => return new,
-            (false, true) if was_withdrawn && said == theirs => return own,
+            (true, false) if was_withdrawn && base_text == ours => return new,
+            (false, true) if was_withdrawn && base_text == theirs => return own,
             _ => {}
         }
         // Of a comment around several, the others would be nowhere on one side of the marks.
@@ -168,7 +170,7 @@ impl Merge {
         }
     }
 
-    /// The tokens of a section that both have.
+    /// Returns the tokens of a section that both have.
     fn tokens(&mut self, of: &Section, all: [&[Token]; 3]) -> Vec<Token> {
         let keys = all.map(|tokens| tokens.iter().map(|token| &token.key).collect::<Vec<_>>());
         let known = all.map(|tokens| {
@@ -232,7 +234,8 @@ impl Merge {
         made
     }
 
-    /// Which lines of text that one side alone has in a stretch stay: of ours, and of theirs.
+    /// Returns the lines of text to keep of those that one side alone has in a stretch: of ours,
+    /// and of theirs.
     fn kept_texts<'t>(
         &mut self,
         of: &Section,
@@ -250,7 +253,7 @@ impl Merge {
         };
         let (before, ours, theirs) = (keys(was), keys(own), keys(new));
         match part.by {
-            By::Nobody => return [ours, theirs],
+            By::Neither => return [ours, theirs],
             By::Ours => return [ours, HashSet::new()],
             By::Theirs => return [HashSet::new(), theirs],
             By::Both => {}
@@ -267,7 +270,7 @@ impl Merge {
             .map(|token| &token.key)
             .eq(by_them.iter().map(|token| &token.key));
         let mut all_added = by_us.iter().chain(&by_them);
-        // Evidence of both stands beside one another.
+        // Evidence of both is kept side by side.
         let is_cited = of.entry.is_some() && all_added.all(|token| token.is_evidence());
         let by_us = by_us.iter().map(|token| &token.key).collect();
         let by_them = by_them.iter().map(|token| &token.key).collect();
@@ -287,7 +290,7 @@ impl Merge {
         }
     }
 
-    /// What is made of a token that both have.
+    /// Merges a token that both have.
     fn token(&mut self, of: &Section, was: Option<&Token>, own: &Token, new: &Token) -> Token {
         let blanks = match was {
             Some(was) if was.blanks == own.blanks => &new.blanks,
@@ -331,7 +334,7 @@ impl Merge {
         }
     }
 
-    /// What is made of a token that one side alone has; nothing where the other took it out.
+    /// Merges a token that one side alone has; `None` if the other removed it.
     fn alone(
         &mut self,
         of: &Section,
@@ -343,7 +346,7 @@ impl Merge {
             return Some(there.clone());
         };
         let is_same = was.words() == there.words()
-            // When a row was last looked at is no reason to keep it.
+            // The time at which a row was last verified is no reason to keep it.
             || matches!(there.key, Key::Row(..)) && was.cells[0] == there.cells[0];
         if is_same {
             return None;
@@ -359,7 +362,8 @@ impl Merge {
         (self.lean == side).then(|| there.clone())
     }
 
-    /// A field that both changed: of two checkpoints the later, else ours, which is told.
+    /// Merges a field that both changed: of two checkpoints the later, otherwise ours, and the
+    /// merge reports it.
     fn field<'t>(
         &mut self,
         name: &str,
@@ -378,7 +382,7 @@ impl Merge {
         if !is_checkpoint {
             let field = String::from_utf8_lossy(own.words());
             let field = field.trim_start_matches(['-', '*', '+', ' ', '\t']);
-            self.told.push(format!(
+            self.notices.push(format!(
                 "both sides set a field of Active Context: `{field}` was kept, and theirs, `{}`, \
                  was dropped",
                 new.value
@@ -387,7 +391,7 @@ impl Merge {
         own
     }
 
-    /// A row that both changed: when it was last looked at counts by itself.
+    /// Merges a row that both changed: the time at which it was last verified is merged by itself.
     fn row(&mut self, place: &str, was: Option<&Token>, own: &Token, new: &Token) -> Token {
         let purpose = |token: &Token| token.cells[0].clone();
         let was = was.map(purpose);
@@ -417,7 +421,8 @@ impl Merge {
     }
 }
 
-/// Keeps the heading of the Decision Log where entries stand below it that one side added: one that took it out had none of them.
+/// Keeps the heading of the Decision Log if one side added entries below it: the side that removed
+/// the heading had none of them.
 fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Versions<'_>) {
     let is_log = |section: &Section| section.title.eq_ignore_ascii_case(LOG);
     if made.values().all(|section| section.entry.is_none()) || made.values().any(is_log) {
@@ -430,8 +435,8 @@ fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Ver
     }
 }
 
-/// Drops comments around entries that say what another one does: more of them than either side has, or where a comment around several has
-/// the entry as well, and no side has both.
+/// Drops comments around entries that repeat another one: if there are more of them than either
+/// side has, or if a comment around several has the entry as well and no side has both.
 fn drop_copies(made: &mut HashMap<usize, Section>, all: Versions<'_>) {
     let mut withdrawn: Vec<(String, Vec<u8>, usize)> = made
         .iter()
@@ -439,22 +444,22 @@ fn drop_copies(made: &mut HashMap<usize, Section>, all: Versions<'_>) {
         .map(|(id, section)| (section.plain(), section.tokens[0].text.clone(), *id))
         .collect();
     withdrawn.sort_unstable();
-    let many = |side: &[Section], said: &str| {
+    let many = |side: &[Section], text: &str| {
         let same = side.iter().filter(|section| section.is_withdrawn());
-        same.filter(|section| section.plain() == said).count()
+        same.filter(|section| section.plain() == text).count()
     };
     let mut there: HashMap<&str, usize> = HashMap::new();
-    for (said, _, id) in &withdrawn {
+    for (text, _, id) in &withdrawn {
         let has_both =
-            |side: &&[Section], other: &str| many(side, said) > 0 && many(side, other) > 0;
+            |side: &&[Section], other: &str| many(side, text) > 0 && many(side, other) > 0;
         let is_held = |(other, ..): &(String, Vec<u8>, usize)| {
-            other.len() > said.len()
-                && other.contains(said.as_str())
+            other.len() > text.len()
+                && other.contains(text.as_str())
                 && !all[1..].iter().any(|side| has_both(side, other))
         };
-        let so_many = there.entry(said).or_default();
+        let so_many = there.entry(text).or_default();
         *so_many += 1;
-        if *so_many > many(all[1], said).max(many(all[2], said)) || withdrawn.iter().any(is_held) {
+        if *so_many > many(all[1], text).max(many(all[2], text)) || withdrawn.iter().any(is_held) {
             made.remove(id);
         }
     }

@@ -1,4 +1,5 @@
-//! [`is_sound`] and [`is_true`]: whether what was made of both says what they do, read again as anybody reads it.
+//! [`is_sound`] and [`is_true`]: whether a merge result, read again the usual way, says what both
+//! sides do.
 
 use std::collections::HashMap;
 
@@ -8,8 +9,9 @@ use crate::{
     notes::{Decision, document::Notes, sections::Key},
 };
 
-/// Whether each entry leans on what it leant on in one of the three, and on nothing of another; whether none is there more often than either side
-/// has it; and whether none is there, unless a person is asked, that one side took back and both come from.
+/// Whether each entry has only evidence that it has in one of the three versions, and none of
+/// another entry; whether no entry occurs more often than in either side; and whether, unless there
+/// is a conflict, no entry of the base that one side withdrew is there.
 pub(super) fn is_true(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
     let read = |bytes: &[u8]| Notes::read(bytes.to_vec()).decisions();
     let all = [base, ours, theirs].map(read);
@@ -66,18 +68,18 @@ pub(super) fn is_sound(made: &MergeResult, base: &[u8], ours: &[u8], theirs: &[u
         (0, ours, theirs) => ours.max(theirs) > 0,
         (_, ours, theirs) => ours.min(theirs) > 0,
     };
-    // What one side took back stands in no log any more.
+    // A decision that one side withdrew is in no log.
     let is_left = |key: &Known| {
         let other = key.withdrawn();
         other.is_some_and(|other| is_wanted(&other) && of(&base, &other) == 0)
     };
     let mut keys = ours.keys().chain(theirs.keys());
-    // Of what both changed in two ways one is left out.
+    // One version of each conflict is left out.
     !made.conflicts.is_empty()
-        || keys.all(|key| !key.is_told() || !is_wanted(key) || is_left(key) || of(&there, key) > 0)
+        || keys.all(|key| !key.is_entry() || !is_wanted(key) || is_left(key) || of(&there, key) > 0)
 }
 
-/// What is counted.
+/// Element that is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Known {
     /// An entry, by its time and words.
@@ -89,7 +91,7 @@ enum Known {
 }
 
 impl Known {
-    fn is_told(&self) -> bool {
+    fn is_entry(&self) -> bool {
         !matches!(self, Self::Line(_))
     }
 

@@ -1,4 +1,4 @@
-//! Whole answers by their hash: what an executor said, kept beside the summary that was stored.
+//! Full text of executor answers, stored by hash next to the summary in the ledger.
 //!
 //! The format: `docs/formats/answers.md`.
 
@@ -19,11 +19,12 @@ use crate::{checksum::Checksum, error_code::ErrorCode, paths::LedgerPaths};
 pub struct Answers {
     disk: Disk,
     folder: PathBuf,
-    /// Where what the project cannot take is put: beside the machine's audit buffer.
+    /// Fallback folder for answers that the project cannot store, next to the machine's audit
+    /// buffer.
     refuge: Option<PathBuf>,
 }
 
-/// Why an answer was not given back.
+/// Error of a lookup of a stored answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// Its file could not be read.
@@ -34,7 +35,7 @@ pub enum AnswerError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What it hashes to.
+        /// Checksum of the stored bytes.
         actual: Checksum,
     },
 }
@@ -129,7 +130,7 @@ fn path_in(folder: &Path, checksum: &Checksum) -> PathBuf {
     folder.join(part).join(name)
 }
 
-/// Refuses a folder that is a link: whoever wrote the repository may have put it there.
+/// Rejects a folder that is a symbolic link: the author of the repository may have put it there.
 fn refuse_link(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
     match disk.stat(folder)? {
         Some(found) if found.kind == EntryKind::Link => Err(DiskError {
@@ -166,7 +167,7 @@ mod tests {
         let home = folder.path().join("home");
         let paths = LedgerPaths {
             audit_buffer: Some(home.join("p.jsonl")),
-            // Where nobody can create anything, whoever he is.
+            // No user can create a file here, not even root.
             answers: PathBuf::from("/sys/.cal_answers"),
             ..LedgerPaths::in_root(folder.path())
         };

@@ -1,9 +1,9 @@
-//! Archives that were there before the journal: those of other programs, and ours where the journal
-//! that told of them is lost.
+//! Archives that are older than the journal: those of other programs, and our own if the journal
+//! that lists them is lost.
 //!
-//! The record that begins the journal tells of each what a rotation would have: how many entries it
-//! has, how large it is, and the hash of its hashlog's last line. Only those whose every checksum is
-//! right are told of; nothing reads the others.
+//! The record that begins the journal lists the same of each archive as a rotation would: its
+//! number of entries, its size, and the hash of its hashlog's last line. Only archives whose every
+//! checksum is right are listed; nothing reads the others.
 
 use std::{ops::Range, path::PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) struct Adopted {
 }
 
 impl Adopted {
-    /// What the hashlog of the ledger after them goes on from.
+    /// Hash that the first hashlog line of the ledger after these archives continues from.
     pub(crate) fn head(&self) -> Checksum {
         let last = self.archives.last();
         last.map_or(Checksum::ZERO, |last| last.hashlog)
@@ -138,8 +138,8 @@ pub(crate) fn lines_of(
     Ok(read.and_then(|bytes| lines_over(&bytes, archived)))
 }
 
-/// The hashlog made of a ledger's bytes, where they are an archive that the journal tells of: each
-/// checksum is right, and the last line's hash the one that was told.
+/// Computes the hashlog of a ledger's bytes. Returns `None` unless they are the archive that the
+/// journal lists: each checksum is right, and the last line's hash is the recorded one.
 pub(crate) fn lines_over(bytes: &[u8], archived: &Archived) -> Option<Vec<u8>> {
     let (lines, head) = hashlog_over(bytes, archived.follows)?;
     (head == archived.hashlog).then_some(lines)
@@ -156,7 +156,8 @@ pub(crate) fn hashlog_over(bytes: &[u8], follows: Checksum) -> Option<(Vec<u8>, 
     Some((lines, head))
 }
 
-/// What the first line of an archive's hashlog follows, and the hash of its last one.
+/// Returns the hash that the first line of an archive's hashlog follows, and the hash of its last
+/// line.
 fn ends(
     disk: &Disk,
     paths: &LedgerPaths,

@@ -20,7 +20,7 @@ use crate::{
     rotation,
 };
 
-/// What an archive lacks.
+/// An archive's missing part.
 #[derive(Debug)]
 pub(crate) struct Lacking {
     name: ArchiveName,
@@ -29,7 +29,7 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
-    /// What is not there of an archive.
+    /// Lists the parts of archives that are missing.
     pub(crate) fn missing(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -83,7 +83,7 @@ struct Checking<'a> {
     disk: &'a Disk,
     paths: &'a LedgerPaths,
     names: std::vec::IntoIter<ArchiveName>,
-    /// The archive that what is told now becomes.
+    /// Archive that the entries read now become part of.
     next: Option<ArchiveName>,
     found: Option<ComparedViews<OpenLedger, DiskFile>>,
     wrong: Vec<Lacking>,
@@ -139,7 +139,7 @@ impl ScanVisitor for Checking<'_> {
     }
 }
 
-/// What cannot be inflated is not whole.
+/// An archive that cannot be decompressed is not whole.
 fn is_whole(compared: Result<bool, DiskError>) -> Result<bool, DiskError> {
     match compared {
         Err(error) if is_corrupt(&error) => Ok(false),

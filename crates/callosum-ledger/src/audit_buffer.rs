@@ -25,7 +25,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// How long a process that holds the ledger waits for one that only leaves an event here.
+/// Time for which a process that holds the ledger waits for one that only leaves an event here.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The detail by which a record says which event of the buffer it is.
@@ -58,19 +58,19 @@ pub(crate) struct BufferedEvents {
     pub(crate) len: u64,
 }
 
-/// Whether what is kept must be on disk before this is told.
+/// Durability that an event needs before the caller reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// It must: nobody else has it.
+    /// The event must be on disk: no other copy exists.
     Now,
-    /// With the system's next write-back. Whoever leaves it cannot wait for a disk.
+    /// With the system's next write-back, for callers that cannot wait for a disk.
     Later,
 }
 
-/// Keeps events in the buffer, durably, behind those that are there.
+/// Appends events to the buffer, durably, behind those already in it.
 ///
-/// After an error it holds none of these events, as far as the disk still obeys: whoever keeps them
-/// in memory then does not find them here as well.
+/// After an error the buffer holds none of these events, as long as the disk still obeys. A caller
+/// that keeps them in memory then does not find them here as well.
 pub(crate) fn append<'e>(
     disk: &Disk,
     path: &Path,
@@ -175,8 +175,8 @@ pub(crate) fn waiting(
 
 /// Removes a buffer whose events are all in the journal, and on disk there.
 ///
-/// Lines in it that are none of ours are kept in the quarantine. One that has grown since it had
-/// `len` bytes stays: somebody left an event meanwhile. Says whether it is gone.
+/// Foreign lines in it are moved to the quarantine. A buffer that has grown since it had `len`
+/// bytes stays, because another process added an event. Returns whether the buffer is gone.
 pub(crate) fn remove(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -228,8 +228,8 @@ fn taken_over(
     paths: &LedgerPaths,
     since: Timestamp,
 ) -> Result<HashSet<String>, DiskError> {
-    // A clock that went back meanwhile goes on in the later day's file; one that was a day ahead
-    // when the event happened may have been set right.
+    // If a clock went back since then, records continue in the later day's file; one that was a day
+    // ahead when the event happened may have been set right.
     let first_day = day_of(since).saturating_sub(1.day());
     let finder = memchr::memmem::Finder::new("\"buffered\":\"");
     let mut ids = HashSet::new();

@@ -78,7 +78,7 @@ impl Chain {
         self.split(line).map(|(_, stated)| stated)
     }
 
-    /// How many bytes the end of a line takes, its line feed included.
+    /// Returns the length in bytes of the end of a line, its line feed included.
     pub(crate) const fn end_len(self) -> usize {
         self.field.len() + 5 + 64 + 3
     }

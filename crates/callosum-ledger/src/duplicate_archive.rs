@@ -1,9 +1,9 @@
-//! [`ArchiveCopies`]: an archive that stands plain and compressed, and which of the two it is.
+//! [`ArchiveCopies`]: an archive that exists both plain and compressed, and which of the two it is.
 //!
-//! Compressing leaves both files only where they are alike. Others were put there, or damaged: each
-//! is held against the hash of the archive's hashlog that the journal has, which is over every
-//! entry and its place. What was not compared is never removed, and what is not the archive goes to
-//! the quarantine.
+//! Compression leaves both files only if they are alike. If they differ, one was put there or
+//! damaged. Each is then compared with the hash of the archive's hashlog in the journal, which
+//! covers every entry and its place. A file that was not compared is never removed, and the file
+//! that is not the archive goes to the quarantine.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ use crate::{
 /// So many bytes are compared at once.
 const PIECE: u64 = 1024 * 1024;
 
-/// How the two files of an archive stand to one another.
+/// Result of comparing the two files of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArchiveCopies {
     /// They say the same.

@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, in the seed's words (Seed CAL §7.1).
+/// A failure, in the seed's words (Seed CAL §7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ErrorCode {
     /// E001: an executor ended with a non-zero status or by a signal.
@@ -28,7 +28,7 @@ pub enum ErrorCode {
     /// E006: an answer too large to hold, or memory running out.
     #[serde(rename = "E006")]
     MemoryOverflow,
-    /// E007: the ledger was locked by somebody else for too long.
+    /// E007: another process locked the ledger for too long.
     #[serde(rename = "E007")]
     LockTimeout,
     /// E008: the audit journal could not be written.

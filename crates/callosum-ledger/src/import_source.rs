@@ -25,10 +25,10 @@ use crate::{
     task_id::TaskId,
 };
 
-/// A ledger file whose every checksum is right, and no task of which has two entries.
+/// A ledger file whose every checksum is right, and in which no task has two entries.
 #[derive(Debug)]
 pub(crate) struct ImportSource {
-    /// What stands around its entries, in our own layout.
+    /// Text around its entries, in our own layout.
     pub(crate) begun: Begun,
     /// The checksums of its entries by their tasks.
     pub(crate) by_task: HashMap<TaskId, Checksum>,
@@ -42,7 +42,7 @@ pub(crate) struct ImportSource {
 enum Layout {
     Own {
         file: DiskFile,
-        /// Where the first line of entries begins, and where the last ends.
+        /// Start of the first line of entries, and end of the last.
         from: u64,
         end: u64,
     },
@@ -115,8 +115,8 @@ impl ImportSource {
         Ok(taken)
     }
 
-    /// Reads a ledger of our own line by line; gives the file back where it is not laid out so, or
-    /// anything is wrong, which is then said in earnest.
+    /// Reads a ledger of our own line by line. Returns the file if its layout differs or anything
+    /// is wrong; the full read then reports the fault.
     fn read_own_layout(&mut self, file: DiskFile) -> Result<Option<DiskFile>, CreateError> {
         let size = file.size()?;
         let start = file.read_range(0, HEAD)?;
@@ -179,7 +179,7 @@ impl ImportSource {
         }
     }
 
-    /// How many entries it has.
+    /// Counts its entries.
     pub(crate) fn len(&self) -> usize {
         self.checksums.len()
     }

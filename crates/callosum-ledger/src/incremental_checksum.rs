@@ -12,14 +12,14 @@ use callosum_host::{Disk, DiskError, OpenHow, disk::FileId};
 
 use crate::checksum::{Checksum, Hashing};
 
-/// How many of the last bytes are read each time: an append overwrites the brackets that end a
+/// Number of bytes at the end that are read each time: an append overwrites the brackets that end a
 /// ledger.
 const TAIL: u64 = 4096;
 
-/// A file whose checksum costs what was appended to it since the last time.
+/// A file whose checksum costs only what was appended to it since the last time.
 ///
-/// Only the first time, and where another file stands under its name or it has become shorter, all of
-/// it is read.
+/// All of it is read only the first time, and when another file has its name or it has become
+/// shorter.
 #[derive(Debug)]
 pub struct GrowingChecksum {
     path: PathBuf,
@@ -45,8 +45,8 @@ impl GrowingChecksum {
         }
     }
 
-    /// The checksum of the file as it is, if what was read before still stands in it; nothing where
-    /// there is no file, or it is too large.
+    /// Returns the checksum of the file as it is, if the bytes read before are still in it; `None`
+    /// if there is no file, or it is too large.
     pub fn now(&self, disk: &Disk) -> Result<Option<Checksum>, DiskError> {
         let Some(file) = disk.open_if_there(&self.path, OpenHow::READ)? else {
             return Ok(None);
@@ -77,8 +77,7 @@ impl GrowingChecksum {
         Ok(Some(hashing.end()))
     }
 
-    /// The checksum of all that stands in the file; nothing where there is no file, or it is too
-    /// large.
+    /// Returns the checksum of the whole file; `None` if there is no file, or it is too large.
     pub fn anew(&self, disk: &Disk) -> Result<Option<Checksum>, DiskError> {
         *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.now(disk)
@@ -142,7 +141,7 @@ mod tests {
         }
     }
 
-    /// REQ-GOV-005: a change to what was there before is seen by who reads it anew.
+    /// REQ-GOV-005: a reader that starts from scratch sees a change to earlier bytes.
     #[test]
     fn a_change_at_the_beginning_is_seen_anew() {
         let scene = scene();

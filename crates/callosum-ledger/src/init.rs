@@ -24,7 +24,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What creating a ledger did.
+/// Result of creating a ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Creation {
     /// The files and folders that were missing and are there now.
@@ -36,18 +36,18 @@ pub struct Creation {
 /// A ledger that was taken over, with its archives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Adoption {
-    /// How many entries it had.
+    /// Number of its entries.
     pub entries: u64,
-    /// Where its file was set aside as it had been, if it had entries.
+    /// Path to which the original file was moved, if it had entries.
     pub original: Option<PathBuf>,
-    /// How many archives the journal tells of from now on.
+    /// Number of archives that the journal lists from now on.
     pub archives: u64,
     /// Files that have an archive's name and are not a ledger whose every checksum is right: they
     /// are left as they are, and nothing reads them.
     pub passed_over: Vec<PathBuf>,
 }
 
-/// Why a ledger could not be created.
+/// Error of creating a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     /// A ledger is there and cannot be opened, or a file or lock failed.
@@ -58,7 +58,7 @@ pub enum CreateError {
     NotALedger {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: LedgerFileError,
     },
     /// An entry in it is not what the schema says, or its checksum is wrong.
@@ -68,7 +68,7 @@ pub enum CreateError {
         path: PathBuf,
         /// The entry's number in it, from 1.
         number: usize,
-        /// Why.
+        /// Cause of the failure.
         source: EntryError,
     },
     /// Two entries in it are of one task.
@@ -174,16 +174,16 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     Ok((adoption != Adoption::default()).then_some(adoption))
 }
 
-/// What a ledger is begun with, besides its entries.
+/// Beginning of a ledger, without its entries.
 pub(crate) struct Start {
-    /// Where the journal ends.
+    /// End of the journal.
     pub(crate) position: Position,
     pub(crate) begun: Begun,
-    /// What the hashlog goes on from.
+    /// Hash that the hashlog continues from.
     pub(crate) hashlog: Checksum,
     /// The archives that the journal does not tell of yet.
     pub(crate) archives: Adopted,
-    /// What its record says besides.
+    /// Further details of its record.
     pub(crate) details: Vec<(&'static str, String)>,
     /// Whether the folder of the journal is another by the time at which the files get their names.
     pub(crate) replaces_journal: bool,
@@ -272,11 +272,11 @@ impl Beginning {
         })
     }
 
-    /// Gives the files their names, the journal's first. Says where the journal then stands, and
-    /// which archives it tells of.
+    /// Gives the files their names, the journal's first. Returns the new end of the journal and the
+    /// archives that it lists.
     ///
-    /// After a crash the entries are in the journal all together, or none is; ledger file and
-    /// hashlog are then written by the next opening.
+    /// After a crash either all entries are in the journal, or none is; the next opening then
+    /// writes ledger file and hashlog.
     pub(crate) fn carry_out(
         self,
         disk: &Disk,

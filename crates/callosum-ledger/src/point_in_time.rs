@@ -18,26 +18,26 @@ use crate::{
 /// The ledger as it stood at a time. Its entries stay in the journal until they are asked for.
 #[derive(Debug)]
 pub struct Past {
-    /// How many archives there were.
+    /// Number of archives.
     pub archives: u64,
-    /// How many entries those of them have that are older than the journal, which does not have
-    /// these entries.
+    /// Number of entries in archives that are older than the journal, which does not have these
+    /// entries.
     pub adopted_entries: u64,
-    /// How many records the journal had.
+    /// Number of records in the journal.
     pub records: u64,
     disk: Disk,
     audit: PathBuf,
     view: View,
-    /// Where the entries stand of the ledger that was active then, in the order of commits.
+    /// Positions of the entries of the ledger that was active then, in the order of commits.
     active: Vec<RecordPlace>,
     /// The same of the archives.
     archived: Vec<RecordPlace>,
 }
 
-/// Why the past cannot be told.
+/// Error of reconstructing an earlier state.
 #[derive(Debug, thiserror::Error)]
 pub enum PastError {
-    /// The journal, or the lock that keeps it still meanwhile, could not be had.
+    /// The journal, or the lock that keeps it unchanged during the read, was not available.
     #[error(transparent)]
     Journal(#[from] OpenError),
     /// There was no ledger yet.
@@ -51,7 +51,7 @@ pub enum PastError {
     Entry {
         /// The entry's number among all that were committed by then, from 1.
         number: usize,
-        /// Why.
+        /// Cause of the failure.
         source: EntryError,
     },
 }
@@ -100,12 +100,12 @@ pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, P
 }
 
 impl Past {
-    /// How many entries the ledger had that was active then.
+    /// Counts the entries of the ledger that was active then.
     pub fn active(&self) -> usize {
         self.active.len()
     }
 
-    /// How many entries were archived by then.
+    /// Counts the entries that were archived by then.
     pub fn archived(&self) -> usize {
         self.archived.len()
     }
@@ -123,8 +123,8 @@ impl Past {
         })
     }
 
-    /// Writes the ledger file that was active then. Says `false`, and writes nothing, where
-    /// something stands there.
+    /// Writes the ledger file that was active then. Returns `false`, and writes nothing, if the
+    /// path is taken.
     pub fn write_ledger(&self, path: &Path) -> Result<bool, PastError> {
         if self.disk.exists(path).map_err(failed)? {
             return Ok(false);
@@ -184,7 +184,7 @@ fn failed(error: DiskError) -> PastError {
     PastError::Journal(error.into())
 }
 
-/// Where the entries stand in the journal.
+/// Positions of the entries in the journal.
 #[derive(Default)]
 struct Places {
     active: Vec<RecordPlace>,

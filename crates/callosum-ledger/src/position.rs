@@ -1,4 +1,4 @@
-//! [`Position`]: how far the journal was followed, and where its views then end.
+//! [`Position`]: the point up to which the journal was followed, and the ends of its views there.
 //!
 //! Everything here is derived from the journal. A position is kept in memory between two writes,
 //! and on disk as the watermark.
@@ -13,7 +13,7 @@ use crate::{
     task_id::{LAST_NUMBER_OF_A_DAY, TaskId},
 };
 
-/// How far the journal was followed.
+/// Point up to which the journal was followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Position {
     /// The day file; none before the first record.
@@ -38,7 +38,7 @@ pub(crate) struct Position {
     pub(crate) view: Option<View>,
 }
 
-/// What stands around the entries of a ledger.
+/// Text around the entries of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Begun {
     /// The bytes before the first entry.
@@ -47,16 +47,16 @@ pub(crate) struct Begun {
     pub(crate) tail: String,
 }
 
-/// Where the ledger file and the hashlog end.
+/// Ends of the ledger file and the hashlog.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct View {
     #[serde(flatten)]
     pub(crate) begun: Begun,
-    /// What the hashlog's first line follows.
+    /// Hash that the hashlog's first line follows.
     pub(crate) follows: Checksum,
     /// The offset in the ledger file after the last entry; the tail follows.
     pub(crate) ledger_end: u64,
-    /// How many entries it has.
+    /// Number of its entries.
     pub(crate) entries: u64,
     /// The size of the hashlog.
     pub(crate) hashlog_end: u64,

@@ -21,12 +21,12 @@ use crate::{
     reconcile::OpenError,
 };
 
-/// How a replay went.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// How many records were replayed.
+    /// Number of records replayed.
     pub records: u64,
-    /// How many entries the rebuilt ledger has.
+    /// Number of entries in the rebuilt ledger.
     pub entries: u64,
     /// Whether the journal ends in a record that is not finished, which was left out.
     pub ends_torn: bool,
@@ -34,11 +34,11 @@ pub struct Replay {
     pub ledger: PathBuf,
     /// The rebuilt hashlog.
     pub hashlog: PathBuf,
-    /// How many archives were rebuilt.
+    /// Number of archives rebuilt.
     pub archives: u64,
-    /// How many entries they have.
+    /// Number of their entries.
     pub archived_entries: u64,
-    /// Where the real files first differ from the rebuilt ones.
+    /// First difference of the real files from the rebuilt ones.
     pub difference: Option<Difference>,
 }
 
@@ -53,14 +53,14 @@ pub struct Difference {
     pub line: u64,
     /// That line as it was rebuilt; `None` where the rebuilt file ends before.
     pub expected: Option<String>,
-    /// That line as it stands; `None` where the real file ends before, or is not there.
+    /// The actual line; `None` if the real file ends before it, or is missing.
     pub found: Option<String>,
 }
 
-/// Why a journal could not be replayed.
+/// Error of a replay.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The journal, or the lock that keeps it still meanwhile, could not be had.
+    /// The journal, or the lock that keeps it unchanged during the read, was not available.
     #[error(transparent)]
     Journal(#[from] OpenError),
     /// The file that was named is not there.
@@ -256,12 +256,12 @@ impl ScanVisitor for Rebuilding<'_> {
     }
 }
 
-/// A real file beside the rebuilt one.
+/// A real file and the rebuilt one.
 struct Pair {
     rebuilt: PathBuf,
     path: PathBuf,
     found: Option<Box<dyn ReadRange>>,
-    /// How many bytes of both are compared, where that is not all.
+    /// Number of bytes of both to compare, if not all.
     part: Option<u64>,
 }
 
@@ -320,7 +320,7 @@ impl Pair {
     }
 }
 
-/// The folder that a file stands in; of a bare name, the one that is worked in.
+/// Returns the parent folder of a file; for a bare name, the current folder.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,13 +1,13 @@
-//! [`notice`]: one event, told in passing by a process that cannot wait.
+//! [`notice`]: records one event for a process that cannot wait.
 //!
 //! A [`Ledger`](crate::Ledger) brings every file in line before it writes, waits for locks, and
-//! syncs. Whoever decides over each call of an agent's tools has a few milliseconds and one event.
-//! So this looks at the journal's last line only, appends behind it, and syncs nothing; where it
+//! syncs. A hook that decides on each call of an agent's tools has a few milliseconds and one
+//! event. So this reads only the journal's last line, appends after it, and syncs nothing. If it
 //! would have to wait, or the journal does not end in a whole record, the event goes to the audit
 //! buffer, from which the next opening takes it.
 //!
-//! What is deliberately not here: entries, and mending. A record that a crash takes away again was
-//! promised to nobody.
+//! Deliberately not here: entries, and repairs. A record that a crash undoes was never
+//! acknowledged.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::{
     position::Position,
 };
 
-/// A journal that an event may be told to.
+/// A journal that can record an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Journal {
     /// A project's.
@@ -35,7 +35,7 @@ pub enum Journal {
     Machine(PathBuf),
 }
 
-/// Where an event was told.
+/// File that received an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noticed {
     /// It is a record of the journal.
@@ -45,7 +45,7 @@ pub enum Noticed {
 }
 
 impl Journal {
-    /// Where its files stand.
+    /// Returns the paths of its files.
     pub fn paths(&self) -> LedgerPaths {
         match self {
             Self::Project(paths) => (**paths).clone(),
@@ -138,7 +138,7 @@ fn append(
         None => return Ok(false),
     };
     let mut batch = Batch::begin(position, at);
-    // A project's buffer is taken over by those who write its ledger; here nobody else comes by.
+    // Writers of a project's ledger empty its buffer; no other process empties this one.
     let buffer = paths.audit_buffer.as_deref().filter(|_| may_begin);
     let mut taken_over = None;
     if let Some(buffer) = buffer
@@ -159,7 +159,7 @@ fn append(
     Ok(true)
 }
 
-/// Where the journal ends, as far as its last record says; `None` where it does not end in one.
+/// Returns the end of the journal according to its last record; `None` if it does not end in one.
 fn end(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
     let Some(last) = day_files(disk, &paths.audit)?.pop() else {
         return Ok(None);
@@ -259,8 +259,8 @@ mod tests {
         }
     }
 
-    /// CAKE-SHIM-1: what is told in passing is a link of the chain, and those who write go on
-    /// behind it, also those who were at it already.
+    /// CAKE-SHIM-1: an event recorded in passing is a link of the chain, and writers continue after
+    /// it, even those that already had the ledger open.
     #[test]
     fn what_is_told_in_passing_is_a_record_like_any_other() {
         let ground = Fixture::new();
@@ -282,7 +282,7 @@ mod tests {
         assert!(ground.is_sound());
     }
 
-    /// CAL-ERR-7: whoever holds the lock is not waited for, and what was to be told is not lost.
+    /// CAL-ERR-7: an append does not wait for the holder of the lock, and its event is not lost.
     #[test]
     fn what_would_have_to_wait_goes_to_the_buffer_and_from_there_to_the_journal() {
         let ground = Fixture::new();
@@ -318,7 +318,7 @@ mod tests {
         ground.notice(&project, "meanwhile", at).unwrap();
         let remove = |len| audit_buffer::remove(&ground.disk, &ground.paths, &buffer, len);
         assert!(!remove(read.len).unwrap());
-        // Nor is it removed under somebody who is writing to it.
+        // Nor is it removed while another process is writing to it.
         let writing = FileLock::try_acquire(&ground.disk, &buffer).unwrap();
         let all = audit_buffer::waiting(&ground.disk, &ground.paths, &buffer).unwrap();
         assert!(!remove(all.len).unwrap());
@@ -360,7 +360,7 @@ mod tests {
         assert!(!ground.disk.exists(&paths.audit_buffer.unwrap()).unwrap());
     }
 
-    /// CAL-ERR-7: where neither can be written, whoever tells is told.
+    /// CAL-ERR-7: if neither can be written, the caller gets an error.
     #[test]
     fn without_journal_and_buffer_there_is_an_error() {
         let ground = Fixture::new();

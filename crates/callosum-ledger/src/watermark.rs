@@ -55,7 +55,7 @@ pub(crate) fn read(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>,
     }
 }
 
-/// What the watermark says, which nothing has borne out yet.
+/// Returns the watermark's position, which nothing has confirmed yet.
 pub(crate) fn stated(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
     let bytes = disk.read_if_there(&paths.watermark())?;
     Ok(bytes.and_then(|bytes| parse(&bytes)))
@@ -160,7 +160,7 @@ mod tests {
         assert!(position.view.unwrap().hashlog_end > 100_000);
     }
 
-    /// CAL-SEC-1: numbers that somebody else wrote ask for no more than the files have.
+    /// CAL-SEC-1: numbers that another program wrote request no more than the files have.
     #[test]
     fn a_watermark_with_wild_numbers_does_not_hold() {
         let (_folder, disk, paths, right) = project(5);

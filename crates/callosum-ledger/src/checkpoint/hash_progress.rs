@@ -65,7 +65,7 @@ impl<'a> JournalWalk<'a> {
         }
     }
 
-    /// What comes after a place.
+    /// Skips everything before a position.
     pub(super) fn after(mut self, edge: &Edge) -> Self {
         (self.day, self.offset) = (edge.day, edge.offset);
         self

@@ -9,7 +9,7 @@ use crate::signed_note::{InvalidKey, SigningKey, VerifierKey};
 /// The name under which the key is written down; it signs under each log's own.
 const NAME: &str = "callosum.invalid/machine";
 
-/// The name of the key's file, and how those beside it begin.
+/// Name of the key's file, and prefix of the files next to it.
 const KEY: &str = "ledger-ed25519";
 
 /// Permission bits of the key's file.
@@ -21,7 +21,7 @@ pub(super) struct KeyRing {
     folder: PathBuf,
 }
 
-/// Why there is no key to sign with.
+/// Error of obtaining the signing key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// A file could not be read or written.
@@ -40,7 +40,7 @@ pub enum KeyError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// Why it is none.
+        /// Reason that the file holds no key.
         source: InvalidKey,
     },
 }
@@ -164,7 +164,7 @@ impl KeyRing {
 
     /// Removes what killed processes were writing here, which may be a secret.
     pub(super) fn sweep(&self, disk: &Disk) {
-        // Nobody reads it, and it is tried again with the next checkpoint.
+        // No program reads these files, and the next checkpoint tries again.
         drop(disk.sweep_new_files(&self.folder, |name| name.starts_with(KEY)));
     }
 

@@ -1,4 +1,4 @@
-//! [`MachineKey`]: the machine's key, for what is signed beside checkpoints.
+//! [`MachineKey`]: the machine's key, for signatures other than those of checkpoints.
 
 use std::path::Path;
 

@@ -169,7 +169,7 @@ fn a_journal_that_was_changed_is_not_signed_again() {
     );
 }
 
-/// CAL-GOV-4: a journal begun anew is another log, and is signed only when that is said.
+/// CAL-GOV-4: a journal begun from scratch is another log, and is signed only on explicit request.
 #[test]
 fn a_journal_that_was_begun_anew_is_signed_only_on_demand() {
     let ground = Fixture::new();
@@ -223,8 +223,8 @@ fn a_new_key_is_signed_in_by_the_old_one() {
     assert_eq!(signed, [SignedBy::Us, SignedBy::Us, SignedBy::Us]);
 }
 
-/// CAL-GOV-4: a key that was changed from another project is the next one's here, and not the last
-/// one's; the journal is told of the change by the first checkpoint that it signs.
+/// CAL-GOV-4: a key that was changed from another project signs the next checkpoint here, not the
+/// last one; the first checkpoint that it signs records the change in the journal.
 #[test]
 fn a_key_that_was_changed_elsewhere_signs_from_the_next_checkpoint_on() {
     let (here, elsewhere) = (Fixture::new(), Fixture::new());
@@ -257,7 +257,7 @@ fn a_key_that_was_changed_elsewhere_signs_from_the_next_checkpoint_on() {
     assert_eq!(here.made().previous_key, None);
 }
 
-/// CAL-GOV-4: whoever changes the key at the same time as another has the other's key known.
+/// CAL-GOV-4: if two processes change the key at the same time, each key is known.
 #[test]
 fn keys_that_are_changed_at_once_are_all_known() {
     let grounds = [Fixture::new(), Fixture::new(), Fixture::new()];
@@ -345,7 +345,7 @@ fn a_key_that_others_may_read_is_refused() {
     assert!(invalid, "{refused:?}");
 }
 
-/// CAL-GOV-4: without its key, a machine knows nobody's signature as its own.
+/// CAL-GOV-4: without its key, a machine recognizes no signature as its own.
 #[test]
 fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
     let ground = Fixture::new();
@@ -366,7 +366,7 @@ fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
     assert!(ground.make(Begin::Anew).unwrap().is_some());
 }
 
-/// CAL-GOV-4: a note that a crash tore is cut off by the next; a damaged one is told.
+/// CAL-GOV-4: the next note cuts off one that a crash tore; a damaged one is reported.
 #[test]
 fn a_torn_note_is_written_over_and_a_damaged_one_is_counted() {
     let ground = Fixture::new();

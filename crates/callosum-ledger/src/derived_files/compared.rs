@@ -52,7 +52,7 @@ impl<L: ReadRange, H: ReadRange> ComparedViews<L, H> {
         Ok(())
     }
 
-    /// Where the files must end now.
+    /// Returns the ends that the files must have now.
     pub(crate) fn view(&self) -> Option<&View> {
         self.view.as_ref()
     }

@@ -1,4 +1,4 @@
-//! [`KnownTasks`]: which tasks have an entry and which ids are given out, as far as this process knows.
+//! [`KnownTasks`]: tasks that have an entry and ids that are taken, as far as this process knows.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -17,14 +17,14 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What a process keeps in mind of tasks between two groups.
+/// A process's memory of tasks between two groups.
 #[derive(Default)]
 pub(super) struct KnownTasks {
     /// Ids that this process reserved and that have no entry yet.
     reserved: HashSet<TaskId>,
     /// Ids that have an entry, as far as this process saw them stored or looked them up.
     seen: HashSet<TaskId>,
-    /// The day of which the ledgers were asked for the highest id.
+    /// Day whose highest id was last looked up in the ledgers.
     asked_of: Option<Date>,
 }
 

@@ -9,10 +9,10 @@ use crate::{
     watermark,
 };
 
-/// After so many bytes of journal the watermark is set anew: so much is read on opening at most.
+/// Bytes of journal after which the watermark is set again, so an opening reads at most this much.
 const MARK_AFTER: u64 = 1024 * 1024;
 
-/// How long ago the watermark was set.
+/// Bytes since the watermark was set.
 #[derive(Default)]
 pub(super) struct Mark {
     /// Bytes of journal since.

@@ -22,9 +22,9 @@ pub(crate) struct HashlogLine<'a> {
     /// As the entry has it.
     #[serde(borrow)]
     pub(crate) timestamp: Cow<'a, str>,
-    /// Where the entry begins in the ledger file.
+    /// Offset of the entry in the ledger file.
     pub(crate) offset: u64,
-    /// How many bytes it has.
+    /// Length of the entry in bytes.
     pub(crate) length: u64,
     pub(crate) checksum: Checksum,
     pub(crate) prev: Checksum,
@@ -36,8 +36,8 @@ impl<'a> HashlogLine<'a> {
         serde_json::from_slice(line).ok()
     }
 
-    /// Reads what stands in the ledger file where the line says that its entry is; `None` where
-    /// the file does not reach so far.
+    /// Reads the bytes of the ledger file at the place that the line gives for its entry; `None` if
+    /// the file is too short.
     pub(crate) fn read_entry(&self, ledger: &impl ReadRange) -> Result<Option<Vec<u8>>, DiskError> {
         read_place(ledger, self.offset, self.length)
     }
@@ -45,7 +45,7 @@ impl<'a> HashlogLine<'a> {
 
 /// Bytes of a ledger, wherever they are kept.
 pub(crate) trait ReadRange {
-    /// How many there are.
+    /// Returns the number of bytes.
     fn size(&self) -> Result<u64, DiskError>;
     /// `len` bytes from `offset`; fewer where they end before.
     fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError>;
@@ -61,7 +61,7 @@ impl ReadRange for DiskFile {
     }
 }
 
-/// Reads what stands at a place that something derived names; `None` where there is no such place.
+/// Reads the bytes at a place that a derived file gives; `None` if there is no such place.
 pub(super) fn read_place(
     ledger: &impl ReadRange,
     offset: u64,
@@ -77,7 +77,7 @@ pub(super) fn read_place(
     Ok((bytes.len() as u64 == length).then_some(bytes))
 }
 
-/// What the index repeats of an entry; empty where a foreign entry has no such text.
+/// Fields of an entry that the index repeats; empty if a foreign entry has no such text.
 #[derive(Deserialize, Serialize)]
 struct Indexed<'a> {
     #[serde(borrow, default)]
@@ -134,7 +134,7 @@ impl<'a> Indexed<'a> {
     }
 }
 
-/// What stands between an entry's checksum and its executor.
+/// Bytes between an entry's checksum and its executor.
 const BEFORE_EXECUTOR: std::ops::Range<usize> = 77..91;
 
 /// Appends an entry's line and gives its hash.

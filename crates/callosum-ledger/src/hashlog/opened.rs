@@ -22,7 +22,7 @@ pub(crate) struct Hashlog {
     disk: Disk,
     file: DiskFile,
     index: Option<Index>,
-    /// Where the index stands or belongs.
+    /// Path of the index, whether it exists or not.
     index_path: PathBuf,
     /// The whole lines that the index does not cover.
     rest: Vec<u8>,
@@ -30,7 +30,7 @@ pub(crate) struct Hashlog {
     all: OnceLock<Vec<u8>>,
 }
 
-/// Where a task's entry may stand.
+/// Possible location of a task's entry.
 #[derive(Clone, Debug)]
 pub(crate) enum HashlogRequest<'a> {
     /// As a line says.
@@ -40,10 +40,10 @@ pub(crate) enum HashlogRequest<'a> {
 }
 
 impl Hashlog {
-    /// Opens a hashlog and its index; `None` where there is none.
+    /// Opens a hashlog and its index; `None` if there is none.
     ///
-    /// Where the index lacks much or does not count, it is written anew; where it cannot be, as in
-    /// a project that is mounted read-only, asking takes longer.
+    /// If the index lacks much or does not count, it is rewritten. If that fails, as in a project
+    /// that is mounted read-only, lookups take longer.
     pub(crate) fn open(disk: &Disk, path: &Path, index: &Path) -> Result<Option<Self>, DiskError> {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
@@ -53,7 +53,7 @@ impl Hashlog {
         if lacks_much || (hashlog.index.is_none() && disk.exists(index)?) {
             let old = hashlog.index.as_ref();
             let built = build(disk, index, &hashlog.file, old, hashlog.end());
-            // It is derived, and whoever asks may not write here.
+            // The index is derived, and the reader may lack write access here.
             if built.is_ok() {
                 hashlog = Self::read(disk, hashlog.file, index)?;
             }
@@ -78,7 +78,7 @@ impl Hashlog {
         })
     }
 
-    /// Where the last whole line ends.
+    /// Returns the end of the last whole line.
     pub(crate) fn end(&self) -> u64 {
         self.covered() + self.rest.len() as u64
     }
@@ -99,7 +99,7 @@ impl Hashlog {
         Ok(are_all.then_some([first, last]))
     }
 
-    /// What the first line follows; `None` where there is no line.
+    /// Returns the hash that the first line follows; `None` if there is no line.
     pub(crate) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
         let first = self.first()?;
         Ok(first.and_then(|line| HashlogLine::read(&line).map(|line| line.prev)))
@@ -148,10 +148,9 @@ impl Hashlog {
         }
     }
 
-    /// Where a task's entry may stand, the latest place first.
+    /// Lists the possible locations of a task's entry, the latest first.
     ///
-    /// Where the index turns out to be damaged, all lines are searched instead, and it is written
-    /// anew.
+    /// If the index turns out to be damaged, all lines are searched instead, and it is rewritten.
     pub(crate) fn places_of(&self, task_id: &TaskId) -> Result<Vec<HashlogRequest<'_>>, DiskError> {
         let Some(index) = &self.index else {
             return Ok(lines_of(&self.rest, task_id));
@@ -163,7 +162,7 @@ impl Hashlog {
                 Ok(places)
             }
             Err(IndexFault::Damaged) => {
-                // It is derived, and whoever asks may not write here.
+                // The index is derived, and the reader may lack write access here.
                 drop(build(
                     &self.disk,
                     &self.index_path,
@@ -210,7 +209,7 @@ impl Hashlog {
 
     /// Whether an entry may be of a time between these, in microseconds since 1970.
     ///
-    /// Only what the index covers is told from; more lines may be of any time.
+    /// Judges only by the part that the index covers; further lines may be of any time.
     pub(crate) fn may_have(&self, since: Option<i64>, until: Option<i64>) -> bool {
         match &self.index {
             Some(index) if self.rest.is_empty() => {
@@ -232,7 +231,7 @@ fn lines_of<'a>(text: &'a [u8], task_id: &TaskId) -> Vec<HashlogRequest<'a>> {
         .collect()
 }
 
-/// The line, without its line feed, in which a byte stands.
+/// Returns the line, without its line feed, that contains a byte.
 fn line_around(text: &[u8], at: usize) -> &[u8] {
     let from = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
     let len = memchr::memchr(b'\n', &text[from..]).unwrap_or(text.len() - from);

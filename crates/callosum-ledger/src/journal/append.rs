@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct Batch {
     position: Position,
     bytes: Vec<u8>,
-    /// Where the bytes go in the day's file.
+    /// Offset of the bytes in the day's file.
     from: u64,
     day: Date,
     /// The last record of the day before, where this batch begins a new one.
@@ -106,7 +106,7 @@ impl Batch {
         self.position.note_id(id);
     }
 
-    /// How many bytes it adds to the journal.
+    /// Returns the number of bytes that it adds to the journal.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() + self.ended.as_ref().map_or(0, |ended| ended.bytes.len())
     }
@@ -180,7 +180,7 @@ impl Batch {
         disk: &Disk,
         paths: &LedgerPaths,
     ) -> Result<NewFile, DiskError> {
-        // Beside the folder, which may be moved away with all that is in it.
+        // Outside the folder, which may be moved away with all that is in it.
         let folder = paths.audit.parent().unwrap_or(&paths.root);
         disk.new_file(&path_of_day(folder, self.day), 0o644)
     }
@@ -214,8 +214,8 @@ fn write_or_cut(file: &DiskFile, bytes: &[u8], from: u64) -> Result<(), DiskErro
         .inspect_err(|_| drop(file.set_len(from)))
 }
 
-/// What a failed sync leaves on its way to the disk is written again: records that others count on
-/// stand there, though nobody was promised that they are durable yet.
+/// Syncs a file, or cuts it at `from` and writes the rest again. The rest holds records that others
+/// count on, though none was acknowledged as durable yet, and a failed sync may have lost them.
 fn sync_or_cut(file: &DiskFile, from: u64) -> Result<(), DiskError> {
     file.sync_data().inspect_err(|_| {
         drop(file.set_len(from));

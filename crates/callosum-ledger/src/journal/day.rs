@@ -40,7 +40,7 @@ pub(crate) fn day_of_path(path: &Path) -> Option<Date> {
     (path.file_name()? == name_of_day(day).as_str()).then_some(day)
 }
 
-/// Where a day's file stands.
+/// Returns the path of a day's file.
 pub(crate) fn path_of_day(audit: &Path, day: Date) -> PathBuf {
     audit.join(name_of_day(day))
 }

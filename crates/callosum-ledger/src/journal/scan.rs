@@ -19,7 +19,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What the journal tells from a position on.
+/// Contents of the journal from a position on.
 pub(crate) struct Followed {
     /// The position after its last whole record.
     pub(crate) position: Position,
@@ -31,7 +31,7 @@ pub(crate) struct Followed {
     pub(crate) archived: Vec<Archived>,
     /// Whether the active ledger was begun by a recovery, which replaces the one before it.
     pub(crate) recovered: bool,
-    /// What a crash left behind the last whole record.
+    /// Bytes that a crash left behind the last whole record.
     pub(crate) torn: Option<Torn>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Torn {
     pub(crate) offset: u64,
 }
 
-/// Why the journal cannot be followed.
+/// Reason that the journal cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A file could not be read.
@@ -100,11 +100,11 @@ pub enum JournalError {
     Damaged {
         /// The day file.
         path: PathBuf,
-        /// Where in it the line begins that is wrong, from 0.
+        /// Offset in it of the faulty line, from 0.
         offset: u64,
         /// The record that should stand there.
         seq: u64,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// A later version wrote it.
@@ -117,7 +117,7 @@ pub enum JournalError {
     },
 }
 
-/// Who is told what the journal says, record by record.
+/// Receiver of the journal's contents, record by record.
 pub(crate) trait ScanVisitor {
     /// A ledger is begun. `before` is the one that was active, which was archived where `begins`
     /// says so, and else replaced; before its first entry.
@@ -130,7 +130,7 @@ pub(crate) trait ScanVisitor {
     fn stores(&mut self, entry: ToldEntry<'_>, at: RecordPlace) -> Result<(), DiskError>;
 }
 
-/// Where a record stands in the journal.
+/// Position of a record in the journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordPlace {
     pub(crate) day: Date,
@@ -148,7 +148,7 @@ pub(crate) fn follow(
     collect(disk, paths, &days, from, &mut |_| Ok(()))
 }
 
-/// Where to stop reading.
+/// End of the part of the journal to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
     /// At the last record.
@@ -245,7 +245,7 @@ pub(crate) fn walk(
     walk_days(disk, paths, &days, from, until, told)
 }
 
-/// Who does not care for entries.
+/// A visitor that ignores entries.
 pub(crate) struct IgnoreEntries;
 
 impl ScanVisitor for IgnoreEntries {
@@ -254,7 +254,7 @@ impl ScanVisitor for IgnoreEntries {
     }
 }
 
-/// Reads the whole journal, and tells nobody of its entries.
+/// Reads the whole journal, without passing on its entries.
 pub(crate) fn walk_alone(disk: &Disk, paths: &LedgerPaths) -> Result<Followed, JournalError> {
     walk(
         disk,
@@ -389,7 +389,7 @@ fn was_promised(
     Ok(later.iter().any(|(_, size)| *size > 0))
 }
 
-/// Why a line is not the journal's next record.
+/// Reason that a line is not the journal's next record.
 #[derive(Debug, thiserror::Error)]
 enum ScanFault {
     #[error("the line is incomplete")]

@@ -86,7 +86,7 @@ fn following_ends_where_writing_ended() {
     assert_eq!(followed.position.seq, 6);
     assert_eq!(followed.position.head, journal.position.head);
     assert_eq!(followed.position.offset, journal.position.offset);
-    // What the last group synced is said by nobody yet.
+    // No record yet confirms the sync of the last group.
     assert_eq!(followed.position.synced, 2);
     assert!(
         is_at(
@@ -191,7 +191,8 @@ fn a_clock_that_goes_back_stays_in_the_later_file() {
     assert_eq!(longest, 4);
 }
 
-/// CAKE-MET-1: who goes on from where they ended is handed each record once, and told where what they read is missing.
+/// CAKE-MET-1: a reader that continues from its last position gets each record once, and learns if
+/// the part already read is missing.
 #[test]
 fn who_goes_on_reading_is_handed_what_is_new() {
     let mut journal = Journal::new();

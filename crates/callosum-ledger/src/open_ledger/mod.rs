@@ -1,7 +1,7 @@
-//! [`OpenLedger`]: a ledger file that is open to be read, compressed or not.
+//! [`OpenLedger`]: a ledger file that is open for reading, compressed or not.
 //!
-//! Offsets are those of the ledger as it was written, whatever it lies in. [`members`] is the form
-//! in which archives are compressed here, of which a part can be read; a ledger that another
+//! Offsets are those of the ledger as it was written, regardless of compression. [`members`] is the
+//! form in which archives are compressed here, which can be read in part; a ledger that another
 //! program compressed is inflated as a whole.
 
 mod members;
@@ -34,7 +34,7 @@ pub(crate) enum OpenLedger {
 }
 
 impl OpenLedger {
-    /// Opens the ledger at `path`; where that is gone, the compressed one beside it.
+    /// Opens the ledger at `path`, or the compressed one next to it if that is gone.
     pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Self, DiskError> {
         if is_compressed(path) {
             return Self::open_compressed(disk.open(path, OpenHow::READ)?);
@@ -132,7 +132,7 @@ fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "gz")
 }
 
-/// The name that a ledger has beside it where it is compressed.
+/// Returns the path of a ledger's compressed form, in the same folder.
 pub(crate) fn compressed_beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".gz");

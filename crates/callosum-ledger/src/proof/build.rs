@@ -13,7 +13,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// Why there is no proof.
+/// Error of making a proof.
 #[derive(Debug, thiserror::Error)]
 pub enum ProveError {
     /// A file could not be read.

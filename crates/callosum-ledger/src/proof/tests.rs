@@ -79,7 +79,7 @@ impl Fixture {
     }
 }
 
-/// CAL-GOV-5: every entry is proved, and its proof stands alone.
+/// CAL-GOV-5: every entry has a proof, which needs no other data.
 #[test]
 fn every_entry_is_proved_by_its_bytes_alone() {
     for entries in [1, 2, 7] {
@@ -129,7 +129,7 @@ fn a_proof_that_was_changed_anywhere_is_refused() {
     }
 }
 
-/// CAL-GOV-5: what the key of somebody else signed is not what mine did.
+/// CAL-GOV-5: a signature with another person's key is not one with mine.
 #[test]
 fn a_proof_of_another_key_is_told_apart() {
     let ground = Fixture::new(1);

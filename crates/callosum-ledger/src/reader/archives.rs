@@ -25,7 +25,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Archive {
     pub(crate) name: ArchiveName,
-    /// What the journal says of it; `None` where there is no journal, and so no proof of anything.
+    /// The journal's statement about it; `None` if there is no journal, and so no proof of
+    /// anything.
     pub(crate) told: Option<Archived>,
 }
 
@@ -71,7 +72,7 @@ fn newest_first(archives: &[Archived]) -> Vec<Archive> {
     archives.iter().rev().map(archive).collect()
 }
 
-/// What the journal tells of its archives, the earliest first.
+/// Lists the archives that the journal records, the earliest first.
 pub(crate) fn told_archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Archived>, ReadError> {
     told(disk, paths, &Source::active(disk, paths)?)
 }
@@ -95,7 +96,7 @@ impl Archive {
         self.told.as_ref().is_some_and(|told| !told.is_adopted)
     }
 
-    /// Where it is, were it not compressed.
+    /// Returns the path of its uncompressed form.
     pub(super) fn path(&self, paths: &LedgerPaths) -> PathBuf {
         paths.archive(&self.name)
     }
@@ -154,10 +155,10 @@ pub(crate) fn stored_among(
     Ok(stored)
 }
 
-/// The highest number of a day's ids that have an entry, in the active ledger or one of the
-/// archives; 0 where none has.
+/// Returns the highest number of a day's ids that have an entry, in the active ledger or one of the
+/// archives; 0 if none has.
 ///
-/// It is a second look, beside what the journal says: what cannot be read is passed over. Reads the
+/// It is a second look, in addition to the journal: unreadable files are skipped. Reads the
 /// hashlogs of the ledgers that have entries of that day or later.
 pub(crate) fn highest_of_day(
     disk: &Disk,

@@ -1,4 +1,4 @@
-//! [`Candidate`]: what is known of an entry before it is read.
+//! [`Candidate`]: an entry before it is read.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::{
     hashlog::{HashlogLine, HashlogRequest, Row},
 };
 
-/// What is known of an entry before it is read.
+/// An entry before it is read.
 pub(super) struct Candidate<'s> {
     /// Its number in the file, from 1.
     pub(super) number: usize,
     pub(super) place: CandidatePlace<'s>,
 }
 
-/// Where it is looked for.
+/// Location in which to look for it.
 pub(super) enum CandidatePlace<'s> {
     /// As the hashlog says.
     Line(HashlogLine<'s>),
@@ -51,7 +51,7 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    /// What the hashlog says of it: its executor and time.
+    /// Returns the hashlog's information about it: its executor and time.
     pub(super) fn indexed(&self) -> Option<(&str, Timestamp)> {
         match &self.place {
             CandidatePlace::Line(line) => Some((&line.executor, read_timestamp(&line.timestamp)?)),
@@ -59,7 +59,7 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    /// Where it begins in the file, and how many bytes it has.
+    /// Returns its offset in the file and its length in bytes.
     pub(super) fn extent(&self) -> (u64, u64) {
         match &self.place {
             CandidatePlace::Line(line) => (line.offset, line.length),

@@ -1,8 +1,8 @@
-//! Reading without a lock: one entry, a query, the statistics.
+//! Reads without a lock: one entry, a query, the statistics.
 //!
-//! Start with [`Reader`]. It reads the active ledger up to the last whole line that the hashlog
-//! had when it was opened, so what is being written meanwhile is not seen; then the archives. A
-//! ledger without a hashlog, or laid out by another program, is read all the same, only slower.
+//! Start with [`Reader`]. It reads the active ledger up to the last whole line that the hashlog had
+//! when it was opened, so concurrent writes are not seen; then the archives. A ledger without a
+//! hashlog, or laid out by another program, is readable as well, only slower.
 
 mod archives;
 mod candidate;
@@ -45,18 +45,18 @@ pub struct Reader {
 /// An archive that the journal tells of and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoneArchive {
-    /// Where it should be.
+    /// Path at which it should be.
     pub path: PathBuf,
-    /// Whether the journal has what it held, and can make it anew. One that was there before the
-    /// journal only comes back from a copy.
+    /// Whether the journal has its contents, and can rebuild it. An archive older than the journal
+    /// only comes back from a copy.
     pub is_in_journal: bool,
 }
 
 impl Reader {
-    /// Opens a ledger for reading, also one that a later version wrote or that may not be written.
+    /// Opens a ledger for reading, also one that a later version wrote or that is read-only.
     ///
-    /// A project without a ledger reads as an empty one. Fails where the ledger file is gone and
-    /// the journal is not: whoever opens the ledger for writing has it written anew.
+    /// A project without a ledger reads as an empty one. Fails if the ledger file is gone and the
+    /// journal is not: opening the ledger for writing rebuilds the file.
     pub fn open(disk: Disk, paths: LedgerPaths) -> Result<Self, ReadError> {
         let active = Source::active(&disk, &paths)?;
         if matches!(active, Source::Missing) && !day_files(&disk, &paths.audit)?.is_empty() {
@@ -172,8 +172,8 @@ impl Reader {
         archives::of_project(&self.disk, &self.paths, &self.active)
     }
 
-    /// The archives that are there; which are not is told by
-    /// [`gone_archives`](Self::gone_archives).
+    /// Lists the archives that exist; [`gone_archives`](Self::gone_archives) lists the missing
+    /// ones.
     fn present(&self) -> Result<Vec<Archive>, ReadError> {
         let mut present = Vec::new();
         for archive in self.told()? {

@@ -1,4 +1,4 @@
-//! [`Query`]: which entries are asked for.
+//! [`Query`]: a filter for entries.
 
 use std::{cmp::Reverse, collections::HashSet};
 
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{entries::Unanswered, source::Source};
 use crate::{entry::Entry, task_id::TaskId};
 
-/// Which entries are asked for; what is `None` excludes nothing.
+/// Filter for entries; a field that is `None` excludes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// The id of the executor that produced it.
@@ -16,7 +16,7 @@ pub struct Query {
     pub since: Option<Timestamp>,
     /// Finished at this time or earlier.
     pub until: Option<Timestamp>,
-    /// A text that stands in its summary or metadata, upper and lower case alike.
+    /// Text that occurs in its summary or metadata, ignoring case.
     pub text: Option<String>,
     /// Its `metadata.mode`.
     pub mode: Option<String>,

@@ -1,4 +1,4 @@
-//! [`ReadError`]: why a ledger could not be read.
+//! [`ReadError`]: error of reading a ledger.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::{
     entry::EntryError, error_code::ErrorCode, journal::JournalError, ledger_file::LedgerFileError,
 };
 
-/// Why a ledger could not be read.
+/// Error of reading a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A file could not be read.
@@ -26,9 +26,9 @@ pub enum ReadError {
     /// An archive that the journal tells of is not there.
     #[error("the archive `{}` is missing, but the audit journal lists it", path.display())]
     ArchiveGone {
-        /// Where it should be.
+        /// Path at which it should be.
         path: PathBuf,
-        /// Whether the journal has what it held, and can make it anew.
+        /// Whether the journal has its contents, and can rebuild it.
         is_in_journal: bool,
     },
     /// An archive does not have the entries that the journal says were archived.
@@ -36,7 +36,7 @@ pub enum ReadError {
     ArchiveChanged {
         /// The archive.
         path: PathBuf,
-        /// Whether the journal has what it held, and can make it anew.
+        /// Whether the journal has its contents, and can rebuild it.
         is_in_journal: bool,
     },
     /// A file is not a ledger.
@@ -44,7 +44,7 @@ pub enum ReadError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: LedgerFileError,
     },
     /// An entry is not what the schema says.
@@ -54,7 +54,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The entry's number in it, from 1.
         number: usize,
-        /// Why.
+        /// Cause of the failure.
         source: EntryError,
     },
 }

@@ -33,7 +33,7 @@ pub(super) enum Source {
         ledger: OpenLedger,
         version: LedgerVersion,
         is_archived: bool,
-        /// What the journal says of it, where that is an archive.
+        /// The journal's statement about it, if it is an archive.
         told: Option<Box<Archived>>,
     },
     /// Any ledger, by its own bytes.
@@ -208,7 +208,8 @@ impl Source {
         })
     }
 
-    /// What the hashlog's first line follows; `None` where there is none that fits.
+    /// Returns the hash that the hashlog's first line follows; `None` if there is no matching
+    /// hashlog.
     pub(super) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
         match self {
             Self::Indexed { hashlog, .. } => hashlog.follows(),
@@ -255,7 +256,7 @@ impl Source {
     }
 }
 
-/// The checksum that an entry says it has, in whatever layout.
+/// Returns the checksum that an entry states, in any layout.
 fn checksum_of(entry: &[u8]) -> Option<Checksum> {
     checksum_at_head(entry).or_else(|| Some(Entry::read(entry).ok()?.checksum))
 }

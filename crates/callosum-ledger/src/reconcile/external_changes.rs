@@ -1,6 +1,6 @@
-//! What no crash can leave, and is refused: files that say what the journal does not.
+//! States that no crash can leave, which are refused: files that disagree with the journal.
 //!
-//! Nothing is changed here, but for a day file without a record.
+//! Nothing is changed here, except that a day file without a record is removed.
 
 use std::ops::Range;
 
@@ -21,9 +21,10 @@ use crate::{
     quarantine, rotation,
 };
 
-/// Refuses day files of a day after tomorrow that hold no record: no clock that was ahead left them, and the journal, which
-/// never goes back to an earlier day, would go on in them. One of a later day than today's that is empty is removed for the
-/// same reason. One with records is part of the journal, whatever day it names.
+/// Refuses day files of a day after tomorrow that hold no record. No clock that was ahead left
+/// them, and the journal, which never goes back to an earlier day, would continue in them. An empty
+/// file of a day after today is removed for the same reason. A file with records is part of the
+/// journal, regardless of its day.
 pub(super) fn refuse_days_to_come(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -160,7 +161,7 @@ impl ScanVisitor for Judging<'_> {
     }
 }
 
-/// Whether an entry, in whatever layout, says what the journal does, and its checksum holds.
+/// Whether an entry, in any layout, agrees with the journal, and its checksum holds.
 fn is_told(found: &[u8], told: &str) -> bool {
     told.as_bytes() == found
         || seal(found, DuplicateKeys::LastWins).is_ok_and(|(_, canonical)| {

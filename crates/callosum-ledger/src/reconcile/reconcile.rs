@@ -1,4 +1,4 @@
-//! [`align`]: what is done, from which position on.
+//! [`align`]: the steps of an alignment, from a known position on.
 
 use std::path::Path;
 
@@ -36,11 +36,11 @@ pub(crate) struct Aligned {
     pub(crate) news: News,
 }
 
-/// What the journal told.
+/// News from the journal.
 pub(crate) enum News {
     /// The entries that it has beyond the position that was known.
     Since(Vec<StoredEntry>),
-    /// It was read from its beginning, or tells of another ledger: whatever was known before.
+    /// It was read from its beginning, or is about another ledger: all earlier knowledge is void.
     All,
 }
 
@@ -278,7 +278,7 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, signed: u64) -> Result<Aligned,
     })
 }
 
-/// Refuses to go on where something that is not a file stands in an archive's place.
+/// Refuses to continue if something other than a file is in an archive's place.
 pub(super) fn refuse_in_the_way(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -377,7 +377,7 @@ fn has_head(disk: &Disk, paths: &LedgerPaths, view: &View) -> Result<bool, DiskE
     }
 }
 
-/// What stands in a file from `from` on; `None` where it does not reach so far.
+/// Returns the bytes of a file from `from` on; `None` if it is too short.
 fn read_end(disk: &Disk, path: &Path, from: u64) -> Result<Option<Vec<u8>>, DiskError> {
     match disk.open_if_there(path, OpenHow::READ)? {
         Some(file) if file.size()? >= from => file.read_from(from).map(Some),

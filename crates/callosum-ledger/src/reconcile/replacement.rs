@@ -11,13 +11,13 @@ use crate::{derived_files::is_beginning, paths::LedgerPaths, quarantine};
 #[derive(Debug)]
 pub(crate) struct Replacement {
     new: NewFile,
-    /// Where a copy of what it replaces is.
+    /// Path of a copy of the replaced file.
     kept: Option<PathBuf>,
 }
 
 impl Replacement {
-    /// Makes the new file durable, and keeps what stands in its place where that is not a beginning
-    /// of it. Nothing that is there is changed.
+    /// Makes the new file durable, and copies the old one to the quarantine unless the new one
+    /// begins with it. Changes no existing file.
     pub(crate) fn prepare(
         disk: &Disk,
         paths: &LedgerPaths,

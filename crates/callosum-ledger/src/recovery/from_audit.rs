@@ -15,7 +15,7 @@ use crate::{
 impl Project<'_> {
     pub(super) fn make_what_journal_says(&self) -> Result<Recovered, RecoverError> {
         let (disk, paths, clock) = (self.disk, self.paths, self.clock);
-        // These stay as they were made, also where the rest is prepared anew.
+        // These stay as they were made, even if the rest is prepared again.
         let archives = RefCell::new(Vec::new());
         self.recover(
             |found| {

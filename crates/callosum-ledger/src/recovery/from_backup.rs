@@ -167,11 +167,11 @@ struct Plan {
     recovered: Recovered,
 }
 
-/// What the journal says of the tasks of a backup.
+/// The journal's records of the tasks of a backup.
 struct OfBackup<'a> {
     by_task: &'a HashMap<TaskId, Checksum>,
     known: HashSet<TaskId>,
-    /// The first of which it has something else.
+    /// First task for which the journal has a different entry.
     another: Option<TaskId>,
     /// The tasks of the active ledger that the backup does not have.
     left_out: Vec<TaskId>,

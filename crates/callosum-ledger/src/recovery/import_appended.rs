@@ -140,7 +140,7 @@ impl ScanVisitor for InLine<'_> {
     }
 }
 
-/// What every entry must keep to that is stored.
+/// Rules for every entry to be stored.
 struct Rules<'a> {
     taken: &'a ImportSource,
     /// The tasks that have an entry in an archive.

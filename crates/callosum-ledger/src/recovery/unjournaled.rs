@@ -17,7 +17,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// The checksums of all entries that the journal ever told of.
+/// Checksums of all entries that the journal has ever recorded.
 #[derive(Default)]
 struct EverTold(HashSet<Checksum>);
 
@@ -28,8 +28,8 @@ impl ScanVisitor for EverTold {
     }
 }
 
-/// The tasks of the entries that stand whole in the ledger where the hashlog says, and of which the
-/// journal tells nowhere: not of the ledger that is active, and of none before it.
+/// Lists the tasks of the entries that are whole in the ledger at the hashlog's position and that
+/// the journal records nowhere: neither for the active ledger, nor for one before it.
 ///
 /// Holds a checksum for every entry of the journal.
 pub(super) fn find(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<TaskId>, OpenError> {

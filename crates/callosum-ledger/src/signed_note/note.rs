@@ -6,13 +6,13 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 
 use super::key::{VerifierKey, check_name};
 
-/// How a signature line begins: an em dash and a blank.
+/// Start of a signature line: an em dash and a space.
 const SIGNED_BY: &str = "\u{2014} ";
 
 /// More signatures than any note has; what has more is refused before anything is checked.
 const MOST_SIGNATURES: usize = 64;
 
-/// A text with signatures, none of which is checked by reading it.
+/// A text with signatures; reading it checks none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedNote {
     text: String,
@@ -30,7 +30,7 @@ pub struct NoteSignature {
     pub signature: Vec<u8>,
 }
 
-/// What a key has to do with a note.
+/// Relation of a key to a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteStatus {
     /// It signed the text.
@@ -41,7 +41,7 @@ pub enum NoteStatus {
     NotNamed,
 }
 
-/// Why a text is no signed note.
+/// Reason that a text is not a signed note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidNote {
     /// It has control characters.

@@ -48,7 +48,7 @@ fn a_changed_note_is_wrong_and_another_key_is_not_named() {
     let renamed = key.named("Peter").unwrap();
     assert!(renamed.is_same_bytes(&key));
     assert_eq!(note.standing(&renamed), NoteStatus::NotNamed);
-    // A right signature beside a wrong one of the same key does not count.
+    // A right signature next to a wrong one of the same key does not count.
     let good = note.signatures()[0].clone();
     let mut bad = good.clone();
     bad.signature[10] ^= 1;

@@ -17,7 +17,7 @@ use crate::{
     rotation::{self, PART},
 };
 
-/// Checks the archives of which the journal tells.
+/// Checks the archives that the journal lists.
 pub(super) fn check_archives(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -62,8 +62,8 @@ pub(super) fn check_archives(
     Ok(())
 }
 
-/// Holds an archive that was there before the journal against what was said of it then: the hash
-/// of its hashlog's last line, which is over every entry's place and checksum.
+/// Compares an archive that is older than the journal with its first record: the hash of its
+/// hashlog's last line, which covers every entry's place and checksum.
 fn check_adopted(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -95,7 +95,7 @@ fn check_adopted(
     Ok(())
 }
 
-/// Names what stands in the folder of archives and is not told of. Nothing reads it.
+/// Reports files in the folder of archives that the journal does not list. Nothing reads them.
 pub(super) fn strangers(
     paths: &LedgerPaths,
     found: &[OsString],

@@ -1,11 +1,11 @@
-//! What was done to a chain of records: a function of what each line says.
+//! Diagnosis of a chain of records, computed from the contents of each line.
 
 use std::collections::{HashMap, HashSet};
 
 use super::VerifyFinding;
 use crate::{checksum::Checksum, task_id::TaskId};
 
-/// What a line of the journal says, and whether it says so rightly.
+/// Contents of a line of the journal, and whether its hash is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Link {
     /// Its number, where the line has one.
@@ -25,12 +25,12 @@ pub(super) struct Link {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Break {
     pub(super) fault: VerifyFinding,
-    /// Which line, from 0.
+    /// Index of the line, from 0.
     pub(super) index: usize,
     pub(super) detail: String,
 }
 
-/// What is known beside the chain.
+/// Facts from outside the chain.
 #[derive(Debug, Default)]
 pub(super) struct ChainContext {
     /// So many records from the first on are those that were signed.
@@ -147,7 +147,7 @@ fn head(links: &[Link], index: usize) -> Option<Checksum> {
     }
 }
 
-/// What was done to a line that is not what its hash says.
+/// Diagnoses a line that does not match its hash.
 fn wrong_in_itself(links: &[Link], at: usize, beside: &ChainContext) -> Option<Break> {
     let here = &links[at];
     let found = |fault, detail: &str| {
@@ -200,7 +200,7 @@ fn run_from(links: &[Link], at: usize) -> usize {
     end
 }
 
-/// Whether none of the entries that these records store is known beside.
+/// Whether none of the entries that these records store is known from elsewhere.
 fn is_of_another_log(links: &[Link], beside: &ChainContext) -> bool {
     let mut stored = links.iter().filter_map(|link| link.stores).peekable();
     stored.peek().is_some() && stored.all(|entry| !beside.entries.contains(&entry))

@@ -18,7 +18,7 @@ use crate::{
     signed_note::VerifierKey,
 };
 
-/// What a `checkpoint` record of the journal says was signed.
+/// Checkpoint according to a `checkpoint` record of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Recorded {
     pub(super) size: u64,
@@ -29,12 +29,12 @@ pub(super) struct Recorded {
     pub(super) is_anew: bool,
 }
 
-/// The journal as its bytes are, whatever they say.
+/// The raw bytes of the journal, regardless of their meaning.
 #[derive(Debug, Default)]
 pub(super) struct Hashed {
     /// The root at each size that was signed, as far as the journal reaches.
     pub(super) roots: HashMap<u64, Checksum>,
-    /// How many lines it has.
+    /// Number of its lines.
     pub(super) lines: u64,
     /// The hash of its first record.
     pub(super) begin: Option<Checksum>,
@@ -52,9 +52,9 @@ pub(super) struct Facts<'a> {
     pub(super) is_chained: bool,
     /// The day files, and the number of each one's first record.
     pub(super) files: &'a [(PathBuf, u64)],
-    /// Where the journal is, or should be.
+    /// Path of the journal, whether it exists or not.
     pub(super) audit: &'a Path,
-    /// How the name of each log of this project begins.
+    /// Prefix of the name of each log of this project.
     pub(super) project: &'a str,
 }
 
@@ -94,16 +94,17 @@ impl Facts<'_> {
     }
 }
 
-/// What was found.
+/// Result of the comparison with the checkpoints.
 #[derive(Debug, Default)]
 pub(super) struct Signed {
     /// The first thing that is wrong with the journal, and with the file of checkpoints.
     pub(super) problems: Vec<Problem>,
-    /// How many records the last checkpoint covers that bears the journal out.
+    /// Number of records covered by the last checkpoint that matches the journal.
     pub(super) proven: u64,
-    /// How many were signed of this journal in all.
+    /// Number of all records of this journal that were signed.
     pub(super) in_all: u64,
-    /// How many checkpoints the journal tells of that others signed, and that are not kept here.
+    /// Number of checkpoints recorded in the journal that others signed, and that are not kept
+    /// here.
     pub(super) by_others: u64,
     /// Whether the journal begins with another record than the one that was signed.
     pub(super) has_other_begin: bool,
@@ -302,7 +303,7 @@ fn by_others(facts: &Facts<'_>) -> u64 {
         .count() as u64
 }
 
-/// The day file in which a record stands, or would.
+/// Returns the day file that contains a record, or would.
 fn path_of(facts: &Facts<'_>, number: u64) -> PathBuf {
     let file = facts.files.iter().rfind(|(_, first)| *first <= number);
     match file {

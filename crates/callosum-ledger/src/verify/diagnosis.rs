@@ -1,4 +1,4 @@
-//! What was done to a ledger file that is not what the journal says.
+//! Diagnosis of a ledger file that disagrees with the journal.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ struct Compared {
     hash: Checksum,
     /// Whether its checksum is right.
     is_right: bool,
-    /// What it says, and when it was finished.
+    /// Its result, and the time at which it was finished.
     result: Option<(Checksum, Timestamp)>,
 }
 
@@ -112,7 +112,7 @@ pub(super) fn compare(
     })
 }
 
-/// Names what stands in a file's place and is none: what it leads to is not what is written.
+/// Reports a path that is not a regular file: its target is not what the ledger writes.
 pub(super) fn not_a_file(disk: &Disk, path: &Path) -> Result<Option<Problem>, DiskError> {
     let stat = disk.stat(path)?;
     let is_another = stat.is_some_and(|stat| stat.kind != EntryKind::File);
@@ -220,7 +220,8 @@ fn seal_as_it_is(bytes: &[u8]) -> Option<Vec<u8>> {
     crate::canonical::canonicalize(bytes, DuplicateKeys::LastWins).ok()
 }
 
-/// Where two lists of entries first differ, and what was done to the second to make it so.
+/// Finds the first difference of two lists of entries, and the change to the second that explains
+/// it.
 fn first_difference(
     expected: &[Compared],
     found: &[Compared],
@@ -267,10 +268,10 @@ fn first_difference(
     Some((at, fault))
 }
 
-/// Whether these entries begin with one that was another ledger's: one that is right in itself and
-/// not told of, of a task that is not ours, or with another result than the one that ours has, of
-/// another time; or several such in a row. Whoever edits an entry leaves its time, and who changes
-/// that leaves the rest.
+/// Whether these entries begin with one of another ledger. Such an entry is right in itself,
+/// unknown to the journal, and of a task that is not ours; or it has another result than ours, and
+/// another time; or there are several such in a row. An editor of an entry leaves its time, and one
+/// who changes the time leaves the rest.
 fn is_foreign(found: &[Compared], expected: &[Compared]) -> bool {
     let is_unknown =
         |entry: &Compared| entry.is_right && !expected.iter().any(|told| told.hash == entry.hash);

@@ -1,7 +1,8 @@
-//! What was done to a hashlog: its lines against those that the entries make.
+//! Diagnosis of a hashlog: its lines against those computed from the entries.
 //!
-//! Start with [`Compared`], which tells while a ledger is read whether its hashlog is right, to the
-//! byte. Only where it is not, [`diagnose`] says what was done: a function of both texts.
+//! Start with [`Compared`], which checks during the reading of a ledger whether its hashlog is
+//! right, to the byte. Only if it is not, [`diagnose`] determines the change: a function of both
+//! texts.
 
 use std::collections::HashMap;
 
@@ -21,7 +22,7 @@ use crate::{
 pub(super) struct Compared<'a> {
     file: Window<&'a StockFile>,
     len: u64,
-    /// Where the next entry's line begins.
+    /// Start of the next entry's line.
     at: u64,
     number: u64,
     head: Checksum,
@@ -78,10 +79,10 @@ pub(super) struct Differing {
     pub(super) detail: String,
 }
 
-/// Says what was done to a hashlog that should be another one; `None` where it is that one.
+/// Determines how a hashlog differs from the expected one; `None` if they are equal.
 ///
-/// A line is known by the checksum of the entry that it is of: it may have been numbered and hashed
-/// anew where it was moved to.
+/// A line is identified by the checksum of its entry: it may have been renumbered and rehashed at
+/// its new place.
 pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
     let (should, has) = (lines(expected), lines(found));
     let longest = should.len().max(has.len());
@@ -205,8 +206,8 @@ impl<'a> Said<'a> {
         self.read.as_ref().map(|read| read.checksum)
     }
 
-    /// Whether it is right in itself and goes on from another line than the one in whose place it
-    /// stands, or says more than one thing otherwise: whoever edits a line leaves the rest of it.
+    /// Whether it is right in itself and follows another line than the one in its place, or differs
+    /// in more than one field: an editor of a line leaves the rest of it.
     fn is_of_another_log(&self, told: &Self) -> bool {
         let (Some(here), Some(told), Some(_)) = (&self.read, &told.read, self.hash) else {
             return false;

@@ -35,23 +35,22 @@ pub(super) struct JournalCheck {
     pub(super) is_like_ledger: bool,
     /// The number of the record that tells of each of them.
     pub(super) told_by: Vec<u64>,
-    /// What it says was signed.
+    /// Checkpoints that it records.
     pub(super) recorded: Vec<Recorded>,
     /// Its files, and the number of each one's first record.
     pub(super) files: Vec<(PathBuf, u64)>,
-    /// What the active hashlog's first line follows.
+    /// Hash that the active hashlog's first line follows.
     pub(super) hashlog_from: Checksum,
     /// Whether a recovery began the active ledger.
     pub(super) recovered: bool,
     /// The ledgers that were archived, in order.
     pub(super) archives: Vec<ArchivedCheck>,
     pub(super) problem: Option<Problem>,
-    /// What is wrong and does not break the chain: a task that has two entries, a watermark that
-    /// says something else.
+    /// Faults that do not break the chain: a task that has two entries, a watermark that disagrees.
     pub(super) beside: Vec<Problem>,
 }
 
-/// What the journal says of an archive.
+/// The journal's statement about an archive.
 pub(super) struct ArchivedCheck {
     pub(super) archived: Archived,
     /// The checksums of its entries, in order; none where it was there before the journal.
@@ -147,7 +146,7 @@ pub(super) fn check(
         };
         return Ok(walk.done(Some(problem)));
     }
-    // The tail is overwritten by the next append: it was taken while nobody wrote.
+    // The next append overwrites the tail, which was read while no process wrote.
     if let Some(begun) = &walk.begun {
         let end = walk.ledger_at + begun.tail.len() as u64;
         let tail = begun.tail.as_bytes();
@@ -397,7 +396,7 @@ impl Walk<'_> {
     }
 }
 
-/// What a record says was signed, if that is what it is about.
+/// Returns the checkpoint that a record is about, if it is about one.
 fn recorded(record: &Record<'_>) -> Option<Recorded> {
     #[derive(Deserialize)]
     struct Details {
@@ -452,9 +451,9 @@ pub(super) fn diagnose(
     }))
 }
 
-/// What a line says of itself, as far as it can be read.
+/// Returns a line's statements about itself, as far as they are readable.
 fn link(line: &Line<'_>) -> Link {
-    /// Fields that a line may have kept, whatever else was done to it.
+    /// Fields that a line may have kept, regardless of other damage.
     #[derive(Deserialize)]
     struct Left {
         seq: Option<u64>,
@@ -477,7 +476,7 @@ fn link(line: &Line<'_>) -> Link {
     let left = serde_json::from_slice(line.bytes).ok();
     let looks_like_one = line.bytes.starts_with(b"{\"timestamp\":");
     Link {
-        // A line of which nothing can be read is a record all the same where it begins like one.
+        // An unreadable line counts as a record if it begins like one.
         seq: left
             .as_ref()
             .and_then(|left: &Left| left.seq)

@@ -28,7 +28,7 @@ use crate::{
 pub(super) struct ViewsCheck {
     pub(super) entries: u64,
     pub(super) hashlog_lines: u64,
-    /// What the hashlog's first line says that it follows; none where it has no line.
+    /// Hash that the hashlog's first line follows; `None` if it has no line.
     pub(super) hashlog_from: Option<Checksum>,
     pub(super) problems: Vec<Problem>,
 }
@@ -38,7 +38,7 @@ pub(super) struct LedgerCheck {
     pub(super) entries: u64,
     pub(super) bytes: u64,
     pub(super) problem: Option<Problem>,
-    /// Whether the hashlog beside it has the line of each entry, to the byte, and no other.
+    /// Whether its hashlog has the line of each entry, to the byte, and no other.
     has_hashlog: bool,
     checksums: Vec<Checksum>,
 }
@@ -90,7 +90,7 @@ pub(super) fn check_views(
     Ok(views)
 }
 
-/// What was done to a hashlog, against the lines that it should have.
+/// Diagnoses a hashlog against the lines that it should have.
 pub(super) fn of_hashlog(path: &Path, should: &[u8], found: &[u8]) -> Option<Problem> {
     hashlog_lines::diagnose(should, found).map(|differing| Problem {
         path: path.to_owned(),
@@ -101,8 +101,7 @@ pub(super) fn of_hashlog(path: &Path, should: &[u8], found: &[u8]) -> Option<Pro
     })
 }
 
-/// What was done to the hashlog of an archive, which had been on disk, all of it, before the archive
-/// was.
+/// Diagnoses the hashlog of an archive. All of it had been on disk before the archive was.
 pub(super) fn of_archive(path: &Path, should: &[u8], found: &[u8]) -> Option<Problem> {
     let mut problem = of_hashlog(path, should, found)?;
     if let VerifyFinding::Behind | VerifyFinding::Torn = problem.fault {
@@ -193,7 +192,7 @@ pub(super) fn check_index(
     Ok((!is_right).then(|| whole_file(index, VerifyFinding::Edited, detail)))
 }
 
-/// Checks a ledger, and whether its hashlog, which should begin with what is beside it, is right.
+/// Checks a ledger, and whether its hashlog is right, given the hash that it should begin with.
 fn check_file(
     file: &StockFile,
     hashlog: Option<(&StockFile, Checksum)>,
@@ -300,8 +299,8 @@ fn check_any_layout(
     Ok(check)
 }
 
-/// The first line of a hashlog that is wrong in itself or does not follow the one before: all that
-/// can be said of it where its ledger does not say where its entries stood.
+/// Finds the first line of a hashlog that is wrong in itself or does not follow the one before.
+/// More cannot be checked if the ledger does not give the positions of its entries.
 fn broken_chain(path: &Path, found: &[u8]) -> Option<Problem> {
     let mut head = None;
     for (number, line) in (1..).zip(found.split_inclusive(|byte| *byte == b'\n')) {

@@ -1,13 +1,13 @@
-//! Holding ledger, hashlog and journal against one another, without changing anything.
+//! Comparison of ledger, hashlog and journal with one another, without changing anything.
 //!
 //! Start with [`verify`]. Two threads share the work: one walks the journal's chain and compares
 //! each entry in it with the bytes in the ledger file, the other checks the ledger's checksums and
-//! the hashlog. An entry in our own layout is checked by hashing its bytes as they stand; only one
+//! the hashlog. An entry in our own layout is checked by hashing its bytes as they are; only one
 //! that another program laid out is parsed.
 //!
-//! What a chain cannot show, that its end was cut off, or that all of it was written anew, is
-//! found by [`verify_within`], which holds the journal against what was signed of it as well: a
-//! third thread hashes it for that.
+//! A chain cannot show that its end was cut off, or that all of it was rewritten. [`verify_within`]
+//! finds that, because it also compares the journal with the signed checkpoints: a third thread
+//! hashes it for that.
 
 mod archives;
 mod chain;
@@ -37,7 +37,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What was found.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Entries in the active ledger.
@@ -58,10 +58,9 @@ pub struct Verification {
     pub signed_records: u64,
     /// Checkpoints that the journal tells of and another user, or another machine, signed and keeps.
     pub checkpoints_of_others: u64,
-    /// What is wrong, the first thing in each file.
+    /// Problems, the first in each file.
     pub problems: Vec<Problem>,
-    /// Those of the archives in which something is wrong that the journal cannot make anew: they
-    /// were there before it.
+    /// Archives with a problem that the journal cannot rebuild, because they are older than it.
     pub not_in_journal: Vec<PathBuf>,
 }
 
@@ -77,17 +76,17 @@ impl Verification {
 pub struct Problem {
     /// The file.
     pub path: PathBuf,
-    /// What was done to it.
+    /// Kind of the problem.
     pub fault: VerifyFinding,
     /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
     pub number: u64,
     /// The task that it is about, where that is known.
     pub task_id: Option<TaskId>,
-    /// What it looks like.
+    /// Description of the problem.
     pub detail: String,
 }
 
-/// What was done to a file.
+/// Kind of change to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyFinding {
     /// Something in it was changed.
@@ -98,15 +97,15 @@ pub enum VerifyFinding {
     Deleted,
     /// Something was put into it.
     Inserted,
-    /// What is in it changed places.
+    /// Its parts changed places.
     Reordered,
     /// Something is in it twice.
     Duplicated,
-    /// Something that belongs to another log stands in it.
+    /// It contains something that belongs to another log.
     Spliced,
     /// Its end was cut off.
     TailCut,
-    /// It was written anew, and fits together, but is not what was signed.
+    /// It was rewritten consistently, but differs from what was signed.
     Rewritten,
     /// The journal tells of a checkpoint that is not kept.
     CheckpointMissing,
@@ -145,19 +144,19 @@ impl std::fmt::Display for VerifyFinding {
     }
 }
 
-/// Why nothing can be said.
+/// Error that prevents a verification.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// Somebody kept writing.
+    /// Another process kept writing.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The ledger is of a version that this program cannot judge.
     #[error(transparent)]
     Version(OpenError),
-    /// Who signed what cannot be told.
+    /// The signers cannot be determined.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
@@ -174,12 +173,12 @@ impl VerifyError {
     }
 }
 
-/// What [`verify_within`] looks at.
+/// Scope of [`verify_within`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scope<'a> {
     /// Whether archives are checked as well.
     pub archives: bool,
-    /// Who keeps what was signed of the journal.
+    /// Store of the checkpoints of the journal.
     pub witness: Option<&'a TrustStore>,
 }
 
@@ -195,8 +194,8 @@ pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyEr
     verify_within(disk, paths, scope)
 }
 
-/// Checks as [`verify()`] does, but only what it is told to, and that the journal is what was
-/// signed.
+/// Checks as [`verify()`] does, but only the given scope, and that the journal matches its
+/// checkpoints.
 pub fn verify_within(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -344,14 +343,14 @@ pub fn verify_within(
     Ok(verification)
 }
 
-/// What a thread found, or its panic.
+/// Returns a thread's result, or resumes its panic.
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// A journal that ends before what ledger and hashlog were told by it.
+/// Reports a journal that ends before entries that ledger and hashlog have.
 fn cut_journal(
     stock: &FileInventory,
     of_journal: &JournalCheck,

@@ -1,4 +1,4 @@
-//! What a hand does to the checkpoints, and to the key that signed them.
+//! Tampering with the checkpoints, and with the key that signed them.
 
 use super::*;
 use crate::signed_note::{SignedNote, SigningKey};
@@ -78,7 +78,7 @@ fn a_checkpoint_that_is_not_ours_is_named() {
     }
 }
 
-/// CAL-GOV-4: a key that is gone makes all signatures another's; who did it is told by the key.
+/// CAL-GOV-4: without its key, all signatures count as another's; the key identifies the signer.
 #[test]
 fn a_lost_key_is_named() {
     let project = Project::new();

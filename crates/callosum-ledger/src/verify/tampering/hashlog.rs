@@ -1,5 +1,5 @@
-//! What a hand does to the lines of a hashlog: that of the active ledger, of an archive, and of one
-//! that is compressed.
+//! Tampering with the lines of a hashlog: that of the active ledger, of an archive, and of one that
+//! is compressed.
 
 use serde_json::Value;
 
@@ -58,14 +58,14 @@ fn with(line: &str, field: &str, value: &str) -> String {
     changed
 }
 
-/// A line with its hash made anew.
+/// Returns a line with its hash recomputed.
 fn rehashed(line: &str) -> String {
     let mut bytes = line.as_bytes()[..line.rfind(",\"line\":\"").unwrap()].to_vec();
     HASHLOG.seal(&mut bytes, 0);
     String::from_utf8(bytes).unwrap().trim_end().to_owned()
 }
 
-/// All lines numbered and hashed anew from this one on, so that the chain holds.
+/// Renumbers and rehashes all lines from this one on, so that the chain holds.
 fn rechained(lines: &mut [String], from: usize) {
     for at in from..lines.len() {
         let prev = match at.checked_sub(1) {
@@ -98,7 +98,7 @@ const FIELDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// CAL-GOV-4, CAL-SUM-2: an edited line, also where its hash was made anew, and those of all lines
+/// CAL-GOV-4, CAL-SUM-2: an edited line, also if its hash was recomputed, and those of all lines
 /// behind it.
 #[test]
 fn an_edited_line_is_named() {
@@ -120,8 +120,8 @@ fn an_edited_line_is_named() {
     }
 }
 
-/// CAL-GOV-4: a line that is gone, also where those behind it were numbered and hashed anew; at the
-/// end it is a cut tail.
+/// CAL-GOV-4: a line that is gone, also if those behind it were renumbered and rehashed; at the end
+/// it is a cut tail.
 #[test]
 fn a_deleted_line_or_a_cut_tail_is_named() {
     for of in ALL {

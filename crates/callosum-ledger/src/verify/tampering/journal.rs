@@ -1,4 +1,4 @@
-//! What a hand does to the journal.
+//! Tampering with the journal.
 
 use super::*;
 use crate::{chain::JOURNAL, checksum::Checksum};
@@ -17,7 +17,7 @@ fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)
     found
 }
 
-/// A record with its hash made anew, behind another one.
+/// Returns a record with its hash recomputed, behind another one.
 fn resealed(line: &str, prev: Option<Checksum>) -> String {
     let (fields, rest) = line.split_at(line.rfind(",\"prev\":\"").unwrap());
     let said = &rest[9..73];
@@ -28,7 +28,7 @@ fn resealed(line: &str, prev: Option<Checksum>) -> String {
     text.trim_end().to_owned()
 }
 
-/// Every record with its hash made anew, so that the chain holds.
+/// Recomputes the hash of every record, so that the chain holds.
 fn rechained(lines: &mut [String]) {
     let mut head = Checksum::ZERO;
     for line in lines {
@@ -37,7 +37,7 @@ fn rechained(lines: &mut [String]) {
     }
 }
 
-/// CAL-GOV-4: edited, also where the record's own hash was made anew.
+/// CAL-GOV-4: edited, also if the record's own hash was recomputed.
 #[test]
 fn an_edited_record_is_named() {
     for at in [0, 1, RECORDS / 2, RECORDS - 2, RECORDS - 1] {
@@ -213,9 +213,9 @@ fn a_cut_tail_is_named() {
     }
 }
 
-/// CAL-GOV-4: a tail that was cut in the midst of a line takes signed records with it like any other:
-/// the last line, which looks as a crash leaves it, does not hide that. How many were signed in all
-/// is said, and nothing is written to such a journal before somebody says that it is right.
+/// CAL-GOV-4: a tail that was cut in the middle of a line removes signed records like any other:
+/// the last line, which looks like the result of a crash, does not hide that. The report gives the
+/// total number of signed records. Nothing is written to such a journal until a person confirms it.
 #[test]
 fn a_tail_that_was_cut_within_a_line_is_named() {
     for left in [1, RECORDS / 2, SIGNED - 1] {
@@ -263,10 +263,10 @@ fn a_torn_record_that_was_not_signed_is_torn() {
     assert_eq!(found, Some((VerifyFinding::Torn, RECORDS as u64)));
 }
 
-/// CAL-GOV-4: everything written anew so that it fits together is not what was signed.
+/// CAL-GOV-4: a consistent rewrite of everything is not what was signed.
 #[test]
 fn a_consistent_rewriting_is_named() {
-    // The checkpoints are of 3, 6, 9, 12 and 15 records, each of which is named up to.
+    // The checkpoints are of 3, 6, 9, 12 and 15 records; each is reported up to its size.
     for (at, first) in [(0, 1), (2, 1), (RECORDS / 2, 7), (SIGNED - 1, 13)] {
         let project = Project::new();
         let path = project.journal();

@@ -1,4 +1,4 @@
-//! What a hand does to the entries of a ledger, active or archived.
+//! Tampering with the entries of a ledger, active or archived.
 
 use super::*;
 use crate::{canonical::DuplicateKeys, entry::seal, rotation};
@@ -31,7 +31,7 @@ fn archived(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64
     project.found(&archive)
 }
 
-/// CAL-GOV-4, CAL-SUM-1: an edited entry, also where its checksum was made anew.
+/// CAL-GOV-4, CAL-SUM-1: an edited entry, also if its checksum was recomputed.
 #[test]
 fn an_edited_entry_is_named() {
     for ledger in LEDGERS {

@@ -1,8 +1,8 @@
-//! A table of everything that a hand can do to ledger, journal and checkpoints, each named.
+//! A table of every way to tamper with ledger, journal and checkpoints, each reported by name.
 //!
-//! Every row is tried at the start, in the middle and at the end. Where the end is not a row of its
-//! own, the reason is written there. Start with [`Project`]; the rows are beside it, by what is
-//! changed.
+//! Every row is tried at the start, in the middle and at the end. If the end is not a row of its
+//! own, a comment there gives the reason. Start with [`Project`]; the rows are in the modules, by
+//! what is changed.
 
 mod checkpoints;
 mod hashlog;
@@ -123,7 +123,7 @@ impl Project {
         verify_within(&self.disk, &self.paths, scope).unwrap()
     }
 
-    /// What is found in this file.
+    /// Returns the finding for this file.
     fn found(&self, path: &Path) -> Option<(VerifyFinding, u64)> {
         let found = self.verify();
         let problem = found.problems.iter().find(|problem| problem.path == path);

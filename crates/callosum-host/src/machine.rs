@@ -1,4 +1,4 @@
-//! What the machine says of itself: space left, and how busy its disk is.
+//! State of the machine: free space, and load of its disk.
 
 use std::{io, path::Path, thread, time::Duration};
 

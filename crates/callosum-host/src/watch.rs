@@ -1,6 +1,6 @@
-//! [`Watch`]: to be told at once when somebody has written a file in a folder.
+//! [`Watch`]: immediate notice when a program has written a file in a folder.
 //!
-//! Deliberately not here: what was written. Who is told looks.
+//! Deliberately not here: the contents. The receiver reads them.
 
 use std::{ffi::OsString, io, path::Path, time::Duration};
 
@@ -10,7 +10,7 @@ use std::{mem::MaybeUninit, os::fd::OwnedFd};
 /// Something that was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Somebody is at writing it in its place.
+    /// A program is writing it in place.
     Begun,
     /// It was written in its place, and closed.
     Closed,
@@ -18,22 +18,22 @@ pub enum Change {
     Put(Move),
     /// It was put elsewhere. Follows on a [`Put`](Self::Put) of another move where two were exchanged.
     Gone(Move),
-    /// Nobody knows: more was done than the system keeps.
+    /// Unknown: more was done than the system keeps.
     Unknown,
 }
 
-/// Which move of a file it was; the same where it was put and where it was taken from.
+/// Id of a move of a file; the same at its source and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move(pub u32);
 
-/// What was done, and to which file.
+/// A change, and the file that it was made to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// Which of the folders it stands in.
+    /// Index of its folder.
     pub folder: usize,
-    /// Its name; empty where nobody knows.
+    /// Its name; empty if unknown.
     pub name: OsString,
-    /// What was done.
+    /// The change.
     pub change: Change,
 }
 
@@ -42,7 +42,7 @@ pub struct FileChange {
 pub struct Watch {
     #[cfg(target_os = "linux")]
     queue: OwnedFd,
-    /// What the system calls each of the folders.
+    /// The system's ids of the folders.
     #[cfg(target_os = "linux")]
     folders: Vec<i32>,
 }
@@ -53,7 +53,8 @@ impl Watch {
     pub fn of(folders: &[&Path]) -> io::Result<Self> {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        // Two alike in a row are told as one: what is changed before it is closed stands between.
+        // The system merges two equal events in a row. The change of a file comes between two
+        // closings.
         let told = WatchFlags::CLOSE_WRITE
             | WatchFlags::MODIFY
             | WatchFlags::MOVED_TO
@@ -72,24 +73,25 @@ impl Watch {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Has each closing of a file in one of the folders told by itself, also where two who had it open close it one after the
-    /// other, for as long as the file is there, under whatever name.
+    /// Reports each closing of a file in one of the folders separately, also if two programs that
+    /// had it open close it one after the other. Lasts for as long as the file exists, under any
+    /// name.
     #[cfg(target_os = "linux")]
     pub fn tell_apart(&self, file: &Path) -> io::Result<()> {
         use rustix::fs::inotify::{WatchFlags, add_watch};
-        // What the file itself tells stands between what its folder tells, and is passed over.
+        // The file's own events come between those of its folder, and are skipped.
         let told = WatchFlags::CLOSE_WRITE | WatchFlags::DONT_FOLLOW;
         Ok(add_watch(&self.queue, file, told).map(drop)?)
     }
 
-    /// Nothing is told.
+    /// Reports nothing.
     #[cfg(not(target_os = "linux"))]
     pub fn tell_apart(&self, _file: &Path) -> io::Result<()> {
         Ok(())
     }
 
-    /// Waits until something is told, for `most` at the longest; what. Takes in all that has been told so far, so that what
-    /// is written from now on is told again.
+    /// Waits for changes, for `most` at the longest, and returns them. Takes in all changes so far,
+    /// so that later writes are reported again.
     #[cfg(target_os = "linux")]
     pub fn wait(&mut self, most: Duration) -> io::Result<Vec<FileChange>> {
         use rustix::{
@@ -144,7 +146,7 @@ impl Watch {
         }
     }
 
-    /// Waits in vain.
+    /// Sleeps for `most`, and returns no changes.
     #[cfg(not(target_os = "linux"))]
     pub fn wait(&mut self, most: Duration) -> io::Result<Vec<FileChange>> {
         std::thread::sleep(most);
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
     use crate::{Disk, OpenHow};
 
-    /// What is told of `a.json` in the first folder, and of everything in the second.
+    /// Returns the changes reported for `a.json` in the first folder, and all in the second.
     fn told(watch: &mut Watch) -> Vec<(usize, Change)> {
         let told = watch.wait(Duration::ZERO).expect("the queue can be read");
         let told = told

@@ -30,7 +30,7 @@ pub(super) struct Stdio {
     pub(super) error: OwnedFd,
 }
 
-/// What tells of ended children.
+/// Source of notifications about ended children.
 pub(super) struct Children(UnixStream);
 
 /// A program that was started, and what tells of ended children.
@@ -98,8 +98,8 @@ impl Children {
 }
 
 impl Started<'_> {
-    /// Waits for the program's end, and reaps whoever else ends; nothing where the controller
-    /// closed the line, or is gone, before.
+    /// Waits for the program's end, and reaps all other children that end. Returns `None` if the
+    /// controller closed the line, or is gone, before that.
     pub(super) fn wait(&self, line: &Line) -> io::Result<Option<Outcome>> {
         loop {
             while let Some((pid, status)) = reap(WaitOptions::NOHANG)? {

@@ -30,17 +30,18 @@ use crate::process::{
     supervise::{EXIT_CHECK, Ends, Leader, Terms, follow, wait_until},
 };
 
-/// How long a guard may take to end what its program started, before it is ended itself.
+/// Time for a guard to end the processes that its program started, before the guard itself is
+/// killed.
 const SWEEP: Duration = Duration::from_millis(500);
 
-/// How long the server may take to end what a guard left, before it is ended itself. Together with
-/// [`SWEEP`] it is less than the second within which all is to be gone.
+/// Time for the server to end a guard's leftovers, before the server itself is killed. Together
+/// with [`SWEEP`] it is less than the second within which all is to be gone.
 const LEFTOVERS: Duration = Duration::from_millis(300);
 
-/// How long the server may take to end when it is to, before it is ended.
+/// Time for the server to end on request, before it is killed.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long the server may take to take an order.
+/// Timeout for the server to accept an order.
 const TAKING: Duration = Duration::from_secs(10);
 
 /// The variable that says where a program's own temporary folder is, which no other has.
@@ -117,7 +118,7 @@ impl ForkServer {
     /// Ends what was started for an order whose guard was ended, or did not answer and was.
     fn end_what_is_left(&self, order: &SandboxSpec, report: &Report) {
         if let Some(group) = report.program.and_then(Pid::from_raw) {
-            // It fails only where nobody is left in it.
+            // It fails only if the group is empty.
             let _ = kill_process_group(group, Signal::KILL);
         }
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +183,7 @@ impl ForkServer {
                 fd_passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
             match handed {
                 Ok(()) => return Ok(Some(line)),
-                // Somebody ended it.
+                // The process ended in between.
                 Err(error) if is_gone(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -219,7 +220,7 @@ impl ForkServer {
     }
 }
 
-/// Whether nobody has said that all of an order is ended.
+/// Whether neither the guard nor the system reported that all processes of an order have ended.
 fn is_left_alone(order: &SandboxSpec, report: &Report) -> bool {
     let is_said = report.outcome.is_some() || report.swept;
     // With the first process of a namespace the system ends all that is inside.
@@ -269,7 +270,7 @@ impl Running {
         Ok(false)
     }
 
-    /// Waits for its end, which it was told of.
+    /// Waits for the end of the server, which was asked to end.
     fn ends_in_time(&mut self) -> io::Result<bool> {
         let exit = descriptor_of(self.child.id().cast_signed());
         let until = Instant::now() + FAREWELL;
@@ -293,7 +294,7 @@ impl Drop for Running {
         // It fails only where the server is gone already.
         drop(self.socket.shutdown(Shutdown::Both));
         if !self.ends_in_time().is_ok_and(|ended| ended) {
-            // Somebody may have stopped it.
+            // It may have been stopped by a signal.
             drop(self.child.kill());
         }
         drop(self.child.wait());
@@ -328,7 +329,7 @@ impl Line {
         self.is_closed || self.report().ready
     }
 
-    /// Takes what was said; the guard is gone once no more can come.
+    /// Reads the guard's messages; the guard is gone once no more can come.
     fn hear(&mut self) -> io::Result<()> {
         let mut buffer = [0; 256];
         while !self.is_closed {

@@ -57,10 +57,10 @@ impl SandboxSpec {
     }
 }
 
-/// How long guards have to end what they guard, and themselves, once the controller is gone.
+/// Time for guards to end what they guard, and themselves, once the controller is gone.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// What the controller asks for.
+/// Request of the controller.
 enum ServerRequest {
     /// A fork.
     Fork(Request),
@@ -123,14 +123,14 @@ fn forget_ended(guards: &mut BTreeSet<i32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends what a guard left that was ended: by then its orphans are children of this process, as nobody else
-/// is but guards.
+/// Ends the leftovers of a guard that was ended: by then its orphans are children of this process,
+/// as only guards are otherwise.
 fn sweep(mut asking: UnixStream, guards: &mut BTreeSet<i32>) -> io::Result<()> {
     let mut ended = [0; size_of::<i32>()];
     asking.read_exact(&mut ended)?;
     let ended = i32::from_le_bytes(ended);
     if let Some(guard) = Pid::from_raw(ended).filter(|_| guards.contains(&ended)) {
-        // Its line closes a moment before its children are somebody else's.
+        // Its line closes a moment before its children get a new parent.
         waitpid(Some(guard), WaitOptions::empty())?;
         guards.remove(&ended);
     }
@@ -181,8 +181,8 @@ fn take_leave(mut guards: BTreeSet<i32>) -> io::Result<()> {
     end_orphans(&mut guards)
 }
 
-/// Closes all but standard input, output and error: whoever started the controller may have left files
-/// open that no executor may read or write.
+/// Closes all but standard input, output and error: the program that started the controller may
+/// have left files open that no executor may read or write.
 ///
 /// Must be called before this process opens anything itself.
 fn close_inherited() -> io::Result<()> {

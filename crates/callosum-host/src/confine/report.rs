@@ -1,11 +1,11 @@
-//! [`Report`]: what the process that was to confine itself says of it.
+//! [`Report`]: report of the process that was to confine itself.
 
 use std::{
     io::{self, Write},
     os::unix::net::UnixStream,
 };
 
-/// What came of an order.
+/// Result of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The version of Landlock that is in force, where it is.
@@ -14,15 +14,15 @@ pub struct Report {
     pub guard: Option<i32>,
     /// The program, which leads a group of its own, where its number is one of the controller's.
     pub(super) program: Option<i32>,
-    /// How it went on; nothing where it was ended before its end.
+    /// Outcome of the program; `None` if it was ended before its end.
     pub outcome: Option<Outcome>,
-    /// Whether the guard, told to end what was started, has done so.
+    /// Whether the guard, asked to end what was started, has done so.
     pub(super) swept: bool,
     /// Whether the guard has ended all that was started, and waits for another order.
     pub(super) ready: bool,
 }
 
-/// How an order ended.
+/// Outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The program exited with this code.
@@ -35,10 +35,10 @@ pub enum Outcome {
     Failed(Step, i32),
 }
 
-/// Where giving away can fail.
+/// Step at which confinement can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The order cannot be read, or nobody can be made to carry it out.
+    /// The order cannot be read, or no process can be made to carry it out.
     Order,
     /// New namespaces.
     Namespaces,

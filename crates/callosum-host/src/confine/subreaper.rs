@@ -131,7 +131,7 @@ fn end_children(_started: &Started<'_>) {
 #[cfg(not(target_os = "linux"))]
 fn end_children(started: &Started<'_>) {
     if let Some(group) = Pid::from_raw(started.child) {
-        // It fails only where nobody is left in it.
+        // It fails only if the group is empty.
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
 }

@@ -58,11 +58,10 @@ impl Disk {
         file.create()
     }
 
-    /// Begins a file that is to stand at `path`, with `mode`, and is written piece by piece.
+    /// Begins a file for `path`, with `mode`, which is written piece by piece.
     ///
-    /// Until it is given its name it stands beside it under another, and is gone once it is
-    /// dropped; a process that is killed leaves it to
-    /// [`sweep_new_files`](Self::sweep_new_files).
+    /// Until it gets its name it is in the same folder under another, and dropping it removes it.
+    /// If the process is killed, [`sweep_new_files`](Self::sweep_new_files) removes it.
     pub fn new_file(&self, path: &Path, mode: u32) -> Result<NewFile, DiskError> {
         let file = self.open_temporary(path, mode)?;
         Ok(NewFile {
@@ -113,7 +112,7 @@ impl NewFile {
         &self.path
     }
 
-    /// What was written so far, to be read.
+    /// Returns the bytes written so far, for reading.
     pub fn written(&mut self) -> Result<&DiskFile, DiskError> {
         self.flush()?;
         Ok(&self.file)
@@ -130,7 +129,7 @@ impl NewFile {
         Ok(())
     }
 
-    /// Gives it its name, replacing what stands there. It is durable when this returns.
+    /// Gives it its name, replacing the file of that name. It is durable when this returns.
     pub fn replace(self) -> Result<(), DiskError> {
         let path = self.path.clone();
         self.replace_as(&path)
@@ -189,13 +188,13 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_named {
-            // A leftover is overwritten by nobody.
+            // No later write replaces a leftover.
             drop(self.disk.remove_file(&self.temporary));
         }
     }
 }
 
-/// The error in terms of the file that was to be written: nobody knows the temporary one.
+/// Returns the error in terms of the intended file: no caller knows the temporary one.
 pub(super) fn meant_for(path: &Path, temporary: &Path, error: DiskError) -> DiskError {
     if error.path != temporary {
         return error;
@@ -207,7 +206,7 @@ pub(super) fn meant_for(path: &Path, temporary: &Path, error: DiskError) -> Disk
     }
 }
 
-/// The folder that a path stands in; `.` for a bare name.
+/// Returns the parent folder of a path; `.` for a bare name.
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -291,7 +290,7 @@ mod tests {
         assert_eq!(disk.list_dir(folder.path()).unwrap().len(), 2);
     }
 
-    /// CAL-ERR-5: the file that was meant, not the temporary one beside it.
+    /// CAL-ERR-5: names the intended file, not the temporary one next to it.
     #[test]
     fn an_error_of_writing_names_the_file_itself() {
         let folder = tempfile::tempdir().unwrap();

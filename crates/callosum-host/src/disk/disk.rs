@@ -49,7 +49,8 @@ impl Disk {
         self.read_at_most(path, LARGEST)
     }
 
-    /// The same of a file that has at most so many bytes; an error for a larger one, of which nothing is read.
+    /// Reads a file of at most this many bytes. Returns an error for a larger one, and reads
+    /// nothing of it.
     pub fn read_at_most(&self, path: &Path, largest: u64) -> Result<Vec<u8>, DiskError> {
         let file = self.open(path, OpenHow::READ)?;
         if file.size()? > largest {
@@ -64,7 +65,8 @@ impl Disk {
         absent_as_none(self.read(path))
     }
 
-    /// Whether somebody has a file open to write it; `None` where the system cannot say, or no file is there.
+    /// Whether a process has a file open for writing; `None` if the system cannot tell, or the file
+    /// is missing.
     pub fn is_being_written(&self, path: &Path) -> Result<Option<bool>, DiskError> {
         match self.open_if_there(path, OpenHow::READ)? {
             Some(file) => file.is_being_written(),
@@ -87,7 +89,7 @@ impl Disk {
         Ok(absent_as_none(found.map_err(DiskError::on(Operation::Stat, path)))?.flatten())
     }
 
-    /// Whether something stands under this name, a dangling link included.
+    /// Whether the name exists, also as a dangling link.
     pub fn exists(&self, path: &Path) -> Result<bool, DiskError> {
         Ok(self.stat(path)?.is_some())
     }
@@ -109,7 +111,7 @@ impl Disk {
             .map_err(DiskError::on(Operation::Resolve, path))
     }
 
-    /// What a link says, as it was written: it may be relative, and lead nowhere.
+    /// Returns the target of a link, as written: it may be relative, and may not exist.
     pub fn read_link(&self, path: &Path) -> Result<PathBuf, DiskError> {
         uninterrupted(|| self.file_system.read_link(path))
             .map_err(DiskError::on(Operation::Resolve, path))
@@ -128,8 +130,9 @@ impl Disk {
         self.create_dir_by(path, |files, path| files.create_dir(path))
     }
 
-    /// Creates a folder that only its owner may enter, and the parents it lacks, which anybody
-    /// may. Says whether it was missing; the permissions of one that is there stay as they are.
+    /// Creates a folder that only its owner may enter, and its missing parents, which everyone may
+    /// enter. Returns whether it was missing; the permissions of an existing folder stay as they
+    /// are.
     pub fn create_private_dir(&self, path: &Path) -> Result<bool, DiskError> {
         self.create_dir_by(path, |files, path| files.create_private_dir(path))
     }
@@ -160,7 +163,7 @@ impl Disk {
         }
         match uninterrupted(|| create(&*self.file_system, path)) {
             Ok(()) => {}
-            // Another process was faster; what counts is that a folder stands there.
+            // Another process was faster; all that counts is that the folder exists.
             Err(error)
                 if error.kind() == io::ErrorKind::AlreadyExists
                     && uninterrupted(|| self.file_system.list_dir(path)).is_ok() =>
@@ -240,11 +243,11 @@ fn absent_as_none<T>(result: Result<T, DiskError>) -> Result<Option<T>, DiskErro
     }
 }
 
-/// Most bytes of a file that is read by its path as a whole: none of ours comes near it, and one that
-/// somebody else laid in its place must not take all memory.
+/// Limit in bytes for reading a whole file by its path: none of ours comes near it, and a file that
+/// another program put in its place must not take all memory.
 const LARGEST: u64 = 1 << 30;
 
-/// What was being done to a path when it failed.
+/// Operation on a path that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Opening or creating a file.
@@ -296,7 +299,7 @@ impl fmt::Display for Operation {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} `{}`", path.display())]
 pub struct DiskError {
-    /// What was being done.
+    /// The operation.
     pub operation: Operation,
     /// To which path.
     pub path: PathBuf,

@@ -1,8 +1,8 @@
-//! The names under which new files stand until they get their own, and what killed processes leave.
+//! Temporary names of new files until they get their own, and leftovers of killed processes.
 //!
 //! A process holds the lock of each such file for as long as it writes it, so that
-//! [`Disk::sweep_new_files`] can tell those that nobody will finish. Numbers of processes do not:
-//! they are given out again, and are others in every container.
+//! [`Disk::sweep_new_files`] can recognize those that no process will finish. Process numbers
+//! cannot show this: they are reused, and differ in every container.
 
 use std::{
     ffi::OsString,
@@ -49,14 +49,14 @@ impl Disk {
 
     fn remove_if_unlocked(&self, path: &Path) -> Result<bool, DiskError> {
         let file = self.open(path, OpenHow::READ_WRITE)?;
-        // Held while it goes, so that whoever has only just created it begins another.
+        // Held during the removal, so that a process that has only just created it begins another.
         if !file.try_lock()? || !self.stands_at(&file, path)? {
             return Ok(false);
         }
         self.remove_file(path)
     }
 
-    /// Opens a new file beside `path`, under a name that nobody has, with its lock held.
+    /// Opens a new file in the folder of `path`, under an unused name, with its lock held.
     pub(super) fn open_temporary(&self, path: &Path, mode: u32) -> Result<DiskFile, DiskError> {
         loop {
             let temporary = temporary_beside(path);
@@ -67,7 +67,7 @@ impl Disk {
         }
     }
 
-    /// Creates a file and takes its lock; `None` where another is there, or it was swept meanwhile.
+    /// Creates a file and takes its lock; `None` if another exists, or it was swept in between.
     fn claim(&self, path: &Path, mode: u32) -> Result<Option<DiskFile>, DiskError> {
         let file = match self.open(path, OpenHow::CREATE_NEW.with_mode(mode)) {
             // Left by a process of the same number, or in use by one in another container.
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(disk.sweep_new_files(&at("not there"), |_| true).unwrap(), 0);
     }
 
-    /// CAL-LED-2: whoever writes files while others sweep loses none.
+    /// CAL-LED-2: a process that writes files while others sweep loses none.
     #[test]
     fn files_are_written_and_swept_at_once_without_harm() {
         let folder = tempfile::tempdir().unwrap();

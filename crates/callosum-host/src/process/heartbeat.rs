@@ -10,7 +10,8 @@ use std::{
 
 use super::descendants;
 
-/// A clock of the last sign of life, for whoever sees one that does not come through a pipe. Clones share it.
+/// A clock of the last sign of life, for a caller that sees one that does not come through a pipe.
+/// Clones share it.
 #[derive(Clone, Debug)]
 pub struct Heartbeat(Arc<Shared>);
 
@@ -22,21 +23,22 @@ struct Shared {
     work: Mutex<Work>,
 }
 
-/// What a child waits for that it started itself.
+/// Work of a program that a child started and waits for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     /// When the child was started.
     started: Option<Instant>,
     /// Since when it waits, as far as it tells.
     since: Option<Instant>,
-    /// Whose descendants its processes are.
+    /// Ancestor of its processes.
     above: Option<u32>,
 }
 
-/// How long it may take until a child is there, and its own process is no program that it started.
+/// Time until a child is there, so that its own process does not count as a program that it
+/// started.
 const COMING: Duration = Duration::from_millis(500);
 
-/// How much earlier than the child told of it a program may have begun.
+/// Time by which a program may have begun before the child reported it.
 const TOLD_LATE: Duration = Duration::from_millis(200);
 
 impl Heartbeat {
@@ -57,7 +59,7 @@ impl Heartbeat {
         self.work(|work| work.since = since);
     }
 
-    /// Notes that a child was started, of which nothing is known yet.
+    /// Notes that a child was started, and that nothing about it is known yet.
     pub(super) fn begin(&self, started: Instant) {
         let started = Some(started);
         self.work(|work| {

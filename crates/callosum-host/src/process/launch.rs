@@ -6,17 +6,18 @@ use std::{ffi::OsString, os::unix::fs::PermissionsExt as _, path::PathBuf, time:
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The program's file: a path, or a name that is looked up in the absolute folders of `PATH` in
-    /// `environment`. A relative folder there would be one of whatever tree the program is started in.
+    /// `environment`. A relative folder there would belong to the tree in which the program happens
+    /// to start.
     pub program: PathBuf,
-    /// Arguments, each handed over as it is.
+    /// Arguments, each passed unchanged.
     pub arguments: Vec<OsString>,
     /// The folder that it starts in.
     pub folder: PathBuf,
     /// The whole environment; nothing else is passed on.
     pub environment: Vec<(OsString, OsString)>,
-    /// What it reads on standard input before the end of file.
+    /// Its standard input, followed by the end of file.
     pub input: Vec<u8>,
-    /// What it may take.
+    /// Its limits.
     pub limits: Limits,
 }
 
@@ -48,7 +49,7 @@ impl Launch {
     }
 }
 
-/// How long and how much a child may go on.
+/// Limits of a child's time and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Longest time without a sign of life, if any: a byte on either output, or a beat of a [`Heartbeat`](super::Pulse).

@@ -1,8 +1,8 @@
-//! [`follow`]: hears one child out to its end, whatever that end is.
+//! [`follow`]: supervises one child to its end, in every case.
 //!
-//! One thread, one `poll` over the child's three pipes, its exit and the [`Cancel`]: no thread
-//! per pipe, no sleeping loop. When the child must go, reading stops, so that a grandchild which
-//! kept a pipe open holds up nobody. How a child is seen to end, and made to, its [`Leader`] knows.
+//! One thread, one `poll` over the child's three pipes, its exit and the [`Cancel`]: no thread per
+//! pipe, no sleeping loop. When the child must go, reading stops, so that a grandchild that kept a
+//! pipe open causes no delay. A [`Leader`] knows how to detect and to force a child's end.
 
 use std::{
     collections::VecDeque,
@@ -23,10 +23,10 @@ use super::{
     run::{Ending, Run, Stream},
 };
 
-/// How long the outputs may stay open after the child itself has exited.
+/// Time for which the outputs may stay open after the child itself has exited.
 const AFTER_EXIT: Duration = Duration::from_millis(200);
 
-/// How often a child is asked whether it has exited where the system has no descriptor for that.
+/// Interval of checks for a child's exit on systems without a descriptor for that.
 pub(crate) const EXIT_CHECK: Duration = Duration::from_millis(20);
 
 /// A started process, and all that goes with it when it goes.
@@ -47,17 +47,17 @@ pub(crate) trait Leader {
 
 /// The controller's ends of a child's pipes.
 pub(crate) struct Ends {
-    /// Where its standard input is written.
+    /// Pipe to its standard input.
     pub(crate) input: Option<OwnedFd>,
-    /// Where its standard output is read.
+    /// Pipe from its standard output.
     pub(crate) output: Option<OwnedFd>,
-    /// Where its standard error is read.
+    /// Pipe from its standard error.
     pub(crate) error: Option<OwnedFd>,
 }
 
-/// What ends a child that does not end by itself.
+/// Conditions under which a child is ended.
 pub(crate) struct Terms<'a> {
-    /// What it may take.
+    /// Its limits.
     pub(crate) limits: Limits,
     /// Ends it when asked.
     pub(crate) cancel: &'a Cancel,
@@ -65,7 +65,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) pulse: &'a Heartbeat,
 }
 
-/// Sends `input`, hears all that is said, and ends the child where it does not end in time.
+/// Sends `input`, reads all output, and ends the child if it does not end in time.
 pub(crate) fn follow(
     leader: &mut impl Leader,
     ends: Ends,
@@ -106,7 +106,7 @@ pub(crate) fn follow(
         } else if limits.total.is_some_and(|total| now >= started + total) {
             break Some(Ending::Deadline);
         } else if limits.quiet.is_some_and(|quiet| now >= last_sign + quiet) {
-            // Nothing may have come that would have said it before.
+            // This may be the first chance to learn it, if no output came before.
             pulse.is_below(leader.ancestor());
             // Without an end in sight, a program that hangs would keep it alive for ever.
             let sign = limits.total.and_then(|_| pulse.sign_after(last_sign));

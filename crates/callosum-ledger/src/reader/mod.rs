@@ -1,4 +1,4 @@
-//! Reads without a lock: one entry, a query, the statistics.
+//! Reading without a lock: one entry, a query, the statistics.
 //!
 //! Start with [`Reader`]. It reads the active ledger up to the last whole line that the hashlog had
 //! when it was opened, so concurrent writes are not seen; then the archives. A ledger without a

@@ -42,7 +42,7 @@ pub(super) fn keep(
     mounts::arrange(order).map_err(Failed::at(Step::Mounts))?;
     capabilities::drop_all().map_err(Failed::at(Step::Capabilities))?;
     restrict(order, line)?;
-    // Nobody inside may trace this process, which holds the line.
+    // No process inside may trace this process, which holds the line.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(Failed::at(Step::Capabilities))?;
 
     let children = Children::listen().map_err(Failed::at(Step::Order))?;

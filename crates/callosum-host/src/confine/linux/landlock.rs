@@ -1,4 +1,4 @@
-//! Landlock: what is not named is neither read nor written, whatever the mounts say.
+//! Landlock: paths that are not named can be neither read nor written, regardless of the mounts.
 
 use std::{
     io,
@@ -67,7 +67,7 @@ pub(super) fn restrict(order: &SandboxSpec) -> io::Result<u32> {
     for place in &order.places {
         let access = match place.access {
             Access::Read => read,
-            // On the disk something else stands there.
+            // Without namespaces this path leads to other contents on the disk.
             Access::Fresh if !order.layers.namespaces => continue,
             // A right to the folder around it cannot be taken back for what is in it.
             Access::Hidden => continue,

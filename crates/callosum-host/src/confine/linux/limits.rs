@@ -22,9 +22,9 @@ const LONGEST_FILE: u64 = 2 * 1024 * 1024 * 1024;
 /// odd ways below 2.5 GB (Bun 1.3, as Claude Code and opencode bring it).
 const LEAST_MEMORY: u64 = 4 * 1024 * 1024 * 1024;
 
-/// What runs away is stopped before it has taken the machine: a process has at most three
-/// quarters of the memory that there is for its data. Processes are bounded where they are counted by
-/// namespace, not by user.
+/// Limits resources so that a runaway process cannot take over the machine: a process gets at most
+/// three quarters of the existing memory for its data. Processes are limited where they are counted
+/// by namespace, not by user.
 pub(super) fn limit_all(namespaces: bool) -> Result<(), Failed> {
     limit()?;
     let more = || {

@@ -39,11 +39,13 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// Where pseudo terminals stand, none of which is of the machine outside: tools of agents run commands in one.
+/// Folder of pseudo terminals, none of which belongs to the machine outside: tools of agents run
+/// commands in one.
 pub(super) const TERMINALS: &str = "/dev/pts";
 
-/// What of `/proc` steers the machine and not a process, as container runtimes have it. The kernel asks who owns such a
-/// file and not which namespace its writer is in, so for root in a user namespace the mount has to refuse the write.
+/// Parts of `/proc` that control the machine and not a process, as container runtimes have it. The
+/// kernel checks the owner of such a file, not the namespace of its writer. So for root in a user
+/// namespace the mount has to refuse the write.
 const KERNEL_SETTINGS: [&str; 10] = [
     "/proc/acpi",
     "/proc/asound",
@@ -57,7 +59,7 @@ const KERNEL_SETTINGS: [&str; 10] = [
     "/proc/sysrq-trigger",
 ];
 
-/// Links that programs expect beside the devices.
+/// Links that programs expect next to the devices.
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/dev/fd", "/proc/self/fd"),
     ("/dev/stdin", "/proc/self/fd/0"),
@@ -181,7 +183,7 @@ fn inside(room: &Path, path: &Path) -> PathBuf {
 struct Bounded {
     /// Their sources, and where each was mounted first.
     known: Vec<(PathBuf, PathBuf)>,
-    /// What was in the sources: it stays on the disk, and is only read.
+    /// Original contents of the sources: they stay on the disk, and are only read.
     pinned: Vec<PathBuf>,
 }
 
@@ -243,7 +245,7 @@ fn show(source: &Path, target: &Path) -> io::Result<()> {
     Ok(mount_bind_recursive(name_of(&opened), target)?)
 }
 
-/// A path that leads to the opened object itself, whatever its name leads to by now.
+/// Returns a path that leads to the opened object itself, even if its name leads elsewhere by now.
 fn name_of(opened: &OwnedFd) -> PathBuf {
     Path::new("/proc/self/fd").join(opened.as_raw_fd().to_string())
 }
@@ -296,7 +298,7 @@ struct Mounted {
     flags: MountFlags,
 }
 
-/// What is mounted, with the flags that a change must keep.
+/// Lists the mounts, with the flags that a change must keep.
 fn mounted() -> io::Result<Vec<Mounted>> {
     let text = Disk::real()
         .read(Path::new("/proc/self/mountinfo"))

@@ -14,13 +14,13 @@ use crate::TestEnv;
 pub struct FakeClient {
     /// Its name in `PATH`.
     pub program: &'static str,
-    /// What it answers to `--version`.
+    /// Its answer to `--version`.
     pub version: &'static str,
-    /// What it answers to `--help`.
+    /// Its answer to `--help`.
     pub help: &'static str,
-    /// What it writes to standard output, once it has read its prompt.
+    /// Its standard output, once it has read its prompt.
     pub output: Vec<u8>,
-    /// What it writes to standard error.
+    /// Its standard error.
     pub error: &'static str,
     /// Its exit code.
     pub code: i32,

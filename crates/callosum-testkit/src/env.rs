@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::fakes;
 
-/// How long the program may take before a test gives up on it.
+/// Timeout after which a test gives up on the program.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A machine on which nothing was ever configured.
@@ -117,7 +117,7 @@ impl TestEnv {
         self.write("work.txt", "changed\n");
     }
 
-    /// Runs git in the project, without anybody's configuration. Returns what it printed.
+    /// Runs git in the project, without any user's configuration. Returns its output.
     pub fn git(&self, arguments: &[&str]) -> String {
         let mut git = self.program(PathBuf::from("git"));
         for (name, value) in [
@@ -248,7 +248,8 @@ impl Run {
         self.output(run)
     }
 
-    /// The same as the standard library starts it, for whoever speaks to it while it runs.
+    /// Returns the same command in the standard library's form, for a test that speaks to the
+    /// program while it runs.
     #[expect(
         clippy::disallowed_methods,
         reason = "a test holds the pipes of what it speaks to itself"
@@ -310,12 +311,12 @@ impl Run {
     }
 }
 
-/// What a program left.
+/// Output and exit code of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
     /// Its exit code; 128 and the signal's number where one ended it, as a shell says it.
     pub code: i32,

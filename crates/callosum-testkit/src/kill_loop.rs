@@ -25,7 +25,7 @@ const OF_A_LEDGER: usize = 25;
 /// Up to so many acknowledgements are waited for before a kill.
 const ACKNOWLEDGEMENTS: usize = 5;
 
-/// How much later the kill comes, at most: about as long as an entry takes.
+/// Maximum random delay of the kill: about as long as an entry takes.
 const LATER: Duration = Duration::from_millis(3);
 
 /// Kills again and again, and looks after each kill.
@@ -36,16 +36,16 @@ pub struct KillLoop {
     killed: Killed,
 }
 
-/// What was seen on the way.
+/// Counts from a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Killed {
-    /// How many processes were killed.
+    /// Number of processes killed.
     pub kills: usize,
-    /// How many entries had been acknowledged; all of them were found.
+    /// Number of entries that had been acknowledged; all of them were found.
     pub acknowledged: usize,
-    /// How many entries were found that nobody had been told of: whole ones.
+    /// Number of whole entries found that were never acknowledged.
     pub untold: usize,
-    /// How many files the next opening brought in line.
+    /// Number of files that the next opening repaired.
     pub repairs: usize,
 }
 
@@ -113,7 +113,7 @@ impl KillLoop {
             let told = told.clone();
             let reader = thread::spawn(move || {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    // Nobody listens any more once the kill was decided.
+                    // Once the kill is decided, the receiver may be gone.
                     drop(told.send(line));
                 }
             });

@@ -1,4 +1,4 @@
-//! [`Notes`]: what a fake was told, written down for the test.
+//! [`Notes`]: messages that a fake received, written down for the test.
 
 use std::{fs::OpenOptions, io, io::Write as _, path::PathBuf};
 

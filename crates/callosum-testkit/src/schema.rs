@@ -36,7 +36,7 @@ impl Schema {
         Self { schemas, index }
     }
 
-    /// Why a value does not fit, if it does not.
+    /// Returns the reason that a value does not fit, if it does not.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let validated = self.schemas.validate(value, self.index);
         validated.err().map(|error| format!("{error:#}"))

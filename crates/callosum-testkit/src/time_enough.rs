@@ -1,4 +1,5 @@
-//! [`with_time_enough`]: what has to happen within some time, on a machine of which nobody knows how busy it is.
+//! [`with_time_enough`]: tries something that has to happen within some time, on a machine of unknown
+//! load.
 
 /// Makes a try with so many milliseconds, and with ever more of them until something comes of it.
 ///

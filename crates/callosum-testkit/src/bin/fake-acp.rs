@@ -1,10 +1,17 @@
 //! `fake-acp`: a coding agent that speaks the Agent Client Protocol.
 //!
-//! It reads a file through its client, asks to be allowed to write one, which it does where it
-//! is, and answers with what came of both. `--crash` ends in the middle of the answer, `--stall`
-//! falls silent there until it is cancelled, which `--deaf` does not hear, `--old` speaks another version of the protocol, and with `--logged-out`
-//! nobody is logged in. It begins in a mode that writes without asking; `--no-modes` offers no other. Before the
-//! answer it sends a notice that is marked as informational. With `--heard FILE` it writes down the notifications that it gets.
+//! It reads a file through its client, asks for permission to write one, which it does in its own
+//! folder, and answers with the results of both. Options:
+//!
+//! - `--crash` ends in the middle of the answer.
+//! - `--stall` falls silent there until it is cancelled, and `--deaf` ignores the cancellation.
+//! - `--old` speaks another version of the protocol.
+//! - With `--logged-out` no user is logged in.
+//! - With `--no-modes` it offers no other mode than the one in which it begins, which writes
+//!   without asking.
+//! - With `--heard FILE` it writes down the notifications that it gets.
+//!
+//! Before the answer it sends a notice that is marked as informational.
 
 use std::{
     io::{self, BufRead, Write},

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody reads the reason where even this fails.
+            // If even this fails, no reader is left for the reason.
             drop(writeln!(io::stderr(), "{error}"));
             ExitCode::FAILURE
         }
@@ -75,7 +75,7 @@ fn append(paths: &LedgerPaths, name: &str, count: &str) -> Result<(), Box<dyn st
     Ok(())
 }
 
-/// Tries again where somebody else held the lock for too long.
+/// Retries if another process held the lock for too long.
 fn patiently<T>(mut write: impl FnMut() -> Result<T, WriteError>) -> Result<T, WriteError> {
     let mut tries = 0;
     loop {

@@ -1,4 +1,4 @@
-//! [`Crashes`]: what a crash may leave of a disk, at every step of what was done to it.
+//! [`Crashes`]: possible states of a disk after a crash, at every step of a workload.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -16,17 +16,17 @@ use super::{
 /// Up to so many combinations of files and folders at one step, all of them are generated.
 const EXHAUSTIVE: usize = 64;
 
-/// Of more combinations, so many are drawn beside those that are always generated.
+/// Number of further combinations, drawn at random in addition to those that are always generated.
 const DRAWN: usize = 12;
 
 /// A disk as a crash left it.
 #[derive(Clone, Debug)]
 pub struct Crash {
-    /// What is on it.
+    /// Contents of the disk.
     pub image: Image,
     /// After how many steps, at the latest, it can come about.
     pub steps: usize,
-    /// How often the workload had been told something by then.
+    /// Number of reports that the workload had received by then.
     pub told: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct Crashes<'t> {
 
 type Versions = Vec<Arc<Vec<u8>>>;
 
-/// Something of which there is more than one state.
+/// A part that has more than one possible state.
 enum Part {
     File(Inode, Versions),
     /// So many names of a folder may be lost.
@@ -182,7 +182,7 @@ fn steps_of_files(made: &[Step]) -> BTreeMap<Inode, Vec<&Step>> {
     files
 }
 
-/// What is on disk of a file, and what is only on its way there.
+/// Content of a file: the part on disk, and the changes that are only on their way there.
 struct Content<'t> {
     synced: Vec<u8>,
     unsynced: Vec<&'t Step>,
@@ -194,7 +194,7 @@ impl<'t> Content<'t> {
             synced: first.clone(),
             unsynced: Vec::new(),
         };
-        // What whoever reads the file sees, and the bytes of it that the next sync writes.
+        // Bytes that a reader of the file sees, and those among them that the next sync writes.
         let mut seen = first;
         let mut dirty: Vec<Range<usize>> = Vec::new();
         for step in steps {
@@ -300,7 +300,7 @@ impl<'t> PendingNames<'t> {
     }
 }
 
-/// What can be reached from the root.
+/// Builds the image of everything reachable from the root.
 fn image(names: Names, files: &[Arc<Vec<u8>>]) -> Image {
     let mut image = Image::default();
     let mut folders = BTreeSet::new();

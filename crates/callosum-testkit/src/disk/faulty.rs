@@ -11,7 +11,7 @@ use callosum_host::{
     disk::{Access, Create, FileHandle, FileId, FileStat, FileSystem, ListedEntry},
 };
 
-/// How a disk fails, once so many of the calls that a fault concerns went well.
+/// Failure of a disk, after a number of successful calls that the fault concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// One call fails with an input/output error; of a write, the half is done.
@@ -47,7 +47,7 @@ struct State {
     has_failed: bool,
 }
 
-/// What a call does, as far as faults tell calls apart.
+/// Kind of a call, as far as faults distinguish calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Call {
     Read,

@@ -1,4 +1,4 @@
-//! [`Image`]: what stands on a disk at one moment.
+//! [`Image`]: contents of a disk at one moment.
 
 use std::{
     collections::BTreeMap,

@@ -29,7 +29,7 @@ struct Contents {
     names: Names,
     trace: Trace,
     told: usize,
-    /// How many more syncs of files succeed before one fails.
+    /// Number of further syncs of files that succeed before one fails.
     syncs_left: Option<usize>,
 }
 
@@ -86,7 +86,7 @@ impl MemoryDisk {
         Disk::with(Arc::new(self.clone()))
     }
 
-    /// Notes that the workload was told something; the number of it, from 0.
+    /// Notes that the workload received a report, and returns its number, from 0.
     pub fn tell(&self) -> usize {
         let mut contents = self.contents();
         let number = contents.told;
@@ -95,9 +95,9 @@ impl MemoryDisk {
         number
     }
 
-    /// After so many more syncs of files, has one fail. What it was to make durable is still read,
-    /// and no later sync makes it durable: so do the systems that take pages for written whatever
-    /// became of them.
+    /// Makes a sync of a file fail after this many more. The data that it should have made durable
+    /// is still readable, but no later sync makes it durable: some systems take pages for written
+    /// after any failure.
     pub fn fail_sync_after(&self, syncs: usize) {
         self.contents().syncs_left = Some(syncs);
     }
@@ -107,7 +107,7 @@ impl MemoryDisk {
         self.contents().trace.clone()
     }
 
-    /// What stands on it now, as whoever reads it sees it.
+    /// Returns the current contents, as a reader sees them.
     pub fn image(&self) -> Image {
         let contents = self.contents();
         let mut image = Image::default();

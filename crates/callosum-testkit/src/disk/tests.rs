@@ -12,7 +12,8 @@ fn mount() -> (MemoryDisk, Disk) {
     (memory, disk)
 }
 
-/// What a crash may leave of `/d/file`, after which steps.
+/// Returns the possible states of `/d/file` after a crash, and the steps after which each can
+/// occur.
 fn left(memory: &MemoryDisk) -> BTreeSet<Option<Vec<u8>>> {
     let trace = memory.trace();
     let crashes = Crashes::of(&trace, 1).generate();

@@ -28,9 +28,9 @@ impl Request {
         Some(value)
     }
 
-    /// Reads a request; `None` where the client went away without asking.
+    /// Reads a request; `None` if the client went away without asking.
     ///
-    /// `go_on` is called before the body is read, if the client waits to be told so.
+    /// `go_on` is called before the body is read, if the client waits for that.
     pub(crate) fn read(
         from: &mut impl BufRead,
         go_on: impl FnOnce() -> io::Result<()>,

@@ -5,20 +5,20 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What stands before a script in a prompt.
+/// Mark before a script in a prompt.
 pub const MARK: &str = "SCRIPT:";
 
 /// One answer of the model. Every field may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptTurn {
-    /// What it says.
+    /// Text of the answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The tools that it calls after saying so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// The tokens that are reported; a quarter of the bytes where nothing is said.
+    /// Tokens to report; by default a quarter of the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Answers with an error instead.
@@ -30,10 +30,10 @@ pub struct ScriptTurn {
     /// The `retry-after` header of an error, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
-    /// How often the text is said; once where nothing is said. For answers that are too long.
+    /// Number of repetitions of the text; 1 by default. For answers that are too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<usize>,
-    /// Answers with this as a page of its own instead, whatever the dialect.
+    /// Answers with this as a page of its own instead, in every dialect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// Ends the connection in the middle of the text.
@@ -48,10 +48,10 @@ pub struct ScriptTurn {
     /// Milliseconds of silence between any two events of a stream.
     #[serde(skip_serializing_if = "is_zero")]
     pub drip_ms: u64,
-    /// Into how many pieces a stream breaks the text; 2 where nothing is said.
+    /// Number of pieces into which a stream breaks the text; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pieces: Option<usize>,
-    /// What goes wrong does so for the first so many attempts only.
+    /// Number of attempts that fail; later ones succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
 }
@@ -81,7 +81,7 @@ pub struct Usage {
     pub cached: u64,
 }
 
-/// What a model's service refuses with.
+/// Reason for which a model's service refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptFault {

@@ -31,7 +31,7 @@ pub enum Dialect {
     Ollama,
 }
 
-/// What a turn is written from.
+/// Input for writing a turn.
 pub(super) struct Reply<'a> {
     pub(super) body: &'a Value,
     pub(super) model: &'a str,
@@ -69,7 +69,7 @@ impl Dialect {
     pub(super) fn read(self, path: &str, body: &Value) -> ModelRequest {
         let streamed = match self {
             Self::Gemini => path.contains(":streamGenerateContent"),
-            // Ollama streams unless it is told not to.
+            // Ollama streams unless the request forbids it.
             Self::Ollama => body["stream"] != Value::Bool(false),
             _ => body["stream"] == Value::Bool(true),
         };
@@ -128,7 +128,7 @@ impl Dialect {
         }
     }
 
-    /// The status of a refusal and what is said with it, as the service of this dialect does.
+    /// Returns the status and body of a refusal, as the service of this dialect sends them.
     pub(super) fn refusal(
         self,
         fault: ScriptFault,

@@ -234,8 +234,8 @@ impl Ledger {
         self.queue().rotations.clone()
     }
 
-    /// Returns the error because of which the ledger, which has reached its size limit, was not
-    /// archived at this handle's last write.
+    /// Returns the error that kept this handle's last write from archiving a ledger that has
+    /// reached its size limit.
     ///
     /// The write itself still went to the ledger.
     pub fn not_rotated(&self) -> Option<WriteError> {

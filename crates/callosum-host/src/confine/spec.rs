@@ -102,7 +102,7 @@ impl SandboxSpec {
         self.layers == Layers::default()
     }
 
-    /// Writes it: the length in bytes, then the words, none of which may have a NUL.
+    /// Writes it: the length in bytes, then the words, which may not have a NUL.
     pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let mut bytes = vec![0; LENGTH];
         for word in self.words() {

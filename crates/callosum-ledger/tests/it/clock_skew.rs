@@ -7,7 +7,7 @@ use callosum_ledger::{
 
 use crate::project::{Project, START};
 
-/// How often the journal tells that the clock was ahead.
+/// Counts the records that the clock was ahead.
 fn skews(project: &Project) -> usize {
     let journal = AuditReader::new(project.disk.clone(), project.paths.clone());
     let mut count = 0;
@@ -28,7 +28,8 @@ fn assert_sound(project: &Project) {
     assert_eq!(found.problems, Vec::new());
 }
 
-/// CAL-GOV-1: whatever it was ahead by, delegations go on once it is right, and what was acknowledged stays.
+/// CAL-GOV-1: however far it was ahead, delegations continue once it is right, and acknowledged
+/// entries stay.
 #[test]
 fn records_go_on_after_a_clock_was_ahead() {
     for (ahead, days) in [

@@ -177,8 +177,8 @@ fn the_journal_restores_whatever_was_damaged_or_lost() {
     check(&project, 4);
 }
 
-/// CAL-LED-2: entries that another program appended are taken in when somebody says so, and only
-/// valid ones behind those that are known.
+/// CAL-LED-2: entries that another program appended are taken in on request, and only valid ones
+/// after the known ones.
 #[test]
 fn a_foreign_append_is_taken_in_when_asked_for() {
     let (project, ids) = Project::with_entries(2);
@@ -221,7 +221,7 @@ fn a_foreign_append_is_taken_in_when_asked_for() {
     check(&project, 3);
 }
 
-/// CAL-GOV-1: a journal that is gone is begun anew only when somebody says so.
+/// CAL-GOV-1: a lost journal is begun from scratch only on request.
 #[test]
 fn a_lost_journal_is_begun_anew_only_when_asked_for() {
     let (project, ids) = Project::with_entries(2);
@@ -279,7 +279,8 @@ fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
     }
 }
 
-/// What was signed counts, and what ledger and hashlog have that the journal has lost.
+/// Returns the parts that would be lost: the signed records, and the entries that ledger and
+/// hashlog have but the journal does not.
 fn refused_loss(error: &RecoverError) -> (u64, String) {
     match error {
         RecoverError::Beyond { entries, first, .. } => (*entries, first.to_string()),
@@ -287,8 +288,8 @@ fn refused_loss(error: &RecoverError) -> (u64, String) {
     }
 }
 
-/// CAL-LED-2, CAL-GOV-1: an entry that ledger and hashlog have, and whose record was damaged, is not
-/// dropped; it is taken in when somebody says so.
+/// CAL-LED-2, CAL-GOV-1: an entry that ledger and hashlog have, and whose record was damaged, is
+/// not dropped; it is taken in on request.
 #[test]
 fn an_entry_whose_last_record_is_damaged_is_not_dropped() {
     for is_cut in [false, true] {
@@ -343,8 +344,8 @@ fn a_journal_that_was_cut_is_not_gone_back_to_unasked() {
     check(&project, 2);
 }
 
-/// CAL-LED-2, CAL-SEC-1: anybody can compute a checksum. A backup's entries are those of the
-/// journal, and what the journal does not know is taken in only when somebody vouches for it.
+/// CAL-LED-2, CAL-SEC-1: anyone can compute a checksum. A backup's entries are those of the
+/// journal, and entries unknown to the journal are taken in only if a person vouches for them.
 #[test]
 fn a_forged_entry_in_a_backup_is_refused_by_name() {
     let (project, ids) = Project::with_entries(2);
@@ -476,7 +477,7 @@ fn archives_alone_are_taken_over_by_a_new_journal() {
     assert!(!empty.disk.exists(&empty.paths.ledger).unwrap());
 }
 
-/// CAL-LED-2: and by one that begins with a backup, of which nothing is doubled.
+/// CAL-LED-2: and by one that begins with a backup, without doubling any entry.
 #[test]
 fn a_backup_brings_back_a_ledger_whose_journal_is_lost() {
     let (project, backup) = only_archives_and_a_backup();

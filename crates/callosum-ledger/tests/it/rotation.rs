@@ -266,8 +266,8 @@ fn the_past_is_rebuilt_as_it_stood() {
     );
 }
 
-/// CAL-LED-1, CAL-GOV-2: a compressed archive is read, verified and replayed by what it says, also
-/// where another program compressed it, and by whoever was reading meanwhile.
+/// CAL-LED-1, CAL-GOV-2: a compressed archive is read, verified and replayed by its contents, also
+/// if another program compressed it, and by a reader that was active in between.
 #[test]
 fn compressed_archives_say_what_they_said() {
     let (project, ids) = Project::with_entries(3);
@@ -347,7 +347,7 @@ fn compressed_archives_say_what_they_said() {
     assert_eq!(verified(&project).archived_entries, 3);
 }
 
-/// CAL-LED-1: what is archived while somebody reads is given once.
+/// CAL-LED-1: an entry that is archived during a read is returned once.
 #[test]
 fn a_reader_that_was_open_before_a_rotation_gives_each_entry_once() {
     let (project, ids) = Project::with_entries(3);
@@ -425,8 +425,8 @@ fn an_archive_and_the_new_ledger_keep_permissions() {
     }
 }
 
-/// CAL-LED-1: whatever stands under a name that would be the next, of any kind, is left alone, and
-/// no entry is lost for it.
+/// CAL-LED-1: a file of any kind under a name that would be the next is left alone, and no entry is
+/// lost for it.
 #[test]
 fn a_rotation_takes_a_name_under_which_nothing_stands() {
     let (project, _) = Project::with_entries(2);

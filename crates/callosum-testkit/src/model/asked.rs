@@ -108,7 +108,7 @@ fn answers(messages: &[Message]) -> usize {
     count
 }
 
-/// Returns the text of a message's content: a string, or a list of parts, some of which have text.
+/// Returns the text of a message's content: a string, or a list of parts that may have text.
 pub(super) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

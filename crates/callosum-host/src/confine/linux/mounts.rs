@@ -39,7 +39,7 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// Folder of pseudo terminals, none of which belongs to the machine outside: tools of agents run
+/// Folder of pseudo terminals, all separate from those of the machine outside: tools of agents run
 /// commands in one.
 pub(super) const TERMINALS: &str = "/dev/pts";
 

@@ -16,7 +16,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a benchmark has nobody to tell but the terminal, and starts Python as a user would"
+    reason = "a benchmark has no reporter but the terminal, and starts Python as a user would"
 )]
 
 use std::{
@@ -310,7 +310,7 @@ impl Bench {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/beside.py");
         let ran = Command::new("python3").arg(script).args(arguments).status();
         if !ran.is_ok_and(|status| status.success()) {
-            println!("  nothing beside it: python3 is not installed, or failed");
+            println!("  no comparison: python3 is not installed, or failed");
         }
     }
 

@@ -203,7 +203,7 @@ mod tests {
 
     /// CAL-ERR-4: a changed byte is E004, and storing the answer again mends it.
     #[test]
-    fn a_damaged_answer_is_told_from_a_whole_one_and_mended_by_the_next_put() {
+    fn a_damaged_answer_is_distinguished_from_a_whole_one_and_mended_by_the_next_put() {
         let (_folder, answers) = store();
         let checksum = answers.put(b"abc").unwrap();
         let path = path_in(&answers.folder, &checksum);

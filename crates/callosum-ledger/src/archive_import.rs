@@ -47,16 +47,16 @@ impl Adopted {
 
     /// The archives as the record that begins the journal has them.
     pub(crate) fn to_json(&self) -> Value {
-        let told = self.archives.iter().map(|told| {
+        let archived = self.archives.iter().map(|archived| {
             json!({
-                "archive": told.archive.to_string(),
-                "bytes": told.bytes,
-                "entries": told.entries,
-                "hashlog": told.hashlog.to_string(),
-                "follows": told.follows.to_string(),
+                "archive": archived.archive.to_string(),
+                "bytes": archived.bytes,
+                "entries": archived.entries,
+                "hashlog": archived.hashlog.to_string(),
+                "follows": archived.follows.to_string(),
             })
         });
-        told.collect()
+        archived.collect()
     }
 
     /// Looks at what is there. Costs the reading of every archive, one at a time in memory.

@@ -9,7 +9,7 @@ use crate::{
     archive_name::ArchiveName,
     derived_files::{ComparedViews, NewViews},
     journal::{
-        Archived, Begins, DayFile, IgnoreEntries, RecordPlace, ScanVisitor, ToldEntry, Until,
+        Archived, Begins, DayFile, EntryRef, IgnoreEntries, RecordPlace, ScanVisitor, Until,
         walk_days,
     },
     open_ledger::{OpenLedger, is_corrupt},
@@ -49,7 +49,7 @@ pub(crate) fn wrong(
     paths: &LedgerPaths,
     days: &[(DayFile, u64)],
 ) -> Result<Vec<Lacking>, OpenError> {
-    let names = told(disk, paths, days)?;
+    let names = recorded_names(disk, paths, days)?;
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -68,7 +68,7 @@ pub(crate) fn wrong(
 }
 
 /// The names of the archives that the journal tells of, in order.
-fn told(
+fn recorded_names(
     disk: &Disk,
     paths: &LedgerPaths,
     days: &[(DayFile, u64)],
@@ -131,7 +131,7 @@ impl ScanVisitor for Checking<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         if let Some(found) = &mut self.found {
             is_whole(found.push(entry).map(|()| true))?;
         }
@@ -163,7 +163,7 @@ pub(crate) fn write(
         paths,
         lacking,
         at: 0,
-        names: told(disk, paths, days)?,
+        names: recorded_names(disk, paths, days)?,
         new: None,
         repairs: Vec::new(),
     };
@@ -239,7 +239,7 @@ impl ScanVisitor for Writing<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.new.as_mut().map_or(Ok(()), |new| new.push(entry))
     }
 }

@@ -123,14 +123,18 @@ impl Ledger {
         let audit = held.lock_audit().map_err(OpenError::from)?;
         let mut writer = Writer::default();
         writer.bring_in_line(disk, paths, clock, &held, 0)?;
-        let Some((position, view)) = writer.stands() else {
+        let Some((position, view)) = writer.positions() else {
             return Err(BackupError::Open(OpenError::NotCreated {
                 root: paths.root.clone(),
             }));
         };
         let ledger = disk.open(&paths.ledger, OpenHow::READ)?;
         let hashlog = disk.open(&paths.hashlog, OpenHow::READ)?;
-        let archives = position.archives.iter().map(|told| told.archive).collect();
+        let archives = position
+            .archives
+            .iter()
+            .map(|archived| archived.archive)
+            .collect();
         let mode = rotation::mode_like(disk, &paths.ledger)?;
         drop(audit);
         drop(held);

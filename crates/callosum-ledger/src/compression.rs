@@ -16,7 +16,7 @@ use crate::{
     ledger::Ledger,
     open_ledger::compress,
     paths::LedgerPaths,
-    reader::{ReadError, told_archives},
+    reader::{ReadError, recorded_archives},
     reconcile::Repair,
 };
 
@@ -33,7 +33,7 @@ impl Ledger {
             return Ok(0);
         };
         let mut count = 0;
-        for archived in told_archives(disk, paths)? {
+        for archived in recorded_archives(disk, paths)? {
             if compress_one(disk, paths, &archived)? {
                 count += 1;
             }

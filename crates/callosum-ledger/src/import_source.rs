@@ -14,7 +14,7 @@ use crate::{
     entry::{Entry, EntryError, checksum_at_head, is_sealed, seal},
     event::{AuditEvent, Event},
     init::CreateError,
-    journal::ToldEntry,
+    journal::EntryRef,
     ledger_file::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, OWN_TAIL, begun_like, own_entry,
         own_head_len, refuse_to_write,
@@ -57,7 +57,7 @@ enum Layout {
 pub(crate) struct TakenEntry<'a> {
     pub(crate) task_id: TaskId,
     pub(crate) linked_tasks: Vec<TaskId>,
-    pub(crate) told: ToldEntry<'a>,
+    pub(crate) sealed: EntryRef<'a>,
     executor: String,
 }
 
@@ -68,7 +68,7 @@ impl TakenEntry<'_> {
             event: Event::Adopted,
             task_id: Some(self.task_id.clone()),
             executor: Some(self.executor.clone()),
-            hash: Some(self.told.checksum),
+            hash: Some(self.sealed.checksum),
             status: Some("adopted".to_owned()),
             details: serde_json::Map::new(),
         }
@@ -107,7 +107,7 @@ impl ImportSource {
         taken.begun = begun_like(&bytes).map_err(|source| taken.not_a_ledger(source))?;
         for (index, at) in entries.iter().enumerate() {
             let number = index + 1;
-            let canonical = Canonical::of(&bytes[at.clone()]);
+            let canonical = Canonical::read(&bytes[at.clone()]);
             let canonical = canonical.map_err(|source| taken.bad_entry(number, source))?;
             taken.note(number, canonical.entry.task_id, canonical.checksum)?;
         }
@@ -143,7 +143,7 @@ impl ImportSource {
             let Some(stored) = own_entry(line.bytes, &mut goes_on) else {
                 return Ok(Some(file));
             };
-            match Canonical::of(stored) {
+            match Canonical::read(stored) {
                 Ok(canonical) if canonical.json.as_bytes() == stored => {
                     let Canonical {
                         entry, checksum, ..
@@ -193,7 +193,7 @@ impl ImportSource {
             Layout::Any { bytes, entries } => {
                 for (index, at) in entries.iter().enumerate() {
                     let number = index + 1;
-                    let canonical = Canonical::of(&bytes[at.clone()])
+                    let canonical = Canonical::read(&bytes[at.clone()])
                         .map_err(|source| self.bad_entry(number, source))?;
                     take(number, &canonical.taken())?;
                 }
@@ -238,7 +238,7 @@ impl ImportSource {
             task_id: named.task_id,
             executor: named.executor.into_owned(),
             linked_tasks: named.linked_tasks,
-            told: ToldEntry { json, checksum },
+            sealed: EntryRef { json, checksum },
         })
     }
 
@@ -278,7 +278,7 @@ struct Canonical {
 
 impl Canonical {
     /// Reads an entry, checks its checksum where it has one, and gives it our own layout.
-    fn of(bytes: &[u8]) -> Result<Self, EntryError> {
+    fn read(bytes: &[u8]) -> Result<Self, EntryError> {
         let entry = Entry::read(bytes)?;
         entry.check()?;
         let (checksum, json) = seal(bytes, DuplicateKeys::LastWins)?;
@@ -300,7 +300,7 @@ impl Canonical {
             task_id: self.entry.task_id.clone(),
             executor: self.entry.executor.clone(),
             linked_tasks: self.entry.linked_tasks.clone(),
-            told: ToldEntry {
+            sealed: EntryRef {
                 json: &self.json,
                 checksum: self.checksum,
             },

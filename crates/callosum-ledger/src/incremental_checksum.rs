@@ -78,7 +78,7 @@ impl GrowingChecksum {
     }
 
     /// Returns the checksum of the whole file; `None` if there is no file, or it is too large.
-    pub fn anew(&self, disk: &Disk) -> Result<Option<Checksum>, DiskError> {
+    pub fn recompute(&self, disk: &Disk) -> Result<Option<Checksum>, DiskError> {
         *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.now(disk)
     }
@@ -143,7 +143,7 @@ mod tests {
 
     /// REQ-GOV-005: a reader that starts from scratch sees a change to earlier bytes.
     #[test]
-    fn a_change_at_the_beginning_is_seen_anew() {
+    fn a_reader_from_scratch_sees_a_change_at_the_beginning() {
         let scene = scene();
         let growing = GrowingChecksum::new(&scene.path(), 1 << 20);
         let before = growing.now(&scene.disk).unwrap();
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(growing.now(&scene.disk).unwrap(), before);
         let whole = scene.disk.read(&scene.path()).unwrap();
         assert_eq!(
-            growing.anew(&scene.disk).unwrap(),
+            growing.recompute(&scene.disk).unwrap(),
             Some(Checksum::of(&whole))
         );
     }

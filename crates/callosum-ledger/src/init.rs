@@ -162,8 +162,8 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
         details: Vec::new(),
         replaces_journal: false,
     };
-    let nobody = HashSet::new();
-    let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &nobody, now)?;
+    let no_tasks = HashSet::new();
+    let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &no_tasks, now)?;
     let (_, adopted) = beginning.carry_out(disk, paths)?;
     let adoption = Adoption {
         entries: count as u64,
@@ -250,9 +250,9 @@ impl Beginning {
         if let Some(taken) = taken {
             taken.each(|_, entry| {
                 if !without.contains(&entry.task_id) {
-                    batch.push(&entry.event(), now, Some(entry.told.json));
+                    batch.push(&entry.event(), now, Some(entry.sealed.json));
                     batch.drain(&mut journal).map_err(OpenError::Unrecorded)?;
-                    views.push(entry.told)?;
+                    views.push(entry.sealed)?;
                 }
                 Ok::<_, CreateError>(())
             })?;

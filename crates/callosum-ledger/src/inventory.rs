@@ -63,11 +63,11 @@ impl StockFile {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
         };
-        Self::of(file).map(Some)
+        Self::new(file).map(Some)
     }
 
     /// Opens a snapshot of a file that no process is writing to.
-    pub(crate) fn of(file: DiskFile) -> Result<Self, DiskError> {
+    pub(crate) fn new(file: DiskFile) -> Result<Self, DiskError> {
         let len = file.size()?;
         let from = len.saturating_sub(END);
         Ok(Self {

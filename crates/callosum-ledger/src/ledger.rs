@@ -186,7 +186,7 @@ impl Ledger {
         // Leftover files take up space, and no program reads them.
         drop(cleanup::sweep(&disk, &paths));
         let archives = writer
-            .stands()
+            .positions()
             .map(|(position, _)| position.archives.clone());
         let parted = compression::tidy(&disk, &paths, &archives.unwrap_or_default());
         let ledger = Self {
@@ -207,13 +207,13 @@ impl Ledger {
             turned: Condvar::new(),
         };
         // An archive's second file does no harm; the next opening looks at it again.
-        ledger.tell_parted(parted.unwrap_or_default());
+        ledger.record_parted(parted.unwrap_or_default());
         Ok(ledger)
     }
 
     /// Records in the journal which duplicates of archives were moved away. If the journal cannot
     /// be written, the events wait for the next group.
-    fn tell_parted(&self, parted: Vec<Repair>) {
+    fn record_parted(&self, parted: Vec<Repair>) {
         if parted.is_empty() {
             return;
         }
@@ -516,7 +516,7 @@ mod tests {
 
     /// CAL-ERR-5: a panic of the thread at work is an error for those who wait, and no more.
     #[test]
-    fn a_panic_while_writing_leaves_nobody_waiting_and_the_ledger_usable() {
+    fn a_panic_while_writing_leaves_no_thread_waiting_and_the_ledger_usable() {
         let folder = tempfile::tempdir().unwrap();
         let paths = LedgerPaths::in_root(folder.path());
         let clock = Clock::fixed("2026-11-02T10:00:00Z".parse().unwrap(), Duration::ZERO);

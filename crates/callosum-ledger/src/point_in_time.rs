@@ -9,7 +9,7 @@ use crate::{
     entry::{Entry, EntryError, checksum_at_head, is_sealed},
     error_code::ErrorCode,
     inventory::FileInventory,
-    journal::{Begins, Record, RecordPlace, ScanVisitor, ToldEntry, Until, path_of_day, walk_days},
+    journal::{Begins, EntryRef, Record, RecordPlace, ScanVisitor, Until, path_of_day, walk_days},
     paths::LedgerPaths,
     position::{Position, View},
     reconcile::OpenError,
@@ -75,27 +75,27 @@ impl PastError {
 /// moment, where the project can be written, and reads what was there then.
 pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, PastError> {
     let stock = FileInventory::take(disk, paths).map_err(OpenError::from)?;
-    let mut told = Places::default();
+    let mut places = Places::default();
     let (start, until) = (Position::start(), Until::Time(time));
-    let followed = walk_days(disk, paths, &stock.days, &start, until, &mut told);
+    let followed = walk_days(disk, paths, &stock.days, &start, until, &mut places);
     let followed = followed.map_err(OpenError::from)?;
     let Some(view) = followed.position.view else {
         return Err(PastError::NotYet { time });
     };
-    if let Some((number, source)) = told.wrong {
+    if let Some((number, source)) = places.wrong {
         return Err(PastError::Entry { number, source });
     }
     let archives = &followed.position.archives;
-    let adopted = archives.iter().filter(|told| told.is_adopted);
+    let adopted = archives.iter().filter(|archived| archived.is_adopted);
     Ok(Past {
-        adopted_entries: adopted.map(|told| told.entries).sum(),
+        adopted_entries: adopted.map(|archived| archived.entries).sum(),
         archives: archives.len() as u64,
         records: followed.position.seq,
         disk: disk.clone(),
         audit: paths.audit.clone(),
         view,
-        active: told.active,
-        archived: told.archived,
+        active: places.active,
+        archived: places.archived,
     })
 }
 
@@ -138,7 +138,7 @@ impl Past {
             let json = self.read(place, &mut file, number)?;
             if let Some(checksum) = checksum_at_head(json.as_bytes()) {
                 let json = &json;
-                view.push(ToldEntry { json, checksum }, &mut bytes, &mut line);
+                view.push(EntryRef { json, checksum }, &mut bytes, &mut line);
             }
             new.push(&bytes).map_err(failed)?;
             bytes.clear();
@@ -202,7 +202,7 @@ impl ScanVisitor for Places {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, at: RecordPlace) -> Result<(), DiskError> {
         self.active.push(at);
         if !is_sealed(entry.json.as_bytes()) && self.wrong.is_none() {
             let read = Entry::read(entry.json.as_bytes());

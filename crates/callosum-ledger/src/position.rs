@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checksum::Checksum,
     hashlog,
-    journal::{Archived, ToldEntry},
+    journal::{Archived, EntryRef},
     task_id::{LAST_NUMBER_OF_A_DAY, TaskId},
 };
 
@@ -142,7 +142,7 @@ impl View {
     }
 
     /// Appends an entry: what it adds to the ledger before the tail, and its line in the hashlog.
-    pub(crate) fn push(&mut self, entry: ToldEntry<'_>, ledger: &mut Vec<u8>, index: &mut Vec<u8>) {
+    pub(crate) fn push(&mut self, entry: EntryRef<'_>, ledger: &mut Vec<u8>, index: &mut Vec<u8>) {
         let lead: &[u8] = if self.entries > 0 {
             b",\n    "
         } else {

@@ -25,7 +25,7 @@ pub(crate) fn keep(
     let mut kept = place.clone();
     while !disk.create(&kept, bytes, 0o600)? && !holds(disk, &kept, bytes)? {
         // The file that has the name holds other bytes.
-        kept = free_beside(disk, &place)?;
+        kept = free_sibling(disk, &place)?;
     }
     Ok(kept)
 }
@@ -58,7 +58,7 @@ pub(crate) fn keep_file(
         if is_copy(disk, &kept, file)? {
             return Ok(kept);
         }
-        kept = free_beside(disk, &place)?;
+        kept = free_sibling(disk, &place)?;
     }
 }
 
@@ -81,7 +81,7 @@ fn is_copy(disk: &Disk, kept: &Path, file: &DiskFile) -> Result<bool, DiskError>
 }
 
 /// The place's own name, followed by the first number that is free.
-fn free_beside(disk: &Disk, place: &Path) -> Result<PathBuf, DiskError> {
+fn free_sibling(disk: &Disk, place: &Path) -> Result<PathBuf, DiskError> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     free_name(disk, place.parent().unwrap_or(place), &name)
 }

@@ -12,7 +12,7 @@ use crate::{
     hashlog::ReadRange,
     inventory::FileInventory,
     journal::{
-        Begins, IgnoreEntries, JournalError, RecordPlace, ScanVisitor, ToldEntry, Until,
+        Begins, EntryRef, IgnoreEntries, JournalError, RecordPlace, ScanVisitor, Until,
         day_of_path, walk_days,
     },
     open_ledger::OpenLedger,
@@ -246,7 +246,7 @@ impl ScanVisitor for Rebuilding<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.active += 1;
         if !is_sealed(entry.json.as_bytes()) {
             let number = self.archived + self.active;

@@ -22,7 +22,7 @@ use crate::{
     ledger_file::LedgerVersion,
     lines::last_line,
     open_files::OpenFiles,
-    open_ledger::compressed_beside,
+    open_ledger::compressed_path,
     paths::LedgerPaths,
     position::{Position, View},
     reconcile::{Expected, OpenError},
@@ -42,7 +42,7 @@ pub struct Rotated {
 impl Rotated {
     /// Returns its current path, compressed or not.
     pub fn place(&self, disk: &Disk) -> Result<PathBuf, DiskError> {
-        let compressed = compressed_beside(&self.archive);
+        let compressed = compressed_path(&self.archive);
         Ok(
             if disk.exists(&compressed)? && !disk.exists(&self.archive)? {
                 compressed
@@ -263,7 +263,7 @@ pub(crate) fn finish(
         if is_file(disk, &tried)? && has_as_last(disk, &tried, archived, &line)? {
             disk.rename(&tried, &kept)?;
         } else {
-            link_beside_recovery(disk, &paths.ledger, &kept)?;
+            link_unless_taken(disk, &paths.ledger, &kept)?;
             if !has_as_last(disk, &kept, archived, &line)? {
                 return Ok(None);
             }
@@ -278,7 +278,7 @@ pub(crate) fn finish(
         if is_file(disk, &tried)? && last_line_of(disk, &tried, archived)?.is_some() {
             disk.rename(&tried, &kept_hashlog)?;
         } else {
-            link_beside_recovery(disk, &paths.hashlog, &kept_hashlog)?;
+            link_unless_taken(disk, &paths.hashlog, &kept_hashlog)?;
             if last_line_of(disk, &kept_hashlog, archived)?.is_none() {
                 return Ok(None);
             }
@@ -419,7 +419,7 @@ fn has_as_last(
 
 /// Gives a file a second name, unless it is taken: a recovery of archives runs without the lock,
 /// and writes the same contents there.
-fn link_beside_recovery(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
+fn link_unless_taken(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
     match link(disk, from, to) {
         Err(error) if error.is_taken() => Ok(()),
         linked => linked,

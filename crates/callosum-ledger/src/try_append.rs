@@ -79,8 +79,8 @@ pub fn notice(
         disk.create_private_dir(&paths.audit)?;
         disk.create_private_dir(&paths.locks)?;
     }
-    let told = append(disk, &paths, (event, at), patience, may_begin);
-    let refused = match told {
+    let appended = append(disk, &paths, (event, at), patience, may_begin);
+    let refused = match appended {
         Ok(true) => return Ok(Noticed::Journal),
         Ok(false) => None,
         Err(error) => Some(error),
@@ -234,8 +234,8 @@ mod tests {
             Ledger::open(self.disk.clone(), self.paths.clone(), clock, ids).unwrap()
         }
 
-        fn notice(&self, journal: &Journal, said: &str, at: &str) -> Result<Noticed, DiskError> {
-            let event = AuditEvent::new(Event::Guard).with("said", said);
+        fn notice(&self, journal: &Journal, text: &str, at: &str) -> Result<Noticed, DiskError> {
+            let event = AuditEvent::new(Event::Guard).with("said", text);
             let at = (&event, at.parse().unwrap());
             notice(&self.disk, journal, &Ids::random(), at, PATIENCE)
         }
@@ -244,14 +244,14 @@ mod tests {
             Journal::Project(Box::new(self.paths.clone()))
         }
 
-        fn said(&self, journal: &Journal) -> Vec<String> {
+        fn texts(&self, journal: &Journal) -> Vec<String> {
             let records = AuditReader::new(self.disk.clone(), journal.paths()).tail(1000);
-            let said = |detail: &serde_json::Value| detail.as_str().map(str::to_owned);
+            let text = |detail: &serde_json::Value| detail.as_str().map(str::to_owned);
             let records = records.unwrap();
-            let said = records
+            let text = records
                 .iter()
-                .filter_map(|record| record.details.get("said").and_then(said));
-            said.collect()
+                .filter_map(|record| record.details.get("said").and_then(text));
+            text.collect()
         }
 
         fn is_sound(&self) -> bool {
@@ -262,23 +262,23 @@ mod tests {
     /// CAKE-SHIM-1: an event recorded in passing is a link of the chain, and writers continue after
     /// it, even those that already had the ledger open.
     #[test]
-    fn what_is_told_in_passing_is_a_record_like_any_other() {
+    fn an_event_recorded_in_passing_is_a_record_like_any_other() {
         let ground = Fixture::new();
         ground.create();
         let ledger = ground.open();
         let project = ground.project();
-        for (said, at) in [
+        for (text, at) in [
             ("before midnight", "2026-11-02T23:59:30Z"),
             ("after midnight", "2026-11-03T00:00:01Z"),
             ("the clock went back", "2026-11-02T23:59:59Z"),
         ] {
-            let told = ground.notice(&project, said, at).unwrap();
-            assert_eq!(told, Noticed::Journal, "{said}");
-            let event = AuditEvent::new(Event::State).with("said", format!("ledger, {said}"));
+            let noticed = ground.notice(&project, text, at).unwrap();
+            assert_eq!(noticed, Noticed::Journal, "{text}");
+            let event = AuditEvent::new(Event::State).with("said", format!("ledger, {text}"));
             ledger.record(event).unwrap();
             ledger.flush().unwrap();
         }
-        assert_eq!(ground.said(&project).len(), 6);
+        assert_eq!(ground.texts(&project).len(), 6);
         assert!(ground.is_sound());
     }
 
@@ -291,14 +291,14 @@ mod tests {
         let project = ground.project();
         let at = "2026-11-02T23:59:30Z";
         let held = ExclusiveLedger::acquire(&ground.disk, &ground.paths).unwrap();
-        for said in ["first", "second"] {
-            assert_eq!(ground.notice(&project, said, at).unwrap(), Noticed::Buffer);
+        for text in ["first", "second"] {
+            assert_eq!(ground.notice(&project, text, at).unwrap(), Noticed::Buffer);
         }
         drop(held);
         drop(ledger);
-        assert_eq!(ground.said(&project), Vec::<String>::new());
+        assert_eq!(ground.texts(&project), Vec::<String>::new());
         drop(ground.open());
-        assert_eq!(ground.said(&project), ["first", "second"]);
+        assert_eq!(ground.texts(&project), ["first", "second"]);
         let buffer = ground.paths.audit_buffer.clone().unwrap();
         assert!(!ground.disk.exists(&buffer).unwrap());
         assert!(ground.is_sound());
@@ -325,7 +325,7 @@ mod tests {
         drop(writing);
         drop(held);
         drop(ground.open());
-        assert_eq!(ground.said(&project), ["first", "meanwhile"]);
+        assert_eq!(ground.texts(&project), ["first", "meanwhile"]);
     }
 
     /// CAL-LED-2: a torn end is mended by an opening, never written behind.
@@ -338,8 +338,8 @@ mod tests {
         let size = file.size().unwrap();
         for torn in [&b"{\"torn"[..], b"not a record\n"] {
             file.write_at(torn, size).unwrap();
-            let told = ground.notice(&ground.project(), "behind", "2026-11-02T23:59:30Z");
-            assert_eq!(told.unwrap(), Noticed::Buffer);
+            let noticed = ground.notice(&ground.project(), "behind", "2026-11-02T23:59:30Z");
+            assert_eq!(noticed.unwrap(), Noticed::Buffer);
             file.set_len(size).unwrap();
         }
     }
@@ -349,14 +349,14 @@ mod tests {
         let ground = Fixture::new();
         let machine = Journal::Machine(ground.folder.path().join("home/journal"));
         let at = "2026-11-02T23:59:30Z";
-        let tell = |said| ground.notice(&machine, said, at).unwrap();
+        let tell = |text| ground.notice(&machine, text, at).unwrap();
         assert_eq!(tell("first"), Noticed::Journal);
         let paths = machine.paths();
         let held = ExclusiveLedger::acquire(&ground.disk, &paths).unwrap();
         assert_eq!(tell("buffered"), Noticed::Buffer);
         drop(held);
         assert_eq!(tell("last"), Noticed::Journal);
-        assert_eq!(ground.said(&machine), ["first", "buffered", "last"]);
+        assert_eq!(ground.texts(&machine), ["first", "buffered", "last"]);
         assert!(!ground.disk.exists(&paths.audit_buffer.unwrap()).unwrap());
     }
 
@@ -370,11 +370,11 @@ mod tests {
             locks: ground.paths.ledger.join("nor/this"),
             ..ground.paths.clone()
         };
-        let told = ground.notice(
+        let noticed = ground.notice(
             &Journal::Project(Box::new(paths)),
             "x",
             "2026-11-02T23:59:30Z",
         );
-        assert!(told.is_err());
+        assert!(noticed.is_err());
     }
 }

@@ -190,7 +190,7 @@ fn the_checksum_leaves_out_the_field_that_carries_it() {
 }
 
 #[test]
-fn members_and_items_stand_where_they_are_said_to_stand() {
+fn members_and_items_are_at_their_ranges() {
     let text = br#" {"a" : [1, {"b":2}] , "tasks":[ 3 ] } "#;
     let members = object_members(text).unwrap();
     let shown: Vec<_> = members

@@ -110,7 +110,7 @@ struct Grown {
     /// Whether there is anything to sign.
     is_new: bool,
     /// Number of checkpoints that the hashed records mention.
-    told_of: u64,
+    recorded: u64,
 }
 
 impl TrustStore {
@@ -166,13 +166,13 @@ impl TrustStore {
         let Grown {
             edge,
             is_new,
-            told_of,
+            recorded,
         } = self.grow(disk, &days, &origin, last.as_ref())?;
         if !is_new && begin == Begin::GoOn {
             return Ok(None);
         }
         let forgotten = match (&last, begin) {
-            (None, Begin::GoOn | Begin::NewKey) => told_of,
+            (None, Begin::GoOn | Begin::NewKey) => recorded,
             (Some(_), _) | (None, Begin::Anew) => 0,
         };
 
@@ -249,7 +249,7 @@ impl TrustStore {
         let from = edge.clone();
         let mut broken = None;
         let mut is_as_signed = signed == from.frontier.size();
-        let (mut is_new, mut told_of) = (last.is_none(), 0);
+        let (mut is_new, mut recorded) = (last.is_none(), 0);
         JournalWalk::new(disk, days)
             .after(&from)
             .each(|day, line| {
@@ -268,7 +268,7 @@ impl TrustStore {
                 edge.frontier.push(hash_leaf(line.bytes));
                 (edge.day, edge.offset, edge.head) = (Some(day), line.end(), record.hash);
                 let is_checkpoint = record.head.event == Event::Checkpoint.as_str();
-                told_of += u64::from(is_checkpoint);
+                recorded += u64::from(is_checkpoint);
                 is_new |= seq > signed && !is_checkpoint;
                 if let Some(last) = last.filter(|last| last.size == seq) {
                     is_as_signed = edge.frontier.root() == last.root;
@@ -286,7 +286,7 @@ impl TrustStore {
             None => Ok(Grown {
                 edge,
                 is_new,
-                told_of,
+                recorded,
             }),
         }
     }

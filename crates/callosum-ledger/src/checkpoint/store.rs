@@ -52,7 +52,7 @@ pub enum SignedBy {
 }
 
 impl StoredCheckpoint {
-    fn of(number: u64, note: &str, keys: &[VerifierKey]) -> Option<Self> {
+    fn read(number: u64, note: &str, keys: &[VerifierKey]) -> Option<Self> {
         let (note, checkpoint) = read_note(note)?;
         let signed = signed_by(&note, &checkpoint.origin, keys);
         Some(Self {
@@ -101,7 +101,7 @@ pub(super) fn read_all(
     let last = notes.len();
     for (index, note) in notes.into_iter().enumerate() {
         let number = index as u64 + 1;
-        match StoredCheckpoint::of(number, note, keys) {
+        match StoredCheckpoint::read(number, note, keys) {
             Some(kept) => found.kept.push(kept),
             // The last one may have been torn by a crash; nothing was promised of it yet.
             None if index + 1 == last && is_torn(note) => {}

@@ -171,7 +171,7 @@ fn a_journal_that_was_changed_is_not_signed_again() {
 
 /// CAL-GOV-4: a journal begun from scratch is another log, and is signed only on explicit request.
 #[test]
-fn a_journal_that_was_begun_anew_is_signed_only_on_demand() {
+fn a_journal_that_was_begun_from_scratch_is_signed_only_on_demand() {
     let ground = Fixture::new();
     ground.write(2);
     let old = ground.made();
@@ -347,7 +347,7 @@ fn a_key_that_others_may_read_is_refused() {
 
 /// CAL-GOV-4: without its key, a machine recognizes no signature as its own.
 #[test]
-fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
+fn checkpoints_of_another_key_are_recognized_and_not_continued() {
     let ground = Fixture::new();
     ground.made();
     let key = ground.folder.path().join("home/keys/ledger-ed25519");
@@ -391,7 +391,7 @@ fn a_torn_note_is_written_over_and_a_damaged_one_is_counted() {
 
 /// CAL-GOV-4: an executor that was reserved for but not synced is on disk before it is signed.
 #[test]
-fn what_nobody_synced_is_synced_before_it_is_signed() {
+fn unsynced_records_are_synced_before_they_are_signed() {
     let ground = Fixture::new();
     let ledger = ground.open();
     ledger

@@ -5,7 +5,7 @@ use callosum_host::DiskError;
 use super::window::Window;
 use crate::{
     hashlog::ReadRange,
-    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry},
+    journal::{Begins, EntryRef, RecordPlace, ScanVisitor},
     position::View,
 };
 
@@ -41,7 +41,7 @@ impl<L: ReadRange, H: ReadRange> ComparedViews<L, H> {
     }
 
     /// An entry is stored.
-    pub(crate) fn push(&mut self, entry: ToldEntry<'_>) -> Result<(), DiskError> {
+    pub(crate) fn push(&mut self, entry: EntryRef<'_>) -> Result<(), DiskError> {
         if let Some(view) = &mut self.view {
             self.entry.clear();
             self.line.clear();
@@ -84,7 +84,7 @@ impl<L: ReadRange, H: ReadRange> ScanVisitor for ComparedViews<L, H> {
         self.begin(begins.view())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.push(entry)
     }
 }

@@ -7,7 +7,7 @@ use callosum_host::{Disk, DiskError, disk::NewFile};
 use crate::{
     checksum::{Checksum, Hashing},
     hashlog::ReadRange,
-    journal::ToldEntry,
+    journal::EntryRef,
     position::View,
 };
 
@@ -41,7 +41,7 @@ impl NewViews {
     }
 
     /// Adds an entry.
-    pub(crate) fn push(&mut self, entry: ToldEntry<'_>) -> Result<(), DiskError> {
+    pub(crate) fn push(&mut self, entry: EntryRef<'_>) -> Result<(), DiskError> {
         self.entry.clear();
         self.line.clear();
         self.view.push(entry, &mut self.entry, &mut self.line);

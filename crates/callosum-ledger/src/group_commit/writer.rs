@@ -70,7 +70,7 @@ impl Writer {
     }
 
     /// Returns the positions in journal and views, once the views match the journal.
-    pub(crate) fn stands(&self) -> Option<(&Position, &View)> {
+    pub(crate) fn positions(&self) -> Option<(&Position, &View)> {
         let position = self.position.as_ref()?;
         Some((position, position.view.as_ref()?))
     }
@@ -287,7 +287,7 @@ impl Writer {
                     let event = stored_event(Event::Commit, "committed", entry);
                     batch.push(&event, *at, Some(entry.as_json()));
                     self.known.note_stored(&entry.task_id);
-                    stored.push(StoredEntry::of(entry));
+                    stored.push(StoredEntry::from_entry(entry));
                     outcomes.push((*ticket, Ok(Done::Stored(entry.clone()))));
                 }
             }

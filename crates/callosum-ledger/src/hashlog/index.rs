@@ -76,7 +76,7 @@ impl Row {
     }
 
     /// The row of a line; `None` where the numbers are beyond what a row holds.
-    fn of(line: &HashlogLine<'_>) -> Option<Self> {
+    fn from_line(line: &HashlogLine<'_>) -> Option<Self> {
         Some(Self {
             key: key_of(&line.task_id),
             number: u32::try_from(line.seq).ok()?,
@@ -115,7 +115,7 @@ impl Index {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
         };
-        let Some(index) = Self::of(file)? else {
+        let Some(index) = Self::read(file)? else {
             return Ok(None);
         };
         let is_of_it = head_at(hashlog, index.covered)? == Some(index.head);
@@ -123,7 +123,7 @@ impl Index {
     }
 
     /// The index that a file is; `None` where it is none, or not whole.
-    fn of(file: DiskFile) -> Result<Option<Self>, DiskError> {
+    fn read(file: DiskFile) -> Result<Option<Self>, DiskError> {
         let header = file.read_range(0, HEADER)?;
         if header.len() < HEADER
             || !header.starts_with(MAGIC)
@@ -238,7 +238,7 @@ pub(crate) fn is_right(disk: &Disk, path: &Path, hashlog: &Path) -> Result<bool,
         return Ok(true);
     }
     let (Some(index), Some(hashlog)) = (
-        Index::of(file)?,
+        Index::read(file)?,
         disk.open_if_there(hashlog, OpenHow::READ)?,
     ) else {
         return Ok(false);
@@ -333,7 +333,7 @@ fn rows_from(
         let expected = rows.len() as u64 + 1;
         let row = HashlogLine::read(line.bytes)
             .filter(|read| line.is_whole && read.seq == expected)
-            .and_then(|read| Row::of(&read));
+            .and_then(|read| Row::from_line(&read));
         match row {
             Some(row) => rows.push(row),
             None => return Ok(None),

@@ -90,7 +90,7 @@ struct Indexed<'a> {
 
 impl<'a> Indexed<'a> {
     /// Reads them out of an entry.
-    fn of(entry: &'a [u8]) -> Self {
+    fn read(entry: &'a [u8]) -> Self {
         Self::of_canonical(entry)
             .or_else(|| serde_json::from_slice(entry).ok())
             .unwrap_or(Indexed {
@@ -156,7 +156,7 @@ pub(crate) fn write_line(
         checksum: Checksum,
         prev: Checksum,
     }
-    let indexed = Indexed::of(entry);
+    let indexed = Indexed::read(entry);
     let from = out.len();
     let line = Line {
         seq,
@@ -220,9 +220,9 @@ mod tests {
                 entry[more] = json!({"task_id": "x", "timestamp": "y", "tokens_used": 4});
             }
             let (_, sealed) = seal(entry.to_string().as_bytes(), DuplicateKeys::Refused).unwrap();
-            let said = Indexed::of(sealed.as_bytes());
-            let said = [said.executor, said.task_id, said.timestamp];
-            assert_eq!(said, [executor, task_id, timestamp], "{sealed}");
+            let indexed = Indexed::read(sealed.as_bytes());
+            let indexed = [indexed.executor, indexed.task_id, indexed.timestamp];
+            assert_eq!(indexed, [executor, task_id, timestamp], "{sealed}");
             of_canonical += usize::from(Indexed::of_canonical(sealed.as_bytes()).is_some());
         }
         assert_eq!(of_canonical, 2);

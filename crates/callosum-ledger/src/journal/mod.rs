@@ -23,7 +23,7 @@ pub(crate) use self::{
     day::{DayFile, day_files, day_of_path, path_of_day},
     record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
     scan::{
-        Followed, IgnoreEntries, Passed, RecordPlace, ScanVisitor, StoredEntry, ToldEntry, Torn,
+        EntryRef, Followed, IgnoreEntries, Passed, RecordPlace, ScanVisitor, StoredEntry, Torn,
         Until, follow, follow_segments, stock_of_days, walk, walk_alone, walk_days,
     },
 };

@@ -43,12 +43,12 @@ pub(crate) struct StoredEntry {
 
 /// The same, as it is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ToldEntry<'a> {
+pub(crate) struct EntryRef<'a> {
     pub(crate) json: &'a str,
     pub(crate) checksum: Checksum,
 }
 
-impl ToldEntry<'_> {
+impl EntryRef<'_> {
     /// The task that it is the result of, where it is one's at all.
     pub(crate) fn task_id(&self) -> Option<TaskId> {
         #[derive(Deserialize)]
@@ -62,15 +62,15 @@ impl ToldEntry<'_> {
 
 impl StoredEntry {
     /// An entry that is in canonical form.
-    pub(crate) fn of(entry: &Entry) -> Self {
+    pub(crate) fn from_entry(entry: &Entry) -> Self {
         Self {
             json: entry.as_json().to_owned(),
             checksum: entry.checksum,
         }
     }
 
-    pub(crate) fn told(&self) -> ToldEntry<'_> {
-        ToldEntry {
+    pub(crate) fn borrowed(&self) -> EntryRef<'_> {
+        EntryRef {
             json: &self.json,
             checksum: self.checksum,
         }
@@ -78,7 +78,7 @@ impl StoredEntry {
 
     /// The task that it is the result of, where it is one's at all.
     pub(crate) fn task_id(&self) -> Option<TaskId> {
-        self.told().task_id()
+        self.borrowed().task_id()
     }
 }
 
@@ -127,7 +127,7 @@ pub(crate) trait ScanVisitor {
 
     /// An entry is stored, by the record that begins at this offset of the last of the journal's
     /// files.
-    fn stores(&mut self, entry: ToldEntry<'_>, at: RecordPlace) -> Result<(), DiskError>;
+    fn stores(&mut self, entry: EntryRef<'_>, at: RecordPlace) -> Result<(), DiskError>;
 }
 
 /// Position of a record in the journal.
@@ -222,7 +222,7 @@ impl ScanVisitor for Collecting<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.entries.push(StoredEntry {
             json: entry.json.to_owned(),
             checksum: entry.checksum,
@@ -231,7 +231,7 @@ impl ScanVisitor for Collecting<'_> {
     }
 }
 
-/// Reads on from `from` and tells `told` what it reads; holds one record at a time.
+/// Reads on from `from` and passes what it reads to `visitor`; holds one record at a time.
 ///
 /// The entries of what it gives are empty.
 pub(crate) fn walk(
@@ -239,17 +239,17 @@ pub(crate) fn walk(
     paths: &LedgerPaths,
     from: &Position,
     until: Until,
-    told: &mut dyn ScanVisitor,
+    visitor: &mut dyn ScanVisitor,
 ) -> Result<Followed, JournalError> {
     let days = stock_of_days(disk, &paths.audit)?;
-    walk_days(disk, paths, &days, from, until, told)
+    walk_days(disk, paths, &days, from, until, visitor)
 }
 
 /// A visitor that ignores entries.
 pub(crate) struct IgnoreEntries;
 
 impl ScanVisitor for IgnoreEntries {
-    fn stores(&mut self, _entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, _entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         Ok(())
     }
 }
@@ -282,7 +282,7 @@ pub(crate) fn walk_days(
     days: &[(DayFile, u64)],
     from: &Position,
     until: Until,
-    told: &mut dyn ScanVisitor,
+    visitor: &mut dyn ScanVisitor,
 ) -> Result<Followed, JournalError> {
     let files: Vec<_> = days
         .iter()
@@ -339,7 +339,7 @@ pub(crate) fn walk_days(
                 return Ok(followed);
             }
             let taken = match read {
-                Ok(record) => followed.take(&record, end, place, told)?,
+                Ok(record) => followed.take(&record, end, place, visitor)?,
                 Err(fault) => Err(fault),
             };
             match taken {
@@ -413,7 +413,7 @@ impl Followed {
         record: &Record<'_>,
         end: u64,
         place: RecordPlace,
-        told: &mut dyn ScanVisitor,
+        visitor: &mut dyn ScanVisitor,
     ) -> Result<Result<(), ScanFault>, DiskError> {
         let begins = match self.check(record) {
             Ok(begins) => begins,
@@ -423,7 +423,7 @@ impl Followed {
             if let (Some(archived), Some(begun)) = (&mut begins.archived, &self.position.view) {
                 archived.follows = begun.follows;
             }
-            told.begins(self.position.view.as_ref(), &begins)?;
+            visitor.begins(self.position.view.as_ref(), &begins)?;
             self.archived.extend(begins.archived.clone());
             self.recovered = begins.is_recovery;
             self.position.archives.extend(begins.archived.take());
@@ -436,7 +436,7 @@ impl Followed {
         }
         if record.stores() {
             match entry_of(record) {
-                Ok(entry) => told.stores(entry, place)?,
+                Ok(entry) => visitor.stores(entry, place)?,
                 Err(fault) => return Ok(Err(fault)),
             }
         }
@@ -485,13 +485,13 @@ impl Followed {
     }
 }
 
-fn entry_of<'a>(record: &Record<'a>) -> Result<ToldEntry<'a>, ScanFault> {
+fn entry_of<'a>(record: &Record<'a>) -> Result<EntryRef<'a>, ScanFault> {
     let entry = record
         .entry
         .ok_or_else(|| ScanFault::Content("it stores an entry but contains none".to_owned()))?;
     let checksum = checksum_at_head(entry.as_bytes())
         .ok_or_else(|| ScanFault::Content("its entry is not in canonical form".to_owned()))?;
-    Ok(ToldEntry {
+    Ok(EntryRef {
         json: entry,
         checksum,
     })

@@ -341,7 +341,7 @@ fn a_detail_that_looks_like_an_entry_is_a_detail() {
 
 /// CAL-GOV-1: one bad line hides no other, and is named.
 #[test]
-fn a_line_that_is_not_a_record_is_passed_over_and_told() {
+fn a_line_that_is_not_a_record_is_skipped_and_reported() {
     let mut journal = Journal::new();
     journal.write(5, true);
     let mut bytes = journal.disk.read(&journal.path()).unwrap();
@@ -360,6 +360,6 @@ fn a_line_that_is_not_a_record_is_passed_over_and_told() {
     });
     read.unwrap();
     assert_eq!(asked, [1, 2, 4, 5]);
-    let told: Vec<_> = reader.unreadable().iter().map(|line| line.line).collect();
-    assert_eq!(told, [3]);
+    let unreadable: Vec<_> = reader.unreadable().iter().map(|line| line.line).collect();
+    assert_eq!(unreadable, [3]);
 }

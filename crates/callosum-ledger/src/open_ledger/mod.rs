@@ -41,7 +41,7 @@ impl OpenLedger {
         }
         match disk.open(path, OpenHow::READ) {
             Err(gone) if gone.is_absent() => {
-                match disk.open_if_there(&compressed_beside(path), OpenHow::READ)? {
+                match disk.open_if_there(&compressed_path(path), OpenHow::READ)? {
                     Some(file) => Self::open_compressed(file),
                     None => Err(gone),
                 }
@@ -133,7 +133,7 @@ fn is_compressed(path: &Path) -> bool {
 }
 
 /// Returns the path of a ledger's compressed form, in the same folder.
-pub(crate) fn compressed_beside(path: &Path) -> PathBuf {
+pub(crate) fn compressed_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".gz");
     path.with_file_name(name)

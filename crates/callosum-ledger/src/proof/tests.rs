@@ -131,7 +131,7 @@ fn a_proof_that_was_changed_anywhere_is_refused() {
 
 /// CAL-GOV-5: a signature with another person's key is not one with mine.
 #[test]
-fn a_proof_of_another_key_is_told_apart() {
+fn a_proof_of_another_key_is_recognized() {
     let ground = Fixture::new(1);
     let proof = ground.prove(&ground.ids[0]).unwrap();
     let other = SigningKey::from_seed(proof.key.name(), &[9; 32]).unwrap();

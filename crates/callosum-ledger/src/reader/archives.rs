@@ -27,7 +27,7 @@ pub(crate) struct Archive {
     pub(crate) name: ArchiveName,
     /// The journal's statement about it; `None` if there is no journal, and so no proof of
     /// anything.
-    pub(crate) told: Option<Archived>,
+    pub(crate) record: Option<Archived>,
 }
 
 /// The archives of a project, the newest first. Without a journal, all that have a name of one.
@@ -38,14 +38,18 @@ pub(super) fn of_project(
 ) -> Result<Vec<Archive>, ReadError> {
     if day_files(disk, &paths.audit)?.is_empty() {
         let names = rotation::names(disk, &paths.history)?;
-        let found = |name| Archive { name, told: None };
+        let found = |name| Archive { name, record: None };
         return Ok(names.into_iter().rev().map(found).collect());
     }
-    Ok(newest_first(&told(disk, paths, active)?))
+    Ok(newest_first(&list_recorded(disk, paths, active)?))
 }
 
 /// The archives that the journal tells of, the earliest first.
-fn told(disk: &Disk, paths: &LedgerPaths, active: &Source) -> Result<Vec<Archived>, ReadError> {
+fn list_recorded(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    active: &Source,
+) -> Result<Vec<Archived>, ReadError> {
     if let Some(follows) = active.follows()?
         && let Some(marked) = watermark::stated(disk, paths)?
         && knows_ledger_after(&marked, follows)
@@ -67,14 +71,17 @@ fn knows_ledger_after(position: &Position, follows: Checksum) -> bool {
 fn newest_first(archives: &[Archived]) -> Vec<Archive> {
     let archive = |archived: &Archived| Archive {
         name: archived.archive,
-        told: Some(archived.clone()),
+        record: Some(archived.clone()),
     };
     archives.iter().rev().map(archive).collect()
 }
 
 /// Lists the archives that the journal records, the earliest first.
-pub(crate) fn told_archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Archived>, ReadError> {
-    told(disk, paths, &Source::active(disk, paths)?)
+pub(crate) fn recorded_archives(
+    disk: &Disk,
+    paths: &LedgerPaths,
+) -> Result<Vec<Archived>, ReadError> {
+    list_recorded(disk, paths, &Source::active(disk, paths)?)
 }
 
 impl Archive {
@@ -93,7 +100,9 @@ impl Archive {
 
     /// Whether the journal has its entries; of one that was there before it, it has the hash alone.
     pub(super) fn is_in_journal(&self) -> bool {
-        self.told.as_ref().is_some_and(|told| !told.is_adopted)
+        self.record
+            .as_ref()
+            .is_some_and(|record| !record.is_adopted)
     }
 
     /// Returns the path of its uncompressed form.

@@ -27,7 +27,7 @@ pub(super) enum CandidatePlace<'s> {
 }
 
 impl<'s> Candidate<'s> {
-    pub(super) fn of(line: HashlogLine<'s>) -> Self {
+    pub(super) fn from_line(line: HashlogLine<'s>) -> Self {
         Self {
             number: line.seq as usize,
             place: CandidatePlace::Line(line),
@@ -36,7 +36,7 @@ impl<'s> Candidate<'s> {
 
     pub(super) fn asked(asked: HashlogRequest<'s>) -> Self {
         match asked {
-            HashlogRequest::Line(line) => Self::of(line),
+            HashlogRequest::Line(line) => Self::from_line(line),
             HashlogRequest::Row(row) => Self {
                 number: row.number as usize,
                 place: CandidatePlace::Row(row),

@@ -81,7 +81,7 @@ impl Source {
     pub(super) fn candidates(&self) -> Result<Vec<Candidate<'_>>, DiskError> {
         Ok(match self {
             Self::Missing => Vec::new(),
-            Self::Indexed { hashlog, .. } => hashlog.lines()?.map(Candidate::of).collect(),
+            Self::Indexed { hashlog, .. } => hashlog.lines()?.map(Candidate::from_line).collect(),
             Self::Scanned { file, .. } => file
                 .entries
                 .iter()

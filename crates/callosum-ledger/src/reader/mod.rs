@@ -16,7 +16,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_archives};
+pub(crate) use self::archives::{archived_among, highest_of_day, recorded_archives, stored_among};
 pub use self::{
     location::{EntryLocation, LocatedEntry},
     query::Query,
@@ -83,7 +83,7 @@ impl Reader {
             return Ok(Some(found));
         }
         let mut unread = None;
-        for archive in self.told()? {
+        for archive in self.all_archives()? {
             if archive.is_there(&self.disk, &self.paths)?
                 && lacks_task(&self.disk, &self.paths, &archive, task_id)?
             {
@@ -108,7 +108,7 @@ impl Reader {
     /// had.
     pub fn gone_archives(&self) -> Result<Vec<GoneArchive>, ReadError> {
         let mut gone = Vec::new();
-        for archive in self.told()? {
+        for archive in self.all_archives()? {
             if !archive.is_there(&self.disk, &self.paths)? {
                 gone.push(GoneArchive {
                     path: archive.path(&self.paths),
@@ -168,7 +168,7 @@ impl Reader {
         Ok(stats)
     }
 
-    fn told(&self) -> Result<Vec<Archive>, ReadError> {
+    fn all_archives(&self) -> Result<Vec<Archive>, ReadError> {
         archives::of_project(&self.disk, &self.paths, &self.active)
     }
 
@@ -176,7 +176,7 @@ impl Reader {
     /// ones.
     fn present(&self) -> Result<Vec<Archive>, ReadError> {
         let mut present = Vec::new();
-        for archive in self.told()? {
+        for archive in self.all_archives()? {
             if archive.is_there(&self.disk, &self.paths)? {
                 present.push(archive);
             }

@@ -34,7 +34,7 @@ pub(super) enum Source {
         version: LedgerVersion,
         is_archived: bool,
         /// The journal's statement about it, if it is an archive.
-        told: Option<Box<Archived>>,
+        record: Option<Box<Archived>>,
     },
     /// Any ledger, by its own bytes.
     Scanned {
@@ -52,7 +52,7 @@ impl Source {
             return Ok(Self::Missing);
         };
         let hashlog = Hashlog::open(disk, &paths.hashlog, &paths.index())?;
-        Self::of(OpenLedger::Plain(ledger), hashlog, false)
+        Self::new(OpenLedger::Plain(ledger), hashlog, false)
     }
 
     /// An archive, by its hashlog where that is the one that the journal tells of.
@@ -69,12 +69,12 @@ impl Source {
             &paths.archived_hashlog(&archive.name),
             &paths.archived_index(&archive.name),
         )?;
-        let Some(told) = &archive.told else {
-            return Self::of(ledger, hashlog, true);
+        let Some(record) = &archive.record else {
+            return Self::new(ledger, hashlog, true);
         };
         let hashlog = match hashlog {
-            Some(hashlog) if hashlog.joins(told.follows, told.hashlog)? => hashlog,
-            _ => return Self::proven(&ledger, told, None),
+            Some(hashlog) if hashlog.joins(record.follows, record.hashlog)? => hashlog,
+            _ => return Self::proven(&ledger, record, None),
         };
         match version_if_indexed(&hashlog, &ledger)? {
             Some(version) => Ok(Self::Indexed {
@@ -82,13 +82,13 @@ impl Source {
                 ledger,
                 version,
                 is_archived: true,
-                told: Some(Box::new(told.clone())),
+                record: Some(Box::new(record.clone())),
             }),
-            None => Self::proven(&ledger, told, Some(&hashlog)),
+            None => Self::proven(&ledger, record, Some(&hashlog)),
         }
     }
 
-    fn of(
+    fn new(
         ledger: OpenLedger,
         hashlog: Option<Hashlog>,
         is_archived: bool,
@@ -101,7 +101,7 @@ impl Source {
                 ledger,
                 version,
                 is_archived,
-                told: None,
+                record: None,
             });
         }
         Self::from_bytes(ledger.path(), is_archived, ledger.read_all()?)
@@ -110,16 +110,16 @@ impl Source {
     /// An archive by its own bytes, which must hold the entries that the journal tells of.
     fn proven(
         ledger: &OpenLedger,
-        told: &Archived,
+        record: &Archived,
         hashlog: Option<&Hashlog>,
     ) -> Result<Self, ReadError> {
         let source = Self::from_bytes(ledger.path(), true, ledger.read_all()?)?;
-        if source.has_as_entries(told, hashlog)? {
+        if source.has_as_entries(record, hashlog)? {
             Ok(source)
         } else {
             Err(ReadError::ArchiveChanged {
                 path: ledger.path().to_owned(),
-                is_in_journal: !told.is_adopted,
+                is_in_journal: !record.is_adopted,
             })
         }
     }
@@ -128,7 +128,7 @@ impl Source {
     /// the one that the journal tells of, or that one is there and names them.
     fn has_as_entries(
         &self,
-        told: &Archived,
+        record: &Archived,
         hashlog: Option<&Hashlog>,
     ) -> Result<bool, DiskError> {
         let Self::Scanned { bytes, file, .. } = self else {
@@ -146,14 +146,14 @@ impl Source {
             entries
                 .zip(&checksums)
                 .map(|((at, entry), checksum)| (at, entry, *checksum)),
-            told.follows,
+            record.follows,
         );
-        if made == told.hashlog {
+        if made == record.hashlog {
             return Ok(true);
         }
         // Laid out otherwise it has its entries in other places.
         Ok(match hashlog {
-            Some(hashlog) => hashlog.checksums(told.follows, told.hashlog)? == Some(checksums),
+            Some(hashlog) => hashlog.checksums(record.follows, record.hashlog)? == Some(checksums),
             None => false,
         })
     }
@@ -179,12 +179,12 @@ impl Source {
                 Self::Indexed {
                     ledger,
                     is_archived,
-                    told,
+                    record,
                     hashlog,
                     ..
                 },
-            ) => question(&match told {
-                Some(told) => Self::proven(ledger, told, Some(hashlog))?,
+            ) => question(&match record {
+                Some(record) => Self::proven(ledger, record, Some(hashlog))?,
                 None => Self::from_bytes(ledger.path(), *is_archived, ledger.read_all()?)?,
             }),
             (answer, _) => answer,

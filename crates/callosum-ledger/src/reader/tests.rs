@@ -227,7 +227,7 @@ fn archives_are_searched_after_the_active_ledger() {
 
 /// CAL-FLOW-2: an entry is found by its id, at the location that the result gives.
 #[test]
-fn an_entry_is_found_by_its_id_where_it_stands() {
+fn an_entry_is_found_by_its_id_at_its_location() {
     let project = Project::new();
     let id = "cal_2026_11_02_0003".parse().unwrap();
     let found = project.reader().find(&id).unwrap().unwrap();

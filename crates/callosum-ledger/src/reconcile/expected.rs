@@ -21,9 +21,11 @@ impl Expected {
             ends: Vec::new(),
         };
         for entry in entries {
-            expected
-                .view
-                .push(entry.told(), &mut expected.ledger, &mut expected.hashlog);
+            expected.view.push(
+                entry.borrowed(),
+                &mut expected.ledger,
+                &mut expected.hashlog,
+            );
             expected.ends.push(expected.ledger.len());
         }
         expected

@@ -13,7 +13,7 @@ use crate::{
     chain::HASHLOG,
     clock_skew::has_record,
     entry::{Entry, seal},
-    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry, Until, day_files, day_of, walk},
+    journal::{Begins, EntryRef, RecordPlace, ScanVisitor, Until, day_files, day_of, walk},
     ledger_file::{LedgerFile, LedgerVersion, NotToWrite, have_same_other_fields, refuse_to_write},
     lines::Lines,
     paths::LedgerPaths,
@@ -111,7 +111,7 @@ pub(super) fn refuse_foreign_ledger(
         what,
     };
     if !have_same_other_fields(&found, view.empty_file().as_bytes()) {
-        return Err(foreign("its fields beside `tasks` differ".to_owned()));
+        return Err(foreign("its fields other than `tasks` differ".to_owned()));
     }
     let mut judging = Judging {
         found: &found,
@@ -149,10 +149,10 @@ impl ScanVisitor for Judging<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, told: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, recorded: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         if let Some(at) = self.entries.get(self.next)
             && self.differs.is_none()
-            && !is_told(&self.found[at.clone()], told.json)
+            && !agrees(&self.found[at.clone()], recorded.json)
         {
             self.differs = Some(self.next);
         }
@@ -162,10 +162,10 @@ impl ScanVisitor for Judging<'_> {
 }
 
 /// Whether an entry, in any layout, agrees with the journal, and its checksum holds.
-fn is_told(found: &[u8], told: &str) -> bool {
-    told.as_bytes() == found
+fn agrees(found: &[u8], recorded: &str) -> bool {
+    recorded.as_bytes() == found
         || seal(found, DuplicateKeys::LastWins).is_ok_and(|(_, canonical)| {
-            canonical == told && Entry::read(found).is_ok_and(|entry| entry.check().is_ok())
+            canonical == recorded && Entry::read(found).is_ok_and(|entry| entry.check().is_ok())
         })
 }
 

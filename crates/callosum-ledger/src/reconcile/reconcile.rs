@@ -19,7 +19,7 @@ use crate::{
     archives,
     derived_files::{ComparedViews, NewViews},
     journal::{
-        Archived, Begins, DayFile, Followed, RecordPlace, ScanVisitor, StoredEntry, ToldEntry,
+        Archived, Begins, DayFile, EntryRef, Followed, RecordPlace, ScanVisitor, StoredEntry,
         Until, follow, path_of_day, stock_of_days, walk_days,
     },
     locks::ExclusiveLedger,
@@ -300,7 +300,11 @@ pub(super) fn restore_hashlogs(
     position: &Position,
 ) -> Result<Vec<Repair>, DiskError> {
     let mut repairs = Vec::new();
-    for adopted in position.archives.iter().filter(|told| told.is_adopted) {
+    for adopted in position
+        .archives
+        .iter()
+        .filter(|archived| archived.is_adopted)
+    {
         let written = restore_hashlog(disk, paths, adopted)?;
         repairs.extend(written.map(|path| Repair {
             path,
@@ -364,7 +368,7 @@ impl ScanVisitor for Writing<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.new.as_mut().map_or(Ok(()), |new| new.push(entry))
     }
 }

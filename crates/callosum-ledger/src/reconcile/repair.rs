@@ -67,7 +67,7 @@ impl std::fmt::Display for Repair {
             RepairKind::SetAside => write!(
                 f,
                 "removed `{path}`: it was not the archive that the audit journal lists, which \
-                 exists beside it"
+                 exists next to it"
             )?,
         }
         match &self.kept {

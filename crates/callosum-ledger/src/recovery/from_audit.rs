@@ -34,7 +34,7 @@ impl Project<'_> {
                     .position
                     .archives
                     .iter()
-                    .filter(|told| told.is_adopted)
+                    .filter(|archived| archived.is_adopted)
                 {
                     if archive_import::lines_of(disk, paths, adopted)?.is_none() {
                         not_in_journal.push(rotation::place_of(disk, paths, &adopted.archive)?);

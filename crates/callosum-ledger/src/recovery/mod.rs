@@ -103,7 +103,7 @@ pub enum RecoverError {
         path: PathBuf,
     },
     /// No record next to the file describes the backup. Nothing was changed.
-    #[error("no backup record exists beside `{}`: nothing proves that it is the backup", path.display())]
+    #[error("no backup record exists next to `{}`: nothing proves that it is the backup", path.display())]
     NoNote {
         /// The file.
         path: PathBuf,
@@ -156,7 +156,7 @@ pub enum RecoverError {
         number: usize,
     },
     /// Fields other than the entries were changed.
-    #[error("the ledger's fields beside `tasks` differ from the audit journal")]
+    #[error("the ledger's fields other than `tasks` differ from the audit journal")]
     OtherFields,
     /// A task whose entry was appended has one in an archive.
     #[error("entry {number} is for a task that already has one in an archive")]
@@ -274,7 +274,7 @@ impl Ledger {
             }
             RecoverFrom::Audit => project.make_what_journal_says()?,
             RecoverFrom::Appended => project.take_appended()?,
-            RecoverFrom::LedgerAlone => project.begin_anew()?,
+            RecoverFrom::LedgerAlone => project.begin_from_scratch()?,
         };
         let kept = recovered
             .repairs

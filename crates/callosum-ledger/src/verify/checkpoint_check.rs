@@ -188,8 +188,8 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             break;
         }
         let begin = facts.hashed.begin.map(|begin| begin.to_string());
-        let said = checkpoint.origin.rsplit('/').next().unwrap_or_default();
-        if begin.is_some_and(|begin| !begin.starts_with(said)) {
+        let stated = checkpoint.origin.rsplit('/').next().unwrap_or_default();
+        if begin.is_some_and(|begin| !begin.starts_with(stated)) {
             let detail = format!("it is not the journal whose first {size} records were signed");
             signed
                 .problems
@@ -276,8 +276,8 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
         .iter()
         .filter(|recorded| facts.is_own(recorded))
         .collect();
-    let anew = recorded.iter().rposition(|recorded| recorded.is_anew);
-    let recorded = recorded.get(anew.unwrap_or(0)..).unwrap_or_default();
+    let restart = recorded.iter().rposition(|recorded| recorded.is_anew);
+    let recorded = recorded.get(restart.unwrap_or(0)..).unwrap_or_default();
     let index = recorded
         .iter()
         .position(|recorded| !facts.is_kept(recorded))?;

@@ -69,7 +69,7 @@ pub(super) fn compare(
             ));
         }
     };
-    let told = match follow_segments(disk, paths, &stock.days, |_| Ok(())) {
+    let journaled = match follow_segments(disk, paths, &stock.days, |_| Ok(())) {
         Ok(followed) => followed,
         Err(error) => {
             return Ok(problem(
@@ -80,21 +80,21 @@ pub(super) fn compare(
             ));
         }
     };
-    let expected: Vec<_> = told
+    let expected: Vec<_> = journaled
         .entries
         .iter()
-        .map(|entry| Compared::of(entry.json.as_bytes()))
+        .map(|entry| Compared::read(entry.json.as_bytes()))
         .collect();
     let found: Vec<_> = file
         .entries
         .iter()
-        .map(|at| Compared::of(&bytes[at.clone()]))
+        .map(|at| Compared::read(&bytes[at.clone()]))
         .collect();
     let difference = named(&paths.ledger, &expected, &found, on_disk);
     if difference.is_some() {
         return Ok(difference);
     }
-    let head = told.position.view.map(|view| view.begun);
+    let head = journaled.position.view.map(|view| view.begun);
     Ok(if begun_like(&bytes).ok() == head {
         problem(
             VerifyFinding::Layout,
@@ -107,7 +107,7 @@ pub(super) fn compare(
             VerifyFinding::Edited,
             0,
             None,
-            "its fields beside `tasks` differ",
+            "its fields other than `tasks` differ",
         )
     })
 }
@@ -143,7 +143,7 @@ pub(super) fn compare_archive(
     let followed = follow_segments(disk, paths, &days, |passed| {
         if passed.archived.archive == archive {
             let entries = passed.entries.iter();
-            expected.extend(entries.map(|entry| Compared::of(entry.json.as_bytes())));
+            expected.extend(entries.map(|entry| Compared::read(entry.json.as_bytes())));
         }
         Ok(())
     });
@@ -151,7 +151,9 @@ pub(super) fn compare_archive(
         return Ok(None);
     }
     let entries = file.entries.iter();
-    let found: Vec<_> = entries.map(|at| Compared::of(&bytes[at.clone()])).collect();
+    let found: Vec<_> = entries
+        .map(|at| Compared::read(&bytes[at.clone()]))
+        .collect();
     Ok(named(path, &expected, &found, expected.len()))
 }
 
@@ -180,7 +182,7 @@ fn named(
         VerifyFinding::Spliced => "it is an entry of another ledger".to_owned(),
         _ => "it differs from the audit journal".to_owned(),
     };
-    let told = expected.get(index).and_then(|entry| entry.task_id.clone());
+    let journaled = expected.get(index).and_then(|entry| entry.task_id.clone());
     let here = found.get(index).and_then(|entry| entry.task_id.clone());
     Some(Problem {
         path: path.to_owned(),
@@ -188,15 +190,15 @@ fn named(
         number: index as u64 + 1,
         task_id: match fault {
             // What is gone is what is asked for.
-            VerifyFinding::Deleted => told.or(here),
-            _ => here.or(told),
+            VerifyFinding::Deleted => journaled.or(here),
+            _ => here.or(journaled),
         },
         detail,
     })
 }
 
 impl Compared {
-    fn of(bytes: &[u8]) -> Self {
+    fn read(bytes: &[u8]) -> Self {
         let canonical = seal_as_it_is(bytes);
         let entry = Entry::read(bytes).ok();
         Self {
@@ -234,7 +236,11 @@ fn first_difference(
     };
     let longest = expected.len().max(found.len());
     let at = (0..longest).find(|index| !same(expected.get(*index), found.get(*index)))?;
-    let is_told = |entry: &Compared| expected.iter().any(|told| told.hash == entry.hash);
+    let is_journaled = |entry: &Compared| {
+        expected
+            .iter()
+            .any(|journaled| journaled.hash == entry.hash)
+    };
     let Some(here) = found.get(at) else {
         let fault = if at < on_disk {
             VerifyFinding::TailCut
@@ -243,23 +249,23 @@ fn first_difference(
         };
         return Some((at, fault));
     };
-    let Some(told) = expected.get(at) else {
-        let fault = if is_told(here) {
+    let Some(journaled) = expected.get(at) else {
+        let fault = if is_journaled(here) {
             VerifyFinding::Duplicated
         } else {
             VerifyFinding::Inserted
         };
         return Some((at, fault));
     };
-    let told_comes_later = found[at..].iter().any(|entry| entry.hash == told.hash);
+    let journaled_comes_later = found[at..].iter().any(|entry| entry.hash == journaled.hash);
     let here_before = expected[..at].iter().any(|entry| entry.hash == here.hash);
     let here_later = expected[at..].iter().any(|entry| entry.hash == here.hash);
-    let fault = match (told_comes_later, here_before, here_later) {
+    let fault = match (journaled_comes_later, here_before, here_later) {
         (_, true, _) => VerifyFinding::Duplicated,
         (true, _, true) => VerifyFinding::Reordered,
         (true, _, false) => VerifyFinding::Inserted,
         (false, _, true) => VerifyFinding::Deleted,
-        (false, _, false) if found.len() > 1 && !found.iter().any(is_told) => {
+        (false, _, false) if found.len() > 1 && !found.iter().any(is_journaled) => {
             VerifyFinding::Rewritten
         }
         (false, _, false) if is_foreign(&found[at..], expected) => VerifyFinding::Spliced,
@@ -273,14 +279,20 @@ fn first_difference(
 /// another time; or there are several such in a row. An editor of an entry leaves its time, and one
 /// who changes the time leaves the rest.
 fn is_foreign(found: &[Compared], expected: &[Compared]) -> bool {
-    let is_unknown =
-        |entry: &Compared| entry.is_right && !expected.iter().any(|told| told.hash == entry.hash);
+    let is_unknown = |entry: &Compared| {
+        entry.is_right
+            && !expected
+                .iter()
+                .any(|journaled| journaled.hash == entry.hash)
+    };
     let Some(here) = found.first().filter(|here| is_unknown(here)) else {
         return false;
     };
-    let told = expected.iter().find(|told| told.task_id == here.task_id);
-    let is_another = told.is_none_or(|told| match (told.result, here.result) {
-        (Some(told), Some(here)) => told.0 != here.0 && told.1 != here.1,
+    let journaled = expected
+        .iter()
+        .find(|journaled| journaled.task_id == here.task_id);
+    let is_another = journaled.is_none_or(|journaled| match (journaled.result, here.result) {
+        (Some(journaled), Some(here)) => journaled.0 != here.0 && journaled.1 != here.1,
         _ => false,
     });
     is_another || found.get(1).is_some_and(is_unknown)

@@ -33,8 +33,8 @@ pub(super) struct JournalCheck {
     pub(super) entries: u64,
     /// Whether the ledger file has these entries where they should be.
     pub(super) is_like_ledger: bool,
-    /// The number of the record that tells of each of them.
-    pub(super) told_by: Vec<u64>,
+    /// Number of the record that stores each of them.
+    pub(super) recorded_by: Vec<u64>,
     /// Checkpoints that it records.
     pub(super) recorded: Vec<Recorded>,
     /// Its files, and the number of each one's first record.
@@ -47,7 +47,7 @@ pub(super) struct JournalCheck {
     pub(super) archives: Vec<ArchivedCheck>,
     pub(super) problem: Option<Problem>,
     /// Faults that do not break the chain: a task that has two entries, a watermark that disagrees.
-    pub(super) beside: Vec<Problem>,
+    pub(super) other_problems: Vec<Problem>,
 }
 
 /// The journal's statement about an archive.
@@ -64,7 +64,7 @@ struct Walk<'a> {
     ledger_at: u64,
     begun: Option<Begun>,
     is_like_ledger: bool,
-    told_by: Vec<u64>,
+    recorded_by: Vec<u64>,
     recorded: Vec<Recorded>,
     files: Vec<(PathBuf, u64)>,
     hashlog_from: Checksum,
@@ -76,7 +76,7 @@ struct Walk<'a> {
     ids: Position,
     tasks: Tasks,
     mark: Option<Position>,
-    beside: Vec<Problem>,
+    other_problems: Vec<Problem>,
 }
 
 /// The tasks that have an entry, by a hash of their ids.
@@ -117,7 +117,7 @@ pub(super) fn check(
         ledger_at: 0,
         begun: None,
         is_like_ledger: true,
-        told_by: Vec::new(),
+        recorded_by: Vec::new(),
         recorded: Vec::new(),
         files: Vec::new(),
         hashlog_from: Checksum::ZERO,
@@ -127,7 +127,7 @@ pub(super) fn check(
         ids: Position::start(),
         tasks: Tasks::default(),
         mark: watermark::stated(disk, paths)?,
-        beside: Vec::new(),
+        other_problems: Vec::new(),
     };
     for (index, (day, len)) in stock.days.iter().enumerate() {
         let is_last = index + 1 == stock.days.len();
@@ -163,14 +163,14 @@ impl Walk<'_> {
             records: self.heads.len() as u64,
             entries: self.entries,
             is_like_ledger: self.is_like_ledger,
-            told_by: self.told_by,
+            recorded_by: self.recorded_by,
             recorded: self.recorded,
             files: self.files,
             hashlog_from: self.hashlog_from,
             recovered: self.recovered,
             archives: self.archives,
             problem,
-            beside: self.beside,
+            other_problems: self.other_problems,
         }
     }
 
@@ -216,7 +216,7 @@ impl Walk<'_> {
             self.note_day(day, &record);
             let mark = self.mark.take_if(|mark| mark.seq == record.head.seq);
             if mark.is_some_and(|mark| !self.bears_out(&mark, end)) {
-                self.beside.push(Problem {
+                self.other_problems.push(Problem {
                     path: paths.watermark(),
                     fault: VerifyFinding::Edited,
                     number: 0,
@@ -242,7 +242,7 @@ impl Walk<'_> {
             self.ids.note_id(task_id);
         }
         if record.stores() && !self.tasks.take(id) {
-            self.beside.push(Problem {
+            self.other_problems.push(Problem {
                 path: day.path.clone(),
                 fault: VerifyFinding::Duplicated,
                 number: record.head.seq,
@@ -263,10 +263,10 @@ impl Walk<'_> {
         // The record that ends a file is of the day that begins.
         if day_of(record.head.timestamp) > day.day
             && record.head.event != Event::DayEnd.as_str()
-            && !self.beside.iter().any(is_named)
+            && !self.other_problems.iter().any(is_named)
             && !has_waited()
         {
-            self.beside.push(Problem {
+            self.other_problems.push(Problem {
                 path: day.path.clone(),
                 fault: VerifyFinding::Edited,
                 number: 0,
@@ -284,7 +284,7 @@ impl Walk<'_> {
         let Some(view) = &mark.view else {
             return self.begun.is_none();
         };
-        let archives = self.archives.iter().map(|told| &told.archived);
+        let archives = self.archives.iter().map(|listed| &listed.archived);
         (mark.day, mark.offset, Some(mark.head)) == (self.ids.day, end, self.heads.last().copied())
             && mark.last_id == self.ids.last_id
             && mark.archives.iter().eq(archives)
@@ -319,9 +319,9 @@ impl Walk<'_> {
                 if let Some(mut archived) = archived {
                     archived.follows = self.hashlog_from;
                     if archived.entries != self.entries {
-                        let said = archived.entries;
+                        let stated = archived.entries;
                         return Ok(Err(format!(
-                            "it states that {said} entries were archived, but there were {}",
+                            "it states that {stated} entries were archived, but there were {}",
                             self.entries
                         )));
                     }
@@ -330,14 +330,14 @@ impl Walk<'_> {
                         checksums: Some(checksums),
                     });
                 }
-                let told = |archived| ArchivedCheck {
+                let listed = |archived| ArchivedCheck {
                     archived,
                     checksums: None,
                 };
-                self.archives.extend(adopted.into_iter().map(told));
+                self.archives.extend(adopted.into_iter().map(listed));
                 self.hashlog_from = hashlog;
                 self.entries = 0;
-                self.told_by.clear();
+                self.recorded_by.clear();
                 self.is_like_ledger = self.is_at(0, begun.head.as_bytes())?;
                 self.ledger_at = begun.head.len() as u64;
                 self.begun = Some(begun);
@@ -363,7 +363,7 @@ impl Walk<'_> {
             && self.is_at(at + lead.len() as u64, entry)?;
         self.ledger_at += (lead.len() + entry.len()) as u64;
         self.entries += 1;
-        self.told_by.push(record.head.seq);
+        self.recorded_by.push(record.head.seq);
         Ok(Ok(()))
     }
 
@@ -434,12 +434,12 @@ pub(super) fn diagnose(
             places.push((&day.path, number));
         }
     }
-    let beside = ChainContext {
+    let context = ChainContext {
         proven: signed.proven,
         has_other_begin: signed.has_other_begin,
         entries: indexed(stock)?,
     };
-    Ok(chain::diagnose(&links, &beside).map(|found| {
+    Ok(chain::diagnose(&links, &context).map(|found| {
         let (path, line) = places[found.index];
         Problem {
             path: path.clone(),

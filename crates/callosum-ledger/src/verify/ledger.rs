@@ -115,17 +115,19 @@ pub(super) fn check_archive(
     disk: &Disk,
     paths: &LedgerPaths,
     path: &Path,
-    told: &ArchivedCheck,
+    listed: &ArchivedCheck,
 ) -> Result<LedgerCheck, DiskError> {
-    let hashlog = paths.archived_hashlog(&told.archived.archive);
+    let hashlog = paths.archived_hashlog(&listed.archived.archive);
     let stocked = disk
         .open_if_there(&hashlog, OpenHow::READ)?
-        .map(StockFile::of)
+        .map(StockFile::new)
         .transpose()?;
-    let follows = told.archived.follows;
+    let follows = listed.archived.follows;
     let with = stocked.as_ref().map(|stocked| (stocked, follows));
     let checked = match OpenLedger::open(disk, path) {
-        Ok(OpenLedger::Plain(file)) => StockFile::of(file).and_then(|file| check_file(&file, with)),
+        Ok(OpenLedger::Plain(file)) => {
+            StockFile::new(file).and_then(|file| check_file(&file, with))
+        }
         opened => opened.and_then(|ledger| {
             let bytes = ledger.read_all()?;
             Ok(LedgerCheck {
@@ -144,11 +146,11 @@ pub(super) fn check_archive(
         }
         checked => checked?,
     };
-    let Some(checksums) = &told.checksums else {
+    let Some(checksums) = &listed.checksums else {
         return Ok(check);
     };
     if check.problem.is_some() || check.checksums != *checksums {
-        let difference = compare_archive(disk, paths, path, told.archived.archive)?;
+        let difference = compare_archive(disk, paths, path, listed.archived.archive)?;
         check.problem = difference.or(check.problem).or_else(|| {
             let detail = "its entries differ from the audit journal";
             Some(whole_file(path, VerifyFinding::Edited, detail))
@@ -164,11 +166,11 @@ pub(super) fn check_archive(
         return Ok(check);
     };
     check.problem = if check.has_hashlog {
-        let index = paths.archived_index(&told.archived.archive);
+        let index = paths.archived_index(&listed.archived.archive);
         check_index(disk, &index, &hashlog)?
     } else {
         let found = stocked.read_all()?;
-        match archive_import::lines_of(disk, paths, &told.archived)? {
+        match archive_import::lines_of(disk, paths, &listed.archived)? {
             Some(lines) => of_archive(&hashlog, &lines, &found),
             // Its entries are right and stand elsewhere; only the chain itself can be looked at.
             None => broken_chain(&hashlog, &found).or_else(|| {

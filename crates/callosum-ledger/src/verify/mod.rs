@@ -285,7 +285,7 @@ pub fn verify_within(
     let problems = &mut verification.problems;
     let is_being_replaced = of_journal.recovered
         && crash_detection::settle_recovery(disk, paths, &stock, is_like_ledger, problems)?;
-    let on_disk = of_journal.told_by.iter();
+    let on_disk = of_journal.recorded_by.iter();
     let on_disk = on_disk.filter(|seq| **seq <= signed.proven).count();
     if let Some(problem) = &of_journal.problem {
         verification.problems.push(problem.clone());
@@ -315,7 +315,7 @@ pub fn verify_within(
         }
     }
     if of_journal.problem.is_none() {
-        verification.problems.append(&mut of_journal.beside);
+        verification.problems.append(&mut of_journal.other_problems);
         let strangers = archives::strangers(paths, &stock.history, &of_journal.archives);
         verification.problems.extend(strangers);
     }

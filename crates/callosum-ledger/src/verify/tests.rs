@@ -165,7 +165,7 @@ fn records_of_another_journal_are_named() {
 
 /// CAL-GOV-1: an unfinished last line is what a crash leaves.
 #[test]
-fn a_torn_end_is_told_from_tampering() {
+fn a_torn_end_is_distinguished_from_tampering() {
     let project = project();
     let path = project.journal();
     let mut bytes = project.disk.read(&path).unwrap();
@@ -293,7 +293,7 @@ fn a_missing_file_is_named() {
 /// CAL-SUM-2: a part that was never written to ledger and hashlog counts as crash damage, not as an
 /// edit of the other file. Zeros in a part that a watermark confirms to be on disk do not.
 #[test]
-fn holes_that_a_crash_leaves_are_told_from_tampering() {
+fn holes_that_a_crash_leaves_are_distinguished_from_tampering() {
     let project = project();
     let ledger = project.disk.read(&project.paths.ledger).unwrap();
     let hole = |from: usize, until: usize| {

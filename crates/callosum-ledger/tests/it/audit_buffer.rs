@@ -209,7 +209,7 @@ fn events_that_the_buffer_took_only_in_part_are_recorded_once() {
 
 /// CAL-ERR-8: a task that the journal did not take is recorded once it can be written again.
 #[test]
-fn a_refused_reservation_is_told_of() {
+fn a_refused_reservation_is_recorded() {
     let (project, today) = next_day();
     let ledger = project.open();
     project.disk.create_dir_all(&today).unwrap();

@@ -37,9 +37,9 @@ fn witness() -> TrustStore {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Signed {
     /// It is kept, and the journal records it.
-    Told,
+    Recorded,
     /// It is kept, and counts like any other; the journal could not record it.
-    Untold,
+    Unrecorded,
     /// There was nothing new.
     Nothing,
 }
@@ -52,10 +52,10 @@ fn sign(disk: &Disk, begin: Begin, seed: u8) -> Result<Signed, CheckpointError> 
         return Ok(Signed::Nothing);
     };
     let Ok(ledger) = project.try_open() else {
-        return Ok(Signed::Untold);
+        return Ok(Signed::Unrecorded);
     };
-    let told = ledger.record(made.event()).and_then(|()| ledger.flush());
-    Ok(told.map_or(Signed::Untold, |()| Signed::Told))
+    let recorded = ledger.record(made.event()).and_then(|()| ledger.flush());
+    Ok(recorded.map_or(Signed::Unrecorded, |()| Signed::Recorded))
 }
 
 fn is_of_the_disk(error: &CheckpointError) -> bool {
@@ -84,7 +84,7 @@ impl Scene {
         for _ in 0..kept {
             stored.push(project.store(&ledger, "signed").task_id);
             ledger.flush().unwrap();
-            assert!(sign(&project.disk, Begin::GoOn, 1).unwrap() == Signed::Told);
+            assert!(sign(&project.disk, Begin::GoOn, 1).unwrap() == Signed::Recorded);
         }
         stored.push(project.store(&ledger, "to be signed").task_id);
         drop(ledger);
@@ -106,7 +106,7 @@ impl Scene {
 
     /// Nothing is lost, the next opening and the next checkpoints are clean.
     fn check(&self, disk: &Disk, outcome: Option<Signed>, context: &str) {
-        let is_kept = matches!(outcome, Some(Signed::Told | Signed::Untold));
+        let is_kept = matches!(outcome, Some(Signed::Recorded | Signed::Unrecorded));
         let acknowledged = usize::from(is_kept);
         let project = Project::in_memory(disk.clone());
         let scope = Scope {
@@ -125,12 +125,12 @@ impl Scene {
         // Checkpoints that were set aside stay so: a caller that began from scratch, and whose
         // checkpoint was not recorded, asks for it again.
         let next = match self.begin {
-            Begin::Anew if outcome != Some(Signed::Told) => Begin::Anew,
+            Begin::Anew if outcome != Some(Signed::Recorded) => Begin::Anew,
             _ => Begin::GoOn,
         };
         for (begin, seed) in [(next, 5), (Begin::NewKey, 6)] {
             let made = sign(disk, begin, seed).unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert!(made == Signed::Told, "{context}");
+            assert!(made == Signed::Recorded, "{context}");
         }
         let found = verify_within(disk, &project.paths, scope).unwrap();
         assert_eq!(found.problems, [], "{context}");
@@ -164,7 +164,7 @@ impl Scene {
             let outcome = outcome.ok();
             self.check(&memory.disk(), outcome, &context);
             if !faulty.has_failed() {
-                assert!(outcome == Some(Signed::Told));
+                assert!(outcome == Some(Signed::Recorded));
                 assert!(calls > MANY || !matches!(fault, Fault::Once), "{calls}");
                 break;
             }
@@ -231,7 +231,7 @@ fn a_crash_after_a_failed_sync_loses_nothing_that_was_signed() {
             project.store(&project.open(), "after the failure");
             let second = sign(&memory.disk(), again, 3);
             let second = second.unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert!(second == Signed::Told, "{context}");
+            assert!(second == Signed::Recorded, "{context}");
             let crashes = Crashes::of(&memory.trace(), 3).at_the_end();
             for crash in crashes.iter().step_by(3) {
                 let crashed = MemoryDisk::with(&crash.image);

@@ -52,13 +52,13 @@ fn records_go_on_after_a_clock_was_ahead() {
         let found = project.reader().find(&acknowledged).unwrap().unwrap();
         assert_eq!(found.entry.summary, "ahead");
         assert_eq!(project.reader().stats().unwrap().entries, 5);
-        let told = day_ahead(&project.disk, &project.paths, project.clock.now());
-        let told = told.unwrap().unwrap();
-        assert_eq!(told.days, days);
-        assert!(told.to_string().contains(&ahead[..10]), "{told}");
+        let skew = day_ahead(&project.disk, &project.paths, project.clock.now());
+        let skew = skew.unwrap().unwrap();
+        assert_eq!(skew.days, days);
+        assert!(skew.to_string().contains(&ahead[..10]), "{skew}");
         let later = project.at(ahead);
-        let told = day_ahead(&later.disk, &later.paths, later.clock.now());
-        assert_eq!(told.unwrap(), None);
+        let skew = day_ahead(&later.disk, &later.paths, later.clock.now());
+        assert_eq!(skew.unwrap(), None);
         later.store(&later.open(), "that day has come");
         assert_sound(&later);
     }

@@ -114,8 +114,8 @@ fn a_repair_keeps_what_it_cut_and_tells_the_journal() {
     assert_eq!(repairs[0].what, RepairKind::Cut { bytes: 6 });
     let kept = repairs[0].kept.clone().unwrap();
     assert_eq!(project.text(&kept), "{\"torn");
-    let told = project.text(&project.journal());
-    let last: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    let journal = project.text(&project.journal());
+    let last: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
     assert_eq!(last["event"], "repair");
     assert_eq!(last["details"]["file"], "cal_audit/2026-11-02.jsonl");
     drop(ledger);
@@ -223,7 +223,7 @@ fn a_foreign_append_or_edit_is_an_error_that_names_the_entry() {
     );
     check(
         &|ledger| ledger["note"] = 1.into(),
-        "its fields beside `tasks` differ",
+        "its fields other than `tasks` differ",
     );
 }
 

@@ -196,8 +196,8 @@ fn after_a_failed_sync_nothing_is_acknowledged_on_that_handle() {
             for error in &outcome.writing {
                 // What belongs to an archive is synced too, and fails without a halt.
                 let is_of_archive = matches!(error, WriteError::Disk(_) | WriteError::Open(_));
-                let is_told = error.has_halted() || is_of_archive;
-                assert!(is_told, "{context}: {error}");
+                let is_reported = error.has_halted() || is_of_archive;
+                assert!(is_reported, "{context}: {error}");
                 assert_eq!(error.code(), Some(ErrorCode::DiskFailure), "{context}");
             }
         });

@@ -272,7 +272,7 @@ fn taking_in_what_was_appended_survives_every_crash() {
 
 /// CAL-GOV-1, REQ-LED-001: a journal that is begun from scratch exists whole, or not at all.
 #[test]
-fn beginning_the_journal_anew_survives_every_crash() {
+fn beginning_the_journal_from_scratch_survives_every_crash() {
     let count = Scene::new(From::LedgerAlone).check_every_crash();
     assert!(count > 50, "{count}");
 }
@@ -289,18 +289,18 @@ fn a_recovery_survives_every_failing_call() {
 /// CAL-LED-2, CAL-MSP-2: while a recovery reads and writes in preparation, others may take the
 /// lock.
 #[test]
-fn nobody_waits_for_a_recovery_while_it_is_prepared() {
+fn the_lock_is_free_while_a_recovery_is_prepared() {
     for from in [From::Backup, From::Audit, From::Appended, From::LedgerAlone] {
         let scene = Scene::new(from);
         let memory = MemoryDisk::with(&scene.image);
         let lock = Path::new(ROOT).join(".cal_lock/cal_mutex");
         let (others, seen) = (memory.disk(), Arc::new(Mutex::new(Vec::new())));
-        let told = Arc::clone(&seen);
+        let sink = Arc::clone(&seen);
         let disk = ObservedDisk::disk(memory.clone(), move |path| {
             // The files that are as large as the ledger.
             if path.extension().is_some_and(|ending| ending == "tmp") {
                 let is_free = FileLock::try_acquire(&others, &lock).unwrap().is_some();
-                told.lock().unwrap().push((path.to_owned(), is_free));
+                sink.lock().unwrap().push((path.to_owned(), is_free));
             }
         });
         scene.run(&disk, FORCED).unwrap();

@@ -25,7 +25,7 @@ fn of_open(error: &OpenError) -> Option<Taken> {
     }
 }
 
-/// CAL-SCH-1: whatever the version says, a ledger that is not ours is neither written nor set
+/// CAL-SCH-1: for any version, a ledger that is not ours is neither written nor set
 /// aside, with a watermark or without, and verification agrees.
 #[test]
 fn a_ledger_of_a_later_version_or_of_none_is_refused_and_stays_as_it_is() {
@@ -97,7 +97,7 @@ fn a_version_that_is_none_is_named_with_what_is_allowed() {
 /// CAL-GOV-1: JSON that is whole and not a ledger counts as tampering; a file that is not JSON
 /// counts as crash damage.
 #[test]
-fn json_that_is_no_ledger_is_refused_and_what_is_no_json_is_written_anew() {
+fn json_that_is_no_ledger_is_refused_and_other_bytes_are_rebuilt() {
     let (project, _) = Project::with_entries(1);
     let right = project.text(&project.paths.ledger);
     for whole in ["{}", "[]", "null", "7", "{\"version\":\"1.2\"}"] {
@@ -158,7 +158,7 @@ fn a_journal_that_is_removed_after_a_rotation_is_named() {
 
 /// CAL-GOV-2: a removed ledger file does not read as an empty ledger, and opening rebuilds it.
 #[test]
-fn a_removed_ledger_file_is_told_to_readers_and_written_anew_by_opening() {
+fn a_removed_ledger_file_is_reported_to_readers_and_rebuilt_by_opening() {
     let (project, ids) = Project::with_entries(2);
     let views = project.views();
     project.disk.remove_file(&project.paths.ledger).unwrap();

@@ -136,7 +136,7 @@ fn a_backup_that_does_not_verify_is_refused() {
 /// CAL-LED-2, CAL-ERR-4, REQ-ERR-004: what was damaged or lost is rolled back to the last valid
 /// state, archives too; the bad bytes are kept.
 #[test]
-fn the_journal_restores_whatever_was_damaged_or_lost() {
+fn the_journal_restores_everything_damaged_or_lost() {
     let (project, _) = Project::with_entries(2);
     let rotated = project.open().rotate().unwrap().unwrap();
     project.store(&project.open(), "in the active ledger");
@@ -223,7 +223,7 @@ fn a_foreign_append_is_taken_in_when_asked_for() {
 
 /// CAL-GOV-1: a lost journal is begun from scratch only on request.
 #[test]
-fn a_lost_journal_is_begun_anew_only_when_asked_for() {
+fn a_lost_journal_is_begun_from_scratch_only_on_request() {
     let (project, ids) = Project::with_entries(2);
     project.open().rotate().unwrap().unwrap();
     project.store(&project.open(), "in the active ledger");
@@ -246,7 +246,7 @@ fn a_lost_journal_is_begun_anew_only_when_asked_for() {
 /// CAL-GOV-1: wherever a journal's replacement is interrupted, there is the old one whole, or none,
 /// or the new one whole; and doing it again does the rest.
 #[test]
-fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
+fn a_journal_begun_from_scratch_is_never_a_part_of_the_old_one() {
     for calls in 0.. {
         let (project, _) = Project::with_entries(2);
         let project = project.at("2026-11-03T10:00:00Z");
@@ -360,10 +360,10 @@ fn a_forged_entry_in_a_backup_is_refused_by_name() {
             .unwrap()
             .remove("checksum");
         let text = ledger.to_string();
-        let mut said: Value = serde_json::from_str(&project.text(&note)).unwrap();
-        said["sha256"] = Checksum::of(text.as_bytes()).to_string().into();
+        let mut described: Value = serde_json::from_str(&project.text(&note)).unwrap();
+        described["sha256"] = Checksum::of(text.as_bytes()).to_string().into();
         project.write(&backup.path, text);
-        project.write(&note, said.to_string());
+        project.write(&note, described.to_string());
     };
     forge(&|entry| entry["summary"] = "FORGED".into());
     for from in [

@@ -47,7 +47,7 @@ fn create_makes_what_is_missing_and_nothing_the_second_time() {
 
 /// CAL-SCH-1, REQ-SYS-003: at rest the file is valid JSON of the seed's schema.
 #[test]
-fn what_is_committed_stands_in_the_ledger_as_the_schema_says() {
+fn committed_entries_are_in_the_ledger_as_the_schema_says() {
     let project = Project::new();
     let ledger = project.open();
     let first = project.store(&ledger, "first");
@@ -488,8 +488,8 @@ fn a_linked_day_file_is_refused_by_name() {
         symlink(&victim, project.journal()).unwrap();
         for _ in 0..2 {
             let error = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
-            let told = with_causes(&error);
-            assert!(told.contains("2026-11-02.jsonl"), "{told}");
+            let text = with_causes(&error);
+            assert!(text.contains("2026-11-02.jsonl"), "{text}");
         }
         assert!(!project.disk.exists(&project.paths.ledger).unwrap());
 

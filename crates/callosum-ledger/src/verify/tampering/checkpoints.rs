@@ -96,7 +96,7 @@ fn a_lost_key_is_named() {
 fn a_checkpoint_of_another_log_is_named() {
     for at in [0, ENTRIES / 2, ENTRIES - 1] {
         let project = Project::new();
-        let others = project.beside().notes();
+        let others = project.sibling().notes();
         let mut notes = project.notes();
         notes[at].clone_from(&others[at]);
         project.write_notes(&notes);

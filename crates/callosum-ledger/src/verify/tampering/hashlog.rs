@@ -189,7 +189,7 @@ fn an_inserted_moved_or_doubled_line_is_named() {
 fn a_spliced_or_rewritten_hashlog_is_named() {
     // Another day, so that no task is the same; and another hour, so that all are.
     for start in ["2026-11-03T10:00:00Z", "2026-11-02T11:00:00Z"] {
-        let other = Project::of(start);
+        let other = Project::begun_at(start);
         let others = other.lines(&other.paths.hashlog);
         for of in ALL {
             for at in [0, ENTRIES / 2, ENTRIES - 1] {

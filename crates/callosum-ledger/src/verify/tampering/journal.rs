@@ -20,8 +20,8 @@ fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)
 /// Returns a record with its hash recomputed, behind another one.
 fn resealed(line: &str, prev: Option<Checksum>) -> String {
     let (fields, rest) = line.split_at(line.rfind(",\"prev\":\"").unwrap());
-    let said = &rest[9..73];
-    let prev = prev.map_or_else(|| said.to_owned(), |prev| prev.to_string());
+    let stated = &rest[9..73];
+    let prev = prev.map_or_else(|| stated.to_owned(), |prev| prev.to_string());
     let mut bytes = format!("{fields},\"prev\":\"{prev}\"").into_bytes();
     JOURNAL.seal(&mut bytes, 0);
     let text = String::from_utf8(bytes).unwrap();
@@ -231,8 +231,8 @@ fn a_tail_that_was_cut_within_a_line_is_named() {
         let of_journal = found.iter().find(|problem| problem.path == path).unwrap();
         assert_eq!(of_journal.fault, VerifyFinding::TailCut, "{left} left");
         assert_eq!(of_journal.number, number(left));
-        let said = format!("{SIGNED} records were signed");
-        assert!(of_journal.detail.contains(&said), "{}", of_journal.detail);
+        let stated = format!("{SIGNED} records were signed");
+        assert!(of_journal.detail.contains(&stated), "{}", of_journal.detail);
 
         let signed = project
             .witness

@@ -106,7 +106,7 @@ fn an_inserted_moved_or_doubled_entry_is_named() {
 #[test]
 fn a_spliced_or_rewritten_ledger_is_named() {
     // Another day, so that no task is the same; and another hour, so that all are.
-    for other in [Project::other(), Project::of("2026-11-02T11:00:00Z")] {
+    for other in [Project::other(), Project::begun_at("2026-11-02T11:00:00Z")] {
         a_ledger_spliced_from(&other.entries());
     }
 }

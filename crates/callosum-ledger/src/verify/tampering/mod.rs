@@ -36,21 +36,21 @@ const SIGNED: usize = RECORDS - 1;
 
 impl Project {
     fn new() -> Self {
-        Self::of("2026-11-02T10:00:00Z")
+        Self::begun_at("2026-11-02T10:00:00Z")
     }
 
     /// Another one, begun a day later, so that no task is the same.
     fn other() -> Self {
-        Self::of("2026-11-03T10:00:00Z")
+        Self::begun_at("2026-11-03T10:00:00Z")
     }
 
     /// Another one of the same machine.
-    fn beside(&self) -> Self {
+    fn sibling(&self) -> Self {
         let folder = Rc::clone(&self.folder);
         Self::within(folder, "beside", "2026-11-03T10:00:00Z")
     }
 
-    fn of(start: &str) -> Self {
+    fn begun_at(start: &str) -> Self {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self::within(Rc::new(folder.unwrap()), "project", start)
     }
@@ -175,7 +175,7 @@ fn number(index: usize) -> u64 {
 
 /// CAL-GOV-4: nothing was done, and nothing is found.
 #[test]
-fn what_nobody_touched_is_sound_and_signed() {
+fn an_untouched_project_is_sound_and_signed() {
     let found = Project::new().verify();
     assert_eq!(found.problems, []);
     assert_eq!(found.checkpoints, ENTRIES as u64);

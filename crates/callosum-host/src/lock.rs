@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_lock_file_that_was_removed_or_replaced_is_opened_anew() {
+    fn a_kept_lock_file_that_was_removed_or_replaced_is_opened_again() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let path = folder.path().join("ledger.lock");

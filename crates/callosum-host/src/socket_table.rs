@@ -136,8 +136,8 @@ fn read(mut messages: &[u8], found: &mut Vec<Received>) -> bool {
     while let Ok(head) = NetlinkBuffer::new_checked(messages) {
         let length = (head.length() as usize).next_multiple_of(4);
         match NetlinkMessage::<SockDiagMessage>::deserialize(messages).map(|it| it.payload) {
-            Ok(NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(told))) => {
-                found.extend(connection(&told));
+            Ok(NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response))) => {
+                found.extend(connection(&response));
             }
             Ok(NetlinkPayload::Done(_) | NetlinkPayload::Error(_)) => return true,
             _ => {}
@@ -147,15 +147,15 @@ fn read(mut messages: &[u8], found: &mut Vec<Received>) -> bool {
     false
 }
 
-fn connection(told: &InetResponse) -> Option<Received> {
-    let known = told.nlas.iter().find_map(|nla| match nla {
+fn connection(response: &InetResponse) -> Option<Received> {
+    let known = response.nlas.iter().find_map(|nla| match nla {
         Nla::TcpInfo(known) => Some(known),
         _ => None,
     })?;
     let since = known.get(SINCE_RECEIVED..)?.first_chunk().copied()?;
     let bytes = known.get(BYTES_RECEIVED..)?.first_chunk().copied()?;
     (u64::from_ne_bytes(bytes) > 0).then(|| Received {
-        socket: told.header.inode,
+        socket: response.header.inode,
         ago: Duration::from_millis(u32::from_ne_bytes(since).into()),
     })
 }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_lists_is_read_whatever_it_holds() {
+    fn a_list_of_the_system_with_any_contents_is_read() {
         const DONE: u16 = 3;
         let over = [&20_u32.to_ne_bytes()[..], &DONE.to_ne_bytes(), &[0; 14]].concat();
         let all = [message(7, 1500, 10), message(8, 3, 0), over].concat();

@@ -55,14 +55,14 @@ impl Watch {
         let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         // The system merges two equal events in a row. The change of a file comes between two
         // closings.
-        let told = WatchFlags::CLOSE_WRITE
+        let events = WatchFlags::CLOSE_WRITE
             | WatchFlags::MODIFY
             | WatchFlags::MOVED_TO
             | WatchFlags::MOVED_FROM
             | WatchFlags::ONLYDIR;
         let folders = folders
             .iter()
-            .map(|folder| add_watch(&queue, *folder, told));
+            .map(|folder| add_watch(&queue, *folder, events));
         let folders = folders.collect::<Result<_, _>>()?;
         Ok(Self { queue, folders })
     }
@@ -80,8 +80,8 @@ impl Watch {
     pub fn tell_apart(&self, file: &Path) -> io::Result<()> {
         use rustix::fs::inotify::{WatchFlags, add_watch};
         // The file's own events come between those of its folder, and are skipped.
-        let told = WatchFlags::CLOSE_WRITE | WatchFlags::DONT_FOLLOW;
-        Ok(add_watch(&self.queue, file, told).map(drop)?)
+        let events = WatchFlags::CLOSE_WRITE | WatchFlags::DONT_FOLLOW;
+        Ok(add_watch(&self.queue, file, events).map(drop)?)
     }
 
     /// Reports nothing.
@@ -109,13 +109,13 @@ impl Watch {
         }
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = Reader::new(&self.queue, &mut buffer);
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         loop {
             match reader.next() {
                 Ok(event) => {
                     let what = event.events();
                     if what.contains(ReadFlags::QUEUE_OVERFLOW) {
-                        told.push(FileChange {
+                        changes.push(FileChange {
                             folder: 0,
                             name: OsString::new(),
                             change: Change::Unknown,
@@ -133,13 +133,13 @@ impl Watch {
                         (ReadFlags::MOVED_FROM, Change::Gone(by)),
                     ];
                     let change = change.iter().find(|(flag, _)| what.contains(*flag));
-                    told.extend(change.map(|(_, change)| FileChange {
+                    changes.extend(change.map(|(_, change)| FileChange {
                         folder,
                         name: OsStr::from_bytes(name.to_bytes()).to_owned(),
                         change: *change,
                     }));
                 }
-                Err(Errno::AGAIN) => return Ok(told),
+                Err(Errno::AGAIN) => return Ok(changes),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -160,48 +160,50 @@ mod tests {
     use crate::{Disk, OpenHow};
 
     /// Returns the changes reported for `a.json` in the first folder, and all in the second.
-    fn told(watch: &mut Watch) -> Vec<(usize, Change)> {
-        let told = watch.wait(Duration::ZERO).expect("the queue can be read");
-        let told = told
+    fn changes(watch: &mut Watch) -> Vec<(usize, Change)> {
+        let changes = watch.wait(Duration::ZERO).expect("the queue can be read");
+        let changes = changes
             .into_iter()
-            .filter(|told| told.folder > 0 || told.name == "a.json");
-        told.map(|told| (told.folder, told.change)).collect()
+            .filter(|change| change.folder > 0 || change.name == "a.json");
+        changes
+            .map(|change| (change.folder, change.change))
+            .collect()
     }
 
     #[test]
-    fn who_watches_is_told_of_what_was_written_and_of_what_was_put_there() {
+    fn a_watch_reports_written_files_and_moved_files() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let path = folder.path().join("a.json");
         let mut watch = Watch::of(&[folder.path()]).unwrap();
-        assert_eq!(told(&mut watch), []);
+        assert_eq!(changes(&mut watch), []);
         let file = disk
             .open(&path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))
             .unwrap();
         file.write_at(b"1", 0).unwrap();
-        assert_eq!(told(&mut watch), [(0, Change::Begun)]);
+        assert_eq!(changes(&mut watch), [(0, Change::Begun)]);
         drop(file);
-        assert_eq!(told(&mut watch), [(0, Change::Closed)]);
+        assert_eq!(changes(&mut watch), [(0, Change::Closed)]);
         disk.replace_unsynced(&path, b"2", 0o600).unwrap();
         // It may be closed after it was put there.
         assert!(matches!(
-            told(&mut watch).first(),
+            changes(&mut watch).first(),
             Some((0, Change::Put(_)))
         ));
         disk.replace_unsynced(&folder.path().join("b.json"), b"2", 0o600)
             .unwrap();
-        assert_eq!(told(&mut watch), []);
+        assert_eq!(changes(&mut watch), []);
         for bytes in [b"3", b"4", b"5"] {
             let file = disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
             file.write_at(bytes, 0).unwrap();
         }
         let each = [(0, Change::Begun), (0, Change::Closed)];
-        assert_eq!(told(&mut watch), [each, each, each].concat());
+        assert_eq!(changes(&mut watch), [each, each, each].concat());
         assert!(Watch::of(&[&folder.path().join("none")]).is_err());
     }
 
     #[test]
-    fn two_who_close_a_file_one_after_the_other_are_told_as_two_and_an_exchange_as_two_moves() {
+    fn two_closings_in_a_row_are_reported_as_two_and_an_exchange_as_two_moves() {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let disk = Disk::real();
         let path = folders[0].path().join("a.json");
@@ -217,9 +219,9 @@ mod tests {
         two.write_at(b"3", 0).unwrap();
         drop((one, two));
         let closed = (0, Change::Closed);
-        assert_eq!(told(&mut watch), [(0, Change::Begun), closed, closed]);
+        assert_eq!(changes(&mut watch), [(0, Change::Begun), closed, closed]);
         disk.exchange(&other, &path).unwrap();
-        let moves = told(&mut watch);
+        let moves = changes(&mut watch);
         let [
             (1, Change::Gone(from)),
             (0, Change::Put(to)),

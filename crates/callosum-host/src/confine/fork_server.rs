@@ -179,9 +179,8 @@ impl ForkServer {
                 return Ok(None);
             };
             line.set_nonblocking(false)?;
-            let handed =
-                fd_passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
-            match handed {
+            let sent = fd_passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
+            match sent {
                 Ok(()) => return Ok(Some(line)),
                 // The process ended in between.
                 Err(error) if is_gone(&error) => {}
@@ -222,10 +221,10 @@ impl ForkServer {
 
 /// Whether neither the guard nor the system reported that all processes of an order have ended.
 fn is_left_alone(order: &SandboxSpec, report: &Report) -> bool {
-    let is_said = report.outcome.is_some() || report.swept;
+    let is_reported = report.outcome.is_some() || report.swept;
     // With the first process of a namespace the system ends all that is inside.
     let is_the_systems = order.layers.namespaces && report.guard.is_some();
-    !is_said && !is_the_systems
+    !is_reported && !is_the_systems
 }
 
 fn is_gone(error: &io::Error) -> bool {

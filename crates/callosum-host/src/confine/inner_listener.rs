@@ -100,7 +100,7 @@ impl Listeners {
 }
 
 /// Hands listeners out at the gate at this path.
-pub(super) fn hand_out(path: &Path, listeners: &[TcpListener]) -> io::Result<()> {
+pub(super) fn send_listeners(path: &Path, listeners: &[TcpListener]) -> io::Result<()> {
     let gate = at_short_path(path, |path| UnixStream::connect(path))?;
     let ends: Vec<BorrowedFd<'_>> = listeners.iter().map(AsFd::as_fd).collect();
     fd_passing::send(&gate, &ends)
@@ -178,7 +178,7 @@ mod tests {
             .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())
             .collect();
         let third = listeners[2].local_addr().unwrap();
-        hand_out(gate.path(), &listeners).unwrap();
+        send_listeners(gate.path(), &listeners).unwrap();
         drop(listeners);
         let listeners = gate.wait(&stop).unwrap().unwrap();
         let mut client = TcpStream::connect(third).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_nobody_comes_to_is_left_when_asked() {
+    fn waiting_at_an_unused_gate_ends_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let stop = Cancel::new().unwrap();
         stop.cancel();

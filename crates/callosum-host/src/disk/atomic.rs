@@ -296,21 +296,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let path = folder.path().join("missing/.calrc");
-        let said = format!("cannot write to `{}`", path.display());
+        let message = format!("cannot write to `{}`", path.display());
         assert_eq!(
             disk.replace(&path, b"x", 0o644).unwrap_err().to_string(),
-            said
+            message
         );
         assert_eq!(
             disk.create(&path, b"x", 0o644).unwrap_err().to_string(),
-            said
+            message
         );
         let taken = folder.path().join("folder");
         disk.create_dir_all(&taken.join("inner")).unwrap();
-        let said = format!("cannot write to `{}`", taken.display());
+        let message = format!("cannot write to `{}`", taken.display());
         assert_eq!(
             disk.replace(&taken, b"x", 0o644).unwrap_err().to_string(),
-            said
+            message
         );
     }
 

@@ -54,8 +54,10 @@ impl Disk {
     pub fn read_at_most(&self, path: &Path, largest: u64) -> Result<Vec<u8>, DiskError> {
         let file = self.open(path, OpenHow::READ)?;
         if file.size()? > largest {
-            let said = format!("it has more than {largest} bytes");
-            return Err(DiskError::on(Operation::Read, path)(io::Error::other(said)));
+            let message = format!("it has more than {largest} bytes");
+            return Err(DiskError::on(Operation::Read, path)(io::Error::other(
+                message,
+            )));
         }
         file.read_all()
     }

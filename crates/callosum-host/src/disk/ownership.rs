@@ -35,7 +35,7 @@ impl Ownership {
         self.mode & WRITABLE_BY_ALL != 0
     }
 
-    pub(super) fn of(found: &Metadata) -> Self {
+    pub(super) fn from_metadata(found: &Metadata) -> Self {
         Self {
             user: found.uid(),
             group: found.gid(),

@@ -153,7 +153,7 @@ impl FileSystem for RealFileSystem {
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Option<Ownership>> {
-        Ok(Some(Ownership::of(&fs::symlink_metadata(path)?)))
+        Ok(Some(Ownership::from_metadata(&fs::symlink_metadata(path)?)))
     }
 
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {

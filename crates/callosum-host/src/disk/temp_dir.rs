@@ -176,7 +176,7 @@ mod tests {
 
     /// CAL-SEC-1: what a killed process left is collected, what a living one uses is not.
     #[test]
-    fn a_sweep_takes_what_nobody_holds() {
+    fn a_sweep_removes_unheld_folders() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let parent = folder.path().join("scratch");

@@ -50,7 +50,7 @@ impl Disk {
     fn remove_if_unlocked(&self, path: &Path) -> Result<bool, DiskError> {
         let file = self.open(path, OpenHow::READ_WRITE)?;
         // Held during the removal, so that a process that has only just created it begins another.
-        if !file.try_lock()? || !self.stands_at(&file, path)? {
+        if !file.try_lock()? || !self.is_at(&file, path)? {
             return Ok(false);
         }
         self.remove_file(path)
@@ -75,7 +75,7 @@ impl Disk {
             opened => opened?,
         };
         let is_ours = match file.try_lock() {
-            Ok(true) => self.stands_at(&file, path),
+            Ok(true) => self.is_at(&file, path),
             Ok(false) => Ok(false),
             Err(error) if error.is_unsupported() => Ok(true),
             Err(error) => Err(error),
@@ -91,7 +91,7 @@ impl Disk {
     }
 
     /// Whether the open file is what others find at `path`, as far as the file system can say.
-    fn stands_at(&self, file: &DiskFile, path: &Path) -> Result<bool, DiskError> {
+    fn is_at(&self, file: &DiskFile, path: &Path) -> Result<bool, DiskError> {
         let Some(found) = self.stat(path)? else {
             return Ok(false);
         };
@@ -134,7 +134,7 @@ mod tests {
     /// CAL-LED-2: what a killed process left goes; what is being written, what is not meant, and
     /// what only looks like it, stays.
     #[test]
-    fn a_sweep_takes_what_nobody_writes_any_more_and_nothing_else() {
+    fn a_sweep_removes_abandoned_files_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let at = |name: &str| folder.path().join(name);

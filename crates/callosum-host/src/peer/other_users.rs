@@ -74,10 +74,10 @@ fn looked(disk: &Disk, user: u32) -> bool {
         return false;
     }
     // Where others' processes are hidden, so is the first.
-    let is_all_told = disk.read(Path::new("/proc/1/status")).is_ok();
+    let is_all_visible = disk.read(Path::new("/proc/1/status")).is_ok();
     // Of who is logged in, as far as a system notes that: for some seconds longer than they have processes.
     let logged_in = numbers(disk, Path::new("/run/user")).unwrap_or_default();
-    let Some(processes) = numbers(disk, proc).filter(|_| is_all_told) else {
+    let Some(processes) = numbers(disk, proc).filter(|_| is_all_visible) else {
         return false;
     };
     let is_anybodys = |process: u32| {
@@ -170,7 +170,7 @@ mod tests {
     /// CALC-SEC-1: distinguishes persons from this user, the superuser and services, by any user
     /// that a process may act as.
     #[test]
-    fn a_process_of_another_person_is_told_from_those_of_services() {
+    fn a_process_of_another_person_is_distinguished_from_those_of_services() {
         let others = Others {
             user: 1000,
             shut: without_shell(ACCOUNTS),

@@ -11,7 +11,7 @@ use super::{launch::Launch, run::SpawnError};
 /// count. It must end by itself.
 #[expect(
     clippy::disallowed_methods,
-    reason = "beside `run`, this is a place that starts a program"
+    reason = "apart from `run`, this is a place that starts a program"
 )]
 pub fn leave(launch: &Launch) -> Result<(), SpawnError> {
     use std::os::unix::process::CommandExt as _;

@@ -39,7 +39,7 @@ struct Work {
 const COMING: Duration = Duration::from_millis(500);
 
 /// Time by which a program may have begun before the child reported it.
-const TOLD_LATE: Duration = Duration::from_millis(200);
+const REPORT_DELAY: Duration = Duration::from_millis(200);
 
 impl Heartbeat {
     /// Notes a sign of life, now.
@@ -86,8 +86,8 @@ impl Heartbeat {
                 since: Some(since),
                 above: Some(above),
             } => {
-                let told = since.checked_sub(TOLD_LATE).unwrap_or(since);
-                descendants::began_since(above, told.max(started + COMING))
+                let reported = since.checked_sub(REPORT_DELAY).unwrap_or(since);
+                descendants::began_since(above, reported.max(started + COMING))
             }
             _ => false,
         }

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_whatever_the_name() {
+    fn a_line_is_read_with_any_name() {
         let line = "42 (a) b (c)) S 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1000 9\n";
         let expected = Status {
             name: "a) b (c)".to_owned(),

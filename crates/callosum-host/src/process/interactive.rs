@@ -24,7 +24,7 @@ impl InteractiveChild {
     /// output.
     #[expect(
         clippy::disallowed_methods,
-        reason = "beside `run`, this is the place that starts a program"
+        reason = "apart from `run`, this is the place that starts a program"
     )]
     pub fn start(
         program: &Path,

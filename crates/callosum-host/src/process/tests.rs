@@ -94,7 +94,7 @@ fn output_counts_as_life_until_the_total_deadline() {
 }
 
 #[test]
-fn a_grandchild_that_keeps_the_pipe_open_holds_up_nobody() {
+fn a_grandchild_that_keeps_the_pipe_open_causes_no_delay() {
     let launch = shell("setsid sleep 6000 & echo $!");
     let run = run_shell(&launch);
     assert_eq!(run.ending, Ending::Exited(0));

@@ -10,7 +10,7 @@ use rustix::{
 use super::{
     super::{
         exec::{Children, Stdio, start},
-        inner_listener::hand_out,
+        inner_listener::send_listeners,
         report::{Failed, Line, Outcome, Step},
         spec::SandboxSpec,
     },
@@ -33,7 +33,7 @@ pub(super) fn keep(
             let listeners: io::Result<Vec<TcpListener>> =
                 order.listen.iter().map(TcpListener::bind).collect();
             listeners
-                .and_then(|listeners| hand_out(gate, &listeners))
+                .and_then(|listeners| send_listeners(gate, &listeners))
                 .map_err(Failed::at(Step::Network))?;
         }
     }

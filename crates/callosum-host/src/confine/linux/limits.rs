@@ -70,12 +70,12 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
 
 /// The memory of this machine, in bytes, where the system says.
 pub(super) fn memory() -> Option<u64> {
-    let told = Disk::real().read(Path::new("/proc/meminfo")).ok()?;
-    total(&String::from_utf8_lossy(&told))
+    let meminfo = Disk::real().read(Path::new("/proc/meminfo")).ok()?;
+    total(&String::from_utf8_lossy(&meminfo))
 }
 
-fn total(told: &str) -> Option<u64> {
-    let line = told
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn memory_is_read_as_the_system_writes_it() {
-        let told = "MemTotal:       24530628 kB\nMemFree:         1 kB\n";
-        assert_eq!(total(told), Some(24_530_628 * 1024));
+        let meminfo = "MemTotal:       24530628 kB\nMemFree:         1 kB\n";
+        assert_eq!(total(meminfo), Some(24_530_628 * 1024));
         assert_eq!(total("MemFree: 1 kB\n"), None);
         assert_eq!(total("MemTotal: many\n"), None);
     }

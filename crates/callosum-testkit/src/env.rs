@@ -77,7 +77,7 @@ impl TestEnv {
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.project().join(path);
         let disk = Disk::real();
-        let folder = path.parent().expect("a file stands in a folder");
+        let folder = path.parent().expect("a file is in a folder");
         disk.create_dir_all(folder).expect("a folder can be made");
         disk.replace(&path, content.as_ref(), 0o644)
             .expect("a file can be written");

@@ -12,7 +12,7 @@ pub fn program(name: &str) -> PathBuf {
         .ancestors()
         .skip(1)
         .find(|folder| !folder.ends_with("deps"))
-        .expect("a test's file stands in a folder");
+        .expect("a test's file is in a folder");
     let program = folder.join(name);
     assert!(
         program.is_file(),

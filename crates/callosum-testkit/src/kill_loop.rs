@@ -44,7 +44,7 @@ pub struct Killed {
     /// Number of entries that had been acknowledged; all of them were found.
     pub acknowledged: usize,
     /// Number of whole entries found that were never acknowledged.
-    pub untold: usize,
+    pub unacknowledged: usize,
     /// Number of files that the next opening repaired.
     pub repairs: usize,
 }
@@ -54,12 +54,12 @@ impl fmt::Display for Killed {
         let Self {
             kills,
             acknowledged,
-            untold,
+            unacknowledged,
             repairs,
         } = self;
         write!(
             f,
-            "{kills} kills: {acknowledged} acknowledged entries, none lost; {untold} more that \
+            "{kills} kills: {acknowledged} acknowledged entries, none lost; {unacknowledged} more that \
              were whole; {repairs} files brought in line"
         )
     }
@@ -96,7 +96,7 @@ impl KillLoop {
                 self.round(&mut project, writers);
             }
             self.killed.acknowledged += project.acknowledged.len();
-            self.killed.untold += project.check_whole() - project.acknowledged.len();
+            self.killed.unacknowledged += project.check_whole() - project.acknowledged.len();
         }
         self.killed
     }
@@ -104,22 +104,22 @@ impl KillLoop {
     fn round(&mut self, project: &mut Project, writers: usize) {
         let wanted = self.random.usize(..=ACKNOWLEDGEMENTS);
         let later = LATER.mul_f64(self.random.f64());
-        let (told, acknowledgements) = mpsc::channel();
+        let (sender, acknowledgements) = mpsc::channel();
         let mut running = Vec::new();
         for writer in 0..writers {
             let name = format!("writer-{writer}");
             let mut child = start(&self.appender, &project.paths.root, &name, 0);
             let stdout = child.stdout.take().expect("it was asked for");
-            let told = told.clone();
+            let sender = sender.clone();
             let reader = thread::spawn(move || {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                     // Once the kill is decided, the receiver may be gone.
-                    drop(told.send(line));
+                    drop(sender.send(line));
                 }
             });
             running.push((child, reader));
         }
-        drop(told);
+        drop(sender);
         let mut lines: Vec<String> = acknowledgements.iter().take(wanted).collect();
         thread::sleep(later);
         for (child, _) in &mut running {
@@ -212,7 +212,7 @@ pub fn start_holding(appender: &Path, root: &Path) -> Child {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "it is killed in the midst of its work, while others work beside it"
+    reason = "it is killed in the midst of its work, while others run"
 )]
 fn start_with(appender: &Path, arguments: &[&OsStr]) -> Child {
     Command::new(appender)

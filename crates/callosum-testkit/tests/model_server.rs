@@ -147,7 +147,7 @@ fn every_dialect_answers_whole_where_no_stream_is_asked_for() {
 }
 
 #[test]
-fn a_script_goes_on_where_the_conversation_stands() {
+fn a_script_continues_at_the_turn_of_the_conversation() {
     let server = ModelServer::start();
     let script = ScriptTurn::script(&[ScriptTurn::text("one"), ScriptTurn::text("two")]);
     let body = json!({"model": "m", "messages": [

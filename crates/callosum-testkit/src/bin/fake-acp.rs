@@ -70,9 +70,9 @@ fn main() -> io::Result<()> {
                 )?;
                 let target = format!("{folder}/owned-by-agent");
                 let call = json!({"toolCallId": "c", "title": "write", "kind": "edit", "locations": [{"path": target}]});
-                let mut told = call.clone();
-                told["sessionUpdate"] = "tool_call".into();
-                update(told)?;
+                let mut start = call.clone();
+                start["sessionUpdate"] = "tool_call".into();
+                update(start)?;
                 let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
                     {"optionId": "no", "name": "No", "kind": "reject_once"}]);
                 let granted = ask(

@@ -28,7 +28,7 @@ struct Contents {
     files: Vec<File>,
     names: Names,
     trace: Trace,
-    told: usize,
+    reports: usize,
     /// Number of further syncs of files that succeed before one fails.
     syncs_left: Option<usize>,
 }
@@ -76,7 +76,7 @@ impl MemoryDisk {
                 steps: Vec::new(),
             },
             names,
-            told: 0,
+            reports: 0,
             syncs_left: None,
         })))
     }
@@ -89,8 +89,8 @@ impl MemoryDisk {
     /// Notes that the workload received a report, and returns its number, from 0.
     pub fn tell(&self) -> usize {
         let mut contents = self.contents();
-        let number = contents.told;
-        contents.told += 1;
+        let number = contents.reports;
+        contents.reports += 1;
         contents.trace.steps.push(Step::Told { number });
         number
     }

@@ -75,7 +75,7 @@ fn what_was_synced_is_there_and_what_came_after_may_be() {
         })
         .collect();
     let expected = [(0, "old"), (1, "new"), (1, "n"), (1, "n\0\0")];
-    let expected = expected.map(|(told, bytes)| (told, bytes.as_bytes().to_vec()));
+    let expected = expected.map(|(reports, bytes)| (reports, bytes.as_bytes().to_vec()));
     assert_eq!(after, expected.into_iter().collect());
 }
 

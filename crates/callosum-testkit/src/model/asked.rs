@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_call_is_told_by_its_missing_tools_where_asked_for() {
+    fn a_side_call_is_recognized_by_its_missing_tools_on_request() {
         let script = "SCRIPT:[{\"text\":\"one\"}]";
         let mut asked = asked(&[(Speaker::User, script)]);
         assert_eq!(asked.choose("ok", true).unwrap().turn.text, "ok");

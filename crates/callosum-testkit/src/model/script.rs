@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_is_read_from_where_it_stands_and_words_go_on_after_it() {
+    fn a_script_is_read_at_its_mark_and_words_may_follow() {
         let turns = [ScriptTurn::text("a \"b\"\n"), ScriptTurn::default()];
         let script = ScriptTurn::script(&turns);
         for message in [

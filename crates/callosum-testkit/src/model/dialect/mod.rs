@@ -135,19 +135,19 @@ impl Dialect {
         status: Option<u16>,
         words: &str,
     ) -> (u16, Value) {
-        let (usual, kind, said) = self.usual_refusal(fault);
+        let (usual, kind, message) = self.usual_refusal(fault);
         let status = status.unwrap_or(usual);
-        let said = if words.is_empty() { said } else { words };
+        let message = if words.is_empty() { message } else { words };
         let body = match self {
             Self::Messages => {
-                json!({"type": "error", "error": {"type": kind, "message": said}})
+                json!({"type": "error", "error": {"type": kind, "message": message}})
             }
             Self::Responses | Self::Chat => {
                 let code = (fault != ScriptFault::ServerError).then_some(kind);
-                json!({"error": {"message": said, "type": kind, "param": null, "code": code}})
+                json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
             }
-            Self::Gemini => json!({"error": {"code": status, "message": said, "status": kind}}),
-            Self::Ollama => json!({"error": said}),
+            Self::Gemini => json!({"error": {"code": status, "message": message, "status": kind}}),
+            Self::Ollama => json!({"error": message}),
         };
         (status, body)
     }

@@ -125,7 +125,7 @@ impl LockFile {
         };
         let file = disk.open(path, how)?;
         if self.is_private && file.mode()?.is_some_and(|mode| mode & 0o077 != 0) {
-            // It guards as well as it did where that cannot be changed.
+            // It still works as before if that cannot be changed.
             drop(file.set_mode(PRIVATE));
         }
         let id = file.id()?;
@@ -164,7 +164,7 @@ impl FileLock {
         LockFile::default().try_acquire(disk, path)
     }
 
-    /// Whether what is locked is the file that others find, as far as the file system can say.
+    /// Whether the locked file is the one that others find, as far as the file system can tell.
     pub fn stands_at(&self, disk: &Disk, path: &Path) -> Result<bool, DiskError> {
         let held = self.opened.as_ref().and_then(|opened| opened.id);
         let found = disk.stat(path)?;
@@ -225,7 +225,7 @@ pub enum LockError {
 pub struct Holder {
     /// Its number.
     pub pid: u32,
-    /// Its name, where it is still there.
+    /// Its name, if it still exists.
     pub name: Option<String>,
 }
 

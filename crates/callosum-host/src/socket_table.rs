@@ -48,8 +48,8 @@ pub(crate) struct Received {
     pub(crate) ago: Duration,
 }
 
-/// Looks a socket up by its own address and the other end's. `None` where there is none, or where the system does not answer such
-/// questions.
+/// Looks a socket up by its own address and the other end's. `None` if there is none, or if the
+/// system does not answer such questions.
 pub(crate) fn by_ends(local: SocketAddr, remote: SocketAddr) -> Option<Owned> {
     let socket = Socket::new(NETLINK_SOCK_DIAG).ok()?;
     let (family, mut id) = if local.is_ipv4() {
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes before what a message says, and those that say which connection it is.
+    /// Bytes before the content of a message, and those that identify the connection.
     const HEAD: usize = 16;
     const CONNECTION: usize = 72;
 

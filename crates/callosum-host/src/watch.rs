@@ -14,7 +14,7 @@ pub enum Change {
     Begun,
     /// It was written in its place, and closed.
     Closed,
-    /// A file was put in its place. The same move took it from elsewhere, where that is watched too.
+    /// A file was put in its place. The same move took it from elsewhere, if that is watched too.
     Put(Move),
     /// It was put elsewhere. Follows on a [`Put`](Self::Put) of another move where two were exchanged.
     Gone(Move),

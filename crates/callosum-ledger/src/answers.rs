@@ -30,7 +30,7 @@ pub enum AnswerError {
     /// Its file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// Its file is not what was stored.
+    /// The content of its file has changed.
     #[error("the answer in `{}` has the hash {actual}", path.display())]
     Damaged {
         /// The file.
@@ -63,11 +63,11 @@ impl Answers {
         }
     }
 
-    /// Stores an answer and gives the hash to ask for it by.
+    /// Stores an answer and returns its hash, which is the key for [`get`](Self::get).
     ///
-    /// The answer is on disk when this returns: in the project, or, where that cannot be written, in the machine's home.
-    /// One that is there already is not written again, unless its file was damaged. Only its owner may read it. Fails
-    /// where the folder that it belongs in is a link.
+    /// The answer is on disk when this returns: in the project, or in the machine's home if the
+    /// project is not writable. An existing one is not written again, unless its file was damaged.
+    /// Only its owner may read it. Fails if its folder is a link.
     pub fn put(&self, answer: &[u8]) -> Result<Checksum, DiskError> {
         let checksum = Checksum::of(answer);
         let refused = match self.put_in(&self.folder, &checksum, answer) {
@@ -103,7 +103,7 @@ impl Answers {
         files.find(|file| self.disk.exists(file).unwrap_or_default())
     }
 
-    /// Gives an answer back, checked against its hash; `None` where it was never stored.
+    /// Returns an answer, checked against its hash; `None` if it was never stored.
     pub fn get(&self, checksum: &Checksum) -> Result<Option<Vec<u8>>, AnswerError> {
         for folder in [Some(&self.folder), self.refuge.as_ref()]
             .into_iter()
@@ -159,7 +159,7 @@ mod tests {
         (folder, Answers::new(Disk::real(), &paths))
     }
 
-    /// CAL-ERR-5: what was paid for outlives a project that cannot be written.
+    /// CAL-ERR-5: a paid answer outlives a project that cannot be written.
     #[cfg(target_os = "linux")]
     #[test]
     fn an_answer_that_the_project_cannot_take_is_kept_in_the_machines_home() {

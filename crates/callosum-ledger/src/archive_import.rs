@@ -27,7 +27,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// The archives that a new journal tells of.
+/// The archives that a new journal lists.
 #[derive(Debug, Default)]
 pub(crate) struct Adopted {
     /// The earliest first.
@@ -59,7 +59,7 @@ impl Adopted {
         archived.collect()
     }
 
-    /// Looks at what is there. Costs the reading of every archive, one at a time in memory.
+    /// Finds the existing archives. Costs the reading of every archive, one at a time in memory.
     pub(crate) fn find(disk: &Disk, paths: &LedgerPaths, today: Date) -> Result<Self, DiskError> {
         let mut adopted = Self::default();
         let mut ids = Position::start();
@@ -77,7 +77,7 @@ impl Adopted {
             let head_over = |follows| hashlog_head(&bytes, &entries, follows);
             let mut follows = adopted.head();
             let mut hashlog = head_over(follows);
-            // Ours goes on from an archive that may be gone since, and is right all the same.
+            // Our own may continue an archive that is gone since, and is right all the same.
             if let Some([of_its_own, last]) = ends(disk, paths, &name)?
                 && head_over(of_its_own) == last
             {
@@ -102,8 +102,8 @@ impl Adopted {
     }
 }
 
-/// Writes the hashlog of an adopted archive where it is not there, and says where; `None` where it
-/// is, and where the archive does not have the entries that were adopted.
+/// Writes the hashlog of an adopted archive if it is missing, and returns its path. Returns `None`
+/// if it exists, or if the archive does not have the entries that were adopted.
 pub(crate) fn restore_hashlog(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -145,7 +145,7 @@ pub(crate) fn lines_over(bytes: &[u8], archived: &Archived) -> Option<Vec<u8>> {
     (head == archived.hashlog).then_some(lines)
 }
 
-/// The hashlog made of a ledger's bytes, and its last line's hash, where every checksum is right.
+/// Computes the hashlog of a ledger's bytes, and its last line's hash, if every checksum is right.
 pub(crate) fn hashlog_over(bytes: &[u8], follows: Checksum) -> Option<(Vec<u8>, Checksum)> {
     let (mut lines, mut head) = (Vec::new(), follows);
     for (number, placed) in (1..).zip(&entries_of(bytes)?) {
@@ -184,7 +184,7 @@ struct Placed {
     checksum: Checksum,
 }
 
-/// The entries of a ledger and where they stand, where every checksum is right.
+/// Returns the entries of a ledger and their positions, if every checksum is right.
 fn entries_of(bytes: &[u8]) -> Option<Vec<Placed>> {
     let file = LedgerFile::scan(bytes).ok()?;
     let read = |at: Range<usize>| {

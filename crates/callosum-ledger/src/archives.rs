@@ -1,7 +1,7 @@
-//! Archives held against the journal, and made what it says.
+//! Comparison of archives with the journal, and their repair.
 //!
-//! [`wrong`] finds those that are not; [`write`] puts them right. Both read the journal, as far as its
-//! files went at a given moment, and hold a piece of an archive at a time.
+//! [`wrong`] finds those that differ; [`write`] repairs them. Both read the journal, up to the
+//! sizes of its files at a given moment, and hold a piece of an archive at a time.
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
@@ -43,7 +43,7 @@ impl Lacking {
     }
 }
 
-/// The archives that are not what the journal says, or not there.
+/// Lists the archives that differ from the journal, or are missing.
 pub(crate) fn wrong(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -67,7 +67,7 @@ pub(crate) fn wrong(
     Ok(checking.wrong)
 }
 
-/// The names of the archives that the journal tells of, in order.
+/// Returns the names of the archives that the journal lists, in order.
 fn recorded_names(
     disk: &Disk,
     paths: &LedgerPaths,

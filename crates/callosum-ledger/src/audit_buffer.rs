@@ -1,11 +1,11 @@
 //! [`AuditBuffer`]: events that the journal could not take, kept outside of the project until it
 //! can (Seed CAL §7.1, E008).
 //!
-//! Every event has an id, which its record in the journal carries as `details.buffered`. So taking
-//! events over can be broken off anywhere, and goes on with those that the journal does not have.
-//! The format in full: `docs/formats/audit-buffer.md`.
+//! Every event has an id, which its record in the journal carries as `details.buffered`. So moving
+//! events to the journal can be interrupted anywhere, and continues with those that the journal
+//! lacks. The format in full: `docs/formats/audit-buffer.md`.
 //!
-//! What is deliberately not here: entries. Nothing is committed without its record.
+//! Deliberately not here: entries. Nothing is committed without its record.
 
 use std::{collections::HashSet, io, path::Path, time::Duration};
 
@@ -28,7 +28,7 @@ use crate::{
 /// Time for which a process that holds the ledger waits for one that only leaves an event here.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The detail by which a record says which event of the buffer it is.
+/// Detail of a record that holds the id of the buffer's event.
 const BUFFERED: &str = "buffered";
 
 /// An event that waits.
@@ -112,7 +112,8 @@ pub(crate) fn append_within<'e>(
     if let Some(folder) = path.parent() {
         disk.create_private_dir(folder)?;
     }
-    // Here it gets its mode; what is locked below may be another file, where this one just went.
+    // The file gets its mode here; if this one was just removed, the lock below may be on another
+    // file.
     drop(disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?);
     let _lock = FileLock::acquire(disk, path, patience).map_err(not_locked)?;
     let file = disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?;
@@ -130,7 +131,7 @@ pub(crate) fn append_within<'e>(
         .and_then(|()| path.parent().map_or(Ok(()), |folder| disk.sync_dir(folder)));
     written.inspect_err(|_| {
         drop(file.set_len(end));
-        // What was there before may have waited for the same sync.
+        // Earlier bytes may have waited for the same sync.
         drop(file.write_again());
     })
 }

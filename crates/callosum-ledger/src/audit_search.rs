@@ -35,12 +35,12 @@ struct Behind {
     line: Checksum,
 }
 
-/// The result of a search that goes on.
+/// The result of a search that can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Searched {
     /// There is no record of the kind up to the end of the journal.
     None,
-    /// There is none up to the new place, and the journal goes on.
+    /// There is none up to the new place, and the journal continues.
     Unfinished,
     /// The record behind the new place is one.
     Found,

@@ -81,7 +81,7 @@ pub enum BackupError {
     Changed {
         /// The backup.
         path: PathBuf,
-        /// The SHA-256 that its note says.
+        /// The SHA-256 in its note.
         expected: Checksum,
         /// Its SHA-256.
         found: Checksum,
@@ -89,7 +89,7 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Open(error) | Self::Wrong(CreateError::Open(error)) => error.code(),
@@ -204,12 +204,12 @@ fn note_of(backup: &Path) -> PathBuf {
 /// A ledger file that was read and checked.
 pub(crate) struct Read {
     pub(crate) taken: ImportSource,
-    /// Whether a note says that it is what was backed up.
+    /// Whether a note confirms that it is the backup.
     pub(crate) has_note: bool,
 }
 
-/// Reads a backup, or any ledger file, and checks all of it: against its note, where there is one,
-/// and every checksum in it.
+/// Reads a backup, or any ledger file, and checks all of it: against its note, if there is one, and
+/// every checksum in it.
 pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Read, BackupError> {
     let file = disk.open(path, OpenHow::READ)?;
     let note = disk.read_if_there(&note_of(path))?;

@@ -73,7 +73,7 @@ impl Chain {
         }
     }
 
-    /// The hash that a line, without its line feed, says that it has.
+    /// Returns the hash that a line, without its line feed, states for itself.
     pub(crate) fn stated(self, line: &[u8]) -> Option<Checksum> {
         self.split(line).map(|(_, stated)| stated)
     }

@@ -88,7 +88,7 @@ fn compressed(disk: &Disk, ledger: &DiskFile, path: &Path) -> Result<NewFile, Di
     Ok(new)
 }
 
-/// Compresses an archive; says whether it was there to be compressed.
+/// Compresses an archive, and returns whether a plain one existed.
 fn compress_one(disk: &Disk, paths: &LedgerPaths, archived: &Archived) -> Result<bool, DiskError> {
     let name = &archived.archive;
     let (plain, path) = (paths.archive(name), paths.compressed_archive(name));

@@ -21,7 +21,7 @@ use crate::{
     rotation,
 };
 
-/// So many bytes are compared at once.
+/// Number of bytes compared at once.
 const PIECE: u64 = 1024 * 1024;
 
 /// Result of comparing the two files of an archive.
@@ -33,7 +33,7 @@ pub(crate) enum ArchiveCopies {
     Plain,
     /// They do not, and the compressed one is the archive.
     Compressed,
-    /// They do not, and neither is what the journal tells of.
+    /// They differ, and neither is the archive that the journal lists.
     Neither,
 }
 
@@ -47,9 +47,9 @@ pub(crate) fn are_there(
         && rotation::is_file(disk, &paths.compressed_archive(name))?)
 }
 
-/// Compares an archive's two files; `None` where there is one, or none.
+/// Compares an archive's two files; `None` if only one exists, or none.
 ///
-/// Costs the reading of both, and holds one of them in memory where they are not alike.
+/// Costs the reading of both, and holds one of them in memory if they differ.
 pub(crate) fn compare(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -71,8 +71,8 @@ pub(crate) fn compare(
     }))
 }
 
-/// Sets aside the one of two unlike files that is not the archive, and says so; leaves both where
-/// neither is.
+/// Sets aside the one of two different files that is not the archive, and reports it; leaves both
+/// if neither is.
 pub(crate) fn part(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -94,7 +94,7 @@ pub(crate) fn part(
     }))
 }
 
-/// Whether a ledger has the entries that were archived, where they stood.
+/// Whether a ledger has the archived entries, at their positions.
 fn is_archive(
     opened: Result<OpenLedger, DiskError>,
     archived: &Archived,

@@ -63,7 +63,7 @@ pub enum EntryError {
     /// They are not JSON that has a canonical form.
     #[error("not an entry: {0}")]
     Canonical(#[from] CanonicalError),
-    /// A field is missing, or is not what the schema says.
+    /// A field is missing, or violates the schema.
     #[error("not an entry: {reason}")]
     Schema {
         /// The defect.
@@ -183,7 +183,7 @@ pub(crate) fn seal(
     let plain = value.to_canonical();
     let checksum = Checksum::of(plain.as_bytes());
     if value.first_key().is_some_and(|first| first > CHECKSUM) {
-        // As in every entry of our own: what was hashed need not be printed a second time.
+        // As in every entry of our own: the hashed text need not be printed a second time.
         let stored = format!("{{\"{CHECKSUM}\":\"{checksum}\",{}", &plain[1..]);
         return Ok((checksum, stored));
     }

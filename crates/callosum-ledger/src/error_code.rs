@@ -1,7 +1,7 @@
-//! [`ErrorCode`]: the eight codes by which the seed names what goes wrong.
+//! [`ErrorCode`]: the seed's eight codes for failures.
 //!
 //! A code is a property of an error, never the error itself: each failing operation has its own
-//! type that says what failed, and tells its code where the seed has one.
+//! error type, which returns its code if the seed has one.
 
 use std::{fmt, str::FromStr};
 
@@ -70,7 +70,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// A text that is none of the eight codes.
+/// A text that is not one of the eight codes.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an error code (allowed: E001 to E008)")]
 pub struct UnknownErrorCode {

@@ -134,7 +134,7 @@ impl ImportSource {
         }
         let (from, end) = (head as u64, size - tail);
         let mut lines = Lines::new(&file, from, end);
-        // What is left of the line on which the array begins.
+        // The rest of the line on which the array begins.
         lines.next()?;
         let mut goes_on = true;
         let mut number = 0;
@@ -184,7 +184,7 @@ impl ImportSource {
         self.checksums.len()
     }
 
-    /// Shows each entry with its number, from 1. Fails where the file is not what was checked.
+    /// Passes each entry with its number, from 1. Fails if the file has changed since the check.
     pub(crate) fn each<E: From<CreateError>>(
         &self,
         mut take: impl FnMut(usize, &TakenEntry<'_>) -> Result<(), E>,
@@ -277,7 +277,7 @@ struct Canonical {
 }
 
 impl Canonical {
-    /// Reads an entry, checks its checksum where it has one, and gives it our own layout.
+    /// Reads an entry, checks its checksum if it has one, and converts it to our own layout.
     fn read(bytes: &[u8]) -> Result<Self, EntryError> {
         let entry = Entry::read(bytes)?;
         entry.check()?;

@@ -1,7 +1,7 @@
-//! [`GrowingChecksum`]: the SHA-256 of a file that grows at its end, taken again and again.
+//! [`GrowingChecksum`]: the SHA-256 of a file that grows at its end, computed again and again.
 //!
-//! What is deliberately not here: noticing that what was read before is another now. Who wants to
-//! know that takes the checksum of the whole file.
+//! Deliberately not here: noticing that earlier bytes have changed. A caller that wants to know
+//! takes the checksum of the whole file.
 
 use std::{
     path::{Path, PathBuf},

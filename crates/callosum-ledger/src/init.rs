@@ -61,7 +61,7 @@ pub enum CreateError {
         /// Cause of the failure.
         source: LedgerFileError,
     },
-    /// An entry in it is not what the schema says, or its checksum is wrong.
+    /// An entry in it violates the schema, or its checksum is wrong.
     #[error("cannot import `{}`: entry {number}", path.display())]
     BadEntry {
         /// The file.
@@ -88,14 +88,14 @@ impl From<DiskError> for CreateError {
 }
 
 impl Ledger {
-    /// Creates what is missing of a project's ledger, and says what that was.
+    /// Creates the missing parts of a project's ledger, and returns what it did.
     ///
-    /// Nothing that is there is overwritten, and doing it twice does nothing the second time. A
-    /// ledger of another program, without a journal, is taken over where every checksum in it is
-    /// right: each entry becomes a record of the journal and the original file is set aside.
+    /// Nothing existing is overwritten, and a second run does nothing. A ledger of another program,
+    /// without a journal, is taken over if every checksum in it is right: each entry becomes a
+    /// record of the journal and the original file is set aside.
     ///
-    /// Fails, with everything left as it was but for empty folders, where what is there is not a
-    /// ledger, or newer than this program.
+    /// Fails, with everything left as it was but for empty folders, if an existing file is not a
+    /// ledger, or is newer than this program.
     pub fn create(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -181,7 +181,7 @@ pub(crate) struct Start {
     pub(crate) begun: Begun,
     /// Hash that the hashlog continues from.
     pub(crate) hashlog: Checksum,
-    /// The archives that the journal does not tell of yet.
+    /// Archives that the journal does not list yet.
     pub(crate) archives: Adopted,
     /// Further details of its record.
     pub(crate) details: Vec<(&'static str, String)>,

@@ -119,10 +119,10 @@ fn list(ids: &[TaskId]) -> String {
 }
 
 impl WriteError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     ///
-    /// A journal that may not be written, or whose file cannot be opened, is E008; a write or sync
-    /// of it that failed, and a full disk, is E005.
+    /// A journal that may not be written, or whose file cannot be opened, is E008; a failed write
+    /// or sync of it, and a full disk, is E005.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Lock(error) => Some(match **error {
@@ -169,7 +169,7 @@ impl Ledger {
         Self::open_with(disk, paths, clock, ids, LedgerOptions::default())
     }
 
-    /// The same, where not everything is left as the seed has it.
+    /// Opens a ledger with options other than the seed's.
     pub fn open_with(
         disk: Disk,
         paths: LedgerPaths,
@@ -287,9 +287,9 @@ impl Ledger {
     /// before. Waits up to 1.5 s for another process's lock. Its cost does not depend on the size
     /// of the ledger.
     ///
-    /// Fails where a linked task has no entry, where the task has one already, and where the disk
-    /// or the lock does; then the entry is not in the ledger, or, after a failed sync or a panic of
-    /// the thread that wrote it, may turn out to be once it is opened again.
+    /// Fails if a linked task has no entry, if the task has one already, and if the disk or the
+    /// lock fails. Then the entry is not in the ledger, except that after a failed sync or a panic
+    /// of the writing thread it may turn out to be in it once the ledger is opened again.
     pub fn commit(&self, entry: NewEntry) -> Result<Entry, WriteError> {
         let entry = entry
             .seal()

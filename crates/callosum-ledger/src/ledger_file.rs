@@ -73,7 +73,7 @@ pub enum LedgerFileError {
         /// Start of the value found.
         found: String,
     },
-    /// A field is missing, or is not what the schema says.
+    /// A field is missing, or violates the schema.
     #[error("not a ledger: `{field}` {reason}")]
     Field {
         /// The field.
@@ -143,10 +143,10 @@ pub(crate) enum NotToWrite {
     NotALedger(LedgerFileError),
 }
 
-/// Whether a file may be written by this version, as far as its own fields say.
+/// Whether this version may write a file, according to the file's own fields.
 ///
-/// What is not JSON at all may: a crash leaves such files, and no program writes them on purpose.
-/// Its version comes first, since a later one may have other fields.
+/// It may write one that is not JSON at all: a crash leaves such files, and no program writes them
+/// on purpose. Its version comes first, since a later one may have other fields.
 pub(crate) fn refuse_to_write(bytes: &[u8]) -> Result<(), NotToWrite> {
     let members = match canonical::object_members(bytes) {
         Ok(members) => members,

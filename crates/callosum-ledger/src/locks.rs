@@ -271,7 +271,7 @@ mod tests {
         assert!(matches!(refused, LockError::Timeout { waited, .. } if waited >= LEDGER_TIMEOUT));
     }
 
-    /// CAL-MSP-2, REQ-MSP-002: a task's lock is waited for as long as the seed says.
+    /// CAL-MSP-2, REQ-MSP-002: the wait for a task's lock is as long as the seed says.
     #[test]
     fn a_task_that_stays_locked_times_out() {
         let (_folder, disk, paths) = project();

@@ -26,7 +26,7 @@ pub struct LedgerPaths {
     /// The folder of backups.
     pub backups: PathBuf,
     /// The file, outside of the project, that keeps events while the journal cannot be written;
-    /// `None` where they stay in memory only.
+    /// `None` if they stay in memory only.
     pub audit_buffer: Option<PathBuf>,
 }
 

@@ -46,7 +46,7 @@ pub enum PastError {
         /// The time that was asked for.
         time: Timestamp,
     },
-    /// An entry in the journal is not what the schema says.
+    /// An entry in the journal violates the schema.
     #[error("cannot read entry {number} of the audit journal")]
     Entry {
         /// The entry's number among all that were committed by then, from 1.
@@ -57,7 +57,7 @@ pub enum PastError {
 }
 
 impl PastError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Journal(error) => error.code(),
@@ -67,12 +67,12 @@ impl PastError {
     }
 }
 
-/// Rebuilds the ledger as it stood at `time`: with every record up to, not including, the first
-/// that is later.
+/// Rebuilds the ledger as of `time`: with every record up to, not including, the first that is
+/// later.
 ///
 /// Reads the journal from its beginning, checks every record's place in the chain and every entry's
 /// checksum, and changes nothing. Holds a few bytes for each entry. Takes the audit lock for a
-/// moment, where the project can be written, and reads what was there then.
+/// moment, if the project is writable, and reads the state of that moment.
 pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, PastError> {
     let stock = FileInventory::take(disk, paths).map_err(OpenError::from)?;
     let mut places = Places::default();
@@ -189,7 +189,7 @@ fn failed(error: DiskError) -> PastError {
 struct Places {
     active: Vec<RecordPlace>,
     archived: Vec<RecordPlace>,
-    /// The number of the first that is not what its checksum says.
+    /// Number of the first entry that does not match its checksum, and the error.
     wrong: Option<(usize, EntryError)>,
 }
 

@@ -101,9 +101,9 @@ impl Position {
             .is_none_or(|today| day <= today.saturating_add(1.day()))
     }
 
-    /// Gives out the next dated id of `today`; `None` once the day's numbers are used up.
+    /// Reserves the next dated id of `today`; `None` once the day's numbers are used up.
     ///
-    /// A clock that went back goes on in the later day, so that no id is given out twice.
+    /// A clock that went back continues in the later day, so that no id is used twice.
     pub(crate) fn next_id(&mut self, today: Date) -> Option<TaskId> {
         let (day, number) = match self.last_id {
             Some((day, number)) if day >= today => (day, number),
@@ -119,7 +119,7 @@ impl Position {
 }
 
 impl View {
-    /// A ledger without entries, whose hashlog goes on from that of the ledger before.
+    /// Returns a ledger without entries, whose hashlog continues that of the ledger before.
     pub(crate) fn after(begun: Begun, hashlog_head: Checksum) -> Self {
         Self {
             ledger_end: begun.head.len() as u64,
@@ -141,7 +141,7 @@ impl View {
         self.ledger_end + self.begun.tail.len() as u64
     }
 
-    /// Appends an entry: what it adds to the ledger before the tail, and its line in the hashlog.
+    /// Appends an entry: its bytes in the ledger before the tail, and its line in the hashlog.
     pub(crate) fn push(&mut self, entry: EntryRef<'_>, ledger: &mut Vec<u8>, index: &mut Vec<u8>) {
         let lead: &[u8] = if self.entries > 0 {
             b",\n    "

@@ -10,7 +10,7 @@ use crate::{
     paths::LedgerPaths,
 };
 
-/// Keeps bytes that stood in `path`, durably, and says where.
+/// Stores bytes of the file `path`, durably, and returns the new path.
 ///
 /// The name is the file's own and the first digits of the bytes' SHA-256: the same bytes are kept
 /// once. Only their owner may read them.

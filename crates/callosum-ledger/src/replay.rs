@@ -1,4 +1,4 @@
-//! Rebuilding the ledger from the journal alone, and holding it against the real one.
+//! Replay: rebuilding the ledger from the journal alone, and comparing it with the real one.
 
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ pub enum ReplayError {
 }
 
 impl ReplayError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Journal(error) => error.code(),
@@ -106,13 +106,14 @@ impl From<JournalError> for ReplayError {
     }
 }
 
-/// Rebuilds ledger, hashlog and archives in the folder `into`, and compares them with the real ones.
+/// Rebuilds ledger, hashlog and archives in the folder `into`, and compares them with the real
+/// ones.
 ///
 /// Without a day file all days are replayed and the real files must be the same, byte for byte.
 /// With one, that day and those before it in the same folder are replayed, and the real files must
 /// begin so. Every record's place in the chain and every entry's checksum is checked on the way.
-/// Holds an entry at a time. Takes the audit lock for a moment, where the project can be written, and
-/// reads what was there then.
+/// Holds an entry at a time. Takes the audit lock for a moment, if the project is writable, and
+/// reads the state of that moment.
 pub fn replay(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -194,7 +195,7 @@ pub fn replay(
         ],
     };
     if last_day.is_some() {
-        // The real files go on from there.
+        // The real files continue from there.
         last[0].part = Some(view.ledger_end);
         last[1].part = Some(view.hashlog_end);
     }

@@ -90,7 +90,7 @@ pub(crate) fn rotate(
     batch.push(&event_of(&archived, &next), now, None);
     let written = batch.write(disk, paths, files, true);
     let mut position = written.map_err(RotateError::Journal)?;
-    // What is open under the ledger's names is the archive from here on.
+    // The open files under the ledger's names are the archive from here on.
     files.close();
     match finish(disk, paths, &archived, &next) {
         Ok(Some(_)) => {}
@@ -226,10 +226,10 @@ fn event_of(archived: &Archived, next: &View) -> AuditEvent {
         .with("hashlog", archived.hashlog.to_string())
 }
 
-/// Does what is left to do of a rotation that the journal tells of; says whether that was anything.
+/// Completes a rotation that the journal records; returns whether anything was left to do.
 ///
-/// `None` where the files are not as a rotation can have left them, so that the journal must be
-/// asked what belongs into them.
+/// Returns `None` if no rotation can have left the files so, and the journal must give their
+/// contents.
 pub(crate) fn finish(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -387,7 +387,7 @@ pub(crate) fn names(disk: &Disk, history: &Path) -> Result<Vec<ArchiveName>, Dis
     Ok(names)
 }
 
-/// The last line of a hashlog, where that is the archived one's.
+/// Returns the last line of a hashlog, if it is the archived one's.
 fn last_line_of(
     disk: &Disk,
     path: &Path,
@@ -426,7 +426,7 @@ fn link_unless_taken(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskErro
     }
 }
 
-/// Gives a file a second name; a copy, where the file system has no second names.
+/// Gives a file a second name, or makes a copy on a file system without second names.
 fn link(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
     match disk.hard_link(from, to) {
         Err(error) if error.is_denied() || error.is_unsupported() => {

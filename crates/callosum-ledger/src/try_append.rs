@@ -117,7 +117,7 @@ pub fn waiting(
     Ok(events.map(|waits| (waits.event, waits.at)).collect())
 }
 
-/// Appends a record; says `false` where that would mean to wait, or to mend.
+/// Appends a record; returns `false` if that would need a wait, or a repair.
 fn append(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -153,7 +153,7 @@ fn append(
     batch.push(event, at, None);
     batch.write(disk, paths, &mut OpenFiles::default(), false)?;
     if let Some((buffer, len)) = taken_over {
-        // Where that fails, what is in the journal already is passed over the next time.
+        // If that fails, the next time skips the events already in the journal.
         drop(audit_buffer::remove(disk, paths, buffer, len));
     }
     Ok(true)

@@ -15,12 +15,12 @@ impl FakeCk {
     /// It never answers.
     pub const HANGS: &str = "exec sleep 1000";
 
-    /// It finds nothing, as version 0.8.1 says it.
+    /// Finds nothing, with the output of version 0.8.1.
     pub const FINDS_NOTHING: &str = "echo 'No matches found' >&2; exit 1";
 
-    /// Lays it into its place; `does` is what it does when it is asked, in the words of a shell.
+    /// Installs it; `does` is its action when it is called, as a shell script.
     ///
-    /// Panics where it cannot be written.
+    /// Panics if it cannot be written.
     pub fn lay(env: &TestEnv, does: &str) {
         let place = Self::place(env);
         let heard = Self::heard_file(env);

@@ -1,7 +1,7 @@
 //! [`FakeClient`]: a coding agent that answers as a recorded one did.
 //!
-//! A script in the folder of programs that a test wants to be found. It says its version and its
-//! options when asked, wants a prompt, and writes what it was given to write.
+//! A script in the folder of programs that a test wants to be found. It prints its version and its
+//! options when asked, wants a prompt, and writes the output that the test gave it.
 
 use std::path::Path;
 
@@ -27,10 +27,10 @@ pub struct FakeClient {
 }
 
 impl FakeClient {
-    /// Puts it where `callosum` finds it, over an earlier one of its name.
+    /// Installs it where `callosum` finds it, over an earlier one of its name.
     ///
-    /// It does not speak the Agent Client Protocol. It exits with 90 where it gets no prompt on standard input, and with 91 where an argument
-    /// names a JSON file that is not there.
+    /// It does not speak the Agent Client Protocol. It exits with 90 if it gets no prompt on
+    /// standard input, and with 91 if an argument names a JSON file that does not exist.
     pub fn install(&self, env: &TestEnv) {
         let folder = env.programs();
         let write = |name: &Path, content: &[u8], mode: u32| {

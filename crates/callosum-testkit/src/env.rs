@@ -90,7 +90,7 @@ impl TestEnv {
         String::from_utf8(bytes).expect("the file is text")
     }
 
-    /// Makes the project a git repository with one commit of what is in it.
+    /// Makes the project a git repository with one commit of its contents.
     pub fn git_init(&self) {
         for arguments in [
             &["init", "--quiet", "--initial-branch=main"][..],
@@ -241,7 +241,7 @@ impl Run {
         self
     }
 
-    /// Runs it to its end. Panics where it cannot be started or takes minutes.
+    /// Runs it to its end. Panics if it cannot be started or takes minutes.
     pub fn run(&self) -> Output {
         let cancel = Cancel::new().expect("a pipe can be made");
         let run = process::run(&self.0, &cancel, &mut |_, _| {}).expect("the program starts");
@@ -264,7 +264,7 @@ impl Run {
         command
     }
 
-    /// The same, where new namespaces are refused, as many a container does.
+    /// Runs it with new namespaces refused, as in many containers.
     pub fn run_in_container(&self) -> Output {
         let launch = self.0.clone();
         let order = SandboxSpec {
@@ -318,7 +318,7 @@ pub struct Output {
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// Its exit code; 128 and the signal's number where one ended it, as a shell says it.
+    /// Its exit code; 128 and the signal's number if one ended it, as in a shell.
     pub code: i32,
 }
 

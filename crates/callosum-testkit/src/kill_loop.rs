@@ -1,7 +1,7 @@
 //! [`KillLoop`]: real processes that store entries and are killed at any moment.
 //!
-//! What is killed is `ledger-appender`. What is killed is not a machine: what the killed process
-//! had written is there, whether it was synced or not. For power that fails see [`crate::disk`].
+//! The loop kills `ledger-appender`, not a machine: everything that the process had written is
+//! there, synced or not. For a loss of power see [`crate::disk`].
 
 use std::{
     collections::HashSet,
@@ -19,10 +19,10 @@ use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::{Ledger, LedgerPaths, Query, Reader, TaskId, replay, verify};
 use serde_json::Value;
 
-/// After so many kills the whole ledger is checked, and a new one is begun.
+/// Number of kills after which the whole ledger is checked, and a new one is begun.
 const OF_A_LEDGER: usize = 25;
 
-/// Up to so many acknowledgements are waited for before a kill.
+/// Maximum number of acknowledgments to wait for before a kill.
 const ACKNOWLEDGEMENTS: usize = 5;
 
 /// Maximum random delay of the kill: about as long as an entry takes.
@@ -65,7 +65,7 @@ impl fmt::Display for Killed {
     }
 }
 
-/// A ledger and what was acknowledged of it.
+/// A ledger and its acknowledged entries.
 struct Project {
     _folder: tempfile::TempDir,
     paths: LedgerPaths,
@@ -82,11 +82,11 @@ impl KillLoop {
         }
     }
 
-    /// Kills at least so many processes; each third time two that write at once.
+    /// Kills at least this many processes; each third time two that write at once.
     ///
     /// After each kill the ledger opens and has every entry that was acknowledged. After each 25th,
     /// and at the end, it is JSON, `verify` finds nothing, and a replay gives the same bytes.
-    /// Panics where that is not so.
+    /// Panics otherwise.
     pub fn kill(mut self, kills: usize) -> Killed {
         while self.killed.kills < kills {
             let mut project = Project::new();
@@ -149,7 +149,8 @@ impl Project {
         }
     }
 
-    /// Opens, and looks for what was acknowledged. Returns how many files were brought in line.
+    /// Opens the ledger, and checks for the acknowledged entries. Returns the number of repaired
+    /// files.
     fn check(&mut self, lines: &[String]) -> usize {
         let disk = Disk::real();
         let clock = Clock::system();
@@ -197,7 +198,7 @@ impl Project {
     }
 }
 
-/// Starts `ledger-appender`, to store so many entries, 0 for no end.
+/// Starts `ledger-appender`, to store this many entries, 0 for no end.
 pub fn start(appender: &Path, root: &Path, name: &str, count: usize) -> Child {
     start_with(
         appender,

@@ -4,7 +4,7 @@ use std::{fs::OpenOptions, io, io::Write as _, path::PathBuf};
 
 use serde_json::Value;
 
-/// A file of messages, one a line, where the fake was started with `--heard FILE`.
+/// A file of messages, one a line, if the fake was started with `--heard FILE`.
 #[derive(Debug)]
 pub struct Notes(Option<PathBuf>);
 

@@ -1,4 +1,4 @@
-//! [`start`]: the program itself, when all is given away; and how its end is heard of.
+//! [`start`]: starts the program itself after confinement, and observes its end.
 
 use std::{
     io,
@@ -33,13 +33,13 @@ pub(super) struct Stdio {
 /// Source of notifications about ended children.
 pub(super) struct Children(UnixStream);
 
-/// A program that was started, and what tells of ended children.
+/// A program that was started, and the source of notifications about ended children.
 pub(super) struct Started<'c> {
     pub(super) child: i32,
     children: &'c Children,
 }
 
-/// Starts the program in a group of its own; who starts it keeps nothing open of what it is given.
+/// Starts the program in a group of its own; this process keeps none of its files open.
 pub(super) fn start<'c>(
     order: &SandboxSpec,
     stdio: Stdio,

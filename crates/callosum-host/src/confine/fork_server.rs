@@ -44,14 +44,14 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Timeout for the server to accept an order.
 const TAKING: Duration = Duration::from_secs(10);
 
-/// The variable that says where a program's own temporary folder is, which no other has.
+/// Variable with the path of a program's own temporary folder, which no other program has.
 const OWN_FOLDER: &str = "TMPDIR";
 
 /// A process that forks a guard for each order, started with the first one.
 ///
-/// It ends when this is dropped, or its controller is gone. What was ordered ends with its own
-/// order; orders that run at that moment are not disturbed. A guard whose order gave nothing away takes
-/// the next such order when it is done: no more than a program is started for it.
+/// It ends when this is dropped, or its controller is gone. Programs end with their own order;
+/// orders that run at that moment are not disturbed. A guard whose order restricted nothing takes
+/// the next such order when it is done: then no new process is needed but the program.
 #[derive(Debug)]
 pub struct ForkServer {
     program: PathBuf,
@@ -115,7 +115,7 @@ impl ForkServer {
         Ok((run, report))
     }
 
-    /// Ends what was started for an order whose guard was ended, or did not answer and was.
+    /// Ends the processes of an order whose guard was ended, possibly because it did not answer.
     fn end_what_is_left(&self, order: &SandboxSpec, report: &Report) {
         if let Some(group) = report.program.and_then(Pid::from_raw) {
             // It fails only if the group is empty.
@@ -125,7 +125,7 @@ impl ForkServer {
         if let Some(server) = running.as_mut()
             && !server.sweep(report.guard).is_ok_and(|swept| swept)
         {
-            // It fails only where it is gone already.
+            // It fails only if it is gone already.
             drop(server.child.kill());
             *running = None;
         }
@@ -203,7 +203,7 @@ impl ForkServer {
         Ok(ours)
     }
 
-    /// Passes descriptors to the server, which is started where it is not there.
+    /// Passes descriptors to the server, which is started if necessary.
     fn pass(&self, ends: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = running.as_ref() {
@@ -300,7 +300,7 @@ impl Drop for Running {
     }
 }
 
-/// The line to a guard: what it says, and that closing it ends what it guards.
+/// The line to a guard: carries its messages, and closing it ends what it guards.
 #[derive(Debug)]
 struct Line {
     stream: UnixStream,
@@ -393,13 +393,13 @@ impl Leader for Line {
 #[cfg(target_os = "linux")]
 fn descriptor_of(pid: i32) -> Option<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
-    // It fails where it is gone, and then there is nothing to be ended.
+    // It fails if the process is gone, and then there is nothing to end.
     pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
 }
 
 #[cfg(target_os = "linux")]
 fn end_at_once(guard: &OwnedFd) {
-    // It fails where it is gone.
+    // It fails if it is gone.
     let _ = rustix::process::pidfd_send_signal(guard, Signal::KILL);
 }
 

@@ -77,7 +77,7 @@ struct Request {
 /// Serves until the controller closes its end of the socket, or is gone.
 fn serve() -> io::Result<()> {
     close_inherited()?;
-    // What is typed at the controller's terminal is not for those who are started here.
+    // Signals typed at the controller's terminal are not for the processes that are started here.
     setsid()?;
     let socket = UnixStream::from(rustix::io::dup(rustix::stdio::stdin())?);
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
@@ -161,8 +161,8 @@ fn end_orphans(guards: &mut BTreeSet<i32>) -> io::Result<()> {
     forget_ended(guards)
 }
 
-/// Waits until the guards have ended all and themselves, since the controller is gone; those that do not
-/// are ended, with what they leave.
+/// Waits until the guards have ended everything and themselves, since the controller is gone. Those
+/// that do not are killed, with their leftovers.
 fn take_leave(mut guards: BTreeSet<i32>) -> io::Result<()> {
     let children = Children::listen()?;
     let until = Instant::now() + FAREWELL;
@@ -192,7 +192,7 @@ fn close_inherited() -> io::Result<()> {
             .iter()
             .filter_map(|entry| entry.name.to_str()?.parse().ok())
             .collect(),
-        // Where nothing lists them, all are tried that there may be.
+        // If nothing lists them, all possible ones are tried.
         Err(_) => (3..most_open()).collect(),
     };
     for number in numbers.into_iter().filter(|number| *number > 2) {
@@ -212,7 +212,7 @@ fn most_open() -> RawFd {
 }
 
 impl ServerRequest {
-    /// Waits for something; `None` where no more will come.
+    /// Waits for a request; `None` if no more will come.
     fn receive(socket: &UnixStream) -> io::Result<Option<Self>> {
         let passed = loop {
             match receive(socket) {

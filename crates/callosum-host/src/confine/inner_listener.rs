@@ -42,7 +42,7 @@ impl Gate {
         Ok(Self { socket, path })
     }
 
-    /// Its path, for [`SandboxSpec::gate`](super::Order::gate).
+    /// Its path, for [`SandboxSpec::gate`](super::SandboxSpec::gate).
     pub fn path(&self) -> &Path {
         &self.path
     }

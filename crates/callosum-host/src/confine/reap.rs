@@ -36,7 +36,7 @@ fn end_those_there(name: &OsStr, value: &OsStr) -> usize {
         .filter_map(|entry| Pid::from_raw(entry.name.to_str()?.parse().ok()?));
     let mut ended = 0;
     for pid in pids.filter(|pid| *pid != getpid()) {
-        // Before it is looked at, so that what is ended is what was looked at.
+        // Opened before it is examined, so that the examined process is the one that is ended.
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
             continue;
         };

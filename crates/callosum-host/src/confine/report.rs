@@ -8,11 +8,11 @@ use std::{
 /// Result of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The version of Landlock that is in force, where it is.
+    /// The version of Landlock that is in force, if any.
     pub landlock: Option<u32>,
     /// The process that ends all that was started when it is ended, once it is there.
     pub guard: Option<i32>,
-    /// The program, which leads a group of its own, where its number is one of the controller's.
+    /// The program, which leads a group of its own, if its number is valid for the controller.
     pub(super) program: Option<i32>,
     /// Outcome of the program; `None` if it was ended before its end.
     pub outcome: Option<Outcome>,
@@ -31,7 +31,7 @@ pub enum Outcome {
     Signalled(i32),
     /// The program could not be started, for this reason of the system's.
     Unstarted(i32),
-    /// Something could not be given away: the step and the system's reason. Nothing was started.
+    /// A restriction could not be applied: the step and the system's reason. Nothing was started.
     Failed(Step, i32),
 }
 
@@ -81,7 +81,7 @@ impl Step {
 }
 
 impl Report {
-    /// Reads what was written so far; what is not there says nothing.
+    /// Reads the part written so far; a missing part means nothing.
     pub(super) fn read(text: &str) -> Self {
         let mut report = Self::default();
         for line in text.lines() {

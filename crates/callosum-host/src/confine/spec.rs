@@ -85,7 +85,7 @@ pub enum Access {
 }
 
 impl MountPoint {
-    /// A place that is shown where it is.
+    /// Returns a place that is shown at its own path.
     pub fn here(path: impl Into<PathBuf>, access: Access) -> Self {
         let path = path.into();
         Self {
@@ -118,7 +118,7 @@ impl SandboxSpec {
         to.write_all(&bytes)
     }
 
-    /// Reads what [`write`](Self::write) wrote; what is no whole order is an error.
+    /// Reads an order that [`write`](Self::write) wrote; an incomplete order is an error.
     pub(super) fn receive(from: &mut impl Read) -> io::Result<Self> {
         let mut length = [0; LENGTH];
         from.read_exact(&mut length)?;
@@ -173,7 +173,7 @@ impl SandboxSpec {
         words
     }
 
-    /// Reads the words; `None` where they are no whole order.
+    /// Reads the words; `None` if they are no complete order.
     fn read(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = words.into_iter();
         let mut order = Self {

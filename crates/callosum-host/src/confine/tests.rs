@@ -1,4 +1,4 @@
-//! Orders as bytes; what they do is tested where there is a program that carries them out.
+//! Encoding of orders; their effect is tested with a program that carries them out.
 
 use std::{
     ffi::OsString,

@@ -1,8 +1,9 @@
-//! Whole-file writes that are there entirely or not at all.
+//! Whole-file writes that take effect entirely or not at all.
 //!
-//! All but [`Disk::replace_unsynced`] leave the file durable when they return: content synced before
-//! it gets its name, and the folder synced after. [`NewFile`] is for what is too large to be held in memory. About 0.5 ms on the machines that this was measured on; for what must be
-//! cheaper, append to an open [`super::DiskFile`].
+//! All but [`Disk::replace_unsynced`] leave the file durable when they return: content synced
+//! before it gets its name, and the folder synced after. [`NewFile`] is for files too large to be
+//! held in memory. A write takes about 0.5 ms on the measured machines; if it must be cheaper,
+//! append to an open [`super::DiskFile`].
 
 use std::path::{Path, PathBuf};
 
@@ -46,9 +47,9 @@ impl Disk {
         self.replace(path, bytes, kept.unwrap_or(mode))
     }
 
-    /// Writes `path` with `mode`, which must not be there yet.
+    /// Writes `path` with `mode`, which must not exist yet.
     ///
-    /// Says `false`, and leaves everything as it was, where the name is taken.
+    /// Returns `false`, and leaves everything as it was, if the name is taken.
     pub fn create(&self, path: &Path, bytes: &[u8], mode: u32) -> Result<bool, DiskError> {
         if self.exists(path)? {
             return Ok(false);
@@ -77,7 +78,7 @@ impl Disk {
     }
 }
 
-/// So many bytes are written at once at least.
+/// Minimum number of bytes written at once.
 const PIECE: usize = 256 * 1024;
 
 /// A file that is being written and has not got its name yet.
@@ -142,8 +143,7 @@ impl NewFile {
         self.disk.sync_dir(folder_of(path))
     }
 
-    /// Gives it its name, which must not be taken: then this says `false`, and nothing has
-    /// happened.
+    /// Gives it its name. If the name is taken, returns `false`, and nothing has happened.
     pub fn create(mut self) -> Result<bool, DiskError> {
         self.sync()?;
         let created = match self.disk.hard_link(&self.temporary, &self.path) {

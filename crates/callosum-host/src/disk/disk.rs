@@ -39,7 +39,7 @@ impl Disk {
         Ok(DiskFile::new(handle, path.to_owned()))
     }
 
-    /// Opens a file to read; `None` where there is none.
+    /// Opens a file to read; `None` if there is none.
     pub fn open_if_there(&self, path: &Path, how: OpenHow) -> Result<Option<DiskFile>, DiskError> {
         absent_as_none(self.open(path, how))
     }
@@ -62,7 +62,7 @@ impl Disk {
         file.read_all()
     }
 
-    /// Reads a whole file; `None` where there is none.
+    /// Reads a whole file; `None` if there is none.
     pub fn read_if_there(&self, path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
         absent_as_none(self.read(path))
     }
@@ -76,7 +76,7 @@ impl Disk {
         }
     }
 
-    /// Looks at a path; a link is described itself, not followed. `None` where nothing is.
+    /// Looks at a path; a link is described itself, not followed. `None` if nothing is there.
     pub fn stat(&self, path: &Path) -> Result<Option<FileStat>, DiskError> {
         absent_as_none(
             uninterrupted(|| self.file_system.stat(path))
@@ -96,7 +96,7 @@ impl Disk {
         Ok(self.stat(path)?.is_some())
     }
 
-    /// Lists a folder, sorted by name; empty where there is none.
+    /// Lists a folder, sorted by name; empty if there is none.
     pub fn list_dir(&self, path: &Path) -> Result<Vec<ListedEntry>, DiskError> {
         let mut entries = match uninterrupted(|| self.file_system.list_dir(path)) {
             Ok(entries) => entries,
@@ -125,7 +125,7 @@ impl Disk {
             .map_err(DiskError::on(Operation::Link, path))
     }
 
-    /// Creates a folder and the parents it lacks. Says whether it was missing.
+    /// Creates a folder and its missing parents. Returns whether it was missing.
     ///
     /// Each new name is made durable in its parent before the next is created in it.
     pub fn create_dir_all(&self, path: &Path) -> Result<bool, DiskError> {
@@ -194,20 +194,20 @@ impl Disk {
             .map_err(DiskError::on(Operation::Rename, other))
     }
 
-    /// Gives a file a second name; fails where that name is taken.
+    /// Gives a file a second name; fails if that name is taken.
     pub fn hard_link(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         uninterrupted(|| self.file_system.hard_link(from, to))
             .map_err(DiskError::on(Operation::Link, to))
     }
 
-    /// Removes a file. Says whether it was there.
+    /// Removes a file. Returns whether it existed.
     pub fn remove_file(&self, path: &Path) -> Result<bool, DiskError> {
         let removed = uninterrupted(|| self.file_system.remove_file(path))
             .map_err(DiskError::on(Operation::Remove, path));
         Ok(absent_as_none(removed)?.is_some())
     }
 
-    /// Removes an empty folder. Says whether it was there.
+    /// Removes an empty folder. Returns whether it existed.
     pub fn remove_dir(&self, path: &Path) -> Result<bool, DiskError> {
         let removed = uninterrupted(|| self.file_system.remove_dir(path))
             .map_err(DiskError::on(Operation::Remove, path));
@@ -297,7 +297,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A file operation that failed: what, where and why.
+/// A failed file operation: its kind, its path and the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} `{}`", path.display())]
 pub struct DiskError {

@@ -60,11 +60,12 @@ impl DiskFile {
         Ok(filled)
     }
 
-    /// Reads `len` bytes from `offset`; fewer where the file ends before. An error where there is no memory for
-    /// them.
+    /// Reads `len` bytes from `offset`; fewer if the file ends before. Fails if there is no memory
+    /// for them.
     pub fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
         let mut buffer = Vec::new();
-        // Of a file that says it is larger than the memory, nothing is read, and the process goes on.
+        // Nothing is read of a file that claims to be larger than the memory, and the process
+        // continues.
         let room = buffer.try_reserve_exact(len);
         room.map_err(|_| self.failed(Operation::Read)(io::ErrorKind::OutOfMemory.into()))?;
         buffer.resize(len, 0);
@@ -113,8 +114,8 @@ impl DiskFile {
         uninterrupted(|| self.handle.set_len(len)).map_err(self.failed(Operation::Write))
     }
 
-    /// Has the system set room aside for these bytes, past the end as well: writing them meets no full disk then. The size
-    /// stays as it is. Nothing is done where the file system cannot.
+    /// Reserves disk space for these bytes, past the end as well: then writing them meets no full
+    /// disk. The size stays as it is. Does nothing if the file system cannot.
     pub fn reserve(&self, offset: u64, bytes: u64) -> Result<(), DiskError> {
         uninterrupted(|| self.handle.reserve(offset, bytes)).map_err(self.failed(Operation::Write))
     }

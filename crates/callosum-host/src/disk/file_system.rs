@@ -31,7 +31,7 @@ impl OpenHow {
         create: Create::Never,
         mode: 0,
     };
-    /// A file to read and write, created where it is missing.
+    /// A file to read and write, created if it is missing.
     pub const READ_WRITE_CREATE: Self = Self {
         access: Access::ReadWrite,
         create: Create::IfMissing,
@@ -131,7 +131,7 @@ pub trait FileSystem: Send + Sync {
     }
     /// Gives a file another name, replacing what stood there.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a file a second name; fails where that name is taken.
+    /// Gives a file a second name; fails if that name is taken.
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Lets two files have one another's names, in one step.
     ///
@@ -189,8 +189,8 @@ pub trait FileHandle: Send + Sync {
     }
     /// Cuts or extends (with zeros) to `len` bytes.
     fn set_len(&self, len: u64) -> io::Result<()>;
-    /// Has the system set room aside for so many bytes from `offset` on, past the end as well; the size stays. A file
-    /// system that cannot does nothing.
+    /// Reserves disk space for this many bytes from `offset` on, past the end as well; the size
+    /// stays. A file system that cannot does nothing.
     fn reserve(&self, _offset: u64, _bytes: u64) -> io::Result<()> {
         Ok(())
     }

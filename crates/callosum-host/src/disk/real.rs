@@ -66,7 +66,7 @@ impl FileSystem for RealFileSystem {
                 "it is not a regular file",
             ));
         }
-        // What is private to root stays root's, also in another user's folder.
+        // A file private to root stays root's, also in another user's folder.
         if how.create != Create::Never && how.mode & 0o077 != 0 {
             ownership::give_file(&file, &found, path);
         }

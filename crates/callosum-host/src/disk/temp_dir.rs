@@ -13,7 +13,7 @@ use super::{
 };
 use crate::lock::{FileLock, LockFile};
 
-/// The file of a [`HeldScratch`] whose lock says that its process is alive.
+/// Name of the lock file in a [`HeldScratch`]: held means that its process is alive.
 const LOCK: &str = ".lock";
 
 /// Number of times that a missing parent folder is created before its absence counts as an error.
@@ -38,9 +38,9 @@ pub struct HeldScratch {
 }
 
 impl Disk {
-    /// Makes a new empty folder in `parent`, which is created where it is missing.
+    /// Makes a new empty folder in `parent`, which is created if it is missing.
     ///
-    /// Who may look into it is decided by who may enter `parent`.
+    /// Access to it is limited by access to `parent`.
     pub fn scratch(&self, parent: &Path) -> Result<Scratch, DiskError> {
         let mut made_parent = 0;
         loop {
@@ -127,7 +127,7 @@ impl Disk {
 
     /// Removes a folder and everything in it; links are removed, not followed.
     ///
-    /// Nothing is an error where there is nothing.
+    /// A missing folder is not an error.
     pub fn remove_tree(&self, path: &Path) -> Result<(), DiskError> {
         for entry in self.list_dir(path)? {
             let inner = path.join(&entry.name);

@@ -22,11 +22,11 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Disk {
     /// Removes the files of [`new_file`](Self::new_file) in `folder` that a killed process left and
-    /// that were to get a name which `is_ours`; says how many. Costs the listing of the folder.
+    /// whose intended name `is_ours`; returns their number. Costs the listing of the folder.
     ///
-    /// A file whose lock is held is being written. Links are left alone, and so is everything where
-    /// the file system has no locks. Goes on after a file that cannot be removed, and gives the first
-    /// such error at the end.
+    /// A file whose lock is held is being written. Links are left alone, and so is everything if
+    /// the file system has no locks. Continues after a file that cannot be removed, and returns the
+    /// first such error at the end.
     pub fn sweep_new_files(
         &self,
         folder: &Path,
@@ -108,7 +108,7 @@ fn temporary_beside(path: &Path) -> PathBuf {
     folder_of(path).join(name)
 }
 
-/// The name that a file was to get, where its own is one of [`temporary_beside`].
+/// Returns the intended name of a file whose own is one of [`temporary_beside`].
 fn name_meant(name: &str) -> Option<&str> {
     let (meant, numbers) = name
         .strip_prefix('.')?
@@ -131,8 +131,8 @@ mod tests {
         entries.iter().map(name).collect()
     }
 
-    /// CAL-LED-2: what a killed process left goes; what is being written, what is not meant, and
-    /// what only looks like it, stays.
+    /// CAL-LED-2: leftovers of a killed process are removed; files being written, other files, and
+    /// files that only look like leftovers stay.
     #[test]
     fn a_sweep_removes_abandoned_files_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();

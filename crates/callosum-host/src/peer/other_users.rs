@@ -73,7 +73,7 @@ fn looked(disk: &Disk, user: u32) -> bool {
     if numbers_of(&accounts).any(|user| others.has(user)) {
         return false;
     }
-    // Where others' processes are hidden, so is the first.
+    // If others' processes are hidden, so is the first.
     let is_all_visible = disk.read(Path::new("/proc/1/status")).is_ok();
     // Of who is logged in, as far as a system notes that: for some seconds longer than they have processes.
     let logged_in = numbers(disk, Path::new("/run/user")).unwrap_or_default();
@@ -101,8 +101,8 @@ fn numbers(disk: &Disk, folder: &Path) -> Option<Vec<u32>> {
     Some(entries.into_iter().filter_map(number).collect())
 }
 
-/// Whether a process has another network, as in most containers: it does not reach this one's loopback. The files that tell of a
-/// network are others for each.
+/// Whether a process has another network, as in most containers: it does not reach this one's
+/// loopback. Each network has its own files in `/proc`.
 fn is_elsewhere(process: &Path) -> bool {
     let table = |folder: PathBuf| Some(rustix::fs::stat(folder.join("net/tcp")).ok()?.st_ino);
     match (

@@ -1,4 +1,4 @@
-//! [`leave`]: a child that goes on by itself.
+//! [`leave`]: starts a child that continues by itself.
 
 use std::process::Stdio;
 

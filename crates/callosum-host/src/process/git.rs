@@ -23,7 +23,7 @@ const VARIABLES: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// The environment that git is started with: what is given, less what would lead it elsewhere.
+/// Returns the environment for git: the given one, without the variables that would redirect it.
 pub fn environment<'v, N, V>(given: impl Iterator<Item = (N, V)>) -> Vec<(OsString, OsString)>
 where
     N: AsRef<OsStr> + 'v,

@@ -49,7 +49,7 @@ impl Heartbeat {
         self.0.last.fetch_max(elapsed, Ordering::Relaxed);
     }
 
-    /// When the last sign was; when this was made, where there was none.
+    /// Returns the time of the last sign; the time of creation, if there was none.
     pub fn last(&self) -> Instant {
         self.0.since + Duration::from_micros(self.0.last.load(Ordering::Relaxed))
     }
@@ -102,7 +102,8 @@ impl Heartbeat {
         Instant::now().checked_sub(ago)
     }
 
-    /// The last sign of life of a child that was silent since `silent_since`, where there is another one than its own words.
+    /// Returns the last sign of life of a child that was silent since `silent_since`, if there is
+    /// one other than its own output.
     pub fn sign_after(&self, silent_since: Instant) -> Option<Instant> {
         if self.is_at_work() {
             return Some(Instant::now());

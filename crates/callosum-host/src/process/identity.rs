@@ -11,7 +11,7 @@ const SHELLS: [&str; 14] = [
     "timeout", "zsh",
 ];
 
-/// So many processes on the way up are looked at.
+/// Maximum number of ancestors to examine.
 const MOST: usize = 32;
 
 /// A process of this machine.

@@ -56,7 +56,7 @@ impl InteractiveChild {
 
 impl Drop for InteractiveChild {
     fn drop(&mut self) {
-        // Either fails only where it has ended and was waited for.
+        // Either fails only if it has ended and its status was collected.
         drop(self.child.kill());
         drop(self.child.wait());
     }

@@ -22,7 +22,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The file that is started; `None` where no folder holds one of this name.
+    /// Returns the file to start; `None` if no folder holds one of this name.
     pub(super) fn file(&self) -> Option<PathBuf> {
         let is_named = self.program.components().count() == 1 && self.program.is_relative();
         let mut variables = self.environment.iter().rev();
@@ -42,7 +42,7 @@ impl Launch {
             if found.permissions().mode() & 0o111 != 0 {
                 return Some(file);
             }
-            // The system says of it that it may not be executed.
+            // The system does not allow executing it.
             first.get_or_insert(file);
         }
         first
@@ -52,7 +52,7 @@ impl Launch {
 /// Limits of a child's time and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest time without a sign of life, if any: a byte on either output, or a beat of a [`Heartbeat`](super::Pulse).
+    /// Longest time without a sign of life, if any: a byte on either output, or a beat of a [`Heartbeat`](super::Heartbeat).
     pub quiet: Option<Duration>,
     /// Longest time in all, if any.
     pub total: Option<Duration>,

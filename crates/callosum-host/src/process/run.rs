@@ -119,7 +119,8 @@ pub fn run(
     run_with(launch, cancel, &Heartbeat::default(), heard)
 }
 
-/// The same, where a beat of `pulse` counts as life, too, and programs that it says the child waits for.
+/// Runs a child as [`run`] does. A beat of `pulse` counts as life, too, and so do the programs that
+/// it says the child waits for.
 pub fn run_with(
     launch: &Launch,
     cancel: &Cancel,
@@ -168,14 +169,14 @@ fn spawn(launch: &Launch) -> io::Result<Child> {
         .spawn()
 }
 
-/// Says in which of the things that a start needs the failure lies.
+/// Determines which requirement of a start failed.
 fn explain(launch: &Launch, source: io::Error) -> SpawnError {
     let program = launch.program.clone();
     match source.kind() {
         io::ErrorKind::NotFound if !launch.folder.is_dir() => SpawnError::NoFolder {
             folder: launch.folder.clone(),
         },
-        // The file is there, so what is missing is the interpreter that its first line names.
+        // The file exists, so the interpreter that its first line names is missing.
         io::ErrorKind::NotFound if program.is_absolute() && program.exists() => {
             SpawnError::NoInterpreter { program }
         }

@@ -31,8 +31,8 @@ pub(crate) const EXIT_CHECK: Duration = Duration::from_millis(20);
 
 /// A started process, and all that goes with it when it goes.
 pub(crate) trait Leader {
-    /// A descriptor that becomes readable when it is time to ask whether it has exited, where
-    /// there is one.
+    /// Returns a descriptor that becomes readable when it is time to check whether it has exited,
+    /// if there is one.
     fn exit_descriptor(&self) -> Option<OwnedFd>;
 
     /// The number of a process from which it and all that it started descend, itself or one above it, once that is known.
@@ -41,7 +41,7 @@ pub(crate) trait Leader {
     /// Whether it has exited; it is not waited for.
     fn has_exited(&mut self) -> io::Result<bool>;
 
-    /// Ends it and all that it started, and says how it ended by itself where it did.
+    /// Ends it and all processes that it started, and returns its own ending if it has one.
     fn end(&mut self) -> io::Result<Ending>;
 }
 
@@ -128,8 +128,8 @@ pub(crate) fn follow(
         wait_for_something(&pipes, exit, cancel, wake_at)?;
 
         pipes.send()?;
-        // One buffer from each and back to the deadlines: a child that never stops writing must
-        // not keep us reading. What is left makes the next wait return at once.
+        // One buffer from each and back to the deadlines: a child that never stops writing must not
+        // keep us reading. The rest makes the next wait return at once.
         for stream in [Stream::Output, Stream::Error] {
             if let Some(count) = pipes.receive(stream, &mut buffer)? {
                 last_sign = Instant::now();
@@ -203,7 +203,7 @@ impl<'a> Pipes<'a> {
         Ok(())
     }
 
-    /// Reads what is there now; `None` when nothing is, or no more will come.
+    /// Reads the available bytes; `None` if there are none, or no more will come.
     fn receive(&mut self, stream: Stream, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let pipe = match stream {
             Stream::Output => &mut self.output,

@@ -34,7 +34,7 @@ fn sockets_of(pid: u32) -> Vec<u32> {
     open.iter().filter_map(number).collect()
 }
 
-/// Whether the system tells of connections at all; not of what containers of some kinds hide.
+/// Whether the system lists connections at all; some kinds of containers hide them.
 #[cfg(test)]
 pub(super) fn tells() -> bool {
     socket_table::received().is_ok()

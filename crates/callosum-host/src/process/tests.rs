@@ -193,7 +193,7 @@ fn a_program_that_is_waited_for_is_life() {
     assert_eq!(ended(over, true), Ending::Quiet);
 }
 
-/// CAL-ERR-2: what comes by a connection is life, also of a child that says nothing.
+/// CAL-ERR-2: bytes over a connection are a sign of life, also for a silent child.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_comes_to_a_silent_child_is_life() {
@@ -213,7 +213,7 @@ fn what_comes_to_a_silent_child_is_life() {
                     far.write_all(b"x").unwrap();
                     std::thread::sleep(Duration::from_millis(300));
                 }
-                // What keeps silent goes on until the child is gone.
+                // A silent connection stays open until the child is gone.
                 if bytes == 0 {
                     std::io::Read::read(&mut far, &mut [0]).unwrap_or_default();
                 }

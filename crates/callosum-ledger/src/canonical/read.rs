@@ -16,9 +16,9 @@ const LONGEST_INTEGER: usize = 4_300;
 /// Treatment of an object that has a key twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateKeys {
-    /// It is an error: what is written must be read alike by everybody.
+    /// It is an error: every reader must get the same contents.
     Refused,
-    /// The last one counts, as in Python: what was written long ago is read as it was meant.
+    /// The last one counts, as in Python: old files are read as they were meant.
     LastWins,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for TextPosition {
     }
 }
 
-/// A text that has no canonical form, and where it has not.
+/// A text that has no canonical form, and the position of the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault} at {place}")]
 pub struct CanonicalError {

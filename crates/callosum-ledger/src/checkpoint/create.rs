@@ -32,12 +32,12 @@ pub struct Made {
     pub note: SignedNote,
     /// The key that others check it with.
     pub key: VerifierKey,
-    /// The key that signed the one before, where that was another. It signed this one as well where
-    /// the key was changed for this project, and not where that was done for another one.
+    /// Key that signed the previous checkpoint, if it was another. It signed this one as well if
+    /// the key was changed for this project, but not if it was changed for another one.
     pub previous_key: Option<VerifierKey>,
     /// Number of checkpoints that the journal records, if none of them is kept any more.
     pub forgotten: u64,
-    /// Whether what was signed before vouches for the journal no more.
+    /// Whether the earlier checkpoints no longer vouch for the journal.
     pub is_begun_anew: bool,
     /// File to which earlier checkpoints were moved.
     pub set_aside: Option<PathBuf>,

@@ -52,7 +52,7 @@ impl KeyRing {
         }
     }
 
-    /// The key, where there is one.
+    /// Returns the key, if there is one.
     pub(super) fn load(&self, disk: &Disk) -> Result<Option<SigningKey>, KeyError> {
         let path = self.key();
         let Some(file) = disk.open_if_there(&path, OpenHow::READ)? else {
@@ -69,8 +69,8 @@ impl KeyRing {
             .map_err(|source| KeyError::Invalid { path, source })
     }
 
-    /// The key, made from `seed` where there is none; one that was there before, and is known by its
-    /// public half only, is one of the earlier ones from then on.
+    /// Returns the key, made from `seed` if there is none. An earlier key of which only the public
+    /// half is known counts as one of the earlier ones from then on.
     pub(super) fn load_or_make(
         &self,
         disk: &Disk,
@@ -153,7 +153,7 @@ impl KeyRing {
         self.keep_public(disk, new)
     }
 
-    /// Keeps the public half, which is all that is needed to check what was signed.
+    /// Stores the public half, which is enough to check signatures.
     fn keep_public(&self, disk: &Disk, key: &SigningKey) -> Result<(), KeyError> {
         let line = format_line(&key.verifier());
         if disk.read_if_there(&self.public_path())?.as_deref() != Some(line.as_bytes()) {
@@ -219,6 +219,6 @@ fn format_line(key: &VerifierKey) -> String {
 }
 
 fn text_of(bytes: Vec<u8>) -> String {
-    // What is no text is no key either, and is refused as such.
+    // Bytes that are not text are not a key either, and are refused as such.
     String::from_utf8_lossy(&bytes).into_owned()
 }

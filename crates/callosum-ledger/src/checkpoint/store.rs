@@ -9,7 +9,7 @@ use callosum_host::{Disk, DiskError, OpenHow};
 use super::format::Checkpoint;
 use crate::signed_note::{NoteStatus, SignedNote, VerifierKey};
 
-/// A note takes less; its last ones are looked for in so many bytes at the end.
+/// A note takes less; the last ones are searched in this many bytes at the end.
 const LAST_NOTES: u64 = 16 * 1024;
 
 /// Minimum number of lines of a note.
@@ -124,7 +124,7 @@ pub(super) fn read_last(
     let bytes = file.read_from(from)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut end = text.len();
-    // What is behind the last note may be one that a crash tore; nothing else is passed over.
+    // The text behind the last note may be one that a crash tore; nothing else is skipped.
     while let Some(line) = text[..end].rfind('\n') {
         let (notes, rest) = text.split_at(line + 1);
         if !rest.is_empty() && !is_torn(rest) {

@@ -1,4 +1,4 @@
-//! Checkpoints made, kept, lost, and held against a journal that is not what was signed.
+//! Checkpoints made, kept, lost, and compared with a journal that differs.
 
 use std::{os::unix::fs::PermissionsExt as _, time::Duration};
 
@@ -81,7 +81,7 @@ fn clock() -> Clock {
     )
 }
 
-/// CAL-GOV-4: each checkpoint goes on from the one before; what was signed says so of itself.
+/// CAL-GOV-4: each checkpoint continues the one before, and identifies itself as signed.
 #[test]
 fn checkpoints_are_made_of_what_is_new_and_kept_in_order() {
     let ground = Fixture::new();
@@ -137,7 +137,7 @@ fn a_lost_or_forged_edge_costs_a_reading_and_no_more() {
     }
 }
 
-/// CAL-GOV-4: nothing is signed that does not go on from what was signed.
+/// CAL-GOV-4: nothing is signed that does not continue what was signed.
 #[test]
 fn a_journal_that_was_changed_is_not_signed_again() {
     let ground = Fixture::new();
@@ -286,7 +286,7 @@ fn keys_that_are_changed_at_once_are_all_known() {
     }
 }
 
-/// CAL-GOV-4: what was signed is checked without the secret, and a new key takes a lost one's place.
+/// CAL-GOV-4: signatures are checked without the secret, and a new key replaces a lost one.
 #[test]
 fn a_lost_secret_still_has_its_public_half() {
     let ground = Fixture::new();
@@ -305,7 +305,7 @@ fn a_lost_secret_still_has_its_public_half() {
     assert_eq!(ground.kept(), [(1, SignedBy::Us), (2, SignedBy::Us)]);
 }
 
-/// CAL-GOV-4: a machine that lost what it signed says so when it signs again.
+/// CAL-GOV-4: a machine that lost its checkpoints reports this when it signs again.
 #[test]
 fn checkpoints_that_were_forgotten_are_counted() {
     let ground = Fixture::new();

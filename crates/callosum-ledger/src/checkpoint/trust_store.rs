@@ -1,4 +1,4 @@
-//! [`TrustStore`]: the machine's side of a project, where its checkpoints and keys are.
+//! [`TrustStore`]: the machine's side of a project, with its checkpoints and keys.
 
 use std::{
     os::unix::ffi::OsStrExt as _,
@@ -36,7 +36,7 @@ pub struct TrustStore {
 /// With which key, and after what, a checkpoint is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Begin {
-    /// With the machine's key, if the journal goes on from what was signed last.
+    /// With the machine's key, if the journal continues what was signed last.
     #[default]
     GoOn,
     /// With a new key, whose first checkpoint the old one signs as well.
@@ -112,7 +112,7 @@ impl TrustStore {
         }
     }
 
-    /// The key that signs this log's next checkpoint, where that is another than the last's: it was
+    /// Returns the key that signs this log's next checkpoint, if it is not the last one's: it was
     /// changed from another project.
     pub fn next_verifier(&self, disk: &Disk) -> Result<Option<VerifierKey>, CheckpointError> {
         let Some(last) = last_signed(disk, self)? else {
@@ -173,7 +173,7 @@ pub(crate) fn last_signed(
     }))
 }
 
-/// The hash of the journal's first record; `None` where there is none that is right in itself.
+/// Returns the hash of the journal's first record; `None` if there is no valid one.
 pub(crate) fn begin_of_journal(
     disk: &Disk,
     days: &[(DayFile, u64)],

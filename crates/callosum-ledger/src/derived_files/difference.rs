@@ -4,20 +4,20 @@ use callosum_host::DiskError;
 
 use crate::hashlog::ReadRange;
 
-/// The first place at which a file is not what it should be.
+/// The first difference of a file from its required contents.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     /// The byte, from 0.
     pub(crate) offset: u64,
     /// The line, from 1.
     pub(crate) line: u64,
-    /// That line as it should be; `None` where that file ends before.
+    /// The required line; `None` if the required contents end before it.
     pub(crate) expected: Option<String>,
     /// The actual line; `None` if the file ends before it.
     pub(crate) found: Option<String>,
 }
 
-/// So many bytes are compared at once.
+/// Number of bytes compared at once.
 const PIECE: u64 = 1024 * 1024;
 
 /// Finds the first difference between the first `lens.1` bytes of `found` and the first `lens.0` of

@@ -29,10 +29,10 @@ pub(super) struct KnownTasks {
 }
 
 impl KnownTasks {
-    /// Gives out an id.
+    /// Reserves an id.
     ///
-    /// The journal says which the last one was, and a watermark says what the journal does: before
-    /// the first of a day, the ledgers are asked as well.
+    /// The journal has the last one, and a watermark repeats it: before the first of a day, the
+    /// ledgers are searched as well.
     pub(super) fn reserve(
         &mut self,
         batch: &mut Batch,
@@ -115,8 +115,8 @@ impl KnownTasks {
         }
     }
 
-    /// Keeps in mind what other processes stored. Says whether what was looked up before does not
-    /// count any more.
+    /// Remembers entries that other processes stored. Returns whether earlier lookups no longer
+    /// count.
     pub(super) fn take_news(&mut self, news: &News) -> bool {
         match news {
             News::Since(entries) => {

@@ -41,15 +41,15 @@ pub(crate) struct Writer {
     has_buffer: bool,
     /// Length of the audit buffer when its events were moved to the journal.
     taken_over: u64,
-    /// Whether the events of the last group were put there.
+    /// Whether the events of the last group went to the buffer.
     was_buffered: bool,
     /// The failed sync after which nothing more is written.
     halted: Option<Arc<DiskError>>,
 }
 
 impl Writer {
-    /// Brings the files in line, tells the journal what had to be done for it, and says so. Refuses
-    /// a journal that has fewer records than were signed.
+    /// Brings the files in line, records the repairs in the journal, and returns them. Refuses a
+    /// journal that has fewer records than were signed.
     pub(crate) fn bring_in_line(
         &mut self,
         disk: &Disk,
@@ -122,8 +122,9 @@ impl Writer {
         Ok(repairs)
     }
 
-    /// Puts the events of the audit buffer before everything else. Says whether there is one, which
-    /// goes once the journal is synced: events that it has already may not be on disk yet.
+    /// Puts the events of the audit buffer before everything else. Returns whether there is a
+    /// buffer, which is removed once the journal is synced: events already in the journal may not
+    /// be on disk yet.
     fn push_buffered(
         &mut self,
         disk: &Disk,
@@ -142,8 +143,8 @@ impl Writer {
         Ok(self.has_buffer)
     }
 
-    /// Ends the audit buffer once its events are in the journal. Where that fails, those that are
-    /// there already are passed over the next time.
+    /// Removes the audit buffer once its events are in the journal. If that fails, the next time
+    /// skips those that are there already.
     fn remove_buffer(&mut self, disk: &Disk, paths: &LedgerPaths) {
         if let Some(path) = paths.audit_buffer.as_ref().filter(|_| self.has_buffer) {
             let is_gone = audit_buffer::remove(disk, paths, path, self.taken_over);
@@ -359,7 +360,7 @@ impl Writer {
         let refused: Vec<_> = requests.iter().filter_map(Request::refused).collect();
         let events = requests.iter().filter_map(Request::event);
         let refused = refused.iter().map(|(event, at)| (event, *at));
-        // Where that fails too, they stay in memory.
+        // If that fails too, they stay in memory.
         self.was_buffered = audit_buffer::append(disk, path, ids, events.chain(refused)).is_ok();
         self.has_buffer |= self.was_buffered;
     }

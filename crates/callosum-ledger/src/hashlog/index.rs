@@ -58,7 +58,7 @@ pub(super) struct Index {
 /// Reason that an index gives no answer.
 #[derive(Debug)]
 pub(super) enum IndexFault {
-    /// A block is not what its checksum says.
+    /// A block does not match its checksum.
     Damaged,
     Disk(DiskError),
 }
@@ -106,7 +106,7 @@ impl Row {
 }
 
 impl Index {
-    /// Opens the index at `path`; `None` where it is not of this hashlog.
+    /// Opens the index at `path`; `None` if it is not of this hashlog.
     pub(super) fn open(
         disk: &Disk,
         path: &Path,
@@ -122,7 +122,7 @@ impl Index {
         Ok(is_of_it.then_some(index))
     }
 
-    /// The index that a file is; `None` where it is none, or not whole.
+    /// Reads a file as an index; `None` if it is not one, or incomplete.
     fn read(file: DiskFile) -> Result<Option<Self>, DiskError> {
         let header = file.read_range(0, HEADER)?;
         if header.len() < HEADER
@@ -163,10 +163,10 @@ impl Index {
         Ok(found)
     }
 
-    /// The first block whose last key is not smaller; the number of all where there is none.
+    /// Returns the first block whose last key is not smaller; the number of all if there is none.
     ///
-    /// Keys are spread evenly, so it is looked for where chance would have it, then farther and
-    /// farther away, and between the two at last.
+    /// Keys are spread evenly, so the search starts at the expected block, then moves farther and
+    /// farther away, and bisects at last.
     fn first_with(&self, key: u64) -> Result<u64, IndexFault> {
         let (mut low, mut high) = (0, self.blocks());
         let mut guess = ((u128::from(key) * u128::from(high)) >> 64) as u64;
@@ -198,7 +198,7 @@ impl Index {
         self.count.div_ceil(ROWS)
     }
 
-    /// The rows of one block, which are what its checksum says.
+    /// Returns the rows of one block, checked against its checksum.
     fn block(&self, number: u64) -> Result<Vec<Row>, IndexFault> {
         let rows = (self.count - number * ROWS).min(ROWS) as usize;
         let len = rows * ROW + BLOCK_SEAL;
@@ -320,8 +320,8 @@ pub(super) fn build(
     disk.replace(path, &file_of(&rows, head, end), 0o600)
 }
 
-/// The rows of the lines up to `end`, those up to `at` being known; `None` where they are not
-/// numbered one after the other.
+/// Returns the rows of the lines up to `end`, those up to `at` being known; `None` if they are not
+/// numbered consecutively.
 fn rows_from(
     hashlog: &DiskFile,
     mut rows: Vec<Row>,
@@ -377,7 +377,7 @@ fn block_seal(head: Checksum, number: u64, rows: &[u8]) -> Checksum {
     Checksum::of_parts(&[&head.as_bytes()[..], &number.to_le_bytes(), rows])
 }
 
-/// The hash that the line says which ends at `end`.
+/// Returns the hash stated by the line that ends at `end`.
 fn head_at(hashlog: &DiskFile, end: u64) -> Result<Option<Checksum>, DiskError> {
     let len = HASHLOG.end_len();
     let Some(from) = end.checked_sub(len as u64) else {
@@ -416,7 +416,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// A hashlog of so many lines in a folder, and where its index goes.
+    /// Makes a hashlog of this many lines in a folder, and returns the path for its index.
     fn hashlog(count: u64) -> (tempfile::TempDir, Disk, DiskFile, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();

@@ -47,7 +47,7 @@ impl<'a> HashlogLine<'a> {
 pub(crate) trait ReadRange {
     /// Returns the number of bytes.
     fn size(&self) -> Result<u64, DiskError>;
-    /// `len` bytes from `offset`; fewer where they end before.
+    /// Returns `len` bytes from `offset`; fewer if they end before.
     fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError>;
 }
 
@@ -67,7 +67,7 @@ pub(super) fn read_place(
     offset: u64,
     length: u64,
 ) -> Result<Option<Vec<u8>>, DiskError> {
-    // A place can be anything: no room is made for more than there is.
+    // A place can be anything: no more memory is allocated than there are bytes.
     let end = offset.checked_add(length);
     let size = ledger.size()?;
     if end.is_none_or(|end| end > size) {
@@ -100,9 +100,9 @@ impl<'a> Indexed<'a> {
             })
     }
 
-    /// The same where they stand as in an entry in canonical form that has the seed's fields:
-    /// the executor behind the checksum, the others before the last field. What is between, most of
-    /// it, need not be looked at.
+    /// Reads the same from the positions that they have in an entry in canonical form with the
+    /// seed's fields: the executor behind the checksum, the others before the last field. Most of
+    /// the bytes in between need not be looked at.
     fn of_canonical(entry: &'a [u8]) -> Option<Self> {
         let text = |bytes: &'a [u8]| {
             let is_plain = bytes
@@ -171,8 +171,8 @@ pub(crate) fn write_line(
     HASHLOG.seal(out, from)
 }
 
-/// The hash of the last line of a hashlog over these entries: the offset of each, its bytes, and
-/// its checksum. `follows` where there is none.
+/// Returns the hash of the last line of a hashlog over these entries: the offset of each, its
+/// bytes, and its checksum. Returns `follows` if there is none.
 pub(crate) fn head_of<'e>(
     entries: impl Iterator<Item = (usize, &'e [u8], Checksum)>,
     follows: Checksum,
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::{canonical::DuplicateKeys, entry::seal};
 
-    /// CAL-SUM-2: what is read out of an entry without parsing it is what parsing it gives.
+    /// CAL-SUM-2: fields read out of an entry without parsing equal those of the parsed entry.
     #[test]
     fn what_a_line_says_is_what_its_entry_says() {
         let mut of_canonical = 0;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{chain::HASHLOG, checksum::Checksum, lines::last_line, task_id::TaskId};
 
-/// More than these bytes are not searched where they can be indexed.
+/// Maximum number of bytes to search without an index, if one is possible.
 const SEARCHED: usize = 4 * 1024 * 1024;
 
 /// A hashlog up to the last whole line that it had when it was opened.
@@ -33,9 +33,9 @@ pub(crate) struct Hashlog {
 /// Possible location of a task's entry.
 #[derive(Clone, Debug)]
 pub(crate) enum HashlogRequest<'a> {
-    /// As a line says.
+    /// As given by a line.
     Line(HashlogLine<'a>),
-    /// As a row of the index says.
+    /// As given by a row of the index.
     Row(Row),
 }
 
@@ -87,7 +87,7 @@ impl Hashlog {
         self.index.as_ref().map_or(0, |index| index.covered)
     }
 
-    /// The first line and the last, where all between them are there too.
+    /// Returns the first line and the last, if all between them are there too.
     pub(crate) fn ends(&self) -> Result<Option<[Vec<u8>; 2]>, DiskError> {
         let (Some(first), Some(last)) = (self.first()?, last_line(&self.file, self.end())?) else {
             return Ok(None);
@@ -112,7 +112,7 @@ impl Hashlog {
         Ok(is_last && self.follows()? == Some(follows))
     }
 
-    /// The checksum that each line says, where they are a chain from one hash to the other.
+    /// Returns the checksum in each line, if the lines are a chain from one hash to the other.
     pub(crate) fn checksums(
         &self,
         follows: Checksum,

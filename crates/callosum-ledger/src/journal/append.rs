@@ -20,7 +20,7 @@ pub(crate) struct Batch {
     /// Offset of the bytes in the day's file.
     from: u64,
     day: Date,
-    /// The last record of the day before, where this batch begins a new one.
+    /// Last record of the day before, if this batch begins a new one.
     ended: Option<EndedDay>,
 }
 
@@ -111,10 +111,10 @@ impl Batch {
         self.bytes.len() + self.ended.as_ref().map_or(0, |ended| ended.bytes.len())
     }
 
-    /// Writes the records, and syncs them where that is asked for.
+    /// Writes the records, and syncs them if requested.
     ///
-    /// After an error nothing of the batch counts: what was written of it is cut off again, as far
-    /// as the disk still obeys, and else left to the next opening as a torn end.
+    /// After an error nothing of the batch counts: its bytes are cut off again, as far as the disk
+    /// still obeys, and else left to the next opening as a torn end.
     pub(crate) fn write(
         mut self,
         disk: &Disk,
@@ -141,7 +141,7 @@ impl Batch {
         Ok(self.position)
     }
 
-    /// Writes the last record of the day before, where this batch begins a new one.
+    /// Writes the last record of the day before, if this batch begins a new one.
     fn end_day(
         &self,
         disk: &Disk,
@@ -157,8 +157,8 @@ impl Batch {
         Ok(())
     }
 
-    /// The day's file as it is before the batch, without its name: what is drained into it is in
-    /// the journal as a whole once it gets that, or not at all.
+    /// Returns a copy of the day's file from before the batch, without its name. Everything drained
+    /// into it is in the journal as a whole once it gets the name, or not at all.
     pub(crate) fn day_file(&self, disk: &Disk, paths: &LedgerPaths) -> Result<NewFile, DiskError> {
         let path = path_of_day(&paths.audit, self.day);
         // A link in the file's place is refused by name, as everywhere, and not replaced.
@@ -185,7 +185,7 @@ impl Batch {
         disk.new_file(&path_of_day(folder, self.day), 0o644)
     }
 
-    /// Moves what was pushed so far into the day's file.
+    /// Moves the records pushed so far into the day's file.
     pub(crate) fn drain(&mut self, file: &mut NewFile) -> Result<(), DiskError> {
         file.push(&self.bytes)?;
         self.bytes.clear();

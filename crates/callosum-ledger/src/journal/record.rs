@@ -205,7 +205,7 @@ impl<'a> Record<'a> {
         self.head.event == Event::Commit.as_str() || self.head.event == Event::Adopted.as_str()
     }
 
-    /// The ledger that it begins; `None` where it begins none.
+    /// Returns the ledger that it begins, if it begins one.
     pub(crate) fn begins(&self) -> Result<Option<Begins>, String> {
         let event = &self.head.event;
         if event != Event::Created.as_str() && event != Event::Rotation.as_str() {

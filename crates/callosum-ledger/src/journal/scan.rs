@@ -49,7 +49,7 @@ pub(crate) struct EntryRef<'a> {
 }
 
 impl EntryRef<'_> {
-    /// The task that it is the result of, where it is one's at all.
+    /// Returns the task of the entry, if it has one.
     pub(crate) fn task_id(&self) -> Option<TaskId> {
         #[derive(Deserialize)]
         struct Named {
@@ -76,7 +76,7 @@ impl StoredEntry {
         }
     }
 
-    /// The task that it is the result of, where it is one's at all.
+    /// Returns the task of the entry, if it has one.
     pub(crate) fn task_id(&self) -> Option<TaskId> {
         self.borrowed().task_id()
     }
@@ -95,7 +95,7 @@ pub enum JournalError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A record that was promised to be on disk is not what it was.
+    /// A record that had been acknowledged as on disk has changed.
     #[error("the audit journal is damaged at record {seq}, byte {offset} of `{}`: {reason}", path.display())]
     Damaged {
         /// The day file.
@@ -119,8 +119,8 @@ pub enum JournalError {
 
 /// Receiver of the journal's contents, record by record.
 pub(crate) trait ScanVisitor {
-    /// A ledger is begun. `before` is the one that was active, which was archived where `begins`
-    /// says so, and else replaced; before its first entry.
+    /// A ledger is begun; called before its first entry. `before` is the one that was active, which
+    /// was archived if `begins` says so, and replaced otherwise.
     fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
         Ok(())
     }
@@ -231,9 +231,9 @@ impl ScanVisitor for Collecting<'_> {
     }
 }
 
-/// Reads on from `from` and passes what it reads to `visitor`; holds one record at a time.
+/// Reads on from `from` and passes each record to `visitor`; holds one record at a time.
 ///
-/// The entries of what it gives are empty.
+/// The entries in the result are empty.
 pub(crate) fn walk(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -373,9 +373,9 @@ pub(crate) fn walk_days(
     Ok(followed)
 }
 
-/// Whether anything after a bad record says that it had been on disk.
+/// Whether anything after a bad record confirms that it had been on disk.
 ///
-/// A later day file says so by being there: the one before is synced first.
+/// The existence of a later day file confirms it: the one before is synced first.
 fn was_promised(
     seq: u64,
     rest: &mut Lines<'_>,
@@ -444,7 +444,7 @@ impl Followed {
         Ok(Ok(()))
     }
 
-    /// Checks that a record is the next one; what it begins.
+    /// Checks that a record is the next one, and returns the ledger that it begins.
     fn check(&self, record: &Record<'_>) -> Result<Option<Begins>, ScanFault> {
         let position = &self.position;
         if record.head.seq != position.seq + 1 {

@@ -37,7 +37,7 @@ impl Journal {
         }
     }
 
-    /// Writes a group of so many records.
+    /// Writes a group of this many records.
     fn write(&mut self, records: usize, sync: bool) {
         let now = self.clock.now();
         let mut batch = Batch::begin(self.position.clone(), now);

@@ -3,8 +3,8 @@
 use super::frontier::{Frontier, hash_node};
 use crate::checksum::Checksum;
 
-/// The hashes that lead from the leaf `index` to the root, the leaf's sibling first
-/// (RFC 6962 §2.1.1); `None` where there is no such leaf.
+/// Returns the hashes that lead from the leaf `index` to the root, the leaf's sibling first (RFC
+/// 6962 §2.1.1); `None` if there is no such leaf.
 pub fn prove_inclusion(leaves: &[Checksum], index: usize) -> Option<Vec<Checksum>> {
     if index >= leaves.len() {
         return None;
@@ -56,8 +56,8 @@ pub fn root_of_inclusion(
     (last == 0).then_some(root)
 }
 
-/// The hashes that show that the first `size` leaves are the beginning of all of them
-/// (RFC 6962 §2.1.2); `None` where there are not as many.
+/// Returns the hashes that prove that the first `size` leaves are the beginning of all of them (RFC
+/// 6962 §2.1.2); `None` if there are not as many.
 pub fn prove_consistency(leaves: &[Checksum], size: usize) -> Option<Vec<Checksum>> {
     if size > leaves.len() {
         return None;

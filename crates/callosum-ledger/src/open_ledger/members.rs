@@ -43,7 +43,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Reads the table; gives the file back where it has none that fits it.
+    /// Reads the table; returns the file if it has no matching one.
     pub(super) fn open(file: DiskFile) -> Result<Result<Self, DiskFile>, DiskError> {
         let len = file.size()?;
         let Some(at) = len.checked_sub(AFTER) else {
@@ -97,7 +97,7 @@ impl Members {
         self.size
     }
 
-    /// Inflates the members in which these bytes are; fewer bytes where they end before.
+    /// Inflates the members that contain these bytes; fewer bytes if they end before.
     pub(super) fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
         let end = offset.saturating_add(len as u64).min(self.size);
         if offset >= end {
@@ -135,7 +135,7 @@ impl Members {
     }
 }
 
-/// Compresses a ledger, and gives what it becomes piece by piece.
+/// Compresses a ledger, and passes the result piece by piece.
 pub(crate) fn compress(
     ledger: &DiskFile,
     mut take: impl FnMut(&[u8]) -> Result<(), DiskError>,

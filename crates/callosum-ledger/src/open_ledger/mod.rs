@@ -18,8 +18,8 @@ use self::members::Members;
 pub(crate) use self::members::compress;
 use crate::{archive_name::ArchiveName, hashlog::ReadRange, paths::LedgerPaths};
 
-/// More than these bytes are not inflated where nothing says how many there are: the largest
-/// threshold at which a ledger is archived, and an entry beyond.
+/// Maximum number of bytes to inflate if the size is unknown: the largest threshold at which a
+/// ledger is archived, and an entry beyond.
 const MOST: u64 = 4_200_000_000;
 
 /// A ledger file that is open to be read.
@@ -110,7 +110,7 @@ impl ReadRange for OpenLedger {
     }
 }
 
-/// An archive's bytes as they were written, compressed or not; `None` where it is not there.
+/// Returns an archive's original bytes, compressed or not; `None` if it is missing.
 pub(crate) fn read_archive(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -123,7 +123,7 @@ pub(crate) fn read_archive(
     }
 }
 
-/// Whether a file was read and is not what was compressed.
+/// Whether a file was read and its contents are corrupt.
 pub(crate) fn is_corrupt(error: &DiskError) -> bool {
     error.source.kind() == std::io::ErrorKind::InvalidData
 }

@@ -21,7 +21,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// A ledger of so many entries, all of them signed.
+    /// Makes a ledger of this many entries, all of them signed.
     fn new(entries: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
@@ -187,7 +187,7 @@ fn what_was_not_signed_is_not_proved() {
     assert!(matches!(refused, Err(ProveError::NotSigned { seq: 5 })));
 }
 
-/// CAL-GOV-5: foreign bytes are refused with what is wrong with them.
+/// CAL-GOV-5: foreign bytes are refused with the reason.
 #[test]
 fn what_is_no_proof_is_refused_with_its_reason() {
     let ground = Fixture::new(2);

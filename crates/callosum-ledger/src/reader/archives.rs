@@ -1,7 +1,7 @@
-//! [`Archive`]: the archives that the journal tells of, and nothing else in their folder.
+//! [`Archive`]: the archives that the journal lists, and nothing else in their folder.
 //!
-//! Their names come from the watermark, where the active hashlog goes on from what that says; else
-//! from the journal. What a file of such a name holds must be what was archived under it: see
+//! Their names come from the watermark if the active hashlog continues its state; else from the
+//! journal. A file of such a name must hold the entries that were archived under it: see
 //! [`Source::archive`].
 
 use std::{collections::HashSet, path::PathBuf};
@@ -44,7 +44,7 @@ pub(super) fn of_project(
     Ok(newest_first(&list_recorded(disk, paths, active)?))
 }
 
-/// The archives that the journal tells of, the earliest first.
+/// Returns the archives that the journal lists, the earliest first.
 fn list_recorded(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -60,8 +60,8 @@ fn list_recorded(
     Ok(follow(disk, paths, &known)?.position.archives)
 }
 
-/// Whether a position was taken when the ledger was there whose hashlog goes on from `follows`, or
-/// later: then it has all archives before that ledger.
+/// Whether a position is from when the ledger existed whose hashlog continues `follows`, or later:
+/// then it has all archives before that ledger.
 fn knows_ledger_after(position: &Position, follows: Checksum) -> bool {
     let active = position.view.iter().map(|view| view.follows);
     let archived = position.archives.iter().map(|archived| archived.follows);

@@ -18,9 +18,9 @@ pub(super) struct Candidate<'s> {
 
 /// Location in which to look for it.
 pub(super) enum CandidatePlace<'s> {
-    /// As the hashlog says.
+    /// As given by the hashlog.
     Line(HashlogLine<'s>),
-    /// As the hashlog's index says.
+    /// As given by the hashlog's index.
     Row(Row),
     /// In the bytes that were scanned.
     Range(Range<usize>),

@@ -20,7 +20,7 @@ use crate::{
 
 /// Reason that a source did not answer.
 pub(super) enum Unanswered {
-    /// The hashlog says of the ledger file what that does not bear out.
+    /// The ledger file does not confirm what the hashlog says of it.
     IndexWrong,
     Read(ReadError),
 }

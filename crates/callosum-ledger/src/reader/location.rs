@@ -17,7 +17,7 @@ pub struct EntryLocation {
     pub length: u64,
 }
 
-/// An entry, and where it was found.
+/// An entry and its location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedEntry {
     /// The entry.

@@ -42,7 +42,7 @@ pub struct Reader {
     active: Source,
 }
 
-/// An archive that the journal tells of and that is not there.
+/// An archive that the journal lists and that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoneArchive {
     /// Path at which it should be.
@@ -69,15 +69,15 @@ impl Reader {
         })
     }
 
-    /// The version that the active ledger says it has; `None` where there is no ledger.
+    /// Returns the version in the active ledger; `None` if there is no ledger.
     pub fn version(&self) -> Option<LedgerVersion> {
         self.active.version()
     }
 
     /// Finds a task's entry, in the active ledger or else in the archives, the newest first.
     ///
-    /// Fails with E004 where the entry is not what its checksum says, and where it is in none of
-    /// the archives that can be read and not all of them can.
+    /// Fails with E004 if the entry does not match its checksum, and if no readable archive has it
+    /// and some archive is not readable.
     pub fn find(&self, task_id: &TaskId) -> Result<Option<LocatedEntry>, ReadError> {
         if let Some(found) = self.active.ask(|source| source.find(task_id))? {
             return Ok(Some(found));
@@ -104,8 +104,8 @@ impl Reader {
         unread.map_or(Ok(None), Err)
     }
 
-    /// The archives that the journal tells of and that are not there: no query finds what they
-    /// had.
+    /// Lists the archives that the journal records and that are missing: no query finds their
+    /// entries.
     pub fn gone_archives(&self) -> Result<Vec<GoneArchive>, ReadError> {
         let mut gone = Vec::new();
         for archive in self.all_archives()? {
@@ -119,11 +119,11 @@ impl Reader {
         Ok(gone)
     }
 
-    /// The entries that a query asks for, newest first.
+    /// Returns the entries that match a query, newest first.
     ///
     /// Within a file the entries' own times decide; the active ledger comes before the archives,
-    /// and a later archive before an earlier one. Fails with E004 where an entry that would be
-    /// among them is not what its checksum says.
+    /// and a later archive before an earlier one. Fails with E004 if a matching entry does not
+    /// match its checksum.
     pub fn query(&self, query: &Query) -> Result<Vec<Entry>, ReadError> {
         let mut entries = Vec::new();
         self.each(query, |entry| entries.push(entry))?;
@@ -152,7 +152,7 @@ impl Reader {
     }
 
     /// Counts entries and tokens over the active ledger and the archives. Reads all of them and
-    /// checks every checksum, which says what state an archive is in.
+    /// checks every checksum, which determines the state of an archive.
     pub fn stats(&self) -> Result<Stats, ReadError> {
         let mut stats = Stats::default().with_active(&self.active)?;
         stats.ledger_bytes = self.size()?;

@@ -24,12 +24,12 @@ pub struct Query {
     pub repo: Option<String>,
     /// Its `metadata.branch`.
     pub branch: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     pub limit: Option<usize>,
 }
 
 impl Query {
-    /// Whether so many entries are as many as were asked for.
+    /// Whether this many entries reach the limit.
     pub(super) fn is_full(&self, count: usize) -> bool {
         self.limit.is_some_and(|limit| count >= limit)
     }
@@ -108,7 +108,7 @@ impl<'t> Given<'t> {
         self.count
     }
 
-    /// Goes on with another file.
+    /// Continues with another file.
     pub(super) fn next_file(&mut self) {
         self.of_file.clear();
     }

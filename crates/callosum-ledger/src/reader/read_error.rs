@@ -14,7 +14,7 @@ pub enum ReadError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The ledger file is not there, and the audit journal, which tells what it held, is.
+    /// The ledger file is missing, but the audit journal, which has its contents, exists.
     #[error("`{}` is missing, but the audit journal exists", path.display())]
     LedgerGone {
         /// The ledger.
@@ -23,7 +23,7 @@ pub enum ReadError {
     /// The journal, which tells what the archives are, cannot be followed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// An archive that the journal tells of is not there.
+    /// An archive that the journal lists is missing.
     #[error("the archive `{}` is missing, but the audit journal lists it", path.display())]
     ArchiveGone {
         /// Path at which it should be.
@@ -31,7 +31,7 @@ pub enum ReadError {
         /// Whether the journal has its contents, and can rebuild it.
         is_in_journal: bool,
     },
-    /// An archive does not have the entries that the journal says were archived.
+    /// An archive does not have the entries that the journal recorded for it.
     #[error("`{}` differs from what the audit journal archived", path.display())]
     ArchiveChanged {
         /// The archive.
@@ -47,7 +47,7 @@ pub enum ReadError {
         /// Cause of the failure.
         source: LedgerFileError,
     },
-    /// An entry is not what the schema says.
+    /// An entry violates the schema.
     #[error("cannot read entry {number} of `{}`", path.display())]
     Entry {
         /// The file.
@@ -60,7 +60,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Disk(_) | Self::Journal(JournalError::Disk(_)) => Some(ErrorCode::DiskFailure),

@@ -1,7 +1,7 @@
-//! [`Source`]: a ledger file that is asked for entries, with or without an index.
+//! [`Source`]: a ledger file that answers queries, with or without an index.
 //!
-//! The hashlog only says where to look. What is found there must be the entry that the line is
-//! of; where it is not, the ledger file is read itself.
+//! The hashlog only gives the position. The bytes there must be the entry of the line; if they are
+//! not, the ledger file is read itself.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const LEDGER_END: u64 = 16 * 1024;
 /// One ledger file, ready to be asked.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// There is none.
+    /// The ledger does not exist.
     Missing,
     /// A ledger by its hashlog.
     Indexed {
@@ -46,7 +46,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// The active ledger, by its hashlog where that fits.
+    /// Opens the active ledger, with its hashlog if that matches.
     pub(super) fn active(disk: &Disk, paths: &LedgerPaths) -> Result<Self, ReadError> {
         let Some(ledger) = disk.open_if_there(&paths.ledger, OpenHow::READ)? else {
             return Ok(Self::Missing);
@@ -55,9 +55,9 @@ impl Source {
         Self::new(OpenLedger::Plain(ledger), hashlog, false)
     }
 
-    /// An archive, by its hashlog where that is the one that the journal tells of.
+    /// Opens an archive, with its hashlog if that is the one that the journal records.
     ///
-    /// Fails where it does not hold the entries that were archived.
+    /// Fails if it does not hold the entries that were archived.
     pub(super) fn archive(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -107,7 +107,7 @@ impl Source {
         Self::from_bytes(ledger.path(), is_archived, ledger.read_all()?)
     }
 
-    /// An archive by its own bytes, which must hold the entries that the journal tells of.
+    /// Opens an archive by its own bytes, which must hold the entries that the journal records.
     fn proven(
         ledger: &OpenLedger,
         record: &Archived,
@@ -124,8 +124,8 @@ impl Source {
         }
     }
 
-    /// Whether the scanned bytes have the entries that were archived: the hashlog made of them is
-    /// the one that the journal tells of, or that one is there and names them.
+    /// Whether the scanned bytes have the entries that were archived: their hashlog is the one that
+    /// the journal records, or that one exists and names them.
     fn has_as_entries(
         &self,
         record: &Archived,

@@ -39,7 +39,7 @@ pub enum LedgerState {
     Active,
     /// It has its archive's name, and is active still: a rotation was interrupted.
     Rotating,
-    /// It is an archive, in which an entry is not what its checksum says.
+    /// It is an archive, in which an entry does not match its checksum.
     Archived,
     /// It is an archive, and every checksum in it was found right just now.
     Validated,

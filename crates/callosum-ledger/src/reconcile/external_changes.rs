@@ -85,9 +85,9 @@ pub(crate) fn refuse_other_version(paths: &LedgerPaths, found: &[u8]) -> Result<
     })
 }
 
-/// Refuses a ledger file that is whole and says something that the journal does not.
+/// Refuses a ledger file that is whole and disagrees with the journal.
 ///
-/// One that a recovery replaced, and set aside before, is what a crash in its midst leaves.
+/// A file that a recovery replaced, and set aside before, is the result of a crash during it.
 pub(super) fn refuse_foreign_ledger(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -102,7 +102,7 @@ pub(super) fn refuse_foreign_ledger(
     }
     let found = file.read_all()?;
     refuse_other_version(paths, &found)?;
-    // What is not JSON was torn by a crash, or is beyond telling; it goes to the quarantine.
+    // A file that is not JSON was torn by a crash, or cannot be judged; it goes to the quarantine.
     let Ok(file) = LedgerFile::parse(&found) else {
         return Ok(());
     };
@@ -133,7 +133,7 @@ pub(super) fn refuse_foreign_ledger(
     }
 }
 
-/// The entries of a ledger file, held against those that the journal tells of.
+/// The entries of a ledger file, compared with those that the journal records.
 struct Judging<'a> {
     found: &'a [u8],
     entries: &'a [Range<usize>],
@@ -176,7 +176,7 @@ fn name_of(entry: &[u8]) -> String {
     }
 }
 
-/// Refuses a hashlog that goes on, with whole lines, where the journal ends.
+/// Refuses a hashlog that continues, with whole lines, where the journal ends.
 pub(super) fn refuse_foreign_hashlog(
     disk: &Disk,
     paths: &LedgerPaths,

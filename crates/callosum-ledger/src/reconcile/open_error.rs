@@ -81,7 +81,7 @@ pub enum OpenError {
         /// The day file.
         path: PathBuf,
     },
-    /// A file says something that the journal does not. Nothing was changed.
+    /// A file disagrees with the journal. Nothing was changed.
     #[error("`{}` disagrees with the audit journal: {what}", path.display())]
     Foreign {
         /// The file.
@@ -92,7 +92,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Lock(LockError::Timeout { .. }) => Some(ErrorCode::LockTimeout),

@@ -47,8 +47,8 @@ pub(crate) struct Rebuilding {
 }
 
 impl Rebuilding {
-    /// Writes what is not what the journal says, as far as its files went when these sizes were
-    /// taken. Nothing that is there is changed.
+    /// Writes the files that differ from the journal, up to the given sizes of its files. No
+    /// existing file is changed.
     pub(crate) fn prepare(
         disk: &Disk,
         paths: &LedgerPaths,

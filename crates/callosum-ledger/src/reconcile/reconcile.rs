@@ -69,7 +69,7 @@ pub(crate) fn align(
         }
         None => watermark::read(disk, paths)?,
     };
-    // What is brought in line below may be another file under the same name afterwards.
+    // A file that is brought in line below may be another file under the same name afterwards.
     files.close();
     refuse_days_to_come(disk, paths, now)?;
     if let Some(from) = from
@@ -94,7 +94,7 @@ fn refuse_cut(paths: &LedgerPaths, followed: &Followed, signed: u64) -> Result<(
     Ok(())
 }
 
-/// Whether the three files have the sizes that the position says, and none was replaced.
+/// Whether the three files have the sizes of the position, and none was replaced.
 fn is_unchanged(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -127,9 +127,9 @@ fn has_archives(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
     Ok(true)
 }
 
-/// Brings in line what lies beyond `from`, where the views end in a state that they once had.
+/// Brings the part beyond `from` in line, if the views end in a state that they once had.
 ///
-/// `None` where they do not, so that everything must be looked at.
+/// Returns `None` if they do not, so that everything must be looked at.
 fn align_ends(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -317,8 +317,8 @@ pub(super) fn restore_hashlogs(
 
 type FileState = ComparedViews<DiskFile, DiskFile>;
 
-/// Reads the whole journal, as far as its files went when these sizes were taken, and holds ledger
-/// file and hashlog against it.
+/// Reads the whole journal, up to the given sizes of its files, and compares ledger file and
+/// hashlog with it.
 pub(super) fn hold_against_journal(
     disk: &Disk,
     paths: &LedgerPaths,

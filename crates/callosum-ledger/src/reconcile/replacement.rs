@@ -25,7 +25,7 @@ impl Replacement {
     ) -> Result<Self, DiskError> {
         new.sync()?;
         let kept = match disk.open_if_there(new.path(), OpenHow::READ)? {
-            // What is a beginning of the right bytes holds nothing that they do not.
+            // A beginning of the right bytes holds nothing that they lack.
             Some(found) if !is_beginning(&found, new.written()?)? => {
                 Some(quarantine::keep_file(disk, paths, &found)?)
             }
@@ -34,7 +34,7 @@ impl Replacement {
         Ok(Self { new, kept })
     }
 
-    /// Gives it its name. What is there must be what was there before.
+    /// Gives it its name. The file that it replaces must not have changed.
     pub(crate) fn carry_out(self) -> Result<Repair, DiskError> {
         let path = self.new.path().to_owned();
         self.new.replace()?;

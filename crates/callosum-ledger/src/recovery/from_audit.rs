@@ -1,4 +1,4 @@
-//! Ledger, hashlog and archives made what the journal says.
+//! Recovery of ledger, hashlog and archives from the journal.
 
 use std::cell::RefCell;
 

@@ -133,8 +133,8 @@ impl Project<'_> {
 }
 
 impl Project<'_> {
-    /// Writes what a journal is begun with where that is lost, and the ledger with it: the backup,
-    /// without the entries that the archives have which are still there.
+    /// Writes the beginning of a new journal if the old one is lost, and the ledger with it: the
+    /// backup, without the entries of the archives that still exist.
     fn plan_without_journal(
         &self,
         path: &Path,

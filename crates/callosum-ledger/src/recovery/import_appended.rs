@@ -1,4 +1,4 @@
-//! Entries taken in that stand in the ledger file behind those that the journal tells of.
+//! Import of entries in the ledger file behind those that the journal records.
 
 use std::collections::HashSet;
 
@@ -116,7 +116,7 @@ impl Project<'_> {
     }
 }
 
-/// Whether the ledger's first entries are those that the journal tells of.
+/// Whether the ledger's first entries are those that the journal records.
 struct InLine<'a> {
     checksums: &'a [Checksum],
     count: usize,

@@ -42,12 +42,11 @@ pub enum RecoverFrom<'a> {
     /// Any ledger file whose every checksum is right, also with entries that the journal does not
     /// know. Anyone can compute a checksum, so a person must vouch for such a file.
     Unverified(&'a Path),
-    /// The journal: ledger, hashlog and archives are made what it says.
+    /// The journal: ledger, hashlog and archives are rebuilt from it.
     Audit,
-    /// The ledger file: the valid entries that stand behind those that the journal tells of are
-    /// taken in.
+    /// The ledger file: the valid entries behind those that the journal records are taken in.
     Appended,
-    /// The ledger file: a new journal is begun with what it holds, because the old one is lost.
+    /// The ledger file: a new journal is begun with its contents, because the old one is lost.
     LedgerAlone,
 }
 
@@ -57,7 +56,7 @@ pub struct RecoverOptions {
     /// Number of records of the journal that were signed, as
     /// [`TrustStore::signed_records`](crate::checkpoint::TrustStore::signed_records) returns it.
     pub signed: u64,
-    /// Go on where entries or records would be lost to the ledger by it.
+    /// Whether to continue if the ledger would lose entries or records by it.
     pub force: bool,
 }
 
@@ -147,7 +146,7 @@ pub enum RecoverError {
     /// An archive could not be read.
     #[error(transparent)]
     Archive(#[from] ReadError),
-    /// The ledger file says of an entry that the journal has something else.
+    /// The journal has another entry than the ledger file.
     #[error(
         "entry {number} differs from the audit journal; only entries after its last can be added"
     )]
@@ -196,7 +195,7 @@ fn signed_of(records: u64, signed: u64) -> String {
 }
 
 impl RecoverError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Open(error) => error.code(),
@@ -336,8 +335,8 @@ impl Project<'_> {
         }
     }
 
-    /// Refuses to go on where the journal has lost entries, or records that were signed. Says how
-    /// many were signed, where it has fewer and that is not to matter.
+    /// Refuses to continue if the journal has lost entries, or records that were signed. Returns
+    /// the number of signed records, if it has fewer and the options allow that.
     fn refuse_loss(&self, followed: &Followed) -> Result<Option<u64>, RecoverError> {
         let RecoverOptions { signed, force } = self.options;
         let records = followed.position.seq;
@@ -377,7 +376,7 @@ pub(crate) fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
     }
 }
 
-/// The event of a file that was made what the journal says.
+/// Returns the event of a file that was rebuilt from the journal.
 pub(crate) fn rollback_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
     let mut event = AuditEvent::new(Event::Rollback).with(
         "file",

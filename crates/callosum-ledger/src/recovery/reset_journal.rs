@@ -70,7 +70,7 @@ impl Project<'_> {
                 set_aside.push(kept);
                 Some(ImportSource::open(ledger)?)
             }
-            // It is lost as well: what is left is taken over with an empty one.
+            // It is lost as well: the rest is taken over with an empty one.
             None if has_old || !archives.archives.is_empty() => {
                 details.push(("recovered_from", self.shown(&paths.history)));
                 None

@@ -19,7 +19,7 @@ pub struct SignedNote {
     signatures: Vec<NoteSignature>,
 }
 
-/// A line that says that a key signed the text.
+/// A line that names a key as a signer of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteSignature {
     /// The key's name.
@@ -35,7 +35,7 @@ pub struct NoteSignature {
 pub enum NoteStatus {
     /// It signed the text.
     Signed,
-    /// A line says that it did, and the signature is wrong.
+    /// A line names it as a signer, and the signature is wrong.
     Wrong,
     /// No line names it.
     NotNamed,
@@ -72,7 +72,7 @@ impl SignedNote {
         }
     }
 
-    /// Reads a note. It says nothing yet: ask [`standing`](Self::standing) of a key.
+    /// Reads a note, without checking it: ask [`standing`](Self::standing) of a key.
     pub fn parse(note: &str) -> Result<Self, InvalidNote> {
         if note.bytes().any(|byte| byte < b' ' && byte != b'\n') {
             return Err(InvalidNote::Control);

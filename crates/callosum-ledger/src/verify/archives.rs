@@ -1,4 +1,4 @@
-//! The folder of archives: what the journal tells of is there, and nothing else is.
+//! The folder of archives: the archives that the journal lists exist, and nothing else does.
 
 use std::ffi::OsString;
 

@@ -8,11 +8,11 @@ use crate::{checksum::Checksum, task_id::TaskId};
 /// Contents of a line of the journal, and whether its hash is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Link {
-    /// Its number, where the line has one.
+    /// Its number, if the line has one.
     pub(super) seq: Option<u64>,
-    /// The hash of the record before, as it says.
+    /// The hash of the record before, as the line states it.
     pub(super) prev: Option<Checksum>,
-    /// Its own hash, where that is right.
+    /// Its own hash, if that is right.
     pub(super) hash: Option<Checksum>,
     /// Whether a line feed ends it.
     pub(super) is_whole: bool,
@@ -33,7 +33,7 @@ pub(super) struct Break {
 /// Facts from outside the chain.
 #[derive(Debug, Default)]
 pub(super) struct ChainContext {
-    /// So many records from the first on are those that were signed.
+    /// Number of records, from the first on, that match the signed ones.
     pub(super) proven: u64,
     /// Whether the journal begins with another record than the one that was signed.
     pub(super) has_other_begin: bool,
@@ -41,7 +41,7 @@ pub(super) struct ChainContext {
     pub(super) entries: HashSet<Checksum>,
 }
 
-/// Says what was done to a chain; `None` where it holds.
+/// Diagnoses a chain; `None` if it holds.
 pub(super) fn diagnose(links: &[Link], context: &ChainContext) -> Option<Break> {
     let good = links
         .iter()

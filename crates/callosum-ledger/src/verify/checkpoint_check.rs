@@ -1,4 +1,4 @@
-//! The journal against what was signed of it: what a chain alone cannot show.
+//! Comparison of the journal with its checkpoints, which shows more than a chain can.
 //!
 //! [`diagnose`] is a function of gathered facts; [`roots`] gathers the costly one.
 
@@ -25,7 +25,7 @@ pub(super) struct Recorded {
     pub(super) root: Checksum,
     /// The key that signed it, if the record names one.
     pub(super) key: Option<VerifierKey>,
-    /// Whether it says that earlier checkpoints were set aside.
+    /// Whether it records that earlier checkpoints were set aside.
     pub(super) is_anew: bool,
 }
 
@@ -74,8 +74,8 @@ impl Facts<'_> {
         kept.any(|kept| is_it(kept.checkpoint.size, kept.checkpoint.root))
     }
 
-    /// Whether a checkpoint was made of another log: of another project, or, where some are of the
-    /// journal that is there, of another journal than that.
+    /// Whether a checkpoint was made of another log: of another project, or, if some are of the
+    /// existing journal, of another journal than that.
     fn is_of_another_log(&self, checkpoint: &Checkpoint) -> bool {
         let begin = self.hashed.begin.map(|begin| begin.to_string());
         let is_of_journal = |checkpoint: &Checkpoint| {
@@ -139,8 +139,8 @@ pub(super) fn roots(
     Ok(hashed)
 }
 
-/// Leaves out what was signed after stock was taken: of records that were not there yet, and not
-/// kept `before` either.
+/// Leaves out checkpoints made after the snapshot: of records that did not exist yet, and not kept
+/// `before` either.
 pub(super) fn leave_out_later(
     kept: &mut KeptCheckpoints,
     before: &KeptCheckpoints,
@@ -153,7 +153,7 @@ pub(super) fn leave_out_later(
         .retain(|kept| is_before(kept.number) || kept.checkpoint.size <= hashed.lines);
 }
 
-/// Says what the checkpoints have against the journal, and it against them.
+/// Compares the checkpoints with the journal, in both directions.
 pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
     let mut signed = Signed {
         by_others: by_others(facts),
@@ -295,7 +295,7 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
     problem(VerifyFinding::CheckpointMissing, index as u64 + 1, detail)
 }
 
-/// Returns how many checkpoints the journal tells of that others signed, and that are not kept here.
+/// Counts the checkpoints recorded in the journal that others signed, and that are not kept here.
 fn by_others(facts: &Facts<'_>) -> u64 {
     let recorded = facts.recorded.iter();
     recorded

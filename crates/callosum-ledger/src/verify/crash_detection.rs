@@ -49,7 +49,7 @@ pub(super) fn settle(
     let mut followed = match followed {
         Ok(followed) => followed,
         Err(JournalError::Disk(error)) => return Err(error),
-        // What is wrong with it was named.
+        // Its fault was reported.
         Err(JournalError::Damaged { .. } | JournalError::Newer { .. }) => return Ok(()),
     };
     if of_journal.problem.is_none() {
@@ -67,7 +67,7 @@ pub(super) fn settle(
     let known = on_disk(disk, paths, &expected)?;
     let ledger = Growing::ledger(view, &expected);
     let hashlog = Growing::hashlog(&expected);
-    // What was signed had been synced before, in all three files.
+    // Signed records had been synced before, in all three files.
     let ledger_known = known.ledger.max(ledger.end_of(proven.entries));
     let hashlog_known = known.hashlog.max(hashlog.end_of(proven.entries));
     let found = CrashEvidence {
@@ -96,8 +96,8 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// Names what was done to the hashlog by what the journal says of it: the ledger, which it was held
-/// against before, may be another one itself.
+/// Diagnoses the hashlog by the journal's contents: the ledger, with which it was compared before,
+/// may be another one itself.
 fn settle_hashlog(
     paths: &LedgerPaths,
     should: &[u8],
@@ -129,8 +129,8 @@ fn settle_hashlog(
     problems.extend(differing);
 }
 
-/// Names behind what a recovery set aside and has not replaced yet. Says whether that is so of the
-/// ledger file.
+/// Reports as behind the files that a recovery set aside and has not replaced yet. Returns whether
+/// the ledger file is one of them.
 pub(super) fn settle_recovery(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -179,8 +179,8 @@ struct CrashEvidence {
     hashlog: Option<Vec<u8>>,
 }
 
-/// Names a record torn that ends in the midst of its line, or has zeros in it, where nothing says
-/// that it had been on disk.
+/// Reports as torn a record that ends in the middle of its line, or has zeros in it, if nothing
+/// shows that it had been on disk.
 fn settle_journal(
     disk: &Disk,
     torn: &Torn,
@@ -207,7 +207,8 @@ fn settle_journal(
     Ok(())
 }
 
-/// Names a ledger behind that the journal says is archived, and that only has not got its place.
+/// Reports as behind a ledger that the journal lists as archived, and that is only not in its place
+/// yet.
 fn settle_rotation(
     paths: &LedgerPaths,
     archive: &ArchiveName,
@@ -284,7 +285,7 @@ struct Growing<'a> {
 enum Left {
     /// The intended state.
     All,
-    /// A state that it once had, with so many entries.
+    /// An earlier state, with this many entries.
     Earlier(usize),
     /// Neither, from the entry after this many on.
     Torn(usize),
@@ -360,7 +361,7 @@ impl<'a> Growing<'a> {
         Some(Left::Torn(before.saturating_sub(1)))
     }
 
-    /// Whether these bytes stand at `at` in the state with so many entries, zeros following it.
+    /// Whether these bytes are at `at` in the state with this many entries, followed by zeros.
     fn is_state(&self, bytes: &[u8], at: usize, entries: usize) -> bool {
         let end = self.ends[entries];
         let parts = [&self.body[..end], self.tail];

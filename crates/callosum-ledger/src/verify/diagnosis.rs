@@ -33,7 +33,7 @@ struct Compared {
 
 /// Finds the first entry at which the ledger file differs from the journal, and how.
 ///
-/// So many entries were on disk in the ledger file itself when a checkpoint was made.
+/// `on_disk` entries were on disk in the ledger file itself when a checkpoint was made.
 pub(super) fn compare(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -125,7 +125,7 @@ pub(super) fn not_a_file(disk: &Disk, path: &Path) -> Result<Option<Problem>, Di
     }))
 }
 
-/// Finds the first entry at which an archive differs from what the journal says of it, and how.
+/// Finds the first entry at which an archive differs from the journal, and how.
 ///
 /// An archive was on disk whole before it got its name.
 pub(super) fn compare_archive(
@@ -189,7 +189,7 @@ fn named(
         fault,
         number: index as u64 + 1,
         task_id: match fault {
-            // What is gone is what is asked for.
+            // A report of a missing entry names that entry.
             VerifyFinding::Deleted => journaled.or(here),
             _ => here.or(journaled),
         },

@@ -18,7 +18,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// A hashlog that is held against the entries of its ledger, one after the other.
+/// A hashlog during the comparison with the entries of its ledger, one after the other.
 pub(super) struct Compared<'a> {
     file: Window<&'a StockFile>,
     len: u64,
@@ -44,7 +44,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Holds the next line against the next entry.
+    /// Compares the next line with the next entry.
     pub(super) fn push(
         &mut self,
         offset: u64,
@@ -69,7 +69,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// The first line at which a hashlog is not what it should be.
+/// The first wrong line of a hashlog.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Differing {
     pub(super) fault: VerifyFinding,
@@ -100,7 +100,7 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
         let detail = format!("it has {at} lines for {} entries", should.len());
         return differing(VerifyFinding::Behind, wanted.as_ref(), &detail);
     };
-    // What was not written of it may be zeros.
+    // Its unwritten part may be zeros.
     let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
     let written = &line[..line.len() - zeros];
     let is_cut = !line.ends_with(b"\n")
@@ -191,7 +191,7 @@ fn lines(text: &[u8]) -> Vec<&[u8]> {
 /// A line, as far as it can be read.
 struct ParsedLine<'a> {
     read: Option<HashlogLine<'a>>,
-    /// Its hash, where that is right.
+    /// Its hash, if that is right.
     hash: Option<Checksum>,
 }
 

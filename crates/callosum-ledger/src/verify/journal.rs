@@ -53,7 +53,7 @@ pub(super) struct JournalCheck {
 /// The journal's statement about an archive.
 pub(super) struct ArchivedCheck {
     pub(super) archived: Archived,
-    /// The checksums of its entries, in order; none where it was there before the journal.
+    /// Checksums of its entries, in order; `None` if it is older than the journal.
     pub(super) checksums: Option<Vec<Checksum>>,
 }
 
@@ -279,7 +279,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a position says what the journal does up to the record that ends at `end`.
+    /// Whether a position agrees with the journal up to the record that ends at `end`.
     fn bears_out(&self, mark: &Position, end: u64) -> bool {
         let Some(view) = &mark.view else {
             return self.begun.is_none();
@@ -297,7 +297,7 @@ impl Walk<'_> {
         self.heads.len() as u64 + 1
     }
 
-    /// Holds what a record says of the ledger against the file.
+    /// Compares a record's statement about the ledger with the file.
     fn follow(&mut self, record: &Record<'_>) -> Result<Result<(), String>, DiskError> {
         match record.begins() {
             Ok(None) => {}
@@ -417,7 +417,7 @@ fn recorded(record: &Record<'_>) -> Option<Recorded> {
     })
 }
 
-/// Names the first bad record of a journal whose chain does not hold, and what was done to it.
+/// Finds the first bad record of a journal whose chain does not hold, and diagnoses it.
 pub(super) fn diagnose(
     disk: &Disk,
     stock: &FileInventory,

@@ -110,7 +110,7 @@ pub(super) fn of_archive(path: &Path, should: &[u8], found: &[u8]) -> Option<Pro
     Some(problem)
 }
 
-/// Checks an archived ledger, and its hashlog, where the journal tells of it.
+/// Checks an archived ledger that the journal lists, and its hashlog.
 pub(super) fn check_archive(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -182,7 +182,7 @@ pub(super) fn check_archive(
     Ok(check)
 }
 
-/// Checks that an index, where there is one of this hashlog, says what the hashlog says.
+/// Checks that an index agrees with the hashlog, if there is one of this hashlog.
 pub(super) fn check_index(
     disk: &Disk,
     index: &Path,
@@ -226,7 +226,7 @@ fn check_own_layout(
     };
     let mut check = LedgerCheck::default();
     let mut lines = Lines::new(file, head_len as u64, len - OWN_TAIL.len() as u64);
-    // What is left of the line on which the array begins.
+    // The rest of the line on which the array begins.
     lines.next()?;
     let mut goes_on = true;
     while let Some(line) = lines.next()? {

@@ -52,11 +52,11 @@ pub struct Verification {
     pub day_files: u64,
     /// Bytes that were checked.
     pub bytes: u64,
-    /// Checkpoints that the journal was held against.
+    /// Checkpoints with which the journal was compared.
     pub checkpoints: u64,
-    /// So many records, from the first on, are those that were signed.
+    /// Number of records, from the first on, that match the signed ones.
     pub signed_records: u64,
-    /// Checkpoints that the journal tells of and another user, or another machine, signed and keeps.
+    /// Checkpoints recorded in the journal that another user, or another machine, signed and keeps.
     pub checkpoints_of_others: u64,
     /// Problems, the first in each file.
     pub problems: Vec<Problem>,
@@ -80,7 +80,7 @@ pub struct Problem {
     pub fault: VerifyFinding,
     /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
     pub number: u64,
-    /// The task that it is about, where that is known.
+    /// The task that it is about, if known.
     pub task_id: Option<TaskId>,
     /// Description of the problem.
     pub detail: String,
@@ -107,18 +107,18 @@ pub enum VerifyFinding {
     TailCut,
     /// It was rewritten consistently, but differs from what was signed.
     Rewritten,
-    /// The journal tells of a checkpoint that is not kept.
+    /// The journal records a checkpoint that is not kept.
     CheckpointMissing,
-    /// A key signed it that is none of this machine's.
+    /// A key that is not this machine's signed it.
     OtherKey,
     /// It ends before it should: an earlier state, which the next opening brings up to date.
     Behind,
     /// It ends in something unfinished, or has holes, as a crash leaves it: the next opening mends
     /// that.
     Torn,
-    /// It is laid out in another way; what it says is right.
+    /// It has another layout; its contents are right.
     Layout,
-    /// It is not what it should be at all.
+    /// It is not readable as such a file at all.
     Unreadable,
 }
 
@@ -162,7 +162,7 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Disk(_) | Self::Lock(LockError::Disk(_)) => Some(ErrorCode::DiskFailure),
@@ -184,8 +184,8 @@ pub struct Scope<'a> {
 
 /// Checks the active ledger, the archives, the hashlog and the journal.
 ///
-/// Takes the audit lock for a moment, where the project can be written at all, and then reads what
-/// was there at that moment. Costs the reading and hashing of every byte.
+/// Takes the audit lock for a moment, if the project is writable, and then reads the files as of
+/// that moment. Costs the reading and hashing of every byte.
 pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyError> {
     let scope = Scope {
         archives: true,
@@ -204,7 +204,7 @@ pub fn verify_within(
     let read = |witness: &TrustStore| witness.read(disk);
     let signed_before = scope.witness.map(read).transpose()?;
     let stock = FileInventory::take(disk, paths)?;
-    // One that the journal tells of by now was kept before.
+    // A checkpoint that the journal records by now was stored before.
     let mut kept = scope.witness.map(read).transpose()?;
     let mut verification = Verification::default();
     let check_views = || ledger::check_views(paths, &stock);
@@ -292,7 +292,7 @@ pub fn verify_within(
     } else if !is_like_ledger && !is_being_replaced {
         let difference = diagnosis::compare(disk, paths, &stock, on_disk)?;
         let is_view_sound = verification.problems.is_empty();
-        // A wrong checksum and a difference from the journal are one thing where both are found.
+        // A wrong checksum and a difference from the journal are one finding if both exist.
         verification
             .problems
             .retain(|problem| problem.path != paths.ledger);
@@ -371,8 +371,8 @@ fn cut_journal(
     }
 }
 
-/// Refuses a ledger that a later version wrote, or whose version is none: what looks wrong with it
-/// may be right there.
+/// Refuses a ledger that a later version wrote, or that has no valid version: an apparent fault may
+/// be right there.
 fn refuse_other_version(disk: &Disk, paths: &LedgerPaths) -> Result<(), VerifyError> {
     let Some(ledger) = disk.read_if_there(&paths.ledger)? else {
         return Ok(());

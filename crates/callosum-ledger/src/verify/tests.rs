@@ -87,7 +87,7 @@ impl Project {
     }
 }
 
-/// Changes the lines of a file and says what `verify` makes of it.
+/// Changes the lines of a file and returns the result of `verify`.
 fn tampered(
     choose: impl Fn(&Project) -> PathBuf,
     change: impl Fn(&mut Vec<String>),
@@ -319,7 +319,7 @@ fn holes_that_a_crash_leaves_are_distinguished_from_tampering() {
     );
 }
 
-/// CAL-SCH-2: a task that two entries are of is named, where everything else fits together.
+/// CAL-SCH-2: a task with two entries is reported, even if everything else fits together.
 #[test]
 fn a_second_entry_of_a_task_is_named() {
     let project = project();

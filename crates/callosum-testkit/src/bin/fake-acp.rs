@@ -125,7 +125,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Asks the client something, and waits for what it says; `null` for an error.
+/// Asks the client something, and waits for its answer; `null` for an error.
 fn ask(method: &str, mut params: Value) -> io::Result<Value> {
     params["sessionId"] = "s".into();
     send(&json!({"jsonrpc": "2.0", "id": 100, "method": method, "params": params}))?;

@@ -13,7 +13,7 @@ use super::{
     trace::{Inode, NameChange, Names, Node, Step, Trace},
 };
 
-/// Up to so many combinations of files and folders at one step, all of them are generated.
+/// Maximum number of combinations of files and folders at one step for which all are generated.
 const EXHAUSTIVE: usize = 64;
 
 /// Number of further combinations, drawn at random in addition to those that are always generated.
@@ -30,17 +30,17 @@ pub struct Crash {
     pub told: usize,
 }
 
-/// Generates what a crash may leave, from the trace of a workload.
+/// Generates the possible states after a crash, from the trace of a workload.
 ///
-/// After each step: what was synced is there. Of each file that was changed since, one of the
+/// After each step everything synced is there. Each file that was changed since is in one of the
 /// versions that `file_versions` lists. Of the names given and taken in a folder since it was
-/// synced, any number of the first ones; a rename between two folders happened in both or in
-/// neither. Names and contents are independent of one another, and so are files and folders. What a
-/// failed sync was for is not there.
+/// synced, any number of the first ones took effect; a rename between two folders happened in both
+/// or in neither. Names and contents are independent of one another, and so are files and folders.
+/// The data of a failed sync is not there.
 ///
-/// Where the combinations of files and folders at a step are no more than 64, all are generated.
-/// Else: each version of each file, and each number of names of each folder, with all others as
-/// they were synced and with all others as they were last; each combination of synced and last;
+/// If the combinations of files and folders at a step are no more than 64, all are generated.
+/// Otherwise: each version of each file, and each number of names of each folder, with all others
+/// as they were synced and with all others as they were last; each combination of synced and last;
 /// and 12 drawn ones. Not generated: names of one folder out of order, and sectors that are torn
 /// themselves.
 #[derive(Debug)]
@@ -56,12 +56,12 @@ type Versions = Vec<Arc<Vec<u8>>>;
 /// A part that has more than one possible state.
 enum Part {
     File(Inode, Versions),
-    /// So many names of a folder may be lost.
+    /// A folder, and the number of its names that may be lost.
     Folder(PathBuf, usize),
 }
 
 impl<'t> Crashes<'t> {
-    /// The crashes of a trace; what is drawn is drawn from `seed`.
+    /// Returns the crashes of a trace; random choices are drawn from `seed`.
     pub fn of(trace: &'t Trace, seed: u64) -> Self {
         Self {
             trace,
@@ -286,7 +286,7 @@ impl<'t> PendingNames<'t> {
         Self { changes, pending }
     }
 
-    /// The names where of each folder's pending changes so many happened.
+    /// Returns the names if the given number of each folder's pending changes happened.
     fn kept(&self, mut names: Names, kept: &HashMap<&Path, usize>) -> Names {
         for (change, numbers) in &self.changes {
             let happened = numbers
@@ -325,7 +325,7 @@ fn image(names: Names, files: &[Arc<Vec<u8>>]) -> Image {
 
 /// Picks one of each part's choices, in many ways.
 ///
-/// All ways where there are no more than `exhaustive`. Else each choice of each part with the
+/// All ways if there are no more than `exhaustive`. Otherwise each choice of each part with the
 /// first, and with the last, of all others; the first or the last of each, in all combinations up
 /// to `exhaustive`; and `drawn` at random.
 pub(super) fn combinations(

@@ -66,7 +66,7 @@ struct FaultyFile {
 }
 
 impl FaultyDisk {
-    /// A disk that has the fault once so many of the calls that it concerns were made.
+    /// Returns a disk that has the fault after this many of the calls that it concerns.
     pub fn new(below: impl FileSystem + 'static, fault: Fault, calls: usize) -> Self {
         Self {
             below: Arc::new(below),
@@ -95,7 +95,7 @@ impl FaultyDisk {
         self.fail_after(0);
     }
 
-    /// Has a call fail after so many more of those that the fault concerns.
+    /// Makes a call fail after this many more of those that the fault concerns.
     pub fn fail_after(&self, calls: usize) {
         self.switch.state().calls_left = calls;
     }
@@ -111,7 +111,7 @@ impl Switch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call, and says whether it meets the fault.
+    /// Counts a call, and returns whether it meets the fault.
     fn meets(&self, call: Call) -> bool {
         let is_concerned = match self.fault {
             Fault::Once | Fault::ForGood | Fault::Interrupted => true,

@@ -37,7 +37,7 @@ impl Image {
         self.nodes.insert(path, Some(Arc::new(bytes.into())));
     }
 
-    /// Takes a file away. Says whether it was there.
+    /// Removes a file. Returns whether it existed.
     pub fn remove_file(&mut self, path: &Path) -> bool {
         let is_there = self.file(path).is_some();
         if is_there {

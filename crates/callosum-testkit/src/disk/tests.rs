@@ -105,7 +105,7 @@ fn a_name_may_come_before_its_content_and_be_lost_after_it() {
     assert_eq!(last, [Some(&b"new"[..])]);
 }
 
-/// REQ-LED-001: what the house relies on for files that are replaced whole.
+/// REQ-LED-001: guarantees on which Callosum relies for files that are replaced whole.
 #[test]
 fn a_replaced_file_has_its_old_bytes_or_its_new_ones() {
     let (memory, _) = with_file(b"old");

@@ -44,8 +44,8 @@ pub enum Step {
         /// The file.
         file: Inode,
     },
-    /// Making the content of a file durable failed, and what was not yet durable never will be:
-    /// the system takes its pages for written.
+    /// Making the content of a file durable failed, and the data that was not yet durable never
+    /// will be: the system takes its pages for written.
     FailedSync {
         /// The file.
         file: Inode,

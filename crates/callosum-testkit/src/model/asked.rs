@@ -44,9 +44,9 @@ pub(super) struct Chosen {
 }
 
 impl ModelRequest {
-    /// Chooses the answer: the turn of the newest script, or `fallback`, by a schema if need be.
+    /// Chooses the answer: the turn of the newest script, or `fallback`, by a schema if necessary.
     ///
-    /// Fails with what is wrong in the script.
+    /// Fails with the fault in the script.
     pub(super) fn choose(&self, fallback: &str, side_calls: bool) -> Result<Chosen, String> {
         let is_side_call = side_calls && self.tools.is_empty();
         if !is_side_call && let Some(chosen) = self.scripted()? {

@@ -24,7 +24,7 @@ pub struct ScriptTurn {
     /// Answers with an error instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<ScriptFault>,
-    /// The error's status, where it is not the one that the dialect has for the fault.
+    /// The error's status, if it is not the dialect's own for the fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// The `retry-after` header of an error, in seconds.
@@ -62,7 +62,7 @@ pub struct ScriptTurn {
 pub struct Call {
     /// The tool's name, as the client offers it.
     pub name: String,
-    /// The namespace that it is in, where the dialect has some and the request does not offer the tool.
+    /// Its namespace, if the dialect has some and the request does not offer the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Its arguments.
@@ -98,7 +98,7 @@ pub enum ScriptFault {
 }
 
 impl ScriptTurn {
-    /// A turn that only says something.
+    /// Returns a turn with text only.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -122,7 +122,7 @@ impl ScriptTurn {
         turn
     }
 
-    /// The text in as many pieces as are asked for; none where there is no text.
+    /// Splits the text into the requested number of pieces; none if there is no text.
     pub(super) fn pieces(&self) -> Vec<String> {
         let letters: Vec<char> = self.text.chars().collect();
         let each = letters.len().div_ceil(self.pieces.unwrap_or(2).max(1));
@@ -145,10 +145,10 @@ impl ScriptTurn {
     }
 }
 
-/// Reads the script in a message; `None` where it has none.
+/// Reads the script in a message; `None` if it has none.
 ///
-/// Some clients quote the prompt that they are given, so a script whose quotes are escaped once
-/// is read as well. Fails with what is wrong in one that is there and cannot be read.
+/// Some clients quote the prompt, so a script whose quotes are escaped once is read as well. Fails
+/// with the fault in one that cannot be read.
 pub(super) fn find(message: &str) -> Option<Result<Vec<ScriptTurn>, String>> {
     let at = message.find(MARK)? + MARK.len();
     let script = &message[at..];

@@ -46,7 +46,7 @@ impl Default for Options {
     }
 }
 
-/// A request that was heard, and what was answered.
+/// A request that was received, and its answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReceivedRequest {
     /// Its number, the first being 1.
@@ -103,7 +103,7 @@ struct State {
     heard: Mutex<Vec<ReceivedRequest>>,
     /// Number of requests so far for each turn of a message.
     served: Mutex<HashMap<(String, usize), u32>>,
-    /// Called for every request, once it is known what is answered.
+    /// Called for every request, once its answer is known.
     watch: Option<Watch>,
     /// Answers a prompt before any script does.
     replies: Option<Replies>,
@@ -126,7 +126,8 @@ impl ModelServer {
         Self::listen(options, None, None)
     }
 
-    /// The same, with the text of a request's messages answered by `replies`, where it has a turn for it.
+    /// Returns the same server, which answers the text of a request's messages by `replies` if that
+    /// has a turn for it.
     pub fn replying(
         options: Options,
         replies: impl Fn(&str) -> Option<ScriptTurn> + Send + Sync + 'static,
@@ -380,7 +381,7 @@ impl State {
     }
 }
 
-/// Streams an answer, going silent or away in the middle where the turn says so.
+/// Streams an answer, and falls silent or closes in the middle if the turn says so.
 fn play(client: &TcpStream, dialect: Dialect, reply: &Reply<'_>) -> io::Result<()> {
     let mut to = client;
     let events = dialect.events(reply);

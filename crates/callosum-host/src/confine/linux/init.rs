@@ -19,8 +19,8 @@ use super::{
     loopback, mounts, seccomp,
 };
 
-/// Returns how the program ended, or nothing where it was not let end by itself. With this process
-/// everything ends that it was the first of.
+/// Returns the program's outcome, or `None` if it was ended before its end. With this process, the
+/// first of its namespace, everything in the namespace ends.
 pub(super) fn keep(
     order: &SandboxSpec,
     line: &Line,
@@ -52,7 +52,7 @@ pub(super) fn keep(
     }
 }
 
-/// Gives away what needs no namespace.
+/// Applies the restrictions that need no namespace.
 pub(in super::super) fn restrict(order: &SandboxSpec, line: &Line) -> Result<(), Failed> {
     limit_all(order.layers.namespaces)?;
     set_no_new_privs(true).map_err(Failed::at(Step::Capabilities))?;

@@ -12,7 +12,7 @@ use super::super::{
 };
 use crate::disk::Disk;
 
-/// Most processes and threads of one that is confined, where the system counts them by namespace.
+/// Limit of processes and threads of a confined program, if the system counts them by namespace.
 const MOST_PROCESSES: u64 = 4096;
 
 /// Longest file that one may write, in bytes.
@@ -68,7 +68,7 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// The memory of this machine, in bytes, where the system says.
+/// Returns the memory of this machine in bytes, if the system tells.
 pub(super) fn memory() -> Option<u64> {
     let meminfo = Disk::real().read(Path::new("/proc/meminfo")).ok()?;
     total(&String::from_utf8_lossy(&meminfo))

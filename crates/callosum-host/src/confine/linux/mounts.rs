@@ -79,7 +79,7 @@ const MOST_TEMPORARY: u64 = 1024 * 1024 * 1024;
 /// Most files and folders in it.
 const MOST_TEMPORARY_FILES: u64 = 256 * 1024;
 
-/// Makes the order's room the root of this namespace. Everything else is gone afterwards.
+/// Makes the order's empty folder the root of this namespace. Everything else is gone afterwards.
 pub(super) fn arrange(order: &SandboxSpec) -> io::Result<()> {
     let room = &order.room;
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
@@ -90,7 +90,7 @@ pub(super) fn arrange(order: &SandboxSpec) -> io::Result<()> {
     mount("callosum", room, "tmpfs", plain, c"mode=755,size=16m")?;
     let mut places: Vec<_> = order.places.iter().collect();
     let mut bounded = Bounded::default();
-    // A folder comes before what is in it.
+    // A folder comes before its contents.
     places.sort_by(|a, b| a.path.cmp(&b.path));
     for place in &places {
         let target = inside(room, &place.path);
@@ -101,7 +101,7 @@ pub(super) fn arrange(order: &SandboxSpec) -> io::Result<()> {
             }
             Access::Bounded => bounded.show(&place.source, target)?,
             Access::Hidden => {
-                // What is not shown needs no cover.
+                // A path that is not shown needs no cover.
                 let found = target.symlink_metadata();
                 if found.is_ok_and(|found| found.is_dir()) {
                     mount("callosum", &target, "tmpfs", plain, c"mode=755,size=64k")?;
@@ -225,7 +225,7 @@ fn show(source: &Path, target: &Path) -> io::Result<()> {
     let opened = match linked::open(source) {
         Ok(opened) => opened,
         Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => return Err(error),
-        // It went away since the order was written; nothing is what is then to be seen.
+        // It disappeared after the order was written; then nothing must be visible.
         Err(_) => return Ok(()),
     };
     if target.symlink_metadata().is_err() {

@@ -44,8 +44,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_quotactl,
 ];
 
-/// Refused as if the kernel were older, so that callers take the older way: their arguments, or
-/// what they do later, cannot be looked at.
+/// Refused as if the kernel were older, so that callers take the older way: a filter cannot look at
+/// their arguments, or at what they do later.
 const UNKNOWN: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_io_uring_setup,

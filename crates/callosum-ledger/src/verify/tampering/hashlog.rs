@@ -17,7 +17,7 @@ enum Of {
 const ALL: [Of; 3] = [Of::Active, Of::Archived, Of::Compressed];
 
 impl Of {
-    /// Changes the lines of the hashlog and says what is found in its file.
+    /// Changes the lines of the hashlog and returns the finding for its file.
     fn found(self, change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
         let project = Project::new();
         let path = match self {
@@ -85,7 +85,7 @@ fn rechained(lines: &mut [String], from: usize) {
     }
 }
 
-/// The fields of a line, each with what it may be changed to.
+/// The fields of a line, each with a changed value.
 const FIELDS: [(&str, &str); 6] = [
     ("task_id", "\"cal_2026_11_02_0099\""),
     ("executor", "\"other\""),

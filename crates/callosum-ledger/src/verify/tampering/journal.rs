@@ -3,7 +3,7 @@
 use super::*;
 use crate::{chain::JOURNAL, checksum::Checksum};
 
-/// Changes the journal and says what is found in it.
+/// Changes the journal and returns the finding.
 fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let path = project.journal();
@@ -61,8 +61,9 @@ fn an_edited_record_is_named() {
     }
 }
 
-/// CAL-GOV-4: the last record, which tells of the last checkpoint and is not signed yet: what it
-/// tells must be kept, what else it says is not proven, and the verification says how far it is.
+/// CAL-GOV-4: the last record is about the last checkpoint and is not signed yet. Its checkpoint
+/// must be kept, the rest of it is not proven, and the verification reports how far the proof
+/// reaches.
 #[test]
 fn the_last_record_is_proven_as_far_as_it_tells_of_a_checkpoint() {
     let project = Project::new();
@@ -317,8 +318,8 @@ fn a_missing_journal_is_named() {
     assert!(!project.verify().is_sound());
 }
 
-/// CAL-GOV-4: the last entry of ledger and hashlog, which the journal does not tell of, was cut off
-/// there, or added here where the journal is proven.
+/// CAL-GOV-4: the last entry of ledger and hashlog that the journal lacks was cut off from the
+/// journal, or was added here if the journal is proven.
 #[test]
 fn views_that_go_beyond_the_journal_are_named() {
     let project = Project::new();

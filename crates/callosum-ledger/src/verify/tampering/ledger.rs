@@ -3,13 +3,13 @@
 use super::*;
 use crate::{canonical::DuplicateKeys, entry::seal, rotation};
 
-/// A change of a ledger's entries, and what is found in its file.
+/// A change of a ledger's entries, and the finding for its file.
 type Tampered = fn(&dyn Fn(&mut Vec<String>)) -> Option<(VerifyFinding, u64)>;
 
 /// The ledger that is active, and one that was archived.
 const LEDGERS: [Tampered; 2] = [|change| active(change), |change| archived(change)];
 
-/// Changes the entries of the ledger file and says what is found in it.
+/// Changes the entries of the ledger file and returns the finding.
 fn active(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let mut entries = project.entries();

@@ -31,7 +31,7 @@ struct Project {
 
 const ENTRIES: usize = 5;
 const RECORDS: usize = 1 + 3 * ENTRIES;
-/// The last record tells of the last checkpoint, which cannot cover it.
+/// The last record is about the last checkpoint, which cannot cover it.
 const SIGNED: usize = RECORDS - 1;
 
 impl Project {

@@ -69,8 +69,8 @@ impl KeyRing {
             .map_err(|source| KeyError::Invalid { path, source })
     }
 
-    /// Returns the key, made from `seed` if there is none. An earlier key of which only the public
-    /// half is known counts as one of the earlier ones from then on.
+    /// Returns the key, made from `seed` if there is none. An earlier key whose public half alone is
+    /// known counts as one of the earlier ones from then on.
     pub(super) fn load_or_make(
         &self,
         disk: &Disk,

@@ -33,7 +33,7 @@ impl Clock {
         Self(Source::System)
     }
 
-    /// A clock that says `start` at first, and `step` later at each further question.
+    /// Returns a clock that starts at `start`, and advances by `step` at each further question.
     pub fn fixed(start: Timestamp, step: Duration) -> Self {
         Self(Source::Fixed {
             next_millis: Arc::new(AtomicI64::new(start.as_millisecond())),

@@ -13,7 +13,7 @@ use uuid::Builder;
 /// Bytes that the system is asked for at once: of sixteen ids one waits for it.
 const READY: usize = 256;
 
-/// Makes ids that nobody else makes; cheap to clone, and clones share a sequence.
+/// Makes unique ids; cheap to clone, and clones share a sequence.
 #[derive(Clone, Debug)]
 pub struct Ids(Option<Arc<AtomicU64>>);
 
@@ -46,7 +46,7 @@ thread_local! {
     static RANDOM: RefCell<Random> = const { RefCell::new(Random { bytes: [0; READY], used: READY }) };
 }
 
-/// Random bytes of a thread, each handed out once.
+/// Random bytes of a thread, each used once.
 struct Random {
     bytes: [u8; READY],
     used: usize,

@@ -1,11 +1,11 @@
-//! What Callosum asks of the machine: files, locks, child processes, time and ids.
+//! Callosum's access to the machine: files, locks, child processes, time and ids.
 //!
 //! Start with [`Disk`], through which every file operation of every other crate goes, and
 //! [`process::run`], which is the only place that starts a program.
 //!
-//! What is deliberately not here: file formats, SQL, async, policy, and anything that does not
-//! call the operating system. Nothing here prints, and nothing reads the environment or the home
-//! folder: what a child may see is handed in.
+//! Deliberately not here: file formats, SQL, async, policy, and anything that does not call the
+//! operating system. Nothing here prints, and nothing reads the environment or the home folder: the
+//! caller passes what a child may see.
 
 #[cfg(windows)]
 compile_error!("Callosum runs on Linux and macOS; Windows is not supported");

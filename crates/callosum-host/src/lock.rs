@@ -1,7 +1,7 @@
 //! Advisory locks between processes, held by an open file.
 //!
-//! A lock whose holder died is free again, because the system closes its file. What the lock
-//! protects, and in which order locks are taken, is the business of whoever defines them.
+//! A lock whose holder died is free again, because the system closes its file. The code that
+//! defines a lock decides what it protects and in which order locks are taken.
 
 use std::{
     iter,
@@ -19,8 +19,8 @@ const FIRST_PAUSE: Duration = Duration::from_micros(200);
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
-/// So often a lock's file may turn out to be replaced before the lock counts all the same: there
-/// are file systems on which the number of a file does not stay the same.
+/// Number of times that a lock's file may turn out to be replaced before the lock counts all the
+/// same: on some file systems the number of a file does not stay the same.
 const MOST_REPLACED: u32 = 4;
 
 /// Permission bits of a lock's file that is its owner's alone.
@@ -49,11 +49,11 @@ impl LockFile {
         }
     }
 
-    /// Waits up to `timeout` for the lock on `path`, creating the file where it is missing.
+    /// Waits up to `timeout` for the lock on `path`, creating the file if it is missing.
     ///
     /// The pauses between tries grow exponentially from 0.2 ms to 5 ms, with up to a fifth of
-    /// jitter so that waiting processes do not knock in step. Where the file was removed or
-    /// replaced meanwhile, the one that stands there now is locked.
+    /// jitter so that waiting processes do not try in step. If the file was removed or replaced in
+    /// between, the current one is locked.
     pub fn acquire(
         &self,
         disk: &Disk,
@@ -77,7 +77,7 @@ impl LockFile {
         Ok(taken.expect("a lock that is waited for is taken, or an error"))
     }
 
-    /// Takes the lock on `path` only if nobody holds it.
+    /// Takes the lock on `path` only if no process holds it.
     pub fn try_acquire(&self, disk: &Disk, path: &Path) -> Result<Option<FileLock>, DiskError> {
         self.take(disk, path, DiskFile::try_lock)
     }
@@ -125,7 +125,7 @@ impl LockFile {
         };
         let file = disk.open(path, how)?;
         if self.is_private && file.mode()?.is_some_and(|mode| mode & 0o077 != 0) {
-            // It guards as well as it did where that cannot be changed.
+            // It still works as before if that cannot be changed.
             drop(file.set_mode(PRIVATE));
         }
         let id = file.id()?;
@@ -159,12 +159,12 @@ impl FileLock {
         LockFile::private().acquire(disk, path, timeout)
     }
 
-    /// Takes the lock only if nobody holds it.
+    /// Takes the lock only if no process holds it.
     pub fn try_acquire(disk: &Disk, path: &Path) -> Result<Option<Self>, DiskError> {
         LockFile::default().try_acquire(disk, path)
     }
 
-    /// Whether what is locked is the file that others find, as far as the file system can say.
+    /// Whether the locked file is the one that others find, as far as the file system can tell.
     pub fn stands_at(&self, disk: &Disk, path: &Path) -> Result<bool, DiskError> {
         let held = self.opened.as_ref().and_then(|opened| opened.id);
         let found = disk.stat(path)?;
@@ -202,17 +202,17 @@ impl Drop for FileLock {
     }
 }
 
-/// Why a lock was not taken.
+/// Reason that a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody else held it all the while.
+    /// Another process held it for the whole time.
     #[error("`{}` was held by {} for {} ms", path.display(), who(holder.as_ref()), waited.as_millis())]
     Timeout {
         /// The lock's file.
         path: PathBuf,
-        /// How long this process waited.
+        /// Time for which this process waited.
         waited: Duration,
-        /// Who held it at the end; `None` where the system does not say.
+        /// Holder at the end; `None` if the system does not tell.
         holder: Option<Holder>,
     },
     /// Its file could not be opened or locked.
@@ -225,7 +225,7 @@ pub enum LockError {
 pub struct Holder {
     /// Its number.
     pub pid: u32,
-    /// Its name, where it is still there.
+    /// Its name, if it still exists.
     pub name: Option<String>,
 }
 
@@ -251,7 +251,8 @@ fn who(holder: Option<&Holder>) -> String {
     }
 }
 
-/// Who holds the lock on a file, as far as the system says (on Linux, of processes that have a number here).
+/// Returns the holder of the lock on a file, if the system tells (on Linux, for processes that have
+/// a number here).
 fn holder(disk: &Disk, path: &Path) -> Option<Holder> {
     let id = disk.stat(path).ok()??.id?;
     let read = |path: &Path| Disk::real().read(path).ok();
@@ -348,8 +349,8 @@ mod tests {
         assert_eq!(pauses, micros.map(Duration::from_micros));
     }
 
-    /// CAL-SEC-1: nobody else opens the lock of what is its owner's alone, also where an earlier
-    /// version made it.
+    /// CAL-SEC-1: no other user opens the lock of a file that is its owner's alone, even if an
+    /// earlier version made it.
     #[test]
     fn a_private_lock_is_closed_to_others_and_an_old_one_is_closed() {
         let folder = tempfile::tempdir().unwrap();
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_lock_file_that_was_removed_or_replaced_is_opened_anew() {
+    fn a_kept_lock_file_that_was_removed_or_replaced_is_opened_again() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let path = folder.path().join("ledger.lock");

@@ -1,8 +1,8 @@
-//! What the machine says of itself: space left, and how busy its disk is.
+//! State of the machine: free space, and load of its disk.
 
 use std::{io, path::Path, thread, time::Duration};
 
-/// The machine's name in its network, without what follows the first dot; `None` where it has none.
+/// Returns the machine's name in its network, up to the first dot; `None` if it has none.
 pub fn name() -> Option<String> {
     let name = nix::unistd::gethostname().ok()?;
     let name = name.to_str()?;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// 32 bytes that nobody can guess: the seed of a key.
+/// Returns 32 bytes that no one can guess: the seed of a key.
 ///
 /// Unlike [`Ids`](crate::Ids) they are never in sequence, also not in a test.
 pub fn secret_bytes() -> io::Result<[u8; 32]> {

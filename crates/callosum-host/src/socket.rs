@@ -1,5 +1,5 @@
-//! Sockets that stand at a path of any length. The system takes about a hundred bytes of one; a longer one is reached
-//! through its folder, held open, where the system has a way to that (Linux).
+//! Sockets at a path of any length. The system takes about a hundred bytes of one; a longer one is
+//! reached through its folder, held open, if the system supports that (Linux).
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use std::{
 #[cfg(target_os = "linux")]
 const LONGEST: usize = 100;
 
-/// Listens at a path, where nothing may stand.
+/// Listens at a path, which must be unused.
 pub fn listen(path: &Path) -> io::Result<UnixListener> {
     reached(path, |path| UnixListener::bind(path))
 }

@@ -1,7 +1,9 @@
-//! The machine's connections of TCP, as the system tells of them (`sock_diag(7)`): to everybody, and of everybody's.
+//! The machine's TCP connections, as the system lists them (`sock_diag(7)`): to every user, and of
+//! every user.
 //!
-//! Start with [`by_ends`] for one of them, however many there are, and [`received`] for all by which something has come. What
-//! is deliberately not here: other ways than TCP, and other network namespaces, whose connections are not told here.
+//! Start with [`by_ends`] for one of them, at a cost independent of their number, and [`received`]
+//! for all that have received something. Deliberately not here: other protocols than TCP, and other
+//! network namespaces, whose connections are not listed here.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -16,23 +18,24 @@ use netlink_packet_sock_diag::{
 use netlink_sys::{Socket, protocols::NETLINK_SOCK_DIAG};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
-/// What says that no cookie is meant, by the system's header `linux/inet_diag.h`.
+/// Value for "no cookie", by the system's header `linux/inet_diag.h`.
 const NO_COOKIE: [u8; 8] = [0xff; 8];
 
-/// Where in what TCP knows of a connection the milliseconds since something was received stand, and how many bytes have been
-/// (`tcpi_last_data_recv`, `tcpi_bytes_received` of `linux/tcp.h`). Later systems know more behind these.
+/// Offsets in TCP's data about a connection: milliseconds since something was received, and number
+/// of bytes received (`tcpi_last_data_recv`, `tcpi_bytes_received` of `linux/tcp.h`). Later systems
+/// add fields behind these.
 const SINCE_RECEIVED: usize = 52;
 const BYTES_RECEIVED: usize = 128;
 
-/// How long the system may take to list connections.
+/// Timeout for the system to list connections.
 const WITHIN: Duration = Duration::from_millis(200);
 
-/// Whose a socket is.
+/// Owner of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owned {
     /// Its user.
     pub(crate) owner: u32,
-    /// Its number; 0 where nobody holds it any more.
+    /// Its number; 0 once no process holds it.
     pub(crate) socket: u32,
 }
 
@@ -41,12 +44,12 @@ pub(crate) struct Owned {
 pub(crate) struct Received {
     /// The number of its socket.
     pub(crate) socket: u32,
-    /// How long ago the last bytes came.
+    /// Time since the last bytes came.
     pub(crate) ago: Duration,
 }
 
-/// Looks a socket up by its own address and the other end's. `None` where there is none, or where the system does not answer such
-/// questions.
+/// Looks a socket up by its own address and the other end's. `None` if there is none, or if the
+/// system does not answer such questions.
 pub(crate) fn by_ends(local: SocketAddr, remote: SocketAddr) -> Option<Owned> {
     let socket = Socket::new(NETLINK_SOCK_DIAG).ok()?;
     let (family, mut id) = if local.is_ipv4() {
@@ -66,13 +69,13 @@ pub(crate) fn by_ends(local: SocketAddr, remote: SocketAddr) -> Option<Owned> {
     };
     ask(&socket, asked, NLM_F_REQUEST).ok()?;
     let mut answer = Vec::with_capacity(4096);
-    // It is there when the question is handed in.
+    // The answer is there once the question is sent.
     socket.recv(&mut answer, libc::MSG_DONTWAIT).ok()?;
     let answer = NetlinkMessage::<SockDiagMessage>::deserialize(&answer).ok()?;
     let NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found)) = answer.payload else {
         return None;
     };
-    // Where there is no such connection, who listens at that port may be told of.
+    // If there is no such connection, the system may report the listener at that port.
     let ends = &found.header.socket_id;
     let is_it = (ends.source_port, ends.destination_port) == (local.port(), remote.port())
         && (ends.source_address, ends.destination_address) == (local.ip(), remote.ip());
@@ -133,8 +136,8 @@ fn read(mut messages: &[u8], found: &mut Vec<Received>) -> bool {
     while let Ok(head) = NetlinkBuffer::new_checked(messages) {
         let length = (head.length() as usize).next_multiple_of(4);
         match NetlinkMessage::<SockDiagMessage>::deserialize(messages).map(|it| it.payload) {
-            Ok(NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(told))) => {
-                found.extend(connection(&told));
+            Ok(NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response))) => {
+                found.extend(connection(&response));
             }
             Ok(NetlinkPayload::Done(_) | NetlinkPayload::Error(_)) => return true,
             _ => {}
@@ -144,15 +147,15 @@ fn read(mut messages: &[u8], found: &mut Vec<Received>) -> bool {
     false
 }
 
-fn connection(told: &InetResponse) -> Option<Received> {
-    let known = told.nlas.iter().find_map(|nla| match nla {
+fn connection(response: &InetResponse) -> Option<Received> {
+    let known = response.nlas.iter().find_map(|nla| match nla {
         Nla::TcpInfo(known) => Some(known),
         _ => None,
     })?;
     let since = known.get(SINCE_RECEIVED..)?.first_chunk().copied()?;
     let bytes = known.get(BYTES_RECEIVED..)?.first_chunk().copied()?;
     (u64::from_ne_bytes(bytes) > 0).then(|| Received {
-        socket: told.header.inode,
+        socket: response.header.inode,
         ago: Duration::from_millis(u32::from_ne_bytes(since).into()),
     })
 }
@@ -166,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes before what a message says, and those that say which connection it is.
+    /// Bytes before the content of a message, and those that identify the connection.
     const HEAD: usize = 16;
     const CONNECTION: usize = 72;
 
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_lists_is_read_whatever_it_holds() {
+    fn a_list_of_the_system_with_any_contents_is_read() {
         const DONE: u16 = 3;
         let over = [&20_u32.to_ne_bytes()[..], &DONE.to_ne_bytes(), &[0; 14]].concat();
         let all = [message(7, 1500, 10), message(8, 3, 0), over].concat();
@@ -208,7 +211,8 @@ mod tests {
         }
     }
 
-    /// What comes by a connection is listed with its socket, and its owner is found by its two ends, where the system tells of connections at all.
+    /// Bytes over a connection are listed with its socket, and its owner is found by its two ends,
+    /// if the system tells of connections at all.
     #[test]
     fn a_connection_is_found_with_what_came_by_it() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,6 +1,6 @@
-//! [`Watch`]: to be told at once when somebody has written a file in a folder.
+//! [`Watch`]: immediate notice when a program has written a file in a folder.
 //!
-//! Deliberately not here: what was written. Who is told looks.
+//! Deliberately not here: the contents. The receiver reads them.
 
 use std::{ffi::OsString, io, path::Path, time::Duration};
 
@@ -10,30 +10,30 @@ use std::{mem::MaybeUninit, os::fd::OwnedFd};
 /// Something that was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Somebody is at writing it in its place.
+    /// A program is writing it in place.
     Begun,
     /// It was written in its place, and closed.
     Closed,
-    /// A file was put in its place. The same move took it from elsewhere, where that is watched too.
+    /// A file was put in its place. The same move took it from elsewhere, if that is watched too.
     Put(Move),
     /// It was put elsewhere. Follows on a [`Put`](Self::Put) of another move where two were exchanged.
     Gone(Move),
-    /// Nobody knows: more was done than the system keeps.
+    /// Unknown: more was done than the system keeps.
     Unknown,
 }
 
-/// Which move of a file it was; the same where it was put and where it was taken from.
+/// Id of a move of a file; the same at its source and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move(pub u32);
 
-/// What was done, and to which file.
+/// A change, and the file that it was made to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// Which of the folders it stands in.
+    /// Index of its folder.
     pub folder: usize,
-    /// Its name; empty where nobody knows.
+    /// Its name; empty if unknown.
     pub name: OsString,
-    /// What was done.
+    /// The change.
     pub change: Change,
 }
 
@@ -42,7 +42,7 @@ pub struct FileChange {
 pub struct Watch {
     #[cfg(target_os = "linux")]
     queue: OwnedFd,
-    /// What the system calls each of the folders.
+    /// The system's ids of the folders.
     #[cfg(target_os = "linux")]
     folders: Vec<i32>,
 }
@@ -53,15 +53,16 @@ impl Watch {
     pub fn of(folders: &[&Path]) -> io::Result<Self> {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        // Two alike in a row are told as one: what is changed before it is closed stands between.
-        let told = WatchFlags::CLOSE_WRITE
+        // The system merges two equal events in a row. The change of a file comes between two
+        // closings.
+        let events = WatchFlags::CLOSE_WRITE
             | WatchFlags::MODIFY
             | WatchFlags::MOVED_TO
             | WatchFlags::MOVED_FROM
             | WatchFlags::ONLYDIR;
         let folders = folders
             .iter()
-            .map(|folder| add_watch(&queue, *folder, told));
+            .map(|folder| add_watch(&queue, *folder, events));
         let folders = folders.collect::<Result<_, _>>()?;
         Ok(Self { queue, folders })
     }
@@ -72,24 +73,25 @@ impl Watch {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Has each closing of a file in one of the folders told by itself, also where two who had it open close it one after the
-    /// other, for as long as the file is there, under whatever name.
+    /// Reports each closing of a file in one of the folders separately, also if two programs that
+    /// had it open close it one after the other. Lasts for as long as the file exists, under any
+    /// name.
     #[cfg(target_os = "linux")]
     pub fn tell_apart(&self, file: &Path) -> io::Result<()> {
         use rustix::fs::inotify::{WatchFlags, add_watch};
-        // What the file itself tells stands between what its folder tells, and is passed over.
-        let told = WatchFlags::CLOSE_WRITE | WatchFlags::DONT_FOLLOW;
-        Ok(add_watch(&self.queue, file, told).map(drop)?)
+        // The file's own events come between those of its folder, and are skipped.
+        let events = WatchFlags::CLOSE_WRITE | WatchFlags::DONT_FOLLOW;
+        Ok(add_watch(&self.queue, file, events).map(drop)?)
     }
 
-    /// Nothing is told.
+    /// Reports nothing.
     #[cfg(not(target_os = "linux"))]
     pub fn tell_apart(&self, _file: &Path) -> io::Result<()> {
         Ok(())
     }
 
-    /// Waits until something is told, for `most` at the longest; what. Takes in all that has been told so far, so that what
-    /// is written from now on is told again.
+    /// Waits for changes, for `most` at the longest, and returns them. Takes in all changes so far,
+    /// so that later writes are reported again.
     #[cfg(target_os = "linux")]
     pub fn wait(&mut self, most: Duration) -> io::Result<Vec<FileChange>> {
         use rustix::{
@@ -107,13 +109,13 @@ impl Watch {
         }
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = Reader::new(&self.queue, &mut buffer);
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         loop {
             match reader.next() {
                 Ok(event) => {
                     let what = event.events();
                     if what.contains(ReadFlags::QUEUE_OVERFLOW) {
-                        told.push(FileChange {
+                        changes.push(FileChange {
                             folder: 0,
                             name: OsString::new(),
                             change: Change::Unknown,
@@ -131,20 +133,20 @@ impl Watch {
                         (ReadFlags::MOVED_FROM, Change::Gone(by)),
                     ];
                     let change = change.iter().find(|(flag, _)| what.contains(*flag));
-                    told.extend(change.map(|(_, change)| FileChange {
+                    changes.extend(change.map(|(_, change)| FileChange {
                         folder,
                         name: OsStr::from_bytes(name.to_bytes()).to_owned(),
                         change: *change,
                     }));
                 }
-                Err(Errno::AGAIN) => return Ok(told),
+                Err(Errno::AGAIN) => return Ok(changes),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Waits in vain.
+    /// Sleeps for `most`, and returns no changes.
     #[cfg(not(target_os = "linux"))]
     pub fn wait(&mut self, most: Duration) -> io::Result<Vec<FileChange>> {
         std::thread::sleep(most);
@@ -157,49 +159,51 @@ mod tests {
     use super::*;
     use crate::{Disk, OpenHow};
 
-    /// What is told of `a.json` in the first folder, and of everything in the second.
-    fn told(watch: &mut Watch) -> Vec<(usize, Change)> {
-        let told = watch.wait(Duration::ZERO).expect("the queue can be read");
-        let told = told
+    /// Returns the changes reported for `a.json` in the first folder, and all in the second.
+    fn changes(watch: &mut Watch) -> Vec<(usize, Change)> {
+        let changes = watch.wait(Duration::ZERO).expect("the queue can be read");
+        let changes = changes
             .into_iter()
-            .filter(|told| told.folder > 0 || told.name == "a.json");
-        told.map(|told| (told.folder, told.change)).collect()
+            .filter(|change| change.folder > 0 || change.name == "a.json");
+        changes
+            .map(|change| (change.folder, change.change))
+            .collect()
     }
 
     #[test]
-    fn who_watches_is_told_of_what_was_written_and_of_what_was_put_there() {
+    fn a_watch_reports_written_files_and_moved_files() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let path = folder.path().join("a.json");
         let mut watch = Watch::of(&[folder.path()]).unwrap();
-        assert_eq!(told(&mut watch), []);
+        assert_eq!(changes(&mut watch), []);
         let file = disk
             .open(&path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))
             .unwrap();
         file.write_at(b"1", 0).unwrap();
-        assert_eq!(told(&mut watch), [(0, Change::Begun)]);
+        assert_eq!(changes(&mut watch), [(0, Change::Begun)]);
         drop(file);
-        assert_eq!(told(&mut watch), [(0, Change::Closed)]);
+        assert_eq!(changes(&mut watch), [(0, Change::Closed)]);
         disk.replace_unsynced(&path, b"2", 0o600).unwrap();
         // It may be closed after it was put there.
         assert!(matches!(
-            told(&mut watch).first(),
+            changes(&mut watch).first(),
             Some((0, Change::Put(_)))
         ));
         disk.replace_unsynced(&folder.path().join("b.json"), b"2", 0o600)
             .unwrap();
-        assert_eq!(told(&mut watch), []);
+        assert_eq!(changes(&mut watch), []);
         for bytes in [b"3", b"4", b"5"] {
             let file = disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
             file.write_at(bytes, 0).unwrap();
         }
         let each = [(0, Change::Begun), (0, Change::Closed)];
-        assert_eq!(told(&mut watch), [each, each, each].concat());
+        assert_eq!(changes(&mut watch), [each, each, each].concat());
         assert!(Watch::of(&[&folder.path().join("none")]).is_err());
     }
 
     #[test]
-    fn two_who_close_a_file_one_after_the_other_are_told_as_two_and_an_exchange_as_two_moves() {
+    fn two_closings_in_a_row_are_reported_as_two_and_an_exchange_as_two_moves() {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let disk = Disk::real();
         let path = folders[0].path().join("a.json");
@@ -215,9 +219,9 @@ mod tests {
         two.write_at(b"3", 0).unwrap();
         drop((one, two));
         let closed = (0, Change::Closed);
-        assert_eq!(told(&mut watch), [(0, Change::Begun), closed, closed]);
+        assert_eq!(changes(&mut watch), [(0, Change::Begun), closed, closed]);
         disk.exchange(&other, &path).unwrap();
-        let moves = told(&mut watch);
+        let moves = changes(&mut watch);
         let [
             (1, Change::Gone(from)),
             (0, Change::Put(to)),

@@ -3,7 +3,7 @@
 Started by the benchmark `ledger` with a ledger file and the id of an entry in its middle; or with
 an id and the ledger files that it is looked for in, for which nothing is appended. Needs nothing
 but Python's standard library; jq and sha256sum are asked where they are installed. Every append
-stands beside a plain append and fdatasync of the same bytes, turn by turn, as the ledger's own
+is next to that of a plain append and fdatasync of the same bytes, in turns, as the ledger's own
 does: the disk's mood is in both.
 """
 
@@ -45,7 +45,7 @@ def append_beside_plain(folder, name, turns, work):
 
 
 def naive_append(path, entry):
-    """The seed's pseudocode (CAL 8.1): read, append, write anew; made durable."""
+    """The seed's pseudocode (CAL 8.1): read, append, rewrite; made durable."""
     with open(path) as file:
         ledger = json.load(file)
     ledger["tasks"].append(entry)
@@ -108,7 +108,7 @@ def main():
     shutil.copy(ledger, copy)
     entry = {"task_id": "cal_2030_01_01_0001", "summary": "x" * 4096}
     turns = 3 if len(tasks) > 1000 else 100
-    append_beside_plain(folder, "read, parse, write anew (Python)", turns,
+    append_beside_plain(folder, "read, parse, rewrite (Python)", turns,
                         lambda turn: naive_append(copy, entry))
 
     if not tasks:

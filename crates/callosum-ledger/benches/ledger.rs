@@ -1,22 +1,22 @@
-//! What appending and verifying cost, as ratios measured in one run.
+//! Costs of appending and verifying, as ratios measured in one run.
 //!
-//! `cargo bench -p callosum-ledger` prints, for ledgers of four sizes, the time of a commit of
-//! 4 KB beside that of a plain append and fdatasync of the same bytes to a file on the same disk,
-//! turn by turn; of finding an entry by its id; of verifying, beside hashing the ledger's bytes.
-//! After each, `beside.py` does the same with SQLite, with the seed's own pseudocode and with jq,
-//! where there is a Python. Then come commits by several threads. The folder is `TMPDIR`'s.
-//! `cargo bench -p callosum-ledger -- SIZE` does one size only, such as `10MB`.
+//! `cargo bench -p callosum-ledger` prints results for ledgers of four sizes. First the time of a
+//! commit of 4 KB next to that of a plain append and fdatasync of the same bytes to a file on the
+//! same disk, in turns. Then the time of finding an entry by its id, and of verifying, next to
+//! hashing the ledger's bytes. After each, `beside.py` does the same with SQLite, with the seed's
+//! own pseudocode and with jq, if there is a Python. Then come commits by several threads. The
+//! folder is `TMPDIR`'s. `cargo bench -p callosum-ledger -- SIZE` does one size only, such as
+//! `10MB`.
 //!
-//! Last, an entry is found by its id among ten archives of 250 MB, by a new process each time where
+//! Last, an entry is found by its id among ten archives of 250 MB, by a new process each time if
 //! the program itself was built in the same profile. `-- archives` does this alone.
 //!
-//! Not by divan: what is of interest is the ratio of two things measured alternately, under the
-//! same load.
+//! Not by divan: the result is the ratio of two things measured alternately, under the same load.
 
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a benchmark has nobody to tell but the terminal, and starts Python as a user would"
+    reason = "a benchmark has no reporter but the terminal, and starts Python as a user would"
 )]
 
 use std::{
@@ -33,7 +33,7 @@ use callosum_ledger::{
 };
 use serde_json::Map;
 
-/// How often each thing is done.
+/// Number of repetitions of each measurement.
 const TURNS: usize = 300;
 
 /// Size of an entry's summary.
@@ -265,7 +265,7 @@ impl Bench {
         }
     }
 
-    /// The same by the program, started anew each time.
+    /// Measures the same with the program, started again each time.
     fn show(&self, what: &str, id: &TaskId) {
         let own = std::env::current_exe().expect("this program has a path");
         let Some(program) = own.ancestors().nth(2).map(|folder| folder.join("callosum")) else {
@@ -301,7 +301,7 @@ impl Bench {
         }
     }
 
-    /// What the same costs others.
+    /// Measures the same with other programs.
     fn beside(&self) {
         Self::python(&[self.paths.ledger.clone(), self.wanted.as_str().into()]);
     }
@@ -310,7 +310,7 @@ impl Bench {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/beside.py");
         let ran = Command::new("python3").arg(script).args(arguments).status();
         if !ran.is_ok_and(|status| status.success()) {
-            println!("  nothing beside it: python3 is not installed, or failed");
+            println!("  no comparison: python3 is not installed, or failed");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Whole answers by their hash: what an executor said, kept beside the summary that was stored.
+//! Full text of executor answers, stored by hash next to the summary in the ledger.
 //!
 //! The format: `docs/formats/answers.md`.
 
@@ -19,22 +19,23 @@ use crate::{checksum::Checksum, error_code::ErrorCode, paths::LedgerPaths};
 pub struct Answers {
     disk: Disk,
     folder: PathBuf,
-    /// Where what the project cannot take is put: beside the machine's audit buffer.
+    /// Fallback folder for answers that the project cannot store, next to the machine's audit
+    /// buffer.
     refuge: Option<PathBuf>,
 }
 
-/// Why an answer was not given back.
+/// Error of a lookup of a stored answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// Its file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// Its file is not what was stored.
+    /// The content of its file has changed.
     #[error("the answer in `{}` has the hash {actual}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What it hashes to.
+        /// Checksum of the stored bytes.
         actual: Checksum,
     },
 }
@@ -62,11 +63,11 @@ impl Answers {
         }
     }
 
-    /// Stores an answer and gives the hash to ask for it by.
+    /// Stores an answer and returns its hash, which is the key for [`get`](Self::get).
     ///
-    /// The answer is on disk when this returns: in the project, or, where that cannot be written, in the machine's home.
-    /// One that is there already is not written again, unless its file was damaged. Only its owner may read it. Fails
-    /// where the folder that it belongs in is a link.
+    /// The answer is on disk when this returns: in the project, or in the machine's home if the
+    /// project is not writable. An existing one is not written again, unless its file was damaged.
+    /// Only its owner may read it. Fails if its folder is a link.
     pub fn put(&self, answer: &[u8]) -> Result<Checksum, DiskError> {
         let checksum = Checksum::of(answer);
         let refused = match self.put_in(&self.folder, &checksum, answer) {
@@ -102,7 +103,7 @@ impl Answers {
         files.find(|file| self.disk.exists(file).unwrap_or_default())
     }
 
-    /// Gives an answer back, checked against its hash; `None` where it was never stored.
+    /// Returns an answer, checked against its hash; `None` if it was never stored.
     pub fn get(&self, checksum: &Checksum) -> Result<Option<Vec<u8>>, AnswerError> {
         for folder in [Some(&self.folder), self.refuge.as_ref()]
             .into_iter()
@@ -129,7 +130,7 @@ fn path_in(folder: &Path, checksum: &Checksum) -> PathBuf {
     folder.join(part).join(name)
 }
 
-/// Refuses a folder that is a link: whoever wrote the repository may have put it there.
+/// Rejects a folder that is a symbolic link: the author of the repository may have put it there.
 fn refuse_link(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
     match disk.stat(folder)? {
         Some(found) if found.kind == EntryKind::Link => Err(DiskError {
@@ -158,7 +159,7 @@ mod tests {
         (folder, Answers::new(Disk::real(), &paths))
     }
 
-    /// CAL-ERR-5: what was paid for outlives a project that cannot be written.
+    /// CAL-ERR-5: a paid answer outlives a project that cannot be written.
     #[cfg(target_os = "linux")]
     #[test]
     fn an_answer_that_the_project_cannot_take_is_kept_in_the_machines_home() {
@@ -166,7 +167,7 @@ mod tests {
         let home = folder.path().join("home");
         let paths = LedgerPaths {
             audit_buffer: Some(home.join("p.jsonl")),
-            // Where nobody can create anything, whoever he is.
+            // No user can create a file here, not even root.
             answers: PathBuf::from("/sys/.cal_answers"),
             ..LedgerPaths::in_root(folder.path())
         };
@@ -202,7 +203,7 @@ mod tests {
 
     /// CAL-ERR-4: a changed byte is E004, and storing the answer again mends it.
     #[test]
-    fn a_damaged_answer_is_told_from_a_whole_one_and_mended_by_the_next_put() {
+    fn a_damaged_answer_is_distinguished_from_a_whole_one_and_mended_by_the_next_put() {
         let (_folder, answers) = store();
         let checksum = answers.put(b"abc").unwrap();
         let path = path_in(&answers.folder, &checksum);

@@ -1,9 +1,9 @@
-//! Archives that were there before the journal: those of other programs, and ours where the journal
-//! that told of them is lost.
+//! Archives that are older than the journal: those of other programs, and our own if the journal
+//! that lists them is lost.
 //!
-//! The record that begins the journal tells of each what a rotation would have: how many entries it
-//! has, how large it is, and the hash of its hashlog's last line. Only those whose every checksum is
-//! right are told of; nothing reads the others.
+//! The record that begins the journal lists the same of each archive as a rotation would: its
+//! number of entries, its size, and the hash of its hashlog's last line. Only archives whose every
+//! checksum is right are listed; nothing reads the others.
 
 use std::{ops::Range, path::PathBuf};
 
@@ -27,7 +27,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// The archives that a new journal tells of.
+/// The archives that a new journal lists.
 #[derive(Debug, Default)]
 pub(crate) struct Adopted {
     /// The earliest first.
@@ -39,7 +39,7 @@ pub(crate) struct Adopted {
 }
 
 impl Adopted {
-    /// What the hashlog of the ledger after them goes on from.
+    /// Hash that the first hashlog line of the ledger after these archives continues from.
     pub(crate) fn head(&self) -> Checksum {
         let last = self.archives.last();
         last.map_or(Checksum::ZERO, |last| last.hashlog)
@@ -47,19 +47,19 @@ impl Adopted {
 
     /// The archives as the record that begins the journal has them.
     pub(crate) fn to_json(&self) -> Value {
-        let told = self.archives.iter().map(|told| {
+        let archived = self.archives.iter().map(|archived| {
             json!({
-                "archive": told.archive.to_string(),
-                "bytes": told.bytes,
-                "entries": told.entries,
-                "hashlog": told.hashlog.to_string(),
-                "follows": told.follows.to_string(),
+                "archive": archived.archive.to_string(),
+                "bytes": archived.bytes,
+                "entries": archived.entries,
+                "hashlog": archived.hashlog.to_string(),
+                "follows": archived.follows.to_string(),
             })
         });
-        told.collect()
+        archived.collect()
     }
 
-    /// Looks at what is there. Costs the reading of every archive, one at a time in memory.
+    /// Finds the existing archives. Costs the reading of every archive, one at a time in memory.
     pub(crate) fn find(disk: &Disk, paths: &LedgerPaths, today: Date) -> Result<Self, DiskError> {
         let mut adopted = Self::default();
         let mut ids = Position::start();
@@ -77,7 +77,7 @@ impl Adopted {
             let head_over = |follows| hashlog_head(&bytes, &entries, follows);
             let mut follows = adopted.head();
             let mut hashlog = head_over(follows);
-            // Ours goes on from an archive that may be gone since, and is right all the same.
+            // Our own may continue an archive that is gone since, and is right all the same.
             if let Some([of_its_own, last]) = ends(disk, paths, &name)?
                 && head_over(of_its_own) == last
             {
@@ -102,8 +102,8 @@ impl Adopted {
     }
 }
 
-/// Writes the hashlog of an adopted archive where it is not there, and says where; `None` where it
-/// is, and where the archive does not have the entries that were adopted.
+/// Writes the hashlog of an adopted archive if it is missing, and returns its path. Returns `None`
+/// if it exists, or if the archive does not have the entries that were adopted.
 pub(crate) fn restore_hashlog(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -138,14 +138,14 @@ pub(crate) fn lines_of(
     Ok(read.and_then(|bytes| lines_over(&bytes, archived)))
 }
 
-/// The hashlog made of a ledger's bytes, where they are an archive that the journal tells of: each
-/// checksum is right, and the last line's hash the one that was told.
+/// Computes the hashlog of a ledger's bytes. Returns `None` unless they are the archive that the
+/// journal lists: each checksum is right, and the last line's hash is the recorded one.
 pub(crate) fn lines_over(bytes: &[u8], archived: &Archived) -> Option<Vec<u8>> {
     let (lines, head) = hashlog_over(bytes, archived.follows)?;
     (head == archived.hashlog).then_some(lines)
 }
 
-/// The hashlog made of a ledger's bytes, and its last line's hash, where every checksum is right.
+/// Computes the hashlog of a ledger's bytes, and its last line's hash, if every checksum is right.
 pub(crate) fn hashlog_over(bytes: &[u8], follows: Checksum) -> Option<(Vec<u8>, Checksum)> {
     let (mut lines, mut head) = (Vec::new(), follows);
     for (number, placed) in (1..).zip(&entries_of(bytes)?) {
@@ -156,7 +156,8 @@ pub(crate) fn hashlog_over(bytes: &[u8], follows: Checksum) -> Option<(Vec<u8>, 
     Some((lines, head))
 }
 
-/// What the first line of an archive's hashlog follows, and the hash of its last one.
+/// Returns the hash that the first line of an archive's hashlog follows, and the hash of its last
+/// line.
 fn ends(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -183,7 +184,7 @@ struct Placed {
     checksum: Checksum,
 }
 
-/// The entries of a ledger and where they stand, where every checksum is right.
+/// Returns the entries of a ledger and their positions, if every checksum is right.
 fn entries_of(bytes: &[u8]) -> Option<Vec<Placed>> {
     let file = LedgerFile::scan(bytes).ok()?;
     let read = |at: Range<usize>| {

@@ -1,7 +1,7 @@
-//! [`ArchiveName`]: what an archived ledger is called, and which came first.
+//! [`ArchiveName`]: file name of an archived ledger, and the order of archives.
 //!
-//! The seed's form (CAL §10.2) with a number behind it where one second has more than one. Names
-//! grow in the order of the rotations, also where a clock went back.
+//! The seed's form (CAL §10.2) with a number appended if one second has more than one. Names grow
+//! in the order of the rotations, even if a clock went back.
 
 use std::{fmt, str::FromStr};
 
@@ -12,9 +12,9 @@ use jiff::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What every archive's name begins with.
+/// Prefix of every archive's name.
 const PREFIX: &str = "cal_memory_";
-/// How the time of a rotation is written.
+/// Format of the time of a rotation.
 const STAMP: &str = "%Y%m%d_%H%M%S";
 
 /// The name of an archived ledger, such as `cal_memory_20261102_101500.json`.
@@ -25,7 +25,7 @@ const STAMP: &str = "%Y%m%d_%H%M%S";
 pub struct ArchiveName {
     /// When it was archived, in UTC.
     at: DateTime,
-    /// Which of its second, from 1.
+    /// Number of the archive within its second, from 1.
     count: u32,
 }
 
@@ -38,10 +38,10 @@ pub struct NotAnArchiveName {
 }
 
 impl ArchiveName {
-    /// The name for what is archived at `now`, after all of `names`.
+    /// Returns the name for what is archived at `now`, after all of `names`.
     ///
-    /// One of a day to come, which is nobody's, is not counted on from: it would have all names
-    /// after it.
+    /// A name dated on a later day is ignored, because this program cannot have made it. Counting
+    /// on from it would put all later names after it.
     pub(crate) fn next(now: Timestamp, names: &[Self]) -> Self {
         let now = now.to_zoned(TimeZone::UTC).datetime();
         let second = DateTime::from_parts(
@@ -168,7 +168,7 @@ mod tests {
         assert!(first < same_second && same_second < back && back < later);
     }
 
-    /// CAL-LED-1: no name that somebody else put there uses up those after it.
+    /// CAL-LED-1: a foreign file name does not use up the names after it.
     #[test]
     fn the_greatest_names_are_passed_over() {
         let now = "2026-11-02T10:15:00Z".parse::<Timestamp>().unwrap();

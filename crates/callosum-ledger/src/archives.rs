@@ -1,7 +1,7 @@
-//! Archives held against the journal, and made what it says.
+//! Comparison of archives with the journal, and their repair.
 //!
-//! [`wrong`] finds those that are not; [`write`] puts them right. Both read the journal, as far as its
-//! files went at a given moment, and hold a piece of an archive at a time.
+//! [`wrong`] finds those that differ; [`write`] repairs them. Both read the journal, up to the
+//! sizes of its files at a given moment, and hold a piece of an archive at a time.
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
@@ -9,7 +9,7 @@ use crate::{
     archive_name::ArchiveName,
     derived_files::{ComparedViews, NewViews},
     journal::{
-        Archived, Begins, DayFile, IgnoreEntries, RecordPlace, ScanVisitor, ToldEntry, Until,
+        Archived, Begins, DayFile, EntryRef, IgnoreEntries, RecordPlace, ScanVisitor, Until,
         walk_days,
     },
     open_ledger::{OpenLedger, is_corrupt},
@@ -20,7 +20,7 @@ use crate::{
     rotation,
 };
 
-/// What an archive lacks.
+/// An archive's missing part.
 #[derive(Debug)]
 pub(crate) struct Lacking {
     name: ArchiveName,
@@ -29,7 +29,7 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
-    /// What is not there of an archive.
+    /// Lists the parts of archives that are missing.
     pub(crate) fn missing(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -43,13 +43,13 @@ impl Lacking {
     }
 }
 
-/// The archives that are not what the journal says, or not there.
+/// Lists the archives that differ from the journal, or are missing.
 pub(crate) fn wrong(
     disk: &Disk,
     paths: &LedgerPaths,
     days: &[(DayFile, u64)],
 ) -> Result<Vec<Lacking>, OpenError> {
-    let names = told(disk, paths, days)?;
+    let names = recorded_names(disk, paths, days)?;
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -67,8 +67,8 @@ pub(crate) fn wrong(
     Ok(checking.wrong)
 }
 
-/// The names of the archives that the journal tells of, in order.
-fn told(
+/// Returns the names of the archives that the journal lists, in order.
+fn recorded_names(
     disk: &Disk,
     paths: &LedgerPaths,
     days: &[(DayFile, u64)],
@@ -83,7 +83,7 @@ struct Checking<'a> {
     disk: &'a Disk,
     paths: &'a LedgerPaths,
     names: std::vec::IntoIter<ArchiveName>,
-    /// The archive that what is told now becomes.
+    /// Archive that the entries read now become part of.
     next: Option<ArchiveName>,
     found: Option<ComparedViews<OpenLedger, DiskFile>>,
     wrong: Vec<Lacking>,
@@ -131,7 +131,7 @@ impl ScanVisitor for Checking<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         if let Some(found) = &mut self.found {
             is_whole(found.push(entry).map(|()| true))?;
         }
@@ -139,7 +139,7 @@ impl ScanVisitor for Checking<'_> {
     }
 }
 
-/// What cannot be inflated is not whole.
+/// An archive that cannot be decompressed is not whole.
 fn is_whole(compared: Result<bool, DiskError>) -> Result<bool, DiskError> {
     match compared {
         Err(error) if is_corrupt(&error) => Ok(false),
@@ -163,7 +163,7 @@ pub(crate) fn write(
         paths,
         lacking,
         at: 0,
-        names: told(disk, paths, days)?,
+        names: recorded_names(disk, paths, days)?,
         new: None,
         repairs: Vec::new(),
     };
@@ -239,7 +239,7 @@ impl ScanVisitor for Writing<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.new.as_mut().map_or(Ok(()), |new| new.push(entry))
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 
 /// Reads a project's audit journal. The chain is not checked: see [`crate::verify()`].
 ///
-/// Lines that are not records are passed over, and told by [`unreadable`](Self::unreadable).
+/// Lines that are not records are skipped; [`unreadable`](Self::unreadable) lists them.
 #[derive(Debug)]
 pub struct AuditReader {
     pub(crate) disk: Disk,
@@ -31,7 +31,7 @@ pub struct AuditReader {
     unreadable: Mutex<Vec<UnreadableLine>>,
 }
 
-/// How far a journal was read, for who goes on from there: [`AuditReader::go_on`].
+/// Position up to which a journal was read, from which [`AuditReader::go_on`] continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditPlace {
     /// Bytes of each day file.
@@ -45,7 +45,7 @@ pub struct UnreadableLine {
     pub path: PathBuf,
     /// The line in it, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The defect of the line.
     pub reason: String,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for UnreadableLine {
     }
 }
 
-/// Which records are asked for; what is `None` excludes nothing.
+/// Filter for records; a field that is `None` excludes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditQuery {
     /// About this task.
@@ -75,7 +75,7 @@ pub struct AuditQuery {
     pub until: Option<Timestamp>,
 }
 
-/// Why the journal could not be read.
+/// Error of a read of the journal.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditReadError {
     /// A file could not be read.
@@ -249,11 +249,12 @@ impl AuditReader {
         Ok(place)
     }
 
-    /// Hands the records that were written since `place` to `take`, and moves it behind them; `false`, and nothing is handed
-    /// over, where what was read is not there as it was: `place` is then at the beginning.
+    /// Passes the records written since `place` to `take`, and moves `place` behind them. Returns
+    /// `false` and passes nothing if the part already read has changed: `place` is then at the
+    /// beginning.
     ///
-    /// Costs a look at each day file, and the reading of what is new. After an error some records may have been handed over
-    /// without that `place` was moved.
+    /// Costs a look at each day file, and the reading of new records. After an error, `take` may
+    /// have received some records although `place` has not moved.
     pub fn go_on(
         &self,
         place: &mut AuditPlace,

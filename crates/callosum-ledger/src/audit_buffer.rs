@@ -1,11 +1,11 @@
 //! [`AuditBuffer`]: events that the journal could not take, kept outside of the project until it
 //! can (Seed CAL §7.1, E008).
 //!
-//! Every event has an id, which its record in the journal carries as `details.buffered`. So taking
-//! events over can be broken off anywhere, and goes on with those that the journal does not have.
-//! The format in full: `docs/formats/audit-buffer.md`.
+//! Every event has an id, which its record in the journal carries as `details.buffered`. So moving
+//! events to the journal can be interrupted anywhere, and continues with those that the journal
+//! lacks. The format in full: `docs/formats/audit-buffer.md`.
 //!
-//! What is deliberately not here: entries. Nothing is committed without its record.
+//! Deliberately not here: entries. Nothing is committed without its record.
 
 use std::{collections::HashSet, io, path::Path, time::Duration};
 
@@ -25,10 +25,10 @@ use crate::{
     task_id::TaskId,
 };
 
-/// How long a process that holds the ledger waits for one that only leaves an event here.
+/// Time for which a process that holds the ledger waits for one that only leaves an event here.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The detail by which a record says which event of the buffer it is.
+/// Detail of a record that holds the id of the buffer's event.
 const BUFFERED: &str = "buffered";
 
 /// An event that waits.
@@ -58,19 +58,19 @@ pub(crate) struct BufferedEvents {
     pub(crate) len: u64,
 }
 
-/// Whether what is kept must be on disk before this is told.
+/// Durability that an event needs before the caller reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// It must: nobody else has it.
+    /// The event must be on disk: no other copy exists.
     Now,
-    /// With the system's next write-back. Whoever leaves it cannot wait for a disk.
+    /// With the system's next write-back, for callers that cannot wait for a disk.
     Later,
 }
 
-/// Keeps events in the buffer, durably, behind those that are there.
+/// Appends events to the buffer, durably, behind those already in it.
 ///
-/// After an error it holds none of these events, as far as the disk still obeys: whoever keeps them
-/// in memory then does not find them here as well.
+/// After an error the buffer holds none of these events, as long as the disk still obeys. A caller
+/// that keeps them in memory then does not find them here as well.
 pub(crate) fn append<'e>(
     disk: &Disk,
     path: &Path,
@@ -112,7 +112,8 @@ pub(crate) fn append_within<'e>(
     if let Some(folder) = path.parent() {
         disk.create_private_dir(folder)?;
     }
-    // Here it gets its mode; what is locked below may be another file, where this one just went.
+    // The file gets its mode here; if this one was just removed, the lock below may be on another
+    // file.
     drop(disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?);
     let _lock = FileLock::acquire(disk, path, patience).map_err(not_locked)?;
     let file = disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?;
@@ -130,7 +131,7 @@ pub(crate) fn append_within<'e>(
         .and_then(|()| path.parent().map_or(Ok(()), |folder| disk.sync_dir(folder)));
     written.inspect_err(|_| {
         drop(file.set_len(end));
-        // What was there before may have waited for the same sync.
+        // Earlier bytes may have waited for the same sync.
         drop(file.write_again());
     })
 }
@@ -175,8 +176,8 @@ pub(crate) fn waiting(
 
 /// Removes a buffer whose events are all in the journal, and on disk there.
 ///
-/// Lines in it that are none of ours are kept in the quarantine. One that has grown since it had
-/// `len` bytes stays: somebody left an event meanwhile. Says whether it is gone.
+/// Foreign lines in it are moved to the quarantine. A buffer that has grown since it had `len`
+/// bytes stays, because another process added an event. Returns whether the buffer is gone.
 pub(crate) fn remove(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -228,8 +229,8 @@ fn taken_over(
     paths: &LedgerPaths,
     since: Timestamp,
 ) -> Result<HashSet<String>, DiskError> {
-    // A clock that went back meanwhile goes on in the later day's file; one that was a day ahead
-    // when the event happened may have been set right.
+    // If a clock went back since then, records continue in the later day's file; one that was a day
+    // ahead when the event happened may have been set right.
     let first_day = day_of(since).saturating_sub(1.day());
     let finder = memchr::memmem::Finder::new("\"buffered\":\"");
     let mut ids = HashSet::new();

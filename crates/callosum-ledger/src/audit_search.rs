@@ -1,7 +1,8 @@
-//! [`SearchPlace`]: how far a search through the journal came, so that the next one need not begin again.
+//! [`SearchPlace`]: position that a search through the journal has reached, so that the next one need
+//! not start from scratch.
 //!
-//! It is derived and safe to lose. It counts only where the journal has the line that it ends with; each line has the hash of
-//! all before it, so what was searched is then what it was.
+//! It is derived and safe to lose. It counts only if the journal has the line that it ends with.
+//! Each line has the hash of all before it, so a match proves that the searched part is unchanged.
 
 use callosum_host::{DiskError, OpenHow};
 use jiff::civil::Date;
@@ -34,12 +35,12 @@ struct Behind {
     line: Checksum,
 }
 
-/// The result of a search that goes on.
+/// The result of a search that can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Searched {
     /// There is no record of the kind up to the end of the journal.
     None,
-    /// There is none up to the new place, and the journal goes on.
+    /// There is none up to the new place, and the journal continues.
     Unfinished,
     /// The record behind the new place is one.
     Found,

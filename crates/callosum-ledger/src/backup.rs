@@ -1,9 +1,9 @@
-//! A backup: the active ledger and its hashlog as they stood at one moment, and what they were.
+//! A backup: the active ledger and its hashlog as of one moment, and a description of them.
 //!
-//! The copy of the ledger gets its name last, so a backup with a ledger is a whole one. It is read
-//! back and every checksum in it checked before it counts. Archives are named, not copied: they
-//! never change, and the journal makes them anew, but for those that were there before it. The
-//! format: `docs/formats/backup.md`.
+//! The copy of the ledger gets its name last, so a backup with a ledger is complete. It counts only
+//! after it is read back and every checksum in it is checked. Archives are named, not copied: they
+//! never change, and the journal can rebuild them, except those that are older than it. The format:
+//! `docs/formats/backup.md`.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ use crate::{
     rotation,
 };
 
-/// The format of the note that lies beside a backup.
+/// Format version of the note next to a backup.
 const FORMAT: u32 = 1;
 
 /// A backup that was written and read back.
@@ -35,7 +35,7 @@ const FORMAT: u32 = 1;
 pub struct Backup {
     /// The copy of the ledger.
     pub path: PathBuf,
-    /// How many entries it has.
+    /// Number of entries.
     pub entries: u64,
     /// Its size.
     pub bytes: u64,
@@ -43,7 +43,7 @@ pub struct Backup {
     pub sha256: Checksum,
 }
 
-/// What lies beside a backup, and says what it is of.
+/// The note next to a backup, which describes it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     backup: u32,
@@ -59,21 +59,21 @@ struct Note {
     archives: Vec<ArchiveName>,
 }
 
-/// Why there is no backup, or why it is none.
+/// Error of making or reading a backup.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The ledger cannot be opened, or a file failed.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// What was written is not what was read back, or an entry's checksum is wrong in it.
+    /// The copy differs from what was read, or an entry's checksum in it is wrong.
     #[error("verification of the backup failed")]
     Wrong(#[from] CreateError),
-    /// What lies beside it, and says what it is of, cannot be read.
+    /// The note next to the backup, which describes it, cannot be read.
     #[error("cannot read `{}`, which describes the backup: {reason}", path.display())]
     Note {
         /// The note.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         reason: String,
     },
     /// The bytes are not those that were backed up.
@@ -81,7 +81,7 @@ pub enum BackupError {
     Changed {
         /// The backup.
         path: PathBuf,
-        /// The SHA-256 that its note says.
+        /// The SHA-256 in its note.
         expected: Checksum,
         /// Its SHA-256.
         found: Checksum,
@@ -89,7 +89,7 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Open(error) | Self::Wrong(CreateError::Open(error)) => error.code(),
@@ -109,7 +109,7 @@ impl From<callosum_host::DiskError> for BackupError {
 impl Ledger {
     /// Copies the active ledger and its hashlog into the folder of backups.
     ///
-    /// Holds the ledger's lock while it notes how they stand; what is appended meanwhile is not
+    /// Holds the ledger's lock only while it records their sizes; appends during the copy are not
     /// waited for. Costs the reading and writing of the ledger, and reading it back.
     pub fn back_up(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Backup, BackupError> {
         let is_begun = |path| disk.exists(path).map_err(OpenError::from);
@@ -123,19 +123,23 @@ impl Ledger {
         let audit = held.lock_audit().map_err(OpenError::from)?;
         let mut writer = Writer::default();
         writer.bring_in_line(disk, paths, clock, &held, 0)?;
-        let Some((position, view)) = writer.stands() else {
+        let Some((position, view)) = writer.positions() else {
             return Err(BackupError::Open(OpenError::NotCreated {
                 root: paths.root.clone(),
             }));
         };
         let ledger = disk.open(&paths.ledger, OpenHow::READ)?;
         let hashlog = disk.open(&paths.hashlog, OpenHow::READ)?;
-        let archives = position.archives.iter().map(|told| told.archive).collect();
+        let archives = position
+            .archives
+            .iter()
+            .map(|archived| archived.archive)
+            .collect();
         let mode = rotation::mode_like(disk, &paths.ledger)?;
         drop(audit);
         drop(held);
 
-        // What stands before the end is never written again, whatever comes after it.
+        // The bytes before the end never change, regardless of what is appended.
         let tail = view.begun.tail.as_bytes();
         let mut hashing = Hashing::default();
         each_piece(&ledger, view.ledger_end, |piece| {
@@ -200,12 +204,12 @@ fn note_of(backup: &Path) -> PathBuf {
 /// A ledger file that was read and checked.
 pub(crate) struct Read {
     pub(crate) taken: ImportSource,
-    /// Whether a note says that it is what was backed up.
+    /// Whether a note confirms that it is the backup.
     pub(crate) has_note: bool,
 }
 
-/// Reads a backup, or any ledger file, and checks all of it: against its note, where there is one,
-/// and every checksum in it.
+/// Reads a backup, or any ledger file, and checks all of it: against its note, if there is one, and
+/// every checksum in it.
 pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Read, BackupError> {
     let file = disk.open(path, OpenHow::READ)?;
     let note = disk.read_if_there(&note_of(path))?;

@@ -73,12 +73,12 @@ impl Chain {
         }
     }
 
-    /// The hash that a line, without its line feed, says that it has.
+    /// Returns the hash that a line, without its line feed, states for itself.
     pub(crate) fn stated(self, line: &[u8]) -> Option<Checksum> {
         self.split(line).map(|(_, stated)| stated)
     }
 
-    /// How many bytes the end of a line takes, its line feed included.
+    /// Returns the length in bytes of the end of a line, its line feed included.
     pub(crate) const fn end_len(self) -> usize {
         self.field.len() + 5 + 64 + 3
     }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 pub struct Checksum([u8; 32]);
 
 impl Checksum {
-    /// The value that stands before the first link of a chain.
+    /// Value before the first link of a chain.
     pub const ZERO: Self = Self([0; 32]);
 
     /// Hashes `bytes`.

@@ -1,8 +1,8 @@
 //! Files that a process was writing when it was killed, and that never got their names.
 //!
-//! They are whole-file writes: views, archives, backups, copies for the quarantine. Nobody reads
-//! them, and a long recovery may leave some as large as the ledger. What is in the folder of locks,
-//! of few bytes, goes as well.
+//! They are whole-file writes: views, archives, backups, copies for the quarantine. No program
+//! reads them, and a long recovery may leave some as large as the ledger. The files in the folder
+//! of locks, of few bytes, are removed as well.
 
 use std::path::Path;
 
@@ -10,8 +10,9 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use crate::{journal::day_of_path, paths::LedgerPaths};
 
-/// Removes what killed processes left in a project; what living ones write stays. Costs the listing
-/// of the project's root and of the folders beside it, but for that of the answers.
+/// Removes the files that killed processes left in a project, but not those of running processes.
+/// Costs the listing of the project's root and of the folders next to it, except that of the
+/// answers.
 pub(crate) fn sweep(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
     // The root is not ours alone.
     let is_view = |name: &str| {
@@ -44,8 +45,8 @@ pub(crate) fn sweep_all(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskErro
     Ok(())
 }
 
-/// Sweeps a folder that is ours. One that a link leads to is somebody else's: whoever wrote the
-/// repository may have put it there.
+/// Sweeps a folder of our own, but follows no link: the author of the repository may have put it
+/// there, and it leads to a folder that is not ours.
 fn sweep_own(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
     if is_folder(disk, folder)? {
         disk.sweep_new_files(folder, |_| true)?;

@@ -1,7 +1,8 @@
-//! Day files of a day that has not come: a clock that was ahead when they were written.
+//! Day files dated in the future: the clock was ahead when they were written.
 //!
-//! Records keep the order in which they were written, so they go on in such a file; each has the time of the
-//! clock at its writing. Start with [`day_ahead`], for whoever shows it; [`skew_event`] records it once.
+//! Records keep the order in which they were written, so they continue in such a file; each has the
+//! time of the clock at its writing. Start with [`day_ahead`], which finds one to show;
+//! [`skew_event`] records it once.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ pub struct DayAhead {
     pub path: PathBuf,
     /// Its day.
     pub day: Date,
-    /// How many days it is ahead.
+    /// Number of days by which it is ahead.
     pub days: i32,
 }
 

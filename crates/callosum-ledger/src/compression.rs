@@ -1,10 +1,10 @@
-//! Compressing archives, once they are no longer written to.
+//! Compression of archives that are no longer written to.
 //!
-//! It is done after a rotation, without the ledger's lock, for an archive never changes. Nothing is
-//! recorded of it: what an archive says stays the same, and whoever reads it does not care. A crash
-//! in between leaves an archive that is not compressed, or both files, of which the plain one is
-//! read; the next opening removes the other, and the next time it is done anew. Where the two are
-//! not alike, no crash left them so: [`twins`] says which of them is the archive.
+//! It runs after a rotation, without the ledger's lock, because an archive never changes. No record
+//! mentions it: an archive's contents stay the same, and readers handle both forms. A crash in
+//! between leaves an archive that is not compressed, or both files. Readers then use the plain one,
+//! the next opening removes the other, and the next run compresses again. If the two differ, no
+//! crash left them so: [`duplicate_archive`] determines which of them is the archive.
 
 use std::path::{Path, PathBuf};
 
@@ -16,23 +16,24 @@ use crate::{
     ledger::Ledger,
     open_ledger::compress,
     paths::LedgerPaths,
-    reader::{ReadError, told_archives},
+    reader::{ReadError, recorded_archives},
     reconcile::Repair,
 };
 
 impl Ledger {
-    /// Compresses the archives that the journal tells of and that are not yet, and says how many
-    /// those were.
+    /// Compresses the archives that the journal lists and that are still plain, and returns their
+    /// number.
     ///
-    /// Holds no lock that anybody waits for; does nothing where another process is at it. Each is read back and compared before the plain one is removed: costs
+    /// Holds no lock that another process waits for. Does nothing if another process is
+    /// compressing. Reads each back and compares it before it removes the plain one: costs
     /// compressing and inflating each, seconds for one of 250 MB.
     pub fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, ReadError> {
         let Some(_lock) = FileLock::try_acquire(disk, &lock_of(paths))? else {
-            // Whoever is at it does these as well.
+            // The process that holds the lock compresses these as well.
             return Ok(0);
         };
         let mut count = 0;
-        for archived in told_archives(disk, paths)? {
+        for archived in recorded_archives(disk, paths)? {
             if compress_one(disk, paths, &archived)? {
                 count += 1;
             }
@@ -41,10 +42,10 @@ impl Ledger {
     }
 }
 
-/// Removes what a process left that was killed between two steps of compressing: the archive as it
-/// was written is still there. Of two files that are not alike, the one that is not the archive is
-/// set aside, which is told. Costs a look at each archive's two names, and the reading of both files
-/// where both are there.
+/// Removes the leftovers of a process that was killed between two steps of compressing: the archive
+/// as it was written is still there. If the two files differ, the one that is not the archive is
+/// moved to the quarantine, and this is reported. Costs a look at each archive's two names, and the
+/// reading of both files if both exist.
 pub(crate) fn tidy(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -62,7 +63,7 @@ pub(crate) fn tidy(
         if lock.is_none() {
             break;
         }
-        // Whoever held the lock may have been at this one.
+        // The previous holder of the lock may have compressed this one.
         match duplicate_archive::compare(disk, paths, archived)? {
             Some(ArchiveCopies::Alike) => {
                 disk.remove_file(&paths.compressed_archive(&archived.archive))?;
@@ -75,7 +76,7 @@ pub(crate) fn tidy(
     Ok(repairs)
 }
 
-/// Held by whoever compresses.
+/// Returns the path of the lock that a compressing process holds.
 fn lock_of(paths: &LedgerPaths) -> PathBuf {
     paths.locks.join("cal_compress")
 }
@@ -87,7 +88,7 @@ fn compressed(disk: &Disk, ledger: &DiskFile, path: &Path) -> Result<NewFile, Di
     Ok(new)
 }
 
-/// Compresses an archive; says whether it was there to be compressed.
+/// Compresses an archive, and returns whether a plain one existed.
 fn compress_one(disk: &Disk, paths: &LedgerPaths, archived: &Archived) -> Result<bool, DiskError> {
     let name = &archived.archive;
     let (plain, path) = (paths.archive(name), paths.compressed_archive(name));
@@ -106,7 +107,7 @@ fn compress_one(disk: &Disk, paths: &LedgerPaths, archived: &Archived) -> Result
         compressed(disk, &file, &path)?.create()?;
     }
     if !duplicate_archive::is_same(disk, &file, &path)? {
-        // Somebody else's, since.
+        // Another program has replaced the file since.
         return Ok(false);
     }
     // Its name may be of a process that was killed before it was durable.

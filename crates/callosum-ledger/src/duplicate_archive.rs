@@ -1,9 +1,9 @@
-//! [`ArchiveCopies`]: an archive that stands plain and compressed, and which of the two it is.
+//! [`ArchiveCopies`]: an archive that exists both plain and compressed, and which of the two it is.
 //!
-//! Compressing leaves both files only where they are alike. Others were put there, or damaged: each
-//! is held against the hash of the archive's hashlog that the journal has, which is over every
-//! entry and its place. What was not compared is never removed, and what is not the archive goes to
-//! the quarantine.
+//! Compression leaves both files only if they are alike. If they differ, one was put there or
+//! damaged. Each is then compared with the hash of the archive's hashlog in the journal, which
+//! covers every entry and its place. A file that was not compared is never removed, and the file
+//! that is not the archive goes to the quarantine.
 
 use std::path::Path;
 
@@ -21,10 +21,10 @@ use crate::{
     rotation,
 };
 
-/// So many bytes are compared at once.
+/// Number of bytes compared at once.
 const PIECE: u64 = 1024 * 1024;
 
-/// How the two files of an archive stand to one another.
+/// Result of comparing the two files of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArchiveCopies {
     /// They say the same.
@@ -33,7 +33,7 @@ pub(crate) enum ArchiveCopies {
     Plain,
     /// They do not, and the compressed one is the archive.
     Compressed,
-    /// They do not, and neither is what the journal tells of.
+    /// They differ, and neither is the archive that the journal lists.
     Neither,
 }
 
@@ -47,9 +47,9 @@ pub(crate) fn are_there(
         && rotation::is_file(disk, &paths.compressed_archive(name))?)
 }
 
-/// Compares an archive's two files; `None` where there is one, or none.
+/// Compares an archive's two files; `None` if only one exists, or none.
 ///
-/// Costs the reading of both, and holds one of them in memory where they are not alike.
+/// Costs the reading of both, and holds one of them in memory if they differ.
 pub(crate) fn compare(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -71,8 +71,8 @@ pub(crate) fn compare(
     }))
 }
 
-/// Sets aside the one of two unlike files that is not the archive, and says so; leaves both where
-/// neither is.
+/// Sets aside the one of two different files that is not the archive, and reports it; leaves both
+/// if neither is.
 pub(crate) fn part(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -94,7 +94,7 @@ pub(crate) fn part(
     }))
 }
 
-/// Whether a ledger has the entries that were archived, where they stood.
+/// Whether a ledger has the archived entries, at their positions.
 fn is_archive(
     opened: Result<OpenLedger, DiskError>,
     archived: &Archived,

@@ -23,13 +23,13 @@ pub struct NewEntry {
     pub executor: String,
     /// The result.
     pub summary: String,
-    /// How many tokens the executor used for it.
+    /// Number of tokens that the executor used for it.
     pub tokens_used: u64,
     /// The tasks whose results it rests on.
     pub linked_tasks: Vec<TaskId>,
     /// When it was finished.
     pub timestamp: Timestamp,
-    /// Repository, branch, mode, priority, and whatever else belongs to it.
+    /// Repository, branch, mode, priority, and other details.
     pub metadata: Map<String, Value>,
 }
 
@@ -42,7 +42,7 @@ pub struct Entry {
     pub executor: String,
     /// The result.
     pub summary: String,
-    /// How many tokens the executor used for it.
+    /// Number of tokens that the executor used for it.
     pub tokens_used: u64,
     /// The checksum that is stored in it.
     pub checksum: Checksum,
@@ -50,29 +50,29 @@ pub struct Entry {
     pub linked_tasks: Vec<TaskId>,
     /// When it was finished.
     pub timestamp: Timestamp,
-    /// Repository, branch, mode, priority, and whatever else belongs to it.
+    /// Repository, branch, mode, priority, and other details.
     pub metadata: Map<String, Value>,
     /// Fields that the schema does not have.
     pub other: Map<String, Value>,
     stored: String,
 }
 
-/// Why bytes are not a ledger entry.
+/// Reason that bytes are not a ledger entry.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
     /// They are not JSON that has a canonical form.
     #[error("not an entry: {0}")]
     Canonical(#[from] CanonicalError),
-    /// A field is missing, or is not what the schema says.
+    /// A field is missing, or violates the schema.
     #[error("not an entry: {reason}")]
     Schema {
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// The stored checksum is not that of the entry.
     #[error("the checksum of entry `{task_id}` is {actual}, but the entry states {stored}")]
     Mismatch {
-        /// Whose entry it is.
+        /// Task of the entry.
         task_id: TaskId,
         /// The checksum in the entry.
         stored: Checksum,
@@ -183,7 +183,7 @@ pub(crate) fn seal(
     let plain = value.to_canonical();
     let checksum = Checksum::of(plain.as_bytes());
     if value.first_key().is_some_and(|first| first > CHECKSUM) {
-        // As in every entry of our own: what was hashed need not be printed a second time.
+        // As in every entry of our own: the hashed text need not be printed a second time.
         let stored = format!("{{\"{CHECKSUM}\":\"{checksum}\",{}", &plain[1..]);
         return Ok((checksum, stored));
     }
@@ -194,7 +194,7 @@ pub(crate) fn seal(
 /// The field that an entry's checksum is stored in.
 const CHECKSUM: &str = "checksum";
 
-/// What every entry of our own layout begins with; the checksum and a comma follow.
+/// Start of every entry in our own layout; the checksum and a comma follow.
 const PREFIX: &[u8] = b"{\"checksum\":\"";
 /// Bytes before those that the checksum is over, its closing quote and the comma included.
 const SEALED_FROM: usize = PREFIX.len() + 64 + 2;

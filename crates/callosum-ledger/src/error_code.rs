@@ -1,13 +1,13 @@
-//! [`ErrorCode`]: the eight codes by which the seed names what goes wrong.
+//! [`ErrorCode`]: the seed's eight codes for failures.
 //!
 //! A code is a property of an error, never the error itself: each failing operation has its own
-//! type that says what failed, and tells its code where the seed has one.
+//! error type, which returns its code if the seed has one.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, in the seed's words (Seed CAL §7.1).
+/// A failure, in the seed's words (Seed CAL §7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ErrorCode {
     /// E001: an executor ended with a non-zero status or by a signal.
@@ -28,7 +28,7 @@ pub enum ErrorCode {
     /// E006: an answer too large to hold, or memory running out.
     #[serde(rename = "E006")]
     MemoryOverflow,
-    /// E007: the ledger was locked by somebody else for too long.
+    /// E007: another process locked the ledger for too long.
     #[serde(rename = "E007")]
     LockTimeout,
     /// E008: the audit journal could not be written.
@@ -70,7 +70,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// A text that is none of the eight codes.
+/// A text that is not one of the eight codes.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an error code (allowed: E001 to E008)")]
 pub struct UnknownErrorCode {

@@ -1,4 +1,4 @@
-//! [`AuditEvent`]: what happened, as it is handed to the journal.
+//! [`AuditEvent`]: an event, as the caller passes it to the journal.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub enum Event {
     Error,
     /// Something that failed is tried again.
     Retry,
-    /// What had failed was brought to an end, good or bad.
+    /// An earlier failure was brought to an end, good or bad.
     Recovery,
     /// The last valid state was restored.
     Rollback,
@@ -36,7 +36,7 @@ pub enum Event {
     Repair,
     /// The active ledger was archived and a new one begun.
     Rotation,
-    /// A ledger was begun; the record carries what stands around its entries.
+    /// A ledger was begun; the record carries the text around its entries.
     Created,
     /// A person trusted, or stopped trusting, what a project asks for.
     Trust,
@@ -44,7 +44,7 @@ pub enum Event {
     Registry,
     /// The journal's root was signed and kept outside the project.
     Checkpoint,
-    /// What a coding agent was about to do was decided.
+    /// The guard decided on a coding agent's intended action.
     Guard,
     /// Something happened in a run of a plan.
     Plan,
@@ -152,12 +152,12 @@ impl std::str::FromStr for Event {
     }
 }
 
-/// Something that happened, to be told by the journal.
+/// An event for the journal.
 ///
 /// The journal adds the time, the number and the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEvent {
-    /// What kind of thing.
+    /// Kind of the event.
     pub event: Event,
     /// The task that it happened to.
     pub task_id: Option<TaskId>,
@@ -165,14 +165,14 @@ pub struct AuditEvent {
     pub executor: Option<String>,
     /// The checksum of the entry or answer that it is about.
     pub hash: Option<Checksum>,
-    /// A word on how it stands, such as `validated` or `running`.
+    /// Status in a word, such as `validated` or `running`.
     pub status: Option<String>,
-    /// Whatever else is worth keeping.
+    /// Other details.
     pub details: Map<String, Value>,
 }
 
 impl AuditEvent {
-    /// An event of which nothing but its kind is known yet.
+    /// Creates an event with nothing but its kind.
     pub fn new(event: Event) -> Self {
         Self {
             event,
@@ -197,7 +197,7 @@ impl AuditEvent {
 pub struct Spawn {
     /// The executor.
     pub executor: String,
-    /// Whatever else is worth keeping: prompt, kind, mode, command.
+    /// Other details: prompt, kind, mode, command.
     pub details: Map<String, Value>,
 }
 
@@ -212,15 +212,15 @@ pub struct AuditRecord {
     pub executor: Option<String>,
     /// `sha256:` and the checksum of the entry or answer that it is about.
     pub hash: Option<String>,
-    /// A word on how it stands.
+    /// Status in a word.
     pub status: Option<String>,
     /// The record's number; the journal's first is 1.
     pub seq: u64,
-    /// What kind of thing happened; a later version may write kinds that [`Event`] lacks.
+    /// Kind of the event; a later version may write kinds that [`Event`] lacks.
     pub event: String,
     /// The number of the last record that was known to be on disk when this one was written.
     pub synced: u64,
-    /// Whatever else is worth keeping.
+    /// Other details.
     pub details: Map<String, Value>,
     /// The entry that it stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,7 +14,7 @@ use crate::{
     entry::{Entry, EntryError, checksum_at_head, is_sealed, seal},
     event::{AuditEvent, Event},
     init::CreateError,
-    journal::ToldEntry,
+    journal::EntryRef,
     ledger_file::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, OWN_TAIL, begun_like, own_entry,
         own_head_len, refuse_to_write,
@@ -25,10 +25,10 @@ use crate::{
     task_id::TaskId,
 };
 
-/// A ledger file whose every checksum is right, and no task of which has two entries.
+/// A ledger file whose every checksum is right, and in which no task has two entries.
 #[derive(Debug)]
 pub(crate) struct ImportSource {
-    /// What stands around its entries, in our own layout.
+    /// Text around its entries, in our own layout.
     pub(crate) begun: Begun,
     /// The checksums of its entries by their tasks.
     pub(crate) by_task: HashMap<TaskId, Checksum>,
@@ -42,7 +42,7 @@ pub(crate) struct ImportSource {
 enum Layout {
     Own {
         file: DiskFile,
-        /// Where the first line of entries begins, and where the last ends.
+        /// Start of the first line of entries, and end of the last.
         from: u64,
         end: u64,
     },
@@ -57,7 +57,7 @@ enum Layout {
 pub(crate) struct TakenEntry<'a> {
     pub(crate) task_id: TaskId,
     pub(crate) linked_tasks: Vec<TaskId>,
-    pub(crate) told: ToldEntry<'a>,
+    pub(crate) sealed: EntryRef<'a>,
     executor: String,
 }
 
@@ -68,7 +68,7 @@ impl TakenEntry<'_> {
             event: Event::Adopted,
             task_id: Some(self.task_id.clone()),
             executor: Some(self.executor.clone()),
-            hash: Some(self.told.checksum),
+            hash: Some(self.sealed.checksum),
             status: Some("adopted".to_owned()),
             details: serde_json::Map::new(),
         }
@@ -107,7 +107,7 @@ impl ImportSource {
         taken.begun = begun_like(&bytes).map_err(|source| taken.not_a_ledger(source))?;
         for (index, at) in entries.iter().enumerate() {
             let number = index + 1;
-            let canonical = Canonical::of(&bytes[at.clone()]);
+            let canonical = Canonical::read(&bytes[at.clone()]);
             let canonical = canonical.map_err(|source| taken.bad_entry(number, source))?;
             taken.note(number, canonical.entry.task_id, canonical.checksum)?;
         }
@@ -115,8 +115,8 @@ impl ImportSource {
         Ok(taken)
     }
 
-    /// Reads a ledger of our own line by line; gives the file back where it is not laid out so, or
-    /// anything is wrong, which is then said in earnest.
+    /// Reads a ledger of our own line by line. Returns the file if its layout differs or anything
+    /// is wrong; the full read then reports the fault.
     fn read_own_layout(&mut self, file: DiskFile) -> Result<Option<DiskFile>, CreateError> {
         let size = file.size()?;
         let start = file.read_range(0, HEAD)?;
@@ -134,7 +134,7 @@ impl ImportSource {
         }
         let (from, end) = (head as u64, size - tail);
         let mut lines = Lines::new(&file, from, end);
-        // What is left of the line on which the array begins.
+        // The rest of the line on which the array begins.
         lines.next()?;
         let mut goes_on = true;
         let mut number = 0;
@@ -143,7 +143,7 @@ impl ImportSource {
             let Some(stored) = own_entry(line.bytes, &mut goes_on) else {
                 return Ok(Some(file));
             };
-            match Canonical::of(stored) {
+            match Canonical::read(stored) {
                 Ok(canonical) if canonical.json.as_bytes() == stored => {
                     let Canonical {
                         entry, checksum, ..
@@ -179,12 +179,12 @@ impl ImportSource {
         }
     }
 
-    /// How many entries it has.
+    /// Counts its entries.
     pub(crate) fn len(&self) -> usize {
         self.checksums.len()
     }
 
-    /// Shows each entry with its number, from 1. Fails where the file is not what was checked.
+    /// Passes each entry with its number, from 1. Fails if the file has changed since the check.
     pub(crate) fn each<E: From<CreateError>>(
         &self,
         mut take: impl FnMut(usize, &TakenEntry<'_>) -> Result<(), E>,
@@ -193,7 +193,7 @@ impl ImportSource {
             Layout::Any { bytes, entries } => {
                 for (index, at) in entries.iter().enumerate() {
                     let number = index + 1;
-                    let canonical = Canonical::of(&bytes[at.clone()])
+                    let canonical = Canonical::read(&bytes[at.clone()])
                         .map_err(|source| self.bad_entry(number, source))?;
                     take(number, &canonical.taken())?;
                 }
@@ -238,7 +238,7 @@ impl ImportSource {
             task_id: named.task_id,
             executor: named.executor.into_owned(),
             linked_tasks: named.linked_tasks,
-            told: ToldEntry { json, checksum },
+            sealed: EntryRef { json, checksum },
         })
     }
 
@@ -277,8 +277,8 @@ struct Canonical {
 }
 
 impl Canonical {
-    /// Reads an entry, checks its checksum where it has one, and gives it our own layout.
-    fn of(bytes: &[u8]) -> Result<Self, EntryError> {
+    /// Reads an entry, checks its checksum if it has one, and converts it to our own layout.
+    fn read(bytes: &[u8]) -> Result<Self, EntryError> {
         let entry = Entry::read(bytes)?;
         entry.check()?;
         let (checksum, json) = seal(bytes, DuplicateKeys::LastWins)?;
@@ -300,7 +300,7 @@ impl Canonical {
             task_id: self.entry.task_id.clone(),
             executor: self.entry.executor.clone(),
             linked_tasks: self.entry.linked_tasks.clone(),
-            told: ToldEntry {
+            sealed: EntryRef {
                 json: &self.json,
                 checksum: self.checksum,
             },

@@ -1,7 +1,7 @@
-//! [`GrowingChecksum`]: the SHA-256 of a file that grows at its end, taken again and again.
+//! [`GrowingChecksum`]: the SHA-256 of a file that grows at its end, computed again and again.
 //!
-//! What is deliberately not here: noticing that what was read before is another now. Who wants to
-//! know that takes the checksum of the whole file.
+//! Deliberately not here: noticing that earlier bytes have changed. A caller that wants to know
+//! takes the checksum of the whole file.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,14 +12,14 @@ use callosum_host::{Disk, DiskError, OpenHow, disk::FileId};
 
 use crate::checksum::{Checksum, Hashing};
 
-/// How many of the last bytes are read each time: an append overwrites the brackets that end a
+/// Number of bytes at the end that are read each time: an append overwrites the brackets that end a
 /// ledger.
 const TAIL: u64 = 4096;
 
-/// A file whose checksum costs what was appended to it since the last time.
+/// A file whose checksum costs only what was appended to it since the last time.
 ///
-/// Only the first time, and where another file stands under its name or it has become shorter, all of
-/// it is read.
+/// All of it is read only the first time, and when another file has its name or it has become
+/// shorter.
 #[derive(Debug)]
 pub struct GrowingChecksum {
     path: PathBuf,
@@ -45,8 +45,8 @@ impl GrowingChecksum {
         }
     }
 
-    /// The checksum of the file as it is, if what was read before still stands in it; nothing where
-    /// there is no file, or it is too large.
+    /// Returns the checksum of the file as it is, if the bytes read before are still in it; `None`
+    /// if there is no file, or it is too large.
     pub fn now(&self, disk: &Disk) -> Result<Option<Checksum>, DiskError> {
         let Some(file) = disk.open_if_there(&self.path, OpenHow::READ)? else {
             return Ok(None);
@@ -77,9 +77,8 @@ impl GrowingChecksum {
         Ok(Some(hashing.end()))
     }
 
-    /// The checksum of all that stands in the file; nothing where there is no file, or it is too
-    /// large.
-    pub fn anew(&self, disk: &Disk) -> Result<Option<Checksum>, DiskError> {
+    /// Returns the checksum of the whole file; `None` if there is no file, or it is too large.
+    pub fn recompute(&self, disk: &Disk) -> Result<Option<Checksum>, DiskError> {
         *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.now(disk)
     }
@@ -142,9 +141,9 @@ mod tests {
         }
     }
 
-    /// REQ-GOV-005: a change to what was there before is seen by who reads it anew.
+    /// REQ-GOV-005: a reader that starts from scratch sees a change to earlier bytes.
     #[test]
-    fn a_change_at_the_beginning_is_seen_anew() {
+    fn a_reader_from_scratch_sees_a_change_at_the_beginning() {
         let scene = scene();
         let growing = GrowingChecksum::new(&scene.path(), 1 << 20);
         let before = growing.now(&scene.disk).unwrap();
@@ -152,7 +151,7 @@ mod tests {
         assert_eq!(growing.now(&scene.disk).unwrap(), before);
         let whole = scene.disk.read(&scene.path()).unwrap();
         assert_eq!(
-            growing.anew(&scene.disk).unwrap(),
+            growing.recompute(&scene.disk).unwrap(),
             Some(Checksum::of(&whole))
         );
     }

@@ -24,7 +24,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What creating a ledger did.
+/// Result of creating a ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Creation {
     /// The files and folders that were missing and are there now.
@@ -36,18 +36,18 @@ pub struct Creation {
 /// A ledger that was taken over, with its archives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Adoption {
-    /// How many entries it had.
+    /// Number of its entries.
     pub entries: u64,
-    /// Where its file was set aside as it had been, if it had entries.
+    /// Path to which the original file was moved, if it had entries.
     pub original: Option<PathBuf>,
-    /// How many archives the journal tells of from now on.
+    /// Number of archives that the journal lists from now on.
     pub archives: u64,
     /// Files that have an archive's name and are not a ledger whose every checksum is right: they
     /// are left as they are, and nothing reads them.
     pub passed_over: Vec<PathBuf>,
 }
 
-/// Why a ledger could not be created.
+/// Error of creating a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     /// A ledger is there and cannot be opened, or a file or lock failed.
@@ -58,17 +58,17 @@ pub enum CreateError {
     NotALedger {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: LedgerFileError,
     },
-    /// An entry in it is not what the schema says, or its checksum is wrong.
+    /// An entry in it violates the schema, or its checksum is wrong.
     #[error("cannot import `{}`: entry {number}", path.display())]
     BadEntry {
         /// The file.
         path: PathBuf,
         /// The entry's number in it, from 1.
         number: usize,
-        /// Why.
+        /// Cause of the failure.
         source: EntryError,
     },
     /// Two entries in it are of one task.
@@ -88,14 +88,14 @@ impl From<DiskError> for CreateError {
 }
 
 impl Ledger {
-    /// Creates what is missing of a project's ledger, and says what that was.
+    /// Creates the missing parts of a project's ledger, and returns what it did.
     ///
-    /// Nothing that is there is overwritten, and doing it twice does nothing the second time. A
-    /// ledger of another program, without a journal, is taken over where every checksum in it is
-    /// right: each entry becomes a record of the journal and the original file is set aside.
+    /// Nothing existing is overwritten, and a second run does nothing. A ledger of another program,
+    /// without a journal, is taken over if every checksum in it is right: each entry becomes a
+    /// record of the journal and the original file is set aside.
     ///
-    /// Fails, with everything left as it was but for empty folders, where what is there is not a
-    /// ledger, or newer than this program.
+    /// Fails, with everything left as it was but for empty folders, if an existing file is not a
+    /// ledger, or is newer than this program.
     pub fn create(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -162,8 +162,8 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
         details: Vec::new(),
         replaces_journal: false,
     };
-    let nobody = HashSet::new();
-    let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &nobody, now)?;
+    let no_tasks = HashSet::new();
+    let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &no_tasks, now)?;
     let (_, adopted) = beginning.carry_out(disk, paths)?;
     let adoption = Adoption {
         entries: count as u64,
@@ -174,16 +174,16 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     Ok((adoption != Adoption::default()).then_some(adoption))
 }
 
-/// What a ledger is begun with, besides its entries.
+/// Beginning of a ledger, without its entries.
 pub(crate) struct Start {
-    /// Where the journal ends.
+    /// End of the journal.
     pub(crate) position: Position,
     pub(crate) begun: Begun,
-    /// What the hashlog goes on from.
+    /// Hash that the hashlog continues from.
     pub(crate) hashlog: Checksum,
-    /// The archives that the journal does not tell of yet.
+    /// Archives that the journal does not list yet.
     pub(crate) archives: Adopted,
-    /// What its record says besides.
+    /// Further details of its record.
     pub(crate) details: Vec<(&'static str, String)>,
     /// Whether the folder of the journal is another by the time at which the files get their names.
     pub(crate) replaces_journal: bool,
@@ -250,9 +250,9 @@ impl Beginning {
         if let Some(taken) = taken {
             taken.each(|_, entry| {
                 if !without.contains(&entry.task_id) {
-                    batch.push(&entry.event(), now, Some(entry.told.json));
+                    batch.push(&entry.event(), now, Some(entry.sealed.json));
                     batch.drain(&mut journal).map_err(OpenError::Unrecorded)?;
-                    views.push(entry.told)?;
+                    views.push(entry.sealed)?;
                 }
                 Ok::<_, CreateError>(())
             })?;
@@ -272,11 +272,11 @@ impl Beginning {
         })
     }
 
-    /// Gives the files their names, the journal's first. Says where the journal then stands, and
-    /// which archives it tells of.
+    /// Gives the files their names, the journal's first. Returns the new end of the journal and the
+    /// archives that it lists.
     ///
-    /// After a crash the entries are in the journal all together, or none is; ledger file and
-    /// hashlog are then written by the next opening.
+    /// After a crash either all entries are in the journal, or none is; the next opening then
+    /// writes ledger file and hashlog.
     pub(crate) fn carry_out(
         self,
         disk: &Disk,

@@ -1,8 +1,9 @@
-//! [`FileInventory`]: what journal, ledger file, hashlog and the folder of archives held at one moment at which nobody was writing.
+//! [`FileInventory`]: contents of journal, ledger file, hashlog and the folder of archives at one
+//! moment without a writer.
 //!
-//! It is taken with the audit lock held and looked at without. What stood there then stays where it
-//! was: the journal and the hashlog only grow, the ledger file grows over its tail, which is kept
-//! here, and a file that was archived meanwhile is open.
+//! It is taken with the audit lock held and examined without it. Its contents stay in place: the
+//! journal and the hashlog only grow, the ledger file grows over its tail, which is kept here, and
+//! a file that is archived later is open.
 
 use std::{ffi::OsString, path::Path};
 
@@ -17,7 +18,7 @@ use crate::{
     paths::LedgerPaths,
 };
 
-/// What there was at one moment.
+/// The files at one moment.
 #[derive(Debug)]
 pub(crate) struct FileInventory {
     /// The journal's files and their sizes.
@@ -62,11 +63,11 @@ impl StockFile {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
         };
-        Self::of(file).map(Some)
+        Self::new(file).map(Some)
     }
 
-    /// A file that nobody is writing to.
-    pub(crate) fn of(file: DiskFile) -> Result<Self, DiskError> {
+    /// Opens a snapshot of a file that no process is writing to.
+    pub(crate) fn new(file: DiskFile) -> Result<Self, DiskError> {
         let len = file.size()?;
         let from = len.saturating_sub(END);
         Ok(Self {
@@ -89,7 +90,7 @@ impl StockFile {
         self.len
     }
 
-    /// What the first line of a hashlog says that it follows; none where it has no such line.
+    /// Returns the hash that the first line of a hashlog follows; `None` if it has no such line.
     pub(crate) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
         let mut lines = Lines::new(&self.file, 0, self.len);
         let first = lines.next()?;

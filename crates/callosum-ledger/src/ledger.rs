@@ -1,10 +1,10 @@
-//! [`Ledger`]: the one way to write, shared by the threads of a process.
+//! [`Ledger`]: the only way to write, shared by the threads of a process.
 //!
-//! Whoever writes puts a request into a queue. The first to find nobody at work takes the whole
-//! queue as one group: it locks, brings files in line with what other processes did, appends the
-//! group's records to the journal in one write, syncs once, extends the views, and tells each
-//! waiting thread how its request went. Who arrives meanwhile waits for the next group, so nobody
-//! waits for more than two syncs.
+//! A writer puts a request into a queue. The first thread to find no other at work takes the whole
+//! queue as one group. It locks, aligns files with the writes of other processes, appends the
+//! group's records to the journal in one write, syncs once, extends the views, and reports to each
+//! waiting thread the result of its request. A thread that arrives in between waits for the next
+//! group, so no thread waits for more than two syncs.
 
 use std::{
     collections::HashMap,
@@ -40,14 +40,14 @@ pub struct Ledger {
     turned: Condvar,
 }
 
-/// What may be chosen of a ledger that is written.
+/// Options of a ledger that is open for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerOptions {
     /// The size in bytes from which on the ledger file is archived before more is written to it.
     pub rotate_at: u64,
-    /// How many records of the journal were signed, as
-    /// [`TrustStore::signed_records`](crate::checkpoint::Witness::signed_records) says it. A journal
-    /// that has fewer is not opened: it was cut, or put back to an earlier state.
+    /// Number of records of the journal that were signed, as
+    /// [`TrustStore::signed_records`](crate::checkpoint::TrustStore::signed_records) returns it. A
+    /// journal that has fewer is not opened: it was cut, or reset to an earlier state.
     pub signed: u64,
 }
 
@@ -72,16 +72,16 @@ struct Queue {
     not_rotated: Option<WriteError>,
 }
 
-/// Why something was not written.
+/// Error of a write.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum WriteError {
-    /// Somebody else held the ledger's lock for too long.
+    /// Another process held the ledger's lock for too long.
     #[error(transparent)]
     Lock(Arc<LockError>),
     /// The audit journal could not be written.
     #[error(transparent)]
     Journal(Arc<DiskError>),
-    /// A file beside the journal could not be written on the way to a new ledger.
+    /// A file next to the journal could not be written on the way to a new ledger.
     #[error(transparent)]
     Disk(Arc<DiskError>),
     /// The entries that are there could not be read.
@@ -90,7 +90,7 @@ pub enum WriteError {
     /// The ledger could not be brought in line with the journal.
     #[error(transparent)]
     Open(Arc<OpenError>),
-    /// A sync failed before, after which nobody can say what is on disk: open the ledger anew.
+    /// A sync failed before, so the state of the disk is unknown: open the ledger again.
     #[error("writing stopped because a sync failed: {0}")]
     Halted(Arc<DiskError>),
     /// The thread that wrote it panicked; it may or may not be in the ledger.
@@ -119,10 +119,10 @@ fn list(ids: &[TaskId]) -> String {
 }
 
 impl WriteError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     ///
-    /// A journal that may not be written, or whose file cannot be opened, is E008; a write or sync
-    /// of it that failed, and a full disk, is E005.
+    /// A journal that may not be written, or whose file cannot be opened, is E008; a failed write
+    /// or sync of it, and a full disk, is E005.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Lock(error) => Some(match **error {
@@ -139,8 +139,8 @@ impl WriteError {
         }
     }
 
-    /// Whether the handle writes nothing any more, so that trying again on it is in vain: a sync of
-    /// the journal failed.
+    /// Whether the handle no longer writes, so that a retry on it is useless: a sync of the journal
+    /// failed.
     pub fn has_halted(&self) -> bool {
         match self {
             Self::Halted(_) => true,
@@ -157,20 +157,19 @@ pub(crate) fn is_unwritable(error: &DiskError) -> bool {
 }
 
 impl Ledger {
-    /// Opens a project's ledger, bringing ledger file and hashlog in line with the journal.
+    /// Opens a project's ledger, aligning ledger file and hashlog with the journal.
     ///
-    /// Holds the ledger's lock for a moment; waits up to 1.5 s for it. Costs the reading of what
-    /// was written since the watermark, about 1 MB at most, or of the whole journal where there is
-    /// no watermark that holds. What was repaired is told by [`repairs`](Self::repairs) and in the
-    /// journal.
+    /// Holds the ledger's lock for a moment; waits up to 1.5 s for it. Costs the reading of
+    /// everything written since the watermark, about 1 MB at most, or of the whole journal without
+    /// a valid watermark. [`repairs`](Self::repairs) and the journal list the repairs.
     ///
-    /// Fails, and leaves every file as it is, where a file is newer than this program or says what
-    /// the journal does not.
+    /// Fails, and leaves every file as it is, if a file is newer than this program or disagrees
+    /// with the journal.
     pub fn open(disk: Disk, paths: LedgerPaths, clock: Clock, ids: Ids) -> Result<Self, OpenError> {
         Self::open_with(disk, paths, clock, ids, LedgerOptions::default())
     }
 
-    /// The same, where not everything is left as the seed has it.
+    /// Opens a ledger with options other than the seed's.
     pub fn open_with(
         disk: Disk,
         paths: LedgerPaths,
@@ -184,10 +183,10 @@ impl Ledger {
             let _audit = held.lock_audit()?;
             writer.bring_in_line(&disk, &paths, &clock, &held, options.signed)?
         };
-        // They take room, and nobody reads them.
+        // Leftover files take up space, and no program reads them.
         drop(cleanup::sweep(&disk, &paths));
         let archives = writer
-            .stands()
+            .positions()
             .map(|(position, _)| position.archives.clone());
         let parted = compression::tidy(&disk, &paths, &archives.unwrap_or_default());
         let ledger = Self {
@@ -207,14 +206,14 @@ impl Ledger {
             }),
             turned: Condvar::new(),
         };
-        // An archive's second file hinders nobody; the next opening looks at it again.
-        ledger.tell_parted(parted.unwrap_or_default());
+        // An archive's second file does no harm; the next opening looks at it again.
+        ledger.record_parted(parted.unwrap_or_default());
         Ok(ledger)
     }
 
-    /// Tells the journal which files were taken from beside an archive. Where it cannot be written,
-    /// the events wait for the next group.
-    fn tell_parted(&self, parted: Vec<Repair>) {
+    /// Records in the journal which duplicates of archives were moved away. If the journal cannot
+    /// be written, the events wait for the next group.
+    fn record_parted(&self, parted: Vec<Repair>) {
         if parted.is_empty() {
             return;
         }
@@ -225,24 +224,25 @@ impl Ledger {
         drop(self.flush());
     }
 
-    /// What was brought in line with the journal, on opening and since.
+    /// Lists the repairs that aligned files with the journal, on opening and since.
     pub fn repairs(&self) -> Vec<Repair> {
         self.queue().repairs.clone()
     }
 
-    /// What was archived by this handle, for its size or because it was asked for.
+    /// Lists the archives that this handle made, because of the ledger's size or on request.
     pub fn rotations(&self) -> Vec<Rotated> {
         self.queue().rotations.clone()
     }
 
-    /// Why the ledger, which has reached its size, was not archived when this handle wrote last.
+    /// Returns the error that kept this handle's last write from archiving a ledger that has
+    /// reached its size limit.
     ///
-    /// What was to be written was written to it all the same.
+    /// The write itself still went to the ledger.
     pub fn not_rotated(&self) -> Option<WriteError> {
         self.queue().not_rotated.clone()
     }
 
-    /// Where the ledger's files stand.
+    /// Returns the paths of the ledger's files.
     pub fn paths(&self) -> &LedgerPaths {
         &self.paths
     }
@@ -262,12 +262,12 @@ impl Ledger {
         }
     }
 
-    /// Tells the journal of an event.
+    /// Records an event in the journal.
     ///
-    /// The record takes its place in the order of calls and goes along with the next group that is
-    /// written, by whatever thread. It stays in memory until then, also over a failed write, unless
-    /// the journal cannot be written at all: then it waits in the audit buffer, on disk, where
-    /// there is one. Use [`flush`](Self::flush) where it must be in the journal.
+    /// The record takes its place in the order of calls and joins the next group that any thread
+    /// writes. It stays in memory until then, also after a failed write. If the journal cannot be
+    /// written at all, it waits in the audit buffer on disk, if there is one. Use
+    /// [`flush`](Self::flush) to make sure that it is in the journal.
     pub fn record(&self, event: AuditEvent) -> Result<(), WriteError> {
         let at = self.clock.now();
         self.queue().requests.push(Request::Record { event, at });
@@ -287,9 +287,9 @@ impl Ledger {
     /// before. Waits up to 1.5 s for another process's lock. Its cost does not depend on the size
     /// of the ledger.
     ///
-    /// Fails where a linked task has no entry, where the task has one already, and where the disk
-    /// or the lock does; then the entry is not in the ledger, or, after a failed sync or a panic of
-    /// the thread that wrote it, may turn out to be once it is opened again.
+    /// Fails if a linked task has no entry, if the task has one already, and if the disk or the
+    /// lock fails. Then the entry is not in the ledger, except that after a failed sync or a panic
+    /// of the writing thread it may turn out to be in it once the ledger is opened again.
     pub fn commit(&self, entry: NewEntry) -> Result<Entry, WriteError> {
         let entry = entry
             .seal()
@@ -304,10 +304,10 @@ impl Ledger {
         }
     }
 
-    /// Archives the ledger and begins a new one, whatever its size; `None` where it has no entries.
+    /// Archives the ledger of any size and begins a new one; `None` if it has no entries.
     ///
-    /// The archive is on disk when this returns. Costs two syncs of the ledger's files besides
-    /// those of a commit; nothing is copied.
+    /// The archive is on disk when this returns. Costs two syncs of the ledger's files in addition
+    /// to those of a commit; nothing is copied.
     pub fn rotate(&self) -> Result<Option<Rotated>, WriteError> {
         let at = self.clock.now();
         match self.submit(|ticket| Request::Rotate { ticket, at })? {
@@ -318,16 +318,15 @@ impl Ledger {
         }
     }
 
-    /// How many requests wait for the group that is written at this moment to end, events that
-    /// were recorded among them.
+    /// Counts the requests that wait for the current group to end, recorded events included.
     pub fn waiting(&self) -> usize {
         self.queue().requests.len()
     }
 
     /// Whether another process is writing to the ledger at this moment.
     ///
-    /// Asks without waiting. A lock that cannot be asked for counts as free: whoever writes next
-    /// is told the reason.
+    /// Checks without waiting. A lock that cannot be checked counts as free: the next writer gets
+    /// the error.
     pub fn another_process_is_writing(&self) -> bool {
         let queue = self.queue();
         // While one of our own threads is at work, the lock is ours, or about to be.
@@ -357,7 +356,7 @@ impl Ledger {
         }
     }
 
-    /// Writes everything that is in the queue, with the queue open for others meanwhile.
+    /// Writes everything that is in the queue, while the queue stays open for others.
     fn write_group<'a>(
         &'a self,
         mut queue: MutexGuard<'a, Queue>,
@@ -384,7 +383,8 @@ impl Ledger {
     }
 }
 
-/// A group while it is written. However that ends, the writer goes back and nobody waits in vain.
+/// A group during its write. However the write ends, the writer is returned and no thread waits
+/// forever.
 struct Group<'a> {
     ledger: &'a Ledger,
     writer: Option<Box<Writer>>,
@@ -392,7 +392,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Hands out how it went.
+    /// Distributes the results.
     fn end(&mut self, written: Result<Written, WriteError>) -> MutexGuard<'a, Queue> {
         let mut queue = self.ledger.queue();
         match written {
@@ -407,7 +407,7 @@ impl<'a> Group<'a> {
                     .writer
                     .as_mut()
                     .is_some_and(|writer| writer.take_buffered());
-                // Events that nobody waits for stay, in front of what was queued meanwhile.
+                // Events without a waiting thread stay, ahead of newly queued requests.
                 let mut kept = Vec::new();
                 for request in self.requests.drain(..) {
                     match request.ticket() {
@@ -431,7 +431,7 @@ impl<'a> Group<'a> {
 impl Drop for Group<'_> {
     fn drop(&mut self) {
         if let Some(writer) = &mut self.writer {
-            // Only a panic leads here. How far it came is found out anew by the next group.
+            // Only a panic leads here. The next group determines again how far this one came.
             writer.forget_position();
             drop(self.end(Err(WriteError::Interrupted)));
         }
@@ -443,8 +443,8 @@ impl Drop for Ledger {
         if self.queue().requests.is_empty() || self.flush().is_ok() {
             return;
         }
-        // There is nobody left to tell; who must know calls `flush`. What the journal did not take
-        // waits where the next opening looks for it.
+        // No caller is left to report to; callers that need certainty call `flush`. Events missing
+        // from the journal wait where the next opening looks for them.
         let queue = self.queue();
         if let Some(path) = &self.paths.audit_buffer {
             let events = queue.requests.iter().filter_map(Request::event);
@@ -516,7 +516,7 @@ mod tests {
 
     /// CAL-ERR-5: a panic of the thread at work is an error for those who wait, and no more.
     #[test]
-    fn a_panic_while_writing_leaves_nobody_waiting_and_the_ledger_usable() {
+    fn a_panic_while_writing_leaves_no_thread_waiting_and_the_ledger_usable() {
         let folder = tempfile::tempdir().unwrap();
         let paths = LedgerPaths::in_root(folder.path());
         let clock = Clock::fixed("2026-11-02T10:00:00Z".parse().unwrap(), Duration::ZERO);

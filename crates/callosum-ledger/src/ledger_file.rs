@@ -1,8 +1,8 @@
-//! The ledger file `.cal_memory.json`: what stands around its entries, and where each stands.
+//! The ledger file `.cal_memory.json`: the text around its entries, and the position of each.
 //!
 //! We write one entry a line, between a head and a tail that never change, so that an append
-//! touches the end only. Another program may lay the file out as it likes: it is read all the same.
-//! The format in full: `docs/formats/ledger.md`.
+//! touches the end only. A file that another program laid out differently is readable as well. The
+//! format in full: `docs/formats/ledger.md`.
 
 use std::{collections::HashMap, fmt, ops::Range, str::FromStr};
 
@@ -58,32 +58,32 @@ fn no_version(found: &str) -> LedgerFileError {
     LedgerFileError::Version { found: shown }
 }
 
-/// Why bytes are not a ledger.
+/// Reason that bytes are not a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerFileError {
     /// They are not JSON.
     #[error("not a ledger: {0}")]
     Json(#[from] CanonicalError),
-    /// What stands for its version is none.
+    /// The value of `version` is not a version.
     #[error(
         "not a ledger: `version` is `{found}`, but must be text such as `\"{}\"`",
         LedgerVersion::OURS
     )]
     Version {
-        /// The beginning of what stands there.
+        /// Start of the value found.
         found: String,
     },
-    /// A field is missing, or is not what the schema says.
+    /// A field is missing, or violates the schema.
     #[error("not a ledger: `{field}` {reason}")]
     Field {
         /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The defect.
         reason: &'static str,
     },
 }
 
-/// Where the parts of a ledger file stand in its bytes.
+/// Positions of the parts of a ledger file in its bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LedgerFile {
     pub(crate) version: LedgerVersion,
@@ -93,7 +93,7 @@ pub(crate) struct LedgerFile {
 
 const TASKS_LINE: &[u8] = b"  \"tasks\": [";
 
-/// What follows the last entry in our own layout.
+/// Text after the last entry in our own layout.
 pub(crate) const OWN_TAIL: &str = "\n  ]\n}\n";
 
 impl LedgerFile {
@@ -134,7 +134,7 @@ impl LedgerFile {
     }
 }
 
-/// Why a file that stands in the ledger's place must not be written.
+/// Reason that the file in the ledger's place must not be written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotToWrite {
     /// A later version wrote it.
@@ -143,10 +143,10 @@ pub(crate) enum NotToWrite {
     NotALedger(LedgerFileError),
 }
 
-/// Whether a file may be written by this version, as far as its own fields say.
+/// Whether this version may write a file, according to the file's own fields.
 ///
-/// What is not JSON at all may: a crash leaves such files, and no program writes them on purpose.
-/// Its version comes first, since a later one may have other fields.
+/// It may write one that is not JSON at all: a crash leaves such files, and no program writes them
+/// on purpose. Its version comes first, since a later one may have other fields.
 pub(crate) fn refuse_to_write(bytes: &[u8]) -> Result<(), NotToWrite> {
     let members = match canonical::object_members(bytes) {
         Ok(members) => members,
@@ -170,7 +170,8 @@ fn read_version(value: &[u8]) -> Result<LedgerVersion, LedgerFileError> {
     }
 }
 
-/// Where the head of a ledger in our own layout ends, before the line feed of its last line.
+/// Returns the end of the head of a ledger in our own layout, before the line feed of its last
+/// line.
 pub(crate) fn own_head_len(bytes: &[u8]) -> Option<usize> {
     let head_end = memchr::memmem::find(bytes, TASKS_LINE)? + TASKS_LINE.len();
     // The head alone, closed, must be a ledger without entries.
@@ -202,8 +203,8 @@ fn scan_own_layout(bytes: &[u8]) -> Option<LedgerFile> {
     }
 }
 
-/// The entry on a line of our own layout; `goes_on` says whether a comma ended the line before,
-/// and is told whether one ends this.
+/// Returns the entry on a line of our own layout. `goes_on` says whether a comma ended the line
+/// before, and is set to whether one ends this line.
 pub(crate) fn own_entry<'b>(line: &'b [u8], goes_on: &mut bool) -> Option<&'b [u8]> {
     let entry = line.strip_prefix(b"    ").filter(|_| *goes_on)?;
     let with_comma = entry.strip_suffix(b",");
@@ -211,18 +212,18 @@ pub(crate) fn own_entry<'b>(line: &'b [u8], goes_on: &mut bool) -> Option<&'b [u
     Some(with_comma.unwrap_or(entry))
 }
 
-/// What stands around the entries of a new ledger.
+/// Returns the text around the entries of a new ledger.
 pub(crate) fn begun_new() -> Begun {
     begun_with(&[])
 }
 
-/// What stands around the entries of a ledger that takes the place of `bytes`: its other fields
-/// are kept.
+/// Returns the text around the entries of a ledger that replaces `bytes`: its other fields are
+/// kept.
 pub(crate) fn begun_like(bytes: &[u8]) -> Result<Begun, LedgerFileError> {
     Ok(begun_with(&other_fields(bytes)?))
 }
 
-/// Whether two ledgers have the same fields beside those of the schema, in whatever order.
+/// Whether two ledgers have the same fields apart from those of the schema, in any order.
 pub(crate) fn have_same_other_fields(one: &[u8], other: &[u8]) -> bool {
     let fields = |bytes| Some(HashMap::<_, _>::from_iter(other_fields(bytes).ok()?));
     fields(one) == fields(other)
@@ -266,7 +267,7 @@ mod tests {
         file.entries.into_iter().map(|at| &text[at]).collect()
     }
 
-    /// CAL-SCH-1: the file is the schema's own, in whatever layout.
+    /// CAL-SCH-1: the file is the schema's own, in any layout.
     #[test]
     fn entries_are_found_in_our_layout_and_in_any_other() {
         let Begun { head, tail } = begun_new();
@@ -278,7 +279,8 @@ mod tests {
         assert_eq!(entries_of(other), ["{\"a\" : 1}", "{}"]);
     }
 
-    /// CAL-SCH-1: a version is two numbers; later ones are told from what is no version.
+    /// CAL-SCH-1: a version is two numbers; later ones are distinguished from text that is no
+    /// version.
     #[test]
     fn versions_are_compared_and_what_is_none_is_not_taken_for_one() {
         let check = |text: &str, expected: Option<bool>| {

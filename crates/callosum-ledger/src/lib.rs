@@ -1,14 +1,13 @@
 //! The ledger and the audit journal: results that can be trusted, and the record of how they came
 //! about.
 //!
-//! Start with [`Ledger`], which writes, and [`Reader`], which answers questions without a lock.
-//! The audit journal is the truth: a commit is a record in it, carrying the entry whole. The
-//! ledger file and the hashlog are views of the journal, extended at their tails and brought in
-//! line on opening. [`verify()`] and [`replay()`] hold the three
-//! against one another.
+//! Start with [`Ledger`], which writes, and [`Reader`], which answers questions without a lock. The
+//! audit journal is the truth: a commit is a record in it, carrying the entry whole. The ledger
+//! file and the hashlog are views of the journal, extended at their tails and brought in line on
+//! opening. [`verify()`] and [`replay()`] compare the three.
 //!
-//! What is deliberately not here: what a task means, when it runs, which executor is known, what
-//! must be masked before it is stored; async; anything that prints or reads the environment.
+//! Deliberately not here: the meaning of a task, its schedule, the list of executors, and masking
+//! before storage; async; anything that prints or reads the environment.
 //!
 //! Formats and compatibility rules: `docs/formats/`.
 

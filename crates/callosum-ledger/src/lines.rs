@@ -2,10 +2,11 @@
 
 use callosum_host::{DiskError, DiskFile};
 
-/// How many bytes are read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 256 * 1024;
 
-/// What the last line of a file is looked for in first: ids, times and executors are short.
+/// Bytes at the end of a file to search first for its last line: ids, times and executors are
+/// short.
 const USUAL_LINES: u64 = 4 * 1024;
 
 /// Reads a file line by line, up to a given end, without holding more of it than one piece and
@@ -13,7 +14,7 @@ const USUAL_LINES: u64 = 4 * 1024;
 pub(crate) struct Lines<'f> {
     file: &'f DiskFile,
     buffer: Vec<u8>,
-    /// Where the part of the buffer begins that was not given out.
+    /// Start of the part of the buffer that was not returned yet.
     from: usize,
     /// Bytes of the buffer that are filled.
     filled: usize,
@@ -24,7 +25,7 @@ pub(crate) struct Lines<'f> {
 
 /// One line, without its line feed.
 pub(crate) struct Line<'a> {
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub(crate) offset: u64,
     /// Its bytes.
     pub(crate) bytes: &'a [u8],

@@ -55,8 +55,8 @@ pub struct ExclusiveAudit {
 impl<'a> ExclusiveLedger<'a> {
     /// Waits up to 1.5 s for the ledger's lock.
     ///
-    /// Whoever waits holds the turn meanwhile, and nobody goes for the lock without it: so a
-    /// process that writes all the time is passed by each that waits, once.
+    /// A waiting process holds the turn during that time, and no process tries the lock without it.
+    /// So each waiting process gets ahead of one that writes all the time, once.
     pub fn acquire(disk: &'a Disk, paths: &LedgerPaths) -> Result<Self, LockError> {
         Self::acquire_kept(disk, paths, &KeptLocks::default())
     }
@@ -142,16 +142,16 @@ impl ExclusiveAudit {
 
 impl Drop for ExclusiveTask<'_> {
     fn drop(&mut self) {
-        // Nobody can be waiting for it without the ledger's lock, which is held here: so the file
-        // can go. One that stays behind is an unlocked file and does no harm.
+        // Waiting for this file takes the ledger's lock, which is held here, so no process waits
+        // and the file can go. One that stays behind is an unlocked file and does no harm.
         drop(self.disk.remove_file(&self.path));
     }
 }
 
-/// Takes the audit lock, to look at files that nobody writes meanwhile.
+/// Takes the audit lock, to look at files while no process writes them.
 ///
-/// `None` where the project cannot be written, so that nobody can be writing it either, as far as
-/// this user can tell.
+/// Returns `None` if the project is not writable, so that no process can be writing it either, as
+/// far as this user can tell.
 pub(crate) fn take_stock(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -176,7 +176,8 @@ fn ledger_lock(paths: &LedgerPaths) -> PathBuf {
     paths.locks.join("cal_mutex")
 }
 
-/// Whoever waits for the ledger holds this, and gives it back once the ledger is theirs.
+/// Path of the turn: a process holds it while it waits for the ledger's lock, and releases it once
+/// it has the lock.
 fn ledger_turn(paths: &LedgerPaths) -> PathBuf {
     paths.locks.join("cal_turn")
 }
@@ -224,8 +225,8 @@ mod tests {
         assert_eq!(left, ["cal_audit", "cal_mutex", "cal_turn"]);
     }
 
-    /// CAL-MSP-2, CAL-ERR-7: who comes back at once after a turn waits until those who were
-    /// waiting had theirs, so that a busy process starves nobody.
+    /// CAL-MSP-2, CAL-ERR-7: a process that returns at once after a turn waits until those already
+    /// waiting had theirs, so that a busy process starves no other.
     #[test]
     fn a_process_that_comes_back_at_once_lets_the_one_who_waits_go_first() {
         let (_folder, disk, paths) = project();
@@ -270,7 +271,7 @@ mod tests {
         assert!(matches!(refused, LockError::Timeout { waited, .. } if waited >= LEDGER_TIMEOUT));
     }
 
-    /// CAL-MSP-2, REQ-MSP-002: a task's lock is waited for as long as the seed says.
+    /// CAL-MSP-2, REQ-MSP-002: the wait for a task's lock is as long as the seed says.
     #[test]
     fn a_task_that_stays_locked_times_out() {
         let (_folder, disk, paths) = project();

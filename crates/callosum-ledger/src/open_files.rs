@@ -1,8 +1,8 @@
-//! [`OpenFiles`]: the files that every group writes, open from one group to the next.
+//! [`OpenFiles`]: the files that every group writes, kept open from one group to the next.
 //!
-//! What is deliberately not here: trust that a file is still the one that its path names. The
-//! holder of the ledger's lock looks at each path before anything is written, and a file that was
-//! replaced meanwhile is opened anew, by the same rules as the first time.
+//! Deliberately not here: trust that a file is still the one that its path names. The holder of the
+//! ledger's lock looks at each path before anything is written. A file that was replaced since then
+//! is opened again, by the same rules as the first time.
 
 use std::path::Path;
 
@@ -33,8 +33,7 @@ impl OpenFiles {
         self.files.clear();
     }
 
-    /// Whether a regular file of this size stands at `path`, and is the one that is open where
-    /// one is.
+    /// Whether a regular file of this size is at `path`, and is the open one if one is open.
     pub(crate) fn still_has(
         &mut self,
         disk: &Disk,

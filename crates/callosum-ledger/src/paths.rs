@@ -1,4 +1,4 @@
-//! [`LedgerPaths`]: where each file of a project's ledger stands.
+//! [`LedgerPaths`]: path of each file of a project's ledger.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct LedgerPaths {
     /// The folder of backups.
     pub backups: PathBuf,
     /// The file, outside of the project, that keeps events while the journal cannot be written;
-    /// `None` where they stay in memory only.
+    /// `None` if they stay in memory only.
     pub audit_buffer: Option<PathBuf>,
 }
 
@@ -49,22 +49,22 @@ impl LedgerPaths {
         }
     }
 
-    /// Where the position is kept from which opening need not look back.
+    /// Returns the path of the stored position before which opening need not read.
     pub fn watermark(&self) -> PathBuf {
         self.locks.join("watermark")
     }
 
-    /// Where an archived ledger stands that is not compressed.
+    /// Returns the path of an archived ledger that is not compressed.
     pub(crate) fn archive(&self, name: &ArchiveName) -> PathBuf {
         self.history.join(name.ledger())
     }
 
-    /// Where an archived ledger stands that is compressed.
+    /// Returns the path of an archived ledger that is compressed.
     pub(crate) fn compressed_archive(&self, name: &ArchiveName) -> PathBuf {
         self.history.join(name.compressed())
     }
 
-    /// Where the hashlog of an archived ledger stands.
+    /// Returns the path of the hashlog of an archived ledger.
     pub(crate) fn archived_hashlog(&self, name: &ArchiveName) -> PathBuf {
         self.history.join(name.hashlog())
     }
@@ -79,7 +79,7 @@ impl LedgerPaths {
         self.locks.join("index")
     }
 
-    /// `path` as seen from the root where it stands below it, else as it is.
+    /// Returns `path` relative to the root if it is below it, else unchanged.
     pub(crate) fn shown<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }

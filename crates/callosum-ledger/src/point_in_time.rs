@@ -9,7 +9,7 @@ use crate::{
     entry::{Entry, EntryError, checksum_at_head, is_sealed},
     error_code::ErrorCode,
     inventory::FileInventory,
-    journal::{Begins, Record, RecordPlace, ScanVisitor, ToldEntry, Until, path_of_day, walk_days},
+    journal::{Begins, EntryRef, Record, RecordPlace, ScanVisitor, Until, path_of_day, walk_days},
     paths::LedgerPaths,
     position::{Position, View},
     reconcile::OpenError,
@@ -18,26 +18,26 @@ use crate::{
 /// The ledger as it stood at a time. Its entries stay in the journal until they are asked for.
 #[derive(Debug)]
 pub struct Past {
-    /// How many archives there were.
+    /// Number of archives.
     pub archives: u64,
-    /// How many entries those of them have that are older than the journal, which does not have
-    /// these entries.
+    /// Number of entries in archives that are older than the journal, which does not have these
+    /// entries.
     pub adopted_entries: u64,
-    /// How many records the journal had.
+    /// Number of records in the journal.
     pub records: u64,
     disk: Disk,
     audit: PathBuf,
     view: View,
-    /// Where the entries stand of the ledger that was active then, in the order of commits.
+    /// Positions of the entries of the ledger that was active then, in the order of commits.
     active: Vec<RecordPlace>,
     /// The same of the archives.
     archived: Vec<RecordPlace>,
 }
 
-/// Why the past cannot be told.
+/// Error of reconstructing an earlier state.
 #[derive(Debug, thiserror::Error)]
 pub enum PastError {
-    /// The journal, or the lock that keeps it still meanwhile, could not be had.
+    /// The journal, or the lock that keeps it unchanged during the read, was not available.
     #[error(transparent)]
     Journal(#[from] OpenError),
     /// There was no ledger yet.
@@ -46,18 +46,18 @@ pub enum PastError {
         /// The time that was asked for.
         time: Timestamp,
     },
-    /// An entry in the journal is not what the schema says.
+    /// An entry in the journal violates the schema.
     #[error("cannot read entry {number} of the audit journal")]
     Entry {
         /// The entry's number among all that were committed by then, from 1.
         number: usize,
-        /// Why.
+        /// Cause of the failure.
         source: EntryError,
     },
 }
 
 impl PastError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Journal(error) => error.code(),
@@ -67,45 +67,45 @@ impl PastError {
     }
 }
 
-/// Rebuilds the ledger as it stood at `time`: with every record up to, not including, the first
-/// that is later.
+/// Rebuilds the ledger as of `time`: with every record up to, not including, the first that is
+/// later.
 ///
 /// Reads the journal from its beginning, checks every record's place in the chain and every entry's
 /// checksum, and changes nothing. Holds a few bytes for each entry. Takes the audit lock for a
-/// moment, where the project can be written, and reads what was there then.
+/// moment, if the project is writable, and reads the state of that moment.
 pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, PastError> {
     let stock = FileInventory::take(disk, paths).map_err(OpenError::from)?;
-    let mut told = Places::default();
+    let mut places = Places::default();
     let (start, until) = (Position::start(), Until::Time(time));
-    let followed = walk_days(disk, paths, &stock.days, &start, until, &mut told);
+    let followed = walk_days(disk, paths, &stock.days, &start, until, &mut places);
     let followed = followed.map_err(OpenError::from)?;
     let Some(view) = followed.position.view else {
         return Err(PastError::NotYet { time });
     };
-    if let Some((number, source)) = told.wrong {
+    if let Some((number, source)) = places.wrong {
         return Err(PastError::Entry { number, source });
     }
     let archives = &followed.position.archives;
-    let adopted = archives.iter().filter(|told| told.is_adopted);
+    let adopted = archives.iter().filter(|archived| archived.is_adopted);
     Ok(Past {
-        adopted_entries: adopted.map(|told| told.entries).sum(),
+        adopted_entries: adopted.map(|archived| archived.entries).sum(),
         archives: archives.len() as u64,
         records: followed.position.seq,
         disk: disk.clone(),
         audit: paths.audit.clone(),
         view,
-        active: told.active,
-        archived: told.archived,
+        active: places.active,
+        archived: places.archived,
     })
 }
 
 impl Past {
-    /// How many entries the ledger had that was active then.
+    /// Counts the entries of the ledger that was active then.
     pub fn active(&self) -> usize {
         self.active.len()
     }
 
-    /// How many entries were archived by then.
+    /// Counts the entries that were archived by then.
     pub fn archived(&self) -> usize {
         self.archived.len()
     }
@@ -123,8 +123,8 @@ impl Past {
         })
     }
 
-    /// Writes the ledger file that was active then. Says `false`, and writes nothing, where
-    /// something stands there.
+    /// Writes the ledger file that was active then. Returns `false`, and writes nothing, if the
+    /// path is taken.
     pub fn write_ledger(&self, path: &Path) -> Result<bool, PastError> {
         if self.disk.exists(path).map_err(failed)? {
             return Ok(false);
@@ -138,7 +138,7 @@ impl Past {
             let json = self.read(place, &mut file, number)?;
             if let Some(checksum) = checksum_at_head(json.as_bytes()) {
                 let json = &json;
-                view.push(ToldEntry { json, checksum }, &mut bytes, &mut line);
+                view.push(EntryRef { json, checksum }, &mut bytes, &mut line);
             }
             new.push(&bytes).map_err(failed)?;
             bytes.clear();
@@ -184,12 +184,12 @@ fn failed(error: DiskError) -> PastError {
     PastError::Journal(error.into())
 }
 
-/// Where the entries stand in the journal.
+/// Positions of the entries in the journal.
 #[derive(Default)]
 struct Places {
     active: Vec<RecordPlace>,
     archived: Vec<RecordPlace>,
-    /// The number of the first that is not what its checksum says.
+    /// Number of the first entry that does not match its checksum, and the error.
     wrong: Option<(usize, EntryError)>,
 }
 
@@ -202,7 +202,7 @@ impl ScanVisitor for Places {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, at: RecordPlace) -> Result<(), DiskError> {
         self.active.push(at);
         if !is_sealed(entry.json.as_bytes()) && self.wrong.is_none() {
             let read = Entry::read(entry.json.as_bytes());

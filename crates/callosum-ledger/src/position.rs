@@ -1,4 +1,4 @@
-//! [`Position`]: how far the journal was followed, and where its views then end.
+//! [`Position`]: the point up to which the journal was followed, and the ends of its views there.
 //!
 //! Everything here is derived from the journal. A position is kept in memory between two writes,
 //! and on disk as the watermark.
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checksum::Checksum,
     hashlog,
-    journal::{Archived, ToldEntry},
+    journal::{Archived, EntryRef},
     task_id::{LAST_NUMBER_OF_A_DAY, TaskId},
 };
 
-/// How far the journal was followed.
+/// Point up to which the journal was followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Position {
     /// The day file; none before the first record.
@@ -38,7 +38,7 @@ pub(crate) struct Position {
     pub(crate) view: Option<View>,
 }
 
-/// What stands around the entries of a ledger.
+/// Text around the entries of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Begun {
     /// The bytes before the first entry.
@@ -47,16 +47,16 @@ pub(crate) struct Begun {
     pub(crate) tail: String,
 }
 
-/// Where the ledger file and the hashlog end.
+/// Ends of the ledger file and the hashlog.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct View {
     #[serde(flatten)]
     pub(crate) begun: Begun,
-    /// What the hashlog's first line follows.
+    /// Hash that the hashlog's first line follows.
     pub(crate) follows: Checksum,
     /// The offset in the ledger file after the last entry; the tail follows.
     pub(crate) ledger_end: u64,
-    /// How many entries it has.
+    /// Number of its entries.
     pub(crate) entries: u64,
     /// The size of the hashlog.
     pub(crate) hashlog_end: u64,
@@ -101,9 +101,9 @@ impl Position {
             .is_none_or(|today| day <= today.saturating_add(1.day()))
     }
 
-    /// Gives out the next dated id of `today`; `None` once the day's numbers are used up.
+    /// Reserves the next dated id of `today`; `None` once the day's numbers are used up.
     ///
-    /// A clock that went back goes on in the later day, so that no id is given out twice.
+    /// A clock that went back continues in the later day, so that no id is used twice.
     pub(crate) fn next_id(&mut self, today: Date) -> Option<TaskId> {
         let (day, number) = match self.last_id {
             Some((day, number)) if day >= today => (day, number),
@@ -119,7 +119,7 @@ impl Position {
 }
 
 impl View {
-    /// A ledger without entries, whose hashlog goes on from that of the ledger before.
+    /// Returns a ledger without entries, whose hashlog continues that of the ledger before.
     pub(crate) fn after(begun: Begun, hashlog_head: Checksum) -> Self {
         Self {
             ledger_end: begun.head.len() as u64,
@@ -141,8 +141,8 @@ impl View {
         self.ledger_end + self.begun.tail.len() as u64
     }
 
-    /// Appends an entry: what it adds to the ledger before the tail, and its line in the hashlog.
-    pub(crate) fn push(&mut self, entry: ToldEntry<'_>, ledger: &mut Vec<u8>, index: &mut Vec<u8>) {
+    /// Appends an entry: its bytes in the ledger before the tail, and its line in the hashlog.
+    pub(crate) fn push(&mut self, entry: EntryRef<'_>, ledger: &mut Vec<u8>, index: &mut Vec<u8>) {
         let lead: &[u8] = if self.entries > 0 {
             b",\n    "
         } else {

@@ -1,4 +1,4 @@
-//! Where bytes go that a repair takes out of a file: nothing is thrown away.
+//! Storage for the bytes that a repair removes from a file: nothing is thrown away.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::{
     paths::LedgerPaths,
 };
 
-/// Keeps bytes that stood in `path`, durably, and says where.
+/// Stores bytes of the file `path`, durably, and returns the new path.
 ///
 /// The name is the file's own and the first digits of the bytes' SHA-256: the same bytes are kept
 /// once. Only their owner may read them.
@@ -24,8 +24,8 @@ pub(crate) fn keep(
     let place = place_of(paths, path, Checksum::of(bytes));
     let mut kept = place.clone();
     while !disk.create(&kept, bytes, 0o600)? && !holds(disk, &kept, bytes)? {
-        // Whatever it is that has the name, these bytes are not kept by it.
-        kept = free_beside(disk, &place)?;
+        // The file that has the name holds other bytes.
+        kept = free_sibling(disk, &place)?;
     }
     Ok(kept)
 }
@@ -58,11 +58,11 @@ pub(crate) fn keep_file(
         if is_copy(disk, &kept, file)? {
             return Ok(kept);
         }
-        kept = free_beside(disk, &place)?;
+        kept = free_sibling(disk, &place)?;
     }
 }
 
-/// Whether a file is in the quarantine as it stands.
+/// Whether an exact copy of a file is in the quarantine.
 pub(crate) fn has(disk: &Disk, paths: &LedgerPaths, file: &DiskFile) -> Result<bool, DiskError> {
     is_copy(
         disk,
@@ -81,7 +81,7 @@ fn is_copy(disk: &Disk, kept: &Path, file: &DiskFile) -> Result<bool, DiskError>
 }
 
 /// The place's own name, followed by the first number that is free.
-fn free_beside(disk: &Disk, place: &Path) -> Result<PathBuf, DiskError> {
+fn free_sibling(disk: &Disk, place: &Path) -> Result<PathBuf, DiskError> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     free_name(disk, place.parent().unwrap_or(place), &name)
 }
@@ -93,10 +93,10 @@ fn place_of(paths: &LedgerPaths, path: &Path, hash: Checksum) -> PathBuf {
     paths.quarantine.join(format!("{name}.{}", &hash[..16]))
 }
 
-/// Moves a folder, with all that is in it, durably, and says where it is now.
+/// Moves a folder, with all its contents, durably, and returns its new path.
 ///
-/// Its name is followed by the first number that is free. It stays beside where it was where the
-/// quarantine is on another file system.
+/// The first free number is appended to its name. If the quarantine is on another file system, the
+/// folder stays in its parent folder.
 pub(crate) fn move_folder(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -130,7 +130,7 @@ fn free_name(disk: &Disk, folder: &Path, name: &str) -> Result<PathBuf, DiskErro
 mod tests {
     use super::*;
 
-    /// CAL-ERR-4: what is set aside is there, whatever has its name already.
+    /// CAL-ERR-4: bytes that are set aside are there, even if their name was taken.
     #[test]
     fn bytes_are_kept_beside_what_has_their_name() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Rebuilding the ledger from the journal alone, and holding it against the real one.
+//! Replay: rebuilding the ledger from the journal alone, and comparing it with the real one.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::{
     hashlog::ReadRange,
     inventory::FileInventory,
     journal::{
-        Begins, IgnoreEntries, JournalError, RecordPlace, ScanVisitor, ToldEntry, Until,
+        Begins, EntryRef, IgnoreEntries, JournalError, RecordPlace, ScanVisitor, Until,
         day_of_path, walk_days,
     },
     open_ledger::OpenLedger,
@@ -21,12 +21,12 @@ use crate::{
     reconcile::OpenError,
 };
 
-/// How a replay went.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// How many records were replayed.
+    /// Number of records replayed.
     pub records: u64,
-    /// How many entries the rebuilt ledger has.
+    /// Number of entries in the rebuilt ledger.
     pub entries: u64,
     /// Whether the journal ends in a record that is not finished, which was left out.
     pub ends_torn: bool,
@@ -34,11 +34,11 @@ pub struct Replay {
     pub ledger: PathBuf,
     /// The rebuilt hashlog.
     pub hashlog: PathBuf,
-    /// How many archives were rebuilt.
+    /// Number of archives rebuilt.
     pub archives: u64,
-    /// How many entries they have.
+    /// Number of their entries.
     pub archived_entries: u64,
-    /// Where the real files first differ from the rebuilt ones.
+    /// First difference of the real files from the rebuilt ones.
     pub difference: Option<Difference>,
 }
 
@@ -53,14 +53,14 @@ pub struct Difference {
     pub line: u64,
     /// That line as it was rebuilt; `None` where the rebuilt file ends before.
     pub expected: Option<String>,
-    /// That line as it stands; `None` where the real file ends before, or is not there.
+    /// The actual line; `None` if the real file ends before it, or is missing.
     pub found: Option<String>,
 }
 
-/// Why a journal could not be replayed.
+/// Error of a replay.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The journal, or the lock that keeps it still meanwhile, could not be had.
+    /// The journal, or the lock that keeps it unchanged during the read, was not available.
     #[error(transparent)]
     Journal(#[from] OpenError),
     /// The file that was named is not there.
@@ -84,7 +84,7 @@ pub enum ReplayError {
 }
 
 impl ReplayError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Journal(error) => error.code(),
@@ -106,13 +106,14 @@ impl From<JournalError> for ReplayError {
     }
 }
 
-/// Rebuilds ledger, hashlog and archives in the folder `into`, and compares them with the real ones.
+/// Rebuilds ledger, hashlog and archives in the folder `into`, and compares them with the real
+/// ones.
 ///
 /// Without a day file all days are replayed and the real files must be the same, byte for byte.
 /// With one, that day and those before it in the same folder are replayed, and the real files must
 /// begin so. Every record's place in the chain and every entry's checksum is checked on the way.
-/// Holds an entry at a time. Takes the audit lock for a moment, where the project can be written, and
-/// reads what was there then.
+/// Holds an entry at a time. Takes the audit lock for a moment, if the project is writable, and
+/// reads the state of that moment.
 pub fn replay(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -194,7 +195,7 @@ pub fn replay(
         ],
     };
     if last_day.is_some() {
-        // The real files go on from there.
+        // The real files continue from there.
         last[0].part = Some(view.ledger_end);
         last[1].part = Some(view.hashlog_end);
     }
@@ -246,7 +247,7 @@ impl ScanVisitor for Rebuilding<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.active += 1;
         if !is_sealed(entry.json.as_bytes()) {
             let number = self.archived + self.active;
@@ -256,12 +257,12 @@ impl ScanVisitor for Rebuilding<'_> {
     }
 }
 
-/// A real file beside the rebuilt one.
+/// A real file and the rebuilt one.
 struct Pair {
     rebuilt: PathBuf,
     path: PathBuf,
     found: Option<Box<dyn ReadRange>>,
-    /// How many bytes of both are compared, where that is not all.
+    /// Number of bytes of both to compare, if not all.
     part: Option<u64>,
 }
 
@@ -320,7 +321,7 @@ impl Pair {
     }
 }
 
-/// The folder that a file stands in; of a bare name, the one that is worked in.
+/// Returns the parent folder of a file; for a bare name, the current folder.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

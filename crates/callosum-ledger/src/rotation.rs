@@ -1,11 +1,11 @@
-//! Archiving the active ledger and beginning a new one.
+//! Rotation: archiving the active ledger and beginning a new one.
 //!
-//! Whether the archive can be there at all is tried beforehand, with a second name for each file that
-//! nobody looks at. The journal's `rotation` record is what makes it so: it is synced, and names the
-//! archive. Then the ledger file and its hashlog get a second name in the folder of archives, and each is
-//! replaced under its first name by an empty one that was written beforehand. So there is no
-//! moment without a ledger file, and a crash in between is finished from the journal by whoever
-//! comes next: [`finish`] looks at what is there and does the rest.
+//! Each file first gets a second name that no program reads, as a test that the archive is possible
+//! at all. The journal's `rotation` record then decides: it is synced, and names the archive. Then
+//! the ledger file and its hashlog get a second name in the folder of archives. Each is replaced
+//! under its first name by an empty one that was written beforehand. So there is no moment without
+//! a ledger file. After a crash in between, the next process finishes from the journal: [`finish`]
+//! looks at the files and does the rest.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use crate::{
     ledger_file::LedgerVersion,
     lines::last_line,
     open_files::OpenFiles,
-    open_ledger::compressed_beside,
+    open_ledger::compressed_path,
     paths::LedgerPaths,
     position::{Position, View},
     reconcile::{Expected, OpenError},
@@ -33,16 +33,16 @@ use crate::{
 pub struct Rotated {
     /// The archive.
     pub archive: PathBuf,
-    /// How many entries it has.
+    /// Number of its entries.
     pub entries: u64,
     /// Its size.
     pub bytes: u64,
 }
 
 impl Rotated {
-    /// Where it stands now, compressed or not.
+    /// Returns its current path, compressed or not.
     pub fn place(&self, disk: &Disk) -> Result<PathBuf, DiskError> {
-        let compressed = compressed_beside(&self.archive);
+        let compressed = compressed_path(&self.archive);
         Ok(
             if disk.exists(&compressed)? && !disk.exists(&self.archive)? {
                 compressed
@@ -64,14 +64,14 @@ impl std::fmt::Display for Rotated {
     }
 }
 
-/// Why a ledger was not archived, or not wholly.
+/// Reason that a ledger was not archived, or not completely.
 #[derive(Debug)]
 pub(crate) enum RotateError {
     /// It cannot be: nothing has happened.
     Refused(OpenError),
     /// The journal did not take the record.
     Journal(DiskError),
-    /// It was told to the journal, and the next alignment does the rest.
+    /// The journal has the record, and the next alignment does the rest.
     Unfinished(OpenError),
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn rotate(
     batch.push(&event_of(&archived, &next), now, None);
     let written = batch.write(disk, paths, files, true);
     let mut position = written.map_err(RotateError::Journal)?;
-    // What is open under the ledger's names is the archive from here on.
+    // The open files under the ledger's names are the archive from here on.
     files.close();
     match finish(disk, paths, &archived, &next) {
         Ok(Some(_)) => {}
@@ -128,7 +128,7 @@ fn prepare(
     // on opening: so what gets the archive's name is on disk before.
     for path in [&paths.ledger, &paths.hashlog] {
         let file = disk.open(path, OpenHow::READ_WRITE)?;
-        // Else whoever tries again would sync what the system takes for written.
+        // Otherwise a retry would sync data that the system takes for written.
         file.sync_data().inspect_err(|_| drop(file.write_again()))?;
     }
     disk.create_dir_all(&paths.history)?;
@@ -184,7 +184,7 @@ fn remove_parts(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// The least name after those that are there of which nothing is there yet, whatever it is.
+/// Returns the lowest name after the existing ones for which no file of any kind exists yet.
 fn free_name(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Result<ArchiveName, DiskError> {
     let mut name = ArchiveName::next(now, &names(disk, &paths.history)?);
     loop {
@@ -204,7 +204,7 @@ fn free_name(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Result<Archive
     }
 }
 
-/// What is behind the name of a file that is tried.
+/// Suffix of the name of a file that is made as a test.
 pub(crate) const PART: &str = ".part";
 
 /// The name under which a file is tried in the folder of archives.
@@ -226,10 +226,10 @@ fn event_of(archived: &Archived, next: &View) -> AuditEvent {
         .with("hashlog", archived.hashlog.to_string())
 }
 
-/// Does what is left to do of a rotation that the journal tells of; says whether that was anything.
+/// Completes a rotation that the journal records; returns whether anything was left to do.
 ///
-/// `None` where the files are not as a rotation can have left them, so that the journal must be
-/// asked what belongs into them.
+/// Returns `None` if no rotation can have left the files so, and the journal must give their
+/// contents.
 pub(crate) fn finish(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -263,7 +263,7 @@ pub(crate) fn finish(
         if is_file(disk, &tried)? && has_as_last(disk, &tried, archived, &line)? {
             disk.rename(&tried, &kept)?;
         } else {
-            link_beside_recovery(disk, &paths.ledger, &kept)?;
+            link_unless_taken(disk, &paths.ledger, &kept)?;
             if !has_as_last(disk, &kept, archived, &line)? {
                 return Ok(None);
             }
@@ -278,14 +278,14 @@ pub(crate) fn finish(
         if is_file(disk, &tried)? && last_line_of(disk, &tried, archived)?.is_some() {
             disk.rename(&tried, &kept_hashlog)?;
         } else {
-            link_beside_recovery(disk, &paths.hashlog, &kept_hashlog)?;
+            link_unless_taken(disk, &paths.hashlog, &kept_hashlog)?;
             if last_line_of(disk, &kept_hashlog, archived)?.is_none() {
                 return Ok(None);
             }
         }
         did = true;
     }
-    // Also names that whoever was interrupted gave: nobody knows whether they are on disk.
+    // Also names that an interrupted process gave: it is unknown whether they are on disk.
     if did || is_still_active || active_line.is_some() {
         disk.sync_dir(&paths.history)?;
     }
@@ -300,7 +300,7 @@ pub(crate) fn finish(
     Ok(Some(did))
 }
 
-/// Whether an archived ledger stands where it belongs, compressed or not.
+/// Whether an archived ledger is in its place, compressed or not.
 pub(crate) fn is_kept(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -309,7 +309,7 @@ pub(crate) fn is_kept(
     Ok(is_file(disk, &paths.archive(name))? || is_file(disk, &paths.compressed_archive(name))?)
 }
 
-/// Where an archived ledger is read: the compressed one where the plain one is gone.
+/// Returns the path for reading an archived ledger: the compressed one if the plain one is gone.
 pub(crate) fn place_of(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -320,7 +320,7 @@ pub(crate) fn place_of(
     Ok(if is_compressed { compressed } else { plain })
 }
 
-/// What stands where an archive or its hashlog belongs, and is not a file.
+/// Returns the path of an archive or its hashlog at which there is something other than a file.
 pub(crate) fn in_the_way(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -334,7 +334,7 @@ pub(crate) fn in_the_way(
     Ok(None)
 }
 
-/// Whether a file stands there, and nothing else.
+/// Whether a file, and nothing else, is at the path.
 pub(crate) fn is_file(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     let stat = disk.stat(path)?;
     Ok(stat.is_some_and(|stat| stat.kind == EntryKind::File))
@@ -349,7 +349,7 @@ pub(crate) fn is_whole(
     Ok(is_kept(disk, paths, name)? && is_file(disk, &paths.archived_hashlog(name))?)
 }
 
-/// What an archived ledger and its hashlog must be.
+/// Computes the contents of an archived ledger and its hashlog.
 pub(crate) fn files_of(passed: &Passed<'_>) -> (Vec<u8>, Vec<u8>) {
     let expected = Expected::after(passed.begun, passed.entries);
     let begun = &passed.begun.begun;
@@ -387,7 +387,7 @@ pub(crate) fn names(disk: &Disk, history: &Path) -> Result<Vec<ArchiveName>, Dis
     Ok(names)
 }
 
-/// The last line of a hashlog, where that is the archived one's.
+/// Returns the last line of a hashlog, if it is the archived one's.
 fn last_line_of(
     disk: &Disk,
     path: &Path,
@@ -417,16 +417,16 @@ fn has_as_last(
     Ok(entry.is_some_and(|entry| checksum_at_head(&entry) == Some(line.checksum)))
 }
 
-/// Gives a file a second name, unless it is taken: whoever recovers archives does so without the
-/// lock, and writes the same there.
-fn link_beside_recovery(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
+/// Gives a file a second name, unless it is taken: a recovery of archives runs without the lock,
+/// and writes the same contents there.
+fn link_unless_taken(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
     match link(disk, from, to) {
         Err(error) if error.is_taken() => Ok(()),
         linked => linked,
     }
 }
 
-/// Gives a file a second name; a copy, where the file system has no second names.
+/// Gives a file a second name, or makes a copy on a file system without second names.
 fn link(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
     match disk.hard_link(from, to) {
         Err(error) if error.is_denied() || error.is_unsupported() => {

@@ -1,13 +1,13 @@
-//! [`notice`]: one event, told in passing by a process that cannot wait.
+//! [`notice`]: records one event for a process that cannot wait.
 //!
 //! A [`Ledger`](crate::Ledger) brings every file in line before it writes, waits for locks, and
-//! syncs. Whoever decides over each call of an agent's tools has a few milliseconds and one event.
-//! So this looks at the journal's last line only, appends behind it, and syncs nothing; where it
+//! syncs. A hook that decides on each call of an agent's tools has a few milliseconds and one
+//! event. So this reads only the journal's last line, appends after it, and syncs nothing. If it
 //! would have to wait, or the journal does not end in a whole record, the event goes to the audit
 //! buffer, from which the next opening takes it.
 //!
-//! What is deliberately not here: entries, and mending. A record that a crash takes away again was
-//! promised to nobody.
+//! Deliberately not here: entries, and repairs. A record that a crash undoes was never
+//! acknowledged.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::{
     position::Position,
 };
 
-/// A journal that an event may be told to.
+/// A journal that can record an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Journal {
     /// A project's.
@@ -35,7 +35,7 @@ pub enum Journal {
     Machine(PathBuf),
 }
 
-/// Where an event was told.
+/// File that received an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noticed {
     /// It is a record of the journal.
@@ -45,7 +45,7 @@ pub enum Noticed {
 }
 
 impl Journal {
-    /// Where its files stand.
+    /// Returns the paths of its files.
     pub fn paths(&self) -> LedgerPaths {
         match self {
             Self::Project(paths) => (**paths).clone(),
@@ -79,8 +79,8 @@ pub fn notice(
         disk.create_private_dir(&paths.audit)?;
         disk.create_private_dir(&paths.locks)?;
     }
-    let told = append(disk, &paths, (event, at), patience, may_begin);
-    let refused = match told {
+    let appended = append(disk, &paths, (event, at), patience, may_begin);
+    let refused = match appended {
         Ok(true) => return Ok(Noticed::Journal),
         Ok(false) => None,
         Err(error) => Some(error),
@@ -117,7 +117,7 @@ pub fn waiting(
     Ok(events.map(|waits| (waits.event, waits.at)).collect())
 }
 
-/// Appends a record; says `false` where that would mean to wait, or to mend.
+/// Appends a record; returns `false` if that would need a wait, or a repair.
 fn append(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -138,7 +138,7 @@ fn append(
         None => return Ok(false),
     };
     let mut batch = Batch::begin(position, at);
-    // A project's buffer is taken over by those who write its ledger; here nobody else comes by.
+    // Writers of a project's ledger empty its buffer; no other process empties this one.
     let buffer = paths.audit_buffer.as_deref().filter(|_| may_begin);
     let mut taken_over = None;
     if let Some(buffer) = buffer
@@ -153,13 +153,13 @@ fn append(
     batch.push(event, at, None);
     batch.write(disk, paths, &mut OpenFiles::default(), false)?;
     if let Some((buffer, len)) = taken_over {
-        // Where that fails, what is in the journal already is passed over the next time.
+        // If that fails, the next time skips the events already in the journal.
         drop(audit_buffer::remove(disk, paths, buffer, len));
     }
     Ok(true)
 }
 
-/// Where the journal ends, as far as its last record says; `None` where it does not end in one.
+/// Returns the end of the journal according to its last record; `None` if it does not end in one.
 fn end(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
     let Some(last) = day_files(disk, &paths.audit)?.pop() else {
         return Ok(None);
@@ -234,8 +234,8 @@ mod tests {
             Ledger::open(self.disk.clone(), self.paths.clone(), clock, ids).unwrap()
         }
 
-        fn notice(&self, journal: &Journal, said: &str, at: &str) -> Result<Noticed, DiskError> {
-            let event = AuditEvent::new(Event::Guard).with("said", said);
+        fn notice(&self, journal: &Journal, text: &str, at: &str) -> Result<Noticed, DiskError> {
+            let event = AuditEvent::new(Event::Guard).with("said", text);
             let at = (&event, at.parse().unwrap());
             notice(&self.disk, journal, &Ids::random(), at, PATIENCE)
         }
@@ -244,14 +244,14 @@ mod tests {
             Journal::Project(Box::new(self.paths.clone()))
         }
 
-        fn said(&self, journal: &Journal) -> Vec<String> {
+        fn texts(&self, journal: &Journal) -> Vec<String> {
             let records = AuditReader::new(self.disk.clone(), journal.paths()).tail(1000);
-            let said = |detail: &serde_json::Value| detail.as_str().map(str::to_owned);
+            let text = |detail: &serde_json::Value| detail.as_str().map(str::to_owned);
             let records = records.unwrap();
-            let said = records
+            let text = records
                 .iter()
-                .filter_map(|record| record.details.get("said").and_then(said));
-            said.collect()
+                .filter_map(|record| record.details.get("said").and_then(text));
+            text.collect()
         }
 
         fn is_sound(&self) -> bool {
@@ -259,30 +259,30 @@ mod tests {
         }
     }
 
-    /// CAKE-SHIM-1: what is told in passing is a link of the chain, and those who write go on
-    /// behind it, also those who were at it already.
+    /// CAKE-SHIM-1: an event recorded in passing is a link of the chain, and writers continue after
+    /// it, even those that already had the ledger open.
     #[test]
-    fn what_is_told_in_passing_is_a_record_like_any_other() {
+    fn an_event_recorded_in_passing_is_a_record_like_any_other() {
         let ground = Fixture::new();
         ground.create();
         let ledger = ground.open();
         let project = ground.project();
-        for (said, at) in [
+        for (text, at) in [
             ("before midnight", "2026-11-02T23:59:30Z"),
             ("after midnight", "2026-11-03T00:00:01Z"),
             ("the clock went back", "2026-11-02T23:59:59Z"),
         ] {
-            let told = ground.notice(&project, said, at).unwrap();
-            assert_eq!(told, Noticed::Journal, "{said}");
-            let event = AuditEvent::new(Event::State).with("said", format!("ledger, {said}"));
+            let noticed = ground.notice(&project, text, at).unwrap();
+            assert_eq!(noticed, Noticed::Journal, "{text}");
+            let event = AuditEvent::new(Event::State).with("said", format!("ledger, {text}"));
             ledger.record(event).unwrap();
             ledger.flush().unwrap();
         }
-        assert_eq!(ground.said(&project).len(), 6);
+        assert_eq!(ground.texts(&project).len(), 6);
         assert!(ground.is_sound());
     }
 
-    /// CAL-ERR-7: whoever holds the lock is not waited for, and what was to be told is not lost.
+    /// CAL-ERR-7: an append does not wait for the holder of the lock, and its event is not lost.
     #[test]
     fn what_would_have_to_wait_goes_to_the_buffer_and_from_there_to_the_journal() {
         let ground = Fixture::new();
@@ -291,14 +291,14 @@ mod tests {
         let project = ground.project();
         let at = "2026-11-02T23:59:30Z";
         let held = ExclusiveLedger::acquire(&ground.disk, &ground.paths).unwrap();
-        for said in ["first", "second"] {
-            assert_eq!(ground.notice(&project, said, at).unwrap(), Noticed::Buffer);
+        for text in ["first", "second"] {
+            assert_eq!(ground.notice(&project, text, at).unwrap(), Noticed::Buffer);
         }
         drop(held);
         drop(ledger);
-        assert_eq!(ground.said(&project), Vec::<String>::new());
+        assert_eq!(ground.texts(&project), Vec::<String>::new());
         drop(ground.open());
-        assert_eq!(ground.said(&project), ["first", "second"]);
+        assert_eq!(ground.texts(&project), ["first", "second"]);
         let buffer = ground.paths.audit_buffer.clone().unwrap();
         assert!(!ground.disk.exists(&buffer).unwrap());
         assert!(ground.is_sound());
@@ -318,14 +318,14 @@ mod tests {
         ground.notice(&project, "meanwhile", at).unwrap();
         let remove = |len| audit_buffer::remove(&ground.disk, &ground.paths, &buffer, len);
         assert!(!remove(read.len).unwrap());
-        // Nor is it removed under somebody who is writing to it.
+        // Nor is it removed while another process is writing to it.
         let writing = FileLock::try_acquire(&ground.disk, &buffer).unwrap();
         let all = audit_buffer::waiting(&ground.disk, &ground.paths, &buffer).unwrap();
         assert!(!remove(all.len).unwrap());
         drop(writing);
         drop(held);
         drop(ground.open());
-        assert_eq!(ground.said(&project), ["first", "meanwhile"]);
+        assert_eq!(ground.texts(&project), ["first", "meanwhile"]);
     }
 
     /// CAL-LED-2: a torn end is mended by an opening, never written behind.
@@ -338,8 +338,8 @@ mod tests {
         let size = file.size().unwrap();
         for torn in [&b"{\"torn"[..], b"not a record\n"] {
             file.write_at(torn, size).unwrap();
-            let told = ground.notice(&ground.project(), "behind", "2026-11-02T23:59:30Z");
-            assert_eq!(told.unwrap(), Noticed::Buffer);
+            let noticed = ground.notice(&ground.project(), "behind", "2026-11-02T23:59:30Z");
+            assert_eq!(noticed.unwrap(), Noticed::Buffer);
             file.set_len(size).unwrap();
         }
     }
@@ -349,18 +349,18 @@ mod tests {
         let ground = Fixture::new();
         let machine = Journal::Machine(ground.folder.path().join("home/journal"));
         let at = "2026-11-02T23:59:30Z";
-        let tell = |said| ground.notice(&machine, said, at).unwrap();
+        let tell = |text| ground.notice(&machine, text, at).unwrap();
         assert_eq!(tell("first"), Noticed::Journal);
         let paths = machine.paths();
         let held = ExclusiveLedger::acquire(&ground.disk, &paths).unwrap();
         assert_eq!(tell("buffered"), Noticed::Buffer);
         drop(held);
         assert_eq!(tell("last"), Noticed::Journal);
-        assert_eq!(ground.said(&machine), ["first", "buffered", "last"]);
+        assert_eq!(ground.texts(&machine), ["first", "buffered", "last"]);
         assert!(!ground.disk.exists(&paths.audit_buffer.unwrap()).unwrap());
     }
 
-    /// CAL-ERR-7: where neither can be written, whoever tells is told.
+    /// CAL-ERR-7: if neither can be written, the caller gets an error.
     #[test]
     fn without_journal_and_buffer_there_is_an_error() {
         let ground = Fixture::new();
@@ -370,11 +370,11 @@ mod tests {
             locks: ground.paths.ledger.join("nor/this"),
             ..ground.paths.clone()
         };
-        let told = ground.notice(
+        let noticed = ground.notice(
             &Journal::Project(Box::new(paths)),
             "x",
             "2026-11-02T23:59:30Z",
         );
-        assert!(told.is_err());
+        assert!(noticed.is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The watermark: a position on disk, so that opening need not read the whole journal.
 //!
-//! It is derived and safe to lose. It is never trusted: it counts only where the files hold what
-//! it says at the places that it names. The format: `docs/formats/watermark.md`.
+//! It is derived and safe to lose. It is never trusted: it counts only if the files confirm it at
+//! the places that it names. The format: `docs/formats/watermark.md`.
 
 use callosum_host::{Disk, DiskError, OpenHow};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub(crate) fn write(
     disk.replace(&paths.watermark(), &bytes, 0o644)
 }
 
-/// Reads the watermark; `None` where there is none that the files bear out.
+/// Reads the watermark; `None` if the files confirm none.
 pub(crate) fn read(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
     match stated(disk, paths)? {
         Some(position) if is_borne_out(disk, paths, &position)? => Ok(Some(position)),
@@ -55,7 +55,7 @@ pub(crate) fn read(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>,
     }
 }
 
-/// What the watermark says, which nothing has borne out yet.
+/// Returns the watermark's position, which nothing has confirmed yet.
 pub(crate) fn stated(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
     let bytes = disk.read_if_there(&paths.watermark())?;
     Ok(bytes.and_then(|bytes| parse(&bytes)))
@@ -123,7 +123,8 @@ mod tests {
     use super::*;
     use crate::{Ledger, NewEntry};
 
-    /// A project with one entry, whose executor has a name of so many bytes, and its position.
+    /// Makes a project with one entry, whose executor has a name of this many bytes, and its
+    /// position.
     fn project(name: usize) -> (tempfile::TempDir, Disk, LedgerPaths, Position) {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
@@ -160,7 +161,7 @@ mod tests {
         assert!(position.view.unwrap().hashlog_end > 100_000);
     }
 
-    /// CAL-SEC-1: numbers that somebody else wrote ask for no more than the files have.
+    /// CAL-SEC-1: numbers that another program wrote request no more than the files have.
     #[test]
     fn a_watermark_with_wild_numbers_does_not_hold() {
         let (_folder, disk, paths, right) = project(5);

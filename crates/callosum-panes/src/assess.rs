@@ -12,11 +12,11 @@ use crate::{
     state::{Assessment, Considered, Evidence, Signal, State},
 };
 
-/// How long a turn's end is news. After that the agent is idle.
+/// Time for which the end of a turn is news. After that the agent is idle.
 pub const COMPLETE: SignedDuration = SignedDuration::from_secs(60);
 
-/// How long after an event the screen may still show what was before. Clients draw within a few hundred
-/// milliseconds.
+/// Time after an event for which the screen may still show the old state. Clients draw within a few
+/// hundred milliseconds.
 const REDRAW: SignedDuration = SignedDuration::from_secs(1);
 
 /// Facts about one agent.
@@ -30,7 +30,7 @@ pub struct Facts<'a> {
     pub hook: Option<Event<'a>>,
     /// State in the client's own file.
     pub registry: Option<Event<'a>>,
-    /// What the rules say about title and screen.
+    /// Judgment of the rules on title and screen.
     pub screen: ScreenFact,
 }
 
@@ -61,9 +61,9 @@ pub enum ScreenFact {
     None(String),
     /// It was read.
     Read {
-        /// What the first matching rule says, if one matches.
+        /// Judgment of the first matching rule, if one matches.
         judgment: Option<Judgment>,
-        /// Since when the rules have said that.
+        /// Time since which the rules have given this judgment.
         since: Timestamp,
         /// Every rule that was tried.
         considered: Vec<Considered>,

@@ -1,13 +1,13 @@
-//! [`Layout`]: where a client's composer is on a screen, and the regions around it.
+//! [`Layout`]: position of a client's composer on a screen, and the regions around it.
 //!
-//! The composer is the box into which a person types. A client that shows a dialog hides it, so its presence tells
-//! a real dialog from prose that looks like one.
+//! The composer is the box into which a person types. A client that shows a dialog hides it, so its
+//! presence distinguishes a real dialog from prose that looks like one.
 
 use regex::Regex;
 
 use crate::{rule::Region, screen::Screen};
 
-/// How a client draws its composer.
+/// Appearance of a client's composer.
 #[derive(Clone, Debug)]
 pub struct Composer {
     /// Matches its first line.
@@ -28,7 +28,7 @@ pub struct Composer {
     pub within: usize,
 }
 
-/// Where the composer is, and what is in it.
+/// Position and contents of the composer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The composer, if it is on the screen.
@@ -50,7 +50,8 @@ pub struct Place {
     pub footer: usize,
     /// All text in it, be it a draft or a placeholder.
     pub text: String,
-    /// What a person has typed and not sent. Dim text is the client's placeholder and does not count.
+    /// Text that a person has typed and not sent. Dim text is the client's placeholder and does not
+    /// count.
     pub draft: String,
 }
 

@@ -51,7 +51,7 @@ pub struct Pane {
     pub resets: Option<String>,
     /// Whether a person has typed something and not sent it.
     pub has_draft: bool,
-    /// Why the state is believed.
+    /// Evidence for the state.
     pub evidence: Vec<Evidence>,
     /// Every signal and rule that was looked at. Left out of the registry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

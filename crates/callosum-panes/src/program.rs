@@ -1,6 +1,7 @@
-//! [`Program`]: which coding agent a process is, from its command line.
+//! [`Program`]: identity of a coding agent's process, from its command line.
 //!
-//! A pane shows `node` or `bash` for clients that a script starts, so the processes below its shell are looked at.
+//! A pane shows `node` or `bash` for clients that a script starts, so the processes below its shell
+//! are looked at.
 
 use std::collections::HashMap;
 
@@ -116,7 +117,7 @@ impl Program {
 /// A client that runs in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// Which it is.
+    /// The program.
     pub program: Program,
     /// Its process.
     pub process: ProcessEntry,

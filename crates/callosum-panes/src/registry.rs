@@ -34,7 +34,7 @@ pub struct Registry {
     pub notes: Vec<String>,
 }
 
-/// Why a registry cannot be used.
+/// Reason that a registry cannot be used.
 #[derive(Debug, Error)]
 pub enum RegistryError {
     /// It cannot be read or written.

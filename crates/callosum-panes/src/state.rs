@@ -1,4 +1,4 @@
-//! [`State`]: what an agent is doing, and [`Assessment`]: a state with the evidence for it.
+//! [`State`]: activity of an agent, and [`Assessment`]: a state with the evidence for it.
 
 use std::fmt;
 
@@ -96,7 +96,7 @@ pub enum Signal {
     Title,
     /// The rendered screen.
     Screen,
-    /// How long nothing has changed.
+    /// Time without a change.
     Clock,
 }
 
@@ -117,7 +117,7 @@ impl Signal {
 /// One reason for a state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Where it was seen.
+    /// Signal that showed it.
     pub signal: Signal,
     /// The rule or event that applied, such as `claude.permission`.
     pub rule: String,
@@ -128,13 +128,13 @@ pub struct Evidence {
 /// A signal or rule that was looked at, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Considered {
-    /// Where it looked.
+    /// Signal that it used.
     pub signal: Signal,
     /// The rule or event.
     pub rule: String,
     /// The state that it means, if it applied.
     pub state: Option<State>,
-    /// Why it did not apply, or was not believed.
+    /// Reason that it did not apply, or was not believed.
     pub because: String,
 }
 
@@ -149,7 +149,7 @@ pub struct Assessment {
     pub resets_at: Option<Timestamp>,
     /// The reset time as the client words it.
     pub resets: Option<String>,
-    /// Why. Empty only for a state that follows from the absence of everything.
+    /// Evidence. Empty only for a state that follows from the absence of everything.
     pub evidence: Vec<Evidence>,
     /// Every signal and rule that was looked at, in order.
     pub considered: Vec<Considered>,

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use crate::state::{Assessment, Signal, State};
 
-/// How long an agent that worked must look idle before it is. Clients redraw in two steps.
+/// Time for which an agent that worked must look idle before it is. Clients redraw in two steps.
 pub const QUIET: Duration = Duration::from_millis(400);
 
-/// How long nothing must be known before a known state is given up.
+/// Time without knowledge after which a known state is given up.
 const PUZZLED: Duration = Duration::from_secs(1);
 
 /// Looks in which a change must have been seen.

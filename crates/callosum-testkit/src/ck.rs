@@ -4,9 +4,9 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use crate::env::TestEnv;
 
-/// Stands in for `ck` where the program looks for it.
+/// Replaces `ck` at the path at which the program looks for it.
 ///
-/// It answers `--version` whatever it is, and writes down each other call: a line for each argument,
+/// It answers `--version` in every form, and writes down each other call: a line for each argument,
 /// then one for each variable of its environment.
 #[derive(Debug)]
 pub struct FakeCk;
@@ -15,12 +15,12 @@ impl FakeCk {
     /// It never answers.
     pub const HANGS: &str = "exec sleep 1000";
 
-    /// It finds nothing, as version 0.8.1 says it.
+    /// Finds nothing, with the output of version 0.8.1.
     pub const FINDS_NOTHING: &str = "echo 'No matches found' >&2; exit 1";
 
-    /// Lays it into its place; `does` is what it does when it is asked, in the words of a shell.
+    /// Installs it; `does` is its action when it is called, as a shell script.
     ///
-    /// Panics where it cannot be written.
+    /// Panics if it cannot be written.
     pub fn lay(env: &TestEnv, does: &str) {
         let place = Self::place(env);
         let heard = Self::heard_file(env);
@@ -34,8 +34,8 @@ impl FakeCk {
             .expect("a file that was just written has permissions");
     }
 
-    /// What it does to print these hits, each a path with its first and last line, best first, in the
-    /// form that version 0.8.1 prints with `--hybrid --jsonl --no-snippet`.
+    /// Returns a script that prints these hits, each a path with its first and last line, best
+    /// first, in the form that version 0.8.1 prints with `--hybrid --jsonl --no-snippet`.
     pub fn finds(hits: &[(&str, u32, u32)]) -> String {
         let lines = hits.iter().zip(1_u32..).map(|((path, first, last), rank)| {
             let score = 1.0 / f64::from(60 + rank);
@@ -48,12 +48,12 @@ impl FakeCk {
         format!("cat <<'END'\n{lines}END")
     }
 
-    /// Where it lies: beside the user's configuration.
+    /// Returns its path: next to the user's configuration.
     pub fn place(env: &TestEnv) -> PathBuf {
         env.configuration().with_file_name("ck")
     }
 
-    /// What it was told, since it was first laid; nothing where it was not asked.
+    /// Returns the calls since it was first installed; empty if there was none.
     pub fn heard(env: &TestEnv) -> String {
         let file = Self::heard_file(env);
         if file.exists() {

@@ -1,7 +1,7 @@
 //! [`FakeClient`]: a coding agent that answers as a recorded one did.
 //!
-//! A script in the folder of programs that a test wants to be found. It says its version and its
-//! options when asked, wants a prompt, and writes what it was given to write.
+//! A script in the folder of programs that a test wants to be found. It prints its version and its
+//! options when asked, wants a prompt, and writes the output that the test gave it.
 
 use std::path::Path;
 
@@ -14,23 +14,23 @@ use crate::TestEnv;
 pub struct FakeClient {
     /// Its name in `PATH`.
     pub program: &'static str,
-    /// What it answers to `--version`.
+    /// Its answer to `--version`.
     pub version: &'static str,
-    /// What it answers to `--help`.
+    /// Its answer to `--help`.
     pub help: &'static str,
-    /// What it writes to standard output, once it has read its prompt.
+    /// Its standard output, once it has read its prompt.
     pub output: Vec<u8>,
-    /// What it writes to standard error.
+    /// Its standard error.
     pub error: &'static str,
     /// Its exit code.
     pub code: i32,
 }
 
 impl FakeClient {
-    /// Puts it where `callosum` finds it, over an earlier one of its name.
+    /// Installs it where `callosum` finds it, over an earlier one of its name.
     ///
-    /// It does not speak the Agent Client Protocol. It exits with 90 where it gets no prompt on standard input, and with 91 where an argument
-    /// names a JSON file that is not there.
+    /// It does not speak the Agent Client Protocol. It exits with 90 if it gets no prompt on
+    /// standard input, and with 91 if an argument names a JSON file that does not exist.
     pub fn install(&self, env: &TestEnv) {
         let folder = env.programs();
         let write = |name: &Path, content: &[u8], mode: u32| {

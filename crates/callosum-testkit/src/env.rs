@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::fakes;
 
-/// How long the program may take before a test gives up on it.
+/// Timeout after which a test gives up on the program.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A machine on which nothing was ever configured.
@@ -77,7 +77,7 @@ impl TestEnv {
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.project().join(path);
         let disk = Disk::real();
-        let folder = path.parent().expect("a file stands in a folder");
+        let folder = path.parent().expect("a file is in a folder");
         disk.create_dir_all(folder).expect("a folder can be made");
         disk.replace(&path, content.as_ref(), 0o644)
             .expect("a file can be written");
@@ -90,7 +90,7 @@ impl TestEnv {
         String::from_utf8(bytes).expect("the file is text")
     }
 
-    /// Makes the project a git repository with one commit of what is in it.
+    /// Makes the project a git repository with one commit of its contents.
     pub fn git_init(&self) {
         for arguments in [
             &["init", "--quiet", "--initial-branch=main"][..],
@@ -117,7 +117,7 @@ impl TestEnv {
         self.write("work.txt", "changed\n");
     }
 
-    /// Runs git in the project, without anybody's configuration. Returns what it printed.
+    /// Runs git in the project, without any user's configuration. Returns its output.
     pub fn git(&self, arguments: &[&str]) -> String {
         let mut git = self.program(PathBuf::from("git"));
         for (name, value) in [
@@ -241,14 +241,15 @@ impl Run {
         self
     }
 
-    /// Runs it to its end. Panics where it cannot be started or takes minutes.
+    /// Runs it to its end. Panics if it cannot be started or takes minutes.
     pub fn run(&self) -> Output {
         let cancel = Cancel::new().expect("a pipe can be made");
         let run = process::run(&self.0, &cancel, &mut |_, _| {}).expect("the program starts");
         self.output(run)
     }
 
-    /// The same as the standard library starts it, for whoever speaks to it while it runs.
+    /// Returns the same command in the standard library's form, for a test that speaks to the
+    /// program while it runs.
     #[expect(
         clippy::disallowed_methods,
         reason = "a test holds the pipes of what it speaks to itself"
@@ -263,7 +264,7 @@ impl Run {
         command
     }
 
-    /// The same, where new namespaces are refused, as many a container does.
+    /// Runs it with new namespaces refused, as in many containers.
     pub fn run_in_container(&self) -> Output {
         let launch = self.0.clone();
         let order = SandboxSpec {
@@ -310,14 +311,14 @@ impl Run {
     }
 }
 
-/// What a program left.
+/// Output and exit code of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
-    /// Its exit code; 128 and the signal's number where one ended it, as a shell says it.
+    /// Its exit code; 128 and the signal's number if one ended it, as in a shell.
     pub code: i32,
 }
 

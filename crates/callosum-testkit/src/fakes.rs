@@ -1,18 +1,18 @@
-//! Where the built programs are, and command templates for the fake executors.
+//! Paths of the built programs, and command templates for the fake executors.
 
 use std::path::PathBuf;
 
-/// The file of a program that Cargo built beside the running test.
+/// Returns the file of a program that Cargo built next to the running test.
 ///
-/// Panics where it was not built: `cargo test --workspace` builds them all, `cargo test -p` only
-/// those of the package.
+/// Panics if it was not built: `cargo test --workspace` builds them all, `cargo test -p` only those
+/// of the package.
 pub fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running test knows its own file");
     let folder = test
         .ancestors()
         .skip(1)
         .find(|folder| !folder.ends_with("deps"))
-        .expect("a test's file stands in a folder");
+        .expect("a test's file is in a folder");
     let program = folder.join(name);
     assert!(
         program.is_file(),
@@ -34,7 +34,7 @@ pub fn fake_with_prompt(options: &str) -> String {
     template("fake-executor", &format!("{options} -p {{prompt}}"))
 }
 
-/// A command template of an executor that answers at once, whatever it is asked.
+/// Returns a command template of an executor that answers every request at once.
 pub fn noop() -> String {
     template("noop", "")
 }

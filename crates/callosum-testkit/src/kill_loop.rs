@@ -1,7 +1,7 @@
 //! [`KillLoop`]: real processes that store entries and are killed at any moment.
 //!
-//! What is killed is `ledger-appender`. What is killed is not a machine: what the killed process
-//! had written is there, whether it was synced or not. For power that fails see [`crate::disk`].
+//! The loop kills `ledger-appender`, not a machine: everything that the process had written is
+//! there, synced or not. For a loss of power see [`crate::disk`].
 
 use std::{
     collections::HashSet,
@@ -19,13 +19,13 @@ use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::{Ledger, LedgerPaths, Query, Reader, TaskId, replay, verify};
 use serde_json::Value;
 
-/// After so many kills the whole ledger is checked, and a new one is begun.
+/// Number of kills after which the whole ledger is checked, and a new one is begun.
 const OF_A_LEDGER: usize = 25;
 
-/// Up to so many acknowledgements are waited for before a kill.
+/// Maximum number of acknowledgments to wait for before a kill.
 const ACKNOWLEDGEMENTS: usize = 5;
 
-/// How much later the kill comes, at most: about as long as an entry takes.
+/// Maximum random delay of the kill: about as long as an entry takes.
 const LATER: Duration = Duration::from_millis(3);
 
 /// Kills again and again, and looks after each kill.
@@ -36,16 +36,16 @@ pub struct KillLoop {
     killed: Killed,
 }
 
-/// What was seen on the way.
+/// Counts from a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Killed {
-    /// How many processes were killed.
+    /// Number of processes killed.
     pub kills: usize,
-    /// How many entries had been acknowledged; all of them were found.
+    /// Number of entries that had been acknowledged; all of them were found.
     pub acknowledged: usize,
-    /// How many entries were found that nobody had been told of: whole ones.
-    pub untold: usize,
-    /// How many files the next opening brought in line.
+    /// Number of whole entries found that were never acknowledged.
+    pub unacknowledged: usize,
+    /// Number of files that the next opening repaired.
     pub repairs: usize,
 }
 
@@ -54,18 +54,18 @@ impl fmt::Display for Killed {
         let Self {
             kills,
             acknowledged,
-            untold,
+            unacknowledged,
             repairs,
         } = self;
         write!(
             f,
-            "{kills} kills: {acknowledged} acknowledged entries, none lost; {untold} more that \
+            "{kills} kills: {acknowledged} acknowledged entries, none lost; {unacknowledged} more that \
              were whole; {repairs} files brought in line"
         )
     }
 }
 
-/// A ledger and what was acknowledged of it.
+/// A ledger and its acknowledged entries.
 struct Project {
     _folder: tempfile::TempDir,
     paths: LedgerPaths,
@@ -82,11 +82,11 @@ impl KillLoop {
         }
     }
 
-    /// Kills at least so many processes; each third time two that write at once.
+    /// Kills at least this many processes; each third time two that write at once.
     ///
     /// After each kill the ledger opens and has every entry that was acknowledged. After each 25th,
     /// and at the end, it is JSON, `verify` finds nothing, and a replay gives the same bytes.
-    /// Panics where that is not so.
+    /// Panics otherwise.
     pub fn kill(mut self, kills: usize) -> Killed {
         while self.killed.kills < kills {
             let mut project = Project::new();
@@ -96,7 +96,7 @@ impl KillLoop {
                 self.round(&mut project, writers);
             }
             self.killed.acknowledged += project.acknowledged.len();
-            self.killed.untold += project.check_whole() - project.acknowledged.len();
+            self.killed.unacknowledged += project.check_whole() - project.acknowledged.len();
         }
         self.killed
     }
@@ -104,22 +104,22 @@ impl KillLoop {
     fn round(&mut self, project: &mut Project, writers: usize) {
         let wanted = self.random.usize(..=ACKNOWLEDGEMENTS);
         let later = LATER.mul_f64(self.random.f64());
-        let (told, acknowledgements) = mpsc::channel();
+        let (sender, acknowledgements) = mpsc::channel();
         let mut running = Vec::new();
         for writer in 0..writers {
             let name = format!("writer-{writer}");
             let mut child = start(&self.appender, &project.paths.root, &name, 0);
             let stdout = child.stdout.take().expect("it was asked for");
-            let told = told.clone();
+            let sender = sender.clone();
             let reader = thread::spawn(move || {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    // Nobody listens any more once the kill was decided.
-                    drop(told.send(line));
+                    // Once the kill is decided, the receiver may be gone.
+                    drop(sender.send(line));
                 }
             });
             running.push((child, reader));
         }
-        drop(told);
+        drop(sender);
         let mut lines: Vec<String> = acknowledgements.iter().take(wanted).collect();
         thread::sleep(later);
         for (child, _) in &mut running {
@@ -149,7 +149,8 @@ impl Project {
         }
     }
 
-    /// Opens, and looks for what was acknowledged. Returns how many files were brought in line.
+    /// Opens the ledger, and checks for the acknowledged entries. Returns the number of repaired
+    /// files.
     fn check(&mut self, lines: &[String]) -> usize {
         let disk = Disk::real();
         let clock = Clock::system();
@@ -197,7 +198,7 @@ impl Project {
     }
 }
 
-/// Starts `ledger-appender`, to store so many entries, 0 for no end.
+/// Starts `ledger-appender`, to store this many entries, 0 for no end.
 pub fn start(appender: &Path, root: &Path, name: &str, count: usize) -> Child {
     start_with(
         appender,
@@ -212,7 +213,7 @@ pub fn start_holding(appender: &Path, root: &Path) -> Child {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "it is killed in the midst of its work, while others work beside it"
+    reason = "it is killed in the midst of its work, while others run"
 )]
 fn start_with(appender: &Path, arguments: &[&OsStr]) -> Child {
     Command::new(appender)

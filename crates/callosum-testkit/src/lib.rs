@@ -1,15 +1,16 @@
-//! What Callosum's tests stand on: a machine of their own, and executors that misbehave on order.
+//! Foundation of Callosum's tests: a machine of their own, and executors that misbehave on order.
 //!
-//! Start with [`TestEnv`], in which the built program runs as on a machine where nothing was
-//! configured, with a fixed clock and ids in sequence. [`fakes`] finds the fake executors, which
-//! are real programs, and [`FakeClient`] plays a coding agent, [`FakeCk`] another program that searches. [`disk`] has a file system in memory, all that a crash may leave of it, and
-//! one that fails; [`KillLoop`] kills real processes that write a ledger.
+//! Start with [`TestEnv`], in which the built program runs as on a machine without any
+//! configuration, with a fixed clock and ids in sequence. [`fakes`] finds the fake executors, which
+//! are real programs. [`FakeClient`] plays a coding agent, [`FakeCk`] another program that
+//! searches. [`disk`] has a file system in memory, all its possible states after a crash, and one
+//! that fails. [`KillLoop`] kills real processes that write a ledger.
 //!
-//! Real coding agents are run against [`model`], a server that plays back what it is told to;
-//! [`ToolServer`] offers tools over HTTP.
+//! Real coding agents are run against [`model`], a server that plays back scripts; [`ToolServer`]
+//! offers tools over HTTP.
 //!
-//! What is deliberately not here: assertions about Callosum. This crate is used by tests only,
-//! and no other crate depends on it otherwise.
+//! Deliberately not here: assertions about Callosum. This crate is used by tests only, and no other
+//! crate depends on it otherwise.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
-//! [`Notes`]: what a fake was told, written down for the test.
+//! [`Notes`]: messages that a fake received, written down for the test.
 
 use std::{fs::OpenOptions, io, io::Write as _, path::PathBuf};
 
 use serde_json::Value;
 
-/// A file of messages, one a line, where the fake was started with `--heard FILE`.
+/// A file of messages, one a line, if the fake was started with `--heard FILE`.
 #[derive(Debug)]
 pub struct Notes(Option<PathBuf>);
 

@@ -1,4 +1,4 @@
-//! [`Schema`]: a published JSON Schema, to hold what is written against.
+//! [`Schema`]: a published JSON Schema, to validate written files.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Reads `docs/schemas/NAME.schema.json`. Panics where it is not a schema.
+    /// Reads `docs/schemas/NAME.schema.json`. Panics if it is not a schema.
     pub fn published(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
         let bytes = Disk::real()
@@ -36,7 +36,7 @@ impl Schema {
         Self { schemas, index }
     }
 
-    /// Why a value does not fit, if it does not.
+    /// Returns the reason that a value does not fit, if it does not.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let validated = self.schemas.validate(value, self.index);
         validated.err().map(|error| format!("{error:#}"))

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::model::http::{self, Request};
 
-/// What it answers.
+/// Text of the answer.
 const CITED: &str = "It adds: `mod sum;` [src/main.rs:3].";
 
 /// The name of the one session.
 const SESSION: &str = "a-session-whose-name-is-rather-longer-than-those-of-most-other-servers-are";
 
-/// How a server behaves.
+/// Behavior of a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerBehavior {
     /// Whether it knows only the lifecycle with `initialize`, and its sessions.
@@ -54,7 +54,7 @@ impl ToolServer {
         Self { address, heard }
     }
 
-    /// Where it is asked.
+    /// Returns its URL.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }

@@ -63,7 +63,7 @@ fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").unwrap().1
 }
 
-/// The texts of a stream's events put together, whatever the dialect calls them.
+/// Returns the joined texts of a stream's events, under the names of any dialect.
 fn text(stream: &str) -> String {
     let mut text = String::new();
     for line in stream.lines() {
@@ -106,7 +106,7 @@ fn every_dialect_streams_the_text_and_its_tokens() {
         assert_eq!(text(&answer), turn.text, "{path}\n{answer}");
         assert!(answer.contains("765"), "{path}\n{answer}");
         assert!(answer.ends_with("0\r\n\r\n"), "{path}");
-        // Anthropic counts what came from a cache beside the rest.
+        // Anthropic counts tokens from a cache separately.
         let read = if path.contains("messages") {
             "4300"
         } else {
@@ -147,7 +147,7 @@ fn every_dialect_answers_whole_where_no_stream_is_asked_for() {
 }
 
 #[test]
-fn a_script_goes_on_where_the_conversation_stands() {
+fn a_script_continues_at_the_turn_of_the_conversation() {
     let server = ModelServer::start();
     let script = ScriptTurn::script(&[ScriptTurn::text("one"), ScriptTurn::text("two")]);
     let body = json!({"model": "m", "messages": [

@@ -1,4 +1,4 @@
-//! [`start`]: the program itself, when all is given away; and how its end is heard of.
+//! [`start`]: starts the program itself after confinement, and observes its end.
 
 use std::{
     io,
@@ -30,16 +30,16 @@ pub(super) struct Stdio {
     pub(super) error: OwnedFd,
 }
 
-/// What tells of ended children.
+/// Source of notifications about ended children.
 pub(super) struct Children(UnixStream);
 
-/// A program that was started, and what tells of ended children.
+/// A program that was started, and the source of notifications about ended children.
 pub(super) struct Started<'c> {
     pub(super) child: i32,
     children: &'c Children,
 }
 
-/// Starts the program in a group of its own; who starts it keeps nothing open of what it is given.
+/// Starts the program in a group of its own; this process keeps none of its files open.
 pub(super) fn start<'c>(
     order: &SandboxSpec,
     stdio: Stdio,
@@ -98,8 +98,8 @@ impl Children {
 }
 
 impl Started<'_> {
-    /// Waits for the program's end, and reaps whoever else ends; nothing where the controller
-    /// closed the line, or is gone, before.
+    /// Waits for the program's end, and reaps all other children that end. Returns `None` if the
+    /// controller closed the line, or is gone, before that.
     pub(super) fn wait(&self, line: &Line) -> io::Result<Option<Outcome>> {
         loop {
             while let Some((pid, status)) = reap(WaitOptions::NOHANG)? {

@@ -37,7 +37,7 @@ pub(super) fn send(socket: &UnixStream, ends: &[BorrowedFd<'_>]) -> io::Result<(
     }
 }
 
-/// Takes what was sent at once; `None` where the other end is closed.
+/// Takes the descriptors that were sent together; `None` if the other end is closed.
 ///
 /// No program that is started later inherits them.
 pub(super) fn receive(socket: &UnixStream) -> io::Result<Option<Vec<OwnedFd>>> {

@@ -30,27 +30,28 @@ use crate::process::{
     supervise::{EXIT_CHECK, Ends, Leader, Terms, follow, wait_until},
 };
 
-/// How long a guard may take to end what its program started, before it is ended itself.
+/// Time for a guard to end the processes that its program started, before the guard itself is
+/// killed.
 const SWEEP: Duration = Duration::from_millis(500);
 
-/// How long the server may take to end what a guard left, before it is ended itself. Together with
-/// [`SWEEP`] it is less than the second within which all is to be gone.
+/// Time for the server to end a guard's leftovers, before the server itself is killed. Together
+/// with [`SWEEP`] it is less than the second within which all is to be gone.
 const LEFTOVERS: Duration = Duration::from_millis(300);
 
-/// How long the server may take to end when it is to, before it is ended.
+/// Time for the server to end on request, before it is killed.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long the server may take to take an order.
+/// Timeout for the server to accept an order.
 const TAKING: Duration = Duration::from_secs(10);
 
-/// The variable that says where a program's own temporary folder is, which no other has.
+/// Variable with the path of a program's own temporary folder, which no other program has.
 const OWN_FOLDER: &str = "TMPDIR";
 
 /// A process that forks a guard for each order, started with the first one.
 ///
-/// It ends when this is dropped, or its controller is gone. What was ordered ends with its own
-/// order; orders that run at that moment are not disturbed. A guard whose order gave nothing away takes
-/// the next such order when it is done: no more than a program is started for it.
+/// It ends when this is dropped, or its controller is gone. Programs end with their own order;
+/// orders that run at that moment are not disturbed. A guard whose order restricted nothing takes
+/// the next such order when it is done: then no new process is needed but the program.
 #[derive(Debug)]
 pub struct ForkServer {
     program: PathBuf,
@@ -114,17 +115,17 @@ impl ForkServer {
         Ok((run, report))
     }
 
-    /// Ends what was started for an order whose guard was ended, or did not answer and was.
+    /// Ends the processes of an order whose guard was ended, possibly because it did not answer.
     fn end_what_is_left(&self, order: &SandboxSpec, report: &Report) {
         if let Some(group) = report.program.and_then(Pid::from_raw) {
-            // It fails only where nobody is left in it.
+            // It fails only if the group is empty.
             let _ = kill_process_group(group, Signal::KILL);
         }
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = running.as_mut()
             && !server.sweep(report.guard).is_ok_and(|swept| swept)
         {
-            // It fails only where it is gone already.
+            // It fails only if it is gone already.
             drop(server.child.kill());
             *running = None;
         }
@@ -178,11 +179,10 @@ impl ForkServer {
                 return Ok(None);
             };
             line.set_nonblocking(false)?;
-            let handed =
-                fd_passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
-            match handed {
+            let sent = fd_passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
+            match sent {
                 Ok(()) => return Ok(Some(line)),
-                // Somebody ended it.
+                // The process ended in between.
                 Err(error) if is_gone(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -203,7 +203,7 @@ impl ForkServer {
         Ok(ours)
     }
 
-    /// Passes descriptors to the server, which is started where it is not there.
+    /// Passes descriptors to the server, which is started if necessary.
     fn pass(&self, ends: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = running.as_ref() {
@@ -219,12 +219,12 @@ impl ForkServer {
     }
 }
 
-/// Whether nobody has said that all of an order is ended.
+/// Whether neither the guard nor the system reported that all processes of an order have ended.
 fn is_left_alone(order: &SandboxSpec, report: &Report) -> bool {
-    let is_said = report.outcome.is_some() || report.swept;
+    let is_reported = report.outcome.is_some() || report.swept;
     // With the first process of a namespace the system ends all that is inside.
     let is_the_systems = order.layers.namespaces && report.guard.is_some();
-    !is_said && !is_the_systems
+    !is_reported && !is_the_systems
 }
 
 fn is_gone(error: &io::Error) -> bool {
@@ -269,7 +269,7 @@ impl Running {
         Ok(false)
     }
 
-    /// Waits for its end, which it was told of.
+    /// Waits for the end of the server, which was asked to end.
     fn ends_in_time(&mut self) -> io::Result<bool> {
         let exit = descriptor_of(self.child.id().cast_signed());
         let until = Instant::now() + FAREWELL;
@@ -293,14 +293,14 @@ impl Drop for Running {
         // It fails only where the server is gone already.
         drop(self.socket.shutdown(Shutdown::Both));
         if !self.ends_in_time().is_ok_and(|ended| ended) {
-            // Somebody may have stopped it.
+            // It may have been stopped by a signal.
             drop(self.child.kill());
         }
         drop(self.child.wait());
     }
 }
 
-/// The line to a guard: what it says, and that closing it ends what it guards.
+/// The line to a guard: carries its messages, and closing it ends what it guards.
 #[derive(Debug)]
 struct Line {
     stream: UnixStream,
@@ -328,7 +328,7 @@ impl Line {
         self.is_closed || self.report().ready
     }
 
-    /// Takes what was said; the guard is gone once no more can come.
+    /// Reads the guard's messages; the guard is gone once no more can come.
     fn hear(&mut self) -> io::Result<()> {
         let mut buffer = [0; 256];
         while !self.is_closed {
@@ -393,13 +393,13 @@ impl Leader for Line {
 #[cfg(target_os = "linux")]
 fn descriptor_of(pid: i32) -> Option<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
-    // It fails where it is gone, and then there is nothing to be ended.
+    // It fails if the process is gone, and then there is nothing to end.
     pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
 }
 
 #[cfg(target_os = "linux")]
 fn end_at_once(guard: &OwnedFd) {
-    // It fails where it is gone.
+    // It fails if it is gone.
     let _ = rustix::process::pidfd_send_signal(guard, Signal::KILL);
 }
 

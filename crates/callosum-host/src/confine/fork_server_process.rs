@@ -57,10 +57,10 @@ impl SandboxSpec {
     }
 }
 
-/// How long guards have to end what they guard, and themselves, once the controller is gone.
+/// Time for guards to end what they guard, and themselves, once the controller is gone.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// What the controller asks for.
+/// Request of the controller.
 enum ServerRequest {
     /// A fork.
     Fork(Request),
@@ -77,7 +77,7 @@ struct Request {
 /// Serves until the controller closes its end of the socket, or is gone.
 fn serve() -> io::Result<()> {
     close_inherited()?;
-    // What is typed at the controller's terminal is not for those who are started here.
+    // Signals typed at the controller's terminal are not for the processes that are started here.
     setsid()?;
     let socket = UnixStream::from(rustix::io::dup(rustix::stdio::stdin())?);
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
@@ -123,14 +123,14 @@ fn forget_ended(guards: &mut BTreeSet<i32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends what a guard left that was ended: by then its orphans are children of this process, as nobody else
-/// is but guards.
+/// Ends the leftovers of a guard that was ended: by then its orphans are children of this process,
+/// as only guards are otherwise.
 fn sweep(mut asking: UnixStream, guards: &mut BTreeSet<i32>) -> io::Result<()> {
     let mut ended = [0; size_of::<i32>()];
     asking.read_exact(&mut ended)?;
     let ended = i32::from_le_bytes(ended);
     if let Some(guard) = Pid::from_raw(ended).filter(|_| guards.contains(&ended)) {
-        // Its line closes a moment before its children are somebody else's.
+        // Its line closes a moment before its children get a new parent.
         waitpid(Some(guard), WaitOptions::empty())?;
         guards.remove(&ended);
     }
@@ -161,8 +161,8 @@ fn end_orphans(guards: &mut BTreeSet<i32>) -> io::Result<()> {
     forget_ended(guards)
 }
 
-/// Waits until the guards have ended all and themselves, since the controller is gone; those that do not
-/// are ended, with what they leave.
+/// Waits until the guards have ended everything and themselves, since the controller is gone. Those
+/// that do not are killed, with their leftovers.
 fn take_leave(mut guards: BTreeSet<i32>) -> io::Result<()> {
     let children = Children::listen()?;
     let until = Instant::now() + FAREWELL;
@@ -181,8 +181,8 @@ fn take_leave(mut guards: BTreeSet<i32>) -> io::Result<()> {
     end_orphans(&mut guards)
 }
 
-/// Closes all but standard input, output and error: whoever started the controller may have left files
-/// open that no executor may read or write.
+/// Closes all but standard input, output and error: the program that started the controller may
+/// have left files open that no executor may read or write.
 ///
 /// Must be called before this process opens anything itself.
 fn close_inherited() -> io::Result<()> {
@@ -192,7 +192,7 @@ fn close_inherited() -> io::Result<()> {
             .iter()
             .filter_map(|entry| entry.name.to_str()?.parse().ok())
             .collect(),
-        // Where nothing lists them, all are tried that there may be.
+        // If nothing lists them, all possible ones are tried.
         Err(_) => (3..most_open()).collect(),
     };
     for number in numbers.into_iter().filter(|number| *number > 2) {
@@ -212,7 +212,7 @@ fn most_open() -> RawFd {
 }
 
 impl ServerRequest {
-    /// Waits for something; `None` where no more will come.
+    /// Waits for a request; `None` if no more will come.
     fn receive(socket: &UnixStream) -> io::Result<Option<Self>> {
         let passed = loop {
             match receive(socket) {

@@ -1,8 +1,8 @@
-//! [`Gate`]: how the controller gets hold of listeners on a loopback that is not its own.
+//! [`Gate`]: transfer of listeners on a loopback that is not the controller's own.
 //!
-//! The keeper listens in its network namespace and hands the listeners out, by a socket with a path
-//! that nobody inside sees. Who accepts on them is outside all the same: no process inside passes
-//! anything on, and there is nothing inside to be talked to but the ports that were asked for.
+//! The keeper listens in its network namespace and passes the listeners out, by a socket with a
+//! path that no process inside sees. The process that accepts on them is outside all the same: no
+//! process inside forwards anything, and nothing inside is reachable but the requested ports.
 
 use std::{
     io,
@@ -26,7 +26,7 @@ use crate::process::Cancel;
 /// Most ports that one order can have listened on.
 pub const MOST_PORTS: usize = fd_passing::MOST;
 
-/// A socket at which a keeper hands out its listeners.
+/// A socket through which a keeper passes its listeners.
 #[derive(Debug)]
 pub struct Gate {
     socket: UnixListener,
@@ -42,7 +42,7 @@ impl Gate {
         Ok(Self { socket, path })
     }
 
-    /// Its path, for [`SandboxSpec::gate`](super::Order::gate).
+    /// Its path, for [`SandboxSpec::gate`](super::SandboxSpec::gate).
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -74,7 +74,7 @@ impl Gate {
     }
 }
 
-/// Listeners on somebody else's loopback.
+/// Listeners on another namespace's loopback.
 #[derive(Debug)]
 pub struct Listeners(Vec<TcpListener>);
 
@@ -100,7 +100,7 @@ impl Listeners {
 }
 
 /// Hands listeners out at the gate at this path.
-pub(super) fn hand_out(path: &Path, listeners: &[TcpListener]) -> io::Result<()> {
+pub(super) fn send_listeners(path: &Path, listeners: &[TcpListener]) -> io::Result<()> {
     let gate = at_short_path(path, |path| UnixStream::connect(path))?;
     let ends: Vec<BorrowedFd<'_>> = listeners.iter().map(AsFd::as_fd).collect();
     fd_passing::send(&gate, &ends)
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// Where the home folder has a long name, a socket's own path would not hold it.
+    /// The home folder's long name would not fit in a socket's own path.
     #[test]
     fn listeners_come_through_a_gate_in_their_order() {
         let folder = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ mod tests {
             .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())
             .collect();
         let third = listeners[2].local_addr().unwrap();
-        hand_out(gate.path(), &listeners).unwrap();
+        send_listeners(gate.path(), &listeners).unwrap();
         drop(listeners);
         let listeners = gate.wait(&stop).unwrap().unwrap();
         let mut client = TcpStream::connect(third).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_nobody_comes_to_is_left_when_asked() {
+    fn waiting_at_an_unused_gate_ends_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let stop = Cancel::new().unwrap();
         stop.cancel();

@@ -1,14 +1,15 @@
-//! [`end_all_with`]: those that an order left and that nobody's child is any more.
+//! [`end_all_with`]: ends processes of an order that have lost their parents.
 //!
-//! For when a guard and its fork server were both ended or held up, so that nobody adopts what the
-//! program started: then only what it was given tells it from others.
+//! For when a guard and its fork server were both ended or held up, so that no process adopts those
+//! that the program started: then only their environment identifies them.
 
 use std::ffi::OsStr;
 
-/// Ends every process that was started with this variable in its environment, and what they start meanwhile.
+/// Ends every process that was started with this variable in its environment, and those that they
+/// start in between.
 #[cfg(target_os = "linux")]
 pub(super) fn end_all_with(name: &OsStr, value: &OsStr) {
-    /// Who starts others as fast as they are ended is not chased for ever.
+    /// Rounds after which a program that starts processes as fast as they are ended is left alone.
     const MOST_TIMES: usize = 16;
 
     for _ in 0..MOST_TIMES {
@@ -35,7 +36,7 @@ fn end_those_there(name: &OsStr, value: &OsStr) -> usize {
         .filter_map(|entry| Pid::from_raw(entry.name.to_str()?.parse().ok()?));
     let mut ended = 0;
     for pid in pids.filter(|pid| *pid != getpid()) {
-        // Before it is looked at, so that what is ended is what was looked at.
+        // Opened before it is examined, so that the examined process is the one that is ended.
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
             continue;
         };

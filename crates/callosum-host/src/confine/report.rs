@@ -1,28 +1,28 @@
-//! [`Report`]: what the process that was to confine itself says of it.
+//! [`Report`]: report of the process that was to confine itself.
 
 use std::{
     io::{self, Write},
     os::unix::net::UnixStream,
 };
 
-/// What came of an order.
+/// Result of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The version of Landlock that is in force, where it is.
+    /// The version of Landlock that is in force, if any.
     pub landlock: Option<u32>,
     /// The process that ends all that was started when it is ended, once it is there.
     pub guard: Option<i32>,
-    /// The program, which leads a group of its own, where its number is one of the controller's.
+    /// The program, which leads a group of its own, if its number is valid for the controller.
     pub(super) program: Option<i32>,
-    /// How it went on; nothing where it was ended before its end.
+    /// Outcome of the program; `None` if it was ended before its end.
     pub outcome: Option<Outcome>,
-    /// Whether the guard, told to end what was started, has done so.
+    /// Whether the guard, asked to end what was started, has done so.
     pub(super) swept: bool,
     /// Whether the guard has ended all that was started, and waits for another order.
     pub(super) ready: bool,
 }
 
-/// How an order ended.
+/// Outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The program exited with this code.
@@ -31,14 +31,14 @@ pub enum Outcome {
     Signalled(i32),
     /// The program could not be started, for this reason of the system's.
     Unstarted(i32),
-    /// Something could not be given away: the step and the system's reason. Nothing was started.
+    /// A restriction could not be applied: the step and the system's reason. Nothing was started.
     Failed(Step, i32),
 }
 
-/// Where giving away can fail.
+/// Step at which confinement can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The order cannot be read, or nobody can be made to carry it out.
+    /// The order cannot be read, or no process can be made to carry it out.
     Order,
     /// New namespaces.
     Namespaces,
@@ -81,7 +81,7 @@ impl Step {
 }
 
 impl Report {
-    /// Reads what was written so far; what is not there says nothing.
+    /// Reads the part written so far; a missing part means nothing.
     pub(super) fn read(text: &str) -> Self {
         let mut report = Self::default();
         for line in text.lines() {

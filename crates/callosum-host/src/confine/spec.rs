@@ -1,4 +1,4 @@
-//! [`SandboxSpec`]: what to give away and what to start, and the bytes by which a fork server knows it.
+//! [`SandboxSpec`]: rights to give up and program to start, and the encoding that a fork server reads.
 //!
 //! Words with a NUL after each and not JSON, because a path need not be text.
 
@@ -13,19 +13,19 @@ use std::{
 /// The bytes of the number that goes before an order.
 const LENGTH: usize = size_of::<u64>();
 
-/// What a program is started without.
+/// Restrictions under which a program is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxSpec {
-    /// What is given away.
+    /// Layers of the sandbox.
     pub layers: Layers,
     /// An empty folder that becomes the root of the file system; unused without namespaces.
     pub room: PathBuf,
     /// All that is to be seen of the file system, and how.
     pub places: Vec<MountPoint>,
-    /// Links that are made where nothing else stands: their path and where they lead.
+    /// Links to create at unused paths: path and target.
     pub links: Vec<(PathBuf, PathBuf)>,
-    /// Where the inner loopback is listened on for the controller, whose
-    /// [`Gate`](super::Gate) gets the listeners; only with [`Layers::network`].
+    /// Addresses to listen on at the inner loopback for the controller, whose [`Gate`](super::Gate)
+    /// gets the listeners; only with [`Layers::network`].
     pub listen: Vec<SocketAddr>,
     /// The path of that gate, which the program does not see.
     pub gate: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub struct SandboxSpec {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// What can be given away, each by itself.
+/// Layers of the sandbox, each usable by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
     /// User, PID, mount and IPC namespaces: only [`SandboxSpec::places`] are to be seen, no other
@@ -47,7 +47,7 @@ pub struct Layers {
     pub namespaces: bool,
     /// A network namespace with nothing but a loopback; only with [`Layers::namespaces`].
     pub network: bool,
-    /// Landlock: only what [`SandboxSpec::places`] say is read or written, whatever is to be seen.
+    /// Landlock: only [`SandboxSpec::places`] can be read or written, even if more is visible.
     pub landlock: bool,
     /// System calls that no executor needs fail.
     pub system_calls: bool,
@@ -58,34 +58,34 @@ pub struct Layers {
 /// A part of the file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountPoint {
-    /// What is shown, its links resolved.
+    /// Path to show, its links resolved.
     pub source: PathBuf,
-    /// Where it is shown.
+    /// Path at which it is shown.
     pub path: PathBuf,
-    /// What may be done there.
+    /// Rights in it.
     pub access: Access,
 }
 
-/// What may be done in a place.
+/// Rights in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reading and starting programs.
     Read,
     /// Everything.
     Write,
-    /// Everything, in an empty folder in memory that stands there instead of what is on the disk;
-    /// without namespaces it is not there.
+    /// Everything, in an empty folder in memory that hides the one on the disk; without namespaces
+    /// it does not exist.
     Fresh,
     /// Everything, in a folder in memory of bounded size; what is in the source now is in it, to be read. Two places of
     /// one source are one folder. Without namespaces it is the source itself, which has no bound.
     Bounded,
-    /// Nothing: an empty folder stands there that is only to be read. Without namespaces what is on
-    /// the disk is seen as the folder around it is.
+    /// Nothing: an empty read-only folder is in its place. Without namespaces the disk's contents
+    /// have the rights of the folder around them.
     Hidden,
 }
 
 impl MountPoint {
-    /// A place that is shown where it is.
+    /// Returns a place that is shown at its own path.
     pub fn here(path: impl Into<PathBuf>, access: Access) -> Self {
         let path = path.into();
         Self {
@@ -102,7 +102,7 @@ impl SandboxSpec {
         self.layers == Layers::default()
     }
 
-    /// Writes it: the number of bytes that follow, then the words, none of which may have a NUL.
+    /// Writes it: the length in bytes, then the words, which may not have a NUL.
     pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let mut bytes = vec![0; LENGTH];
         for word in self.words() {
@@ -118,7 +118,7 @@ impl SandboxSpec {
         to.write_all(&bytes)
     }
 
-    /// Reads what [`write`](Self::write) wrote; what is no whole order is an error.
+    /// Reads an order that [`write`](Self::write) wrote; an incomplete order is an error.
     pub(super) fn receive(from: &mut impl Read) -> io::Result<Self> {
         let mut length = [0; LENGTH];
         from.read_exact(&mut length)?;
@@ -173,7 +173,7 @@ impl SandboxSpec {
         words
     }
 
-    /// Reads the words; `None` where they are no whole order.
+    /// Reads the words; `None` if they are no complete order.
     fn read(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = words.into_iter();
         let mut order = Self {

@@ -1,7 +1,7 @@
 //! Without namespaces: orphans become this process's children, and end before it does.
 //!
-//! A guard that gave nothing away carries out one order after another ([`serve`]): nothing that it
-//! started is left when it says that it is ready, and nothing of an order stays with it.
+//! A guard that restricted nothing carries out one order after another ([`serve`]): nothing that it
+//! started is left when it reports that it is ready, and nothing of an order stays with it.
 
 use std::{io, os::fd::OwnedFd};
 
@@ -32,7 +32,7 @@ pub(super) fn serve(first: SandboxSpec, line: &mut Line, stdio: Stdio) -> Result
     Ok(())
 }
 
-/// The next order and what its program is given; nothing where no more will come.
+/// Returns the next order and its program's descriptors; `None` if no more will come.
 fn another(line: &mut Line) -> io::Result<Option<(SandboxSpec, Stdio)>> {
     let passed = loop {
         match fd_passing::receive(&line.0) {
@@ -58,9 +58,9 @@ fn another(line: &mut Line) -> io::Result<Option<(SandboxSpec, Stdio)>> {
     Ok(Some((order, stdio)))
 }
 
-/// Starts the program and waits for its end, or for the controller's word or death.
+/// Starts the program and waits for its end, or for the controller's message or death.
 ///
-/// Returns how the program ended, or `None` where it was not let end by itself.
+/// Returns the program's outcome, or `None` if it was ended before its end.
 pub(super) fn run(
     order: &SandboxSpec,
     line: &Line,
@@ -102,7 +102,7 @@ fn carry_out(
 #[cfg(target_os = "linux")]
 use super::linux::restrict;
 
-/// Gives away what this system can without namespaces, which is nothing of these.
+/// Applies the restrictions that this system supports without namespaces, which are none of these.
 #[cfg(not(target_os = "linux"))]
 fn restrict(_order: &SandboxSpec, _line: &Line) -> Result<(), Failed> {
     Err(super::fork_server_process::unsupported(Step::Landlock))
@@ -131,7 +131,7 @@ fn end_children(_started: &Started<'_>) {
 #[cfg(not(target_os = "linux"))]
 fn end_children(started: &Started<'_>) {
     if let Some(group) = Pid::from_raw(started.child) {
-        // It fails only where nobody is left in it.
+        // It fails only if the group is empty.
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
 }

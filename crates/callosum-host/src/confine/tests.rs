@@ -1,4 +1,4 @@
-//! Orders as bytes; what they do is tested where there is a program that carries them out.
+//! Encoding of orders; their effect is tested with a program that carries them out.
 
 use std::{
     ffi::OsString,
@@ -53,7 +53,7 @@ fn an_order_is_read_as_it_was_written() {
     assert_eq!(SandboxSpec::receive(&mut bytes).unwrap(), order());
 }
 
-/// What is cut off is no order: nothing is started with less given away than was meant.
+/// A truncated order is rejected: nothing is started with fewer restrictions than intended.
 #[test]
 fn a_part_of_an_order_is_none() {
     let bytes = written();
@@ -68,7 +68,7 @@ fn a_part_of_an_order_is_none() {
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }
 
-/// What is in one word must not become two.
+/// One word must not become two.
 #[test]
 fn a_word_with_a_nul_is_refused() {
     let mut with_nul = order();

@@ -1,8 +1,9 @@
-//! Whole-file writes that are there entirely or not at all.
+//! Whole-file writes that take effect entirely or not at all.
 //!
-//! All but [`Disk::replace_unsynced`] leave the file durable when they return: content synced before
-//! it gets its name, and the folder synced after. [`NewFile`] is for what is too large to be held in memory. About 0.5 ms on the machines that this was measured on; for what must be
-//! cheaper, append to an open [`super::DiskFile`].
+//! All but [`Disk::replace_unsynced`] leave the file durable when they return: content synced
+//! before it gets its name, and the folder synced after. [`NewFile`] is for files too large to be
+//! held in memory. A write takes about 0.5 ms on the measured machines; if it must be cheaper,
+//! append to an open [`super::DiskFile`].
 
 use std::path::{Path, PathBuf};
 
@@ -46,9 +47,9 @@ impl Disk {
         self.replace(path, bytes, kept.unwrap_or(mode))
     }
 
-    /// Writes `path` with `mode`, which must not be there yet.
+    /// Writes `path` with `mode`, which must not exist yet.
     ///
-    /// Says `false`, and leaves everything as it was, where the name is taken.
+    /// Returns `false`, and leaves everything as it was, if the name is taken.
     pub fn create(&self, path: &Path, bytes: &[u8], mode: u32) -> Result<bool, DiskError> {
         if self.exists(path)? {
             return Ok(false);
@@ -58,11 +59,10 @@ impl Disk {
         file.create()
     }
 
-    /// Begins a file that is to stand at `path`, with `mode`, and is written piece by piece.
+    /// Begins a file for `path`, with `mode`, which is written piece by piece.
     ///
-    /// Until it is given its name it stands beside it under another, and is gone once it is
-    /// dropped; a process that is killed leaves it to
-    /// [`sweep_new_files`](Self::sweep_new_files).
+    /// Until it gets its name it is in the same folder under another, and dropping it removes it.
+    /// If the process is killed, [`sweep_new_files`](Self::sweep_new_files) removes it.
     pub fn new_file(&self, path: &Path, mode: u32) -> Result<NewFile, DiskError> {
         let file = self.open_temporary(path, mode)?;
         Ok(NewFile {
@@ -78,7 +78,7 @@ impl Disk {
     }
 }
 
-/// So many bytes are written at once at least.
+/// Minimum number of bytes written at once.
 const PIECE: usize = 256 * 1024;
 
 /// A file that is being written and has not got its name yet.
@@ -113,7 +113,7 @@ impl NewFile {
         &self.path
     }
 
-    /// What was written so far, to be read.
+    /// Returns the bytes written so far, for reading.
     pub fn written(&mut self) -> Result<&DiskFile, DiskError> {
         self.flush()?;
         Ok(&self.file)
@@ -130,7 +130,7 @@ impl NewFile {
         Ok(())
     }
 
-    /// Gives it its name, replacing what stands there. It is durable when this returns.
+    /// Gives it its name, replacing the file of that name. It is durable when this returns.
     pub fn replace(self) -> Result<(), DiskError> {
         let path = self.path.clone();
         self.replace_as(&path)
@@ -143,8 +143,7 @@ impl NewFile {
         self.disk.sync_dir(folder_of(path))
     }
 
-    /// Gives it its name, which must not be taken: then this says `false`, and nothing has
-    /// happened.
+    /// Gives it its name. If the name is taken, returns `false`, and nothing has happened.
     pub fn create(mut self) -> Result<bool, DiskError> {
         self.sync()?;
         let created = match self.disk.hard_link(&self.temporary, &self.path) {
@@ -189,13 +188,13 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_named {
-            // A leftover is overwritten by nobody.
+            // No later write replaces a leftover.
             drop(self.disk.remove_file(&self.temporary));
         }
     }
 }
 
-/// The error in terms of the file that was to be written: nobody knows the temporary one.
+/// Returns the error in terms of the intended file: no caller knows the temporary one.
 pub(super) fn meant_for(path: &Path, temporary: &Path, error: DiskError) -> DiskError {
     if error.path != temporary {
         return error;
@@ -207,7 +206,7 @@ pub(super) fn meant_for(path: &Path, temporary: &Path, error: DiskError) -> Disk
     }
 }
 
-/// The folder that a path stands in; `.` for a bare name.
+/// Returns the parent folder of a path; `.` for a bare name.
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -291,27 +290,27 @@ mod tests {
         assert_eq!(disk.list_dir(folder.path()).unwrap().len(), 2);
     }
 
-    /// CAL-ERR-5: the file that was meant, not the temporary one beside it.
+    /// CAL-ERR-5: names the intended file, not the temporary one next to it.
     #[test]
     fn an_error_of_writing_names_the_file_itself() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let path = folder.path().join("missing/.calrc");
-        let said = format!("cannot write to `{}`", path.display());
+        let message = format!("cannot write to `{}`", path.display());
         assert_eq!(
             disk.replace(&path, b"x", 0o644).unwrap_err().to_string(),
-            said
+            message
         );
         assert_eq!(
             disk.create(&path, b"x", 0o644).unwrap_err().to_string(),
-            said
+            message
         );
         let taken = folder.path().join("folder");
         disk.create_dir_all(&taken.join("inner")).unwrap();
-        let said = format!("cannot write to `{}`", taken.display());
+        let message = format!("cannot write to `{}`", taken.display());
         assert_eq!(
             disk.replace(&taken, b"x", 0o644).unwrap_err().to_string(),
-            said
+            message
         );
     }
 

@@ -41,7 +41,7 @@ impl DiskFile {
         uninterrupted(|| self.handle.set_mode(mode)).map_err(self.failed(Operation::Write))
     }
 
-    /// Which file it is; `None` where the file system cannot say.
+    /// Returns the identity of the file; `None` if the file system cannot tell.
     pub fn id(&self) -> Result<Option<FileId>, DiskError> {
         uninterrupted(|| self.handle.id()).map_err(self.failed(Operation::Stat))
     }
@@ -60,11 +60,12 @@ impl DiskFile {
         Ok(filled)
     }
 
-    /// Reads `len` bytes from `offset`; fewer where the file ends before. An error where there is no memory for
-    /// them.
+    /// Reads `len` bytes from `offset`; fewer if the file ends before. Fails if there is no memory
+    /// for them.
     pub fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
         let mut buffer = Vec::new();
-        // Of a file that says it is larger than the memory, nothing is read, and the process goes on.
+        // Nothing is read of a file that claims to be larger than the memory, and the process
+        // continues.
         let room = buffer.try_reserve_exact(len);
         room.map_err(|_| self.failed(Operation::Read)(io::ErrorKind::OutOfMemory.into()))?;
         buffer.resize(len, 0);
@@ -76,7 +77,7 @@ impl DiskFile {
     /// Reads everything from `offset` to the end.
     pub fn read_from(&self, offset: u64) -> Result<Vec<u8>, DiskError> {
         let mut bytes = self.read_range(offset, self.size()?.saturating_sub(offset) as usize)?;
-        // The file may have grown meanwhile; files under /proc say that they are empty.
+        // The file may have grown since; files under /proc report a size of zero.
         loop {
             let more = self.read_range(offset + bytes.len() as u64, 8 * 1024)?;
             if more.is_empty() {
@@ -113,8 +114,8 @@ impl DiskFile {
         uninterrupted(|| self.handle.set_len(len)).map_err(self.failed(Operation::Write))
     }
 
-    /// Has the system set room aside for these bytes, past the end as well: writing them meets no full disk then. The size
-    /// stays as it is. Nothing is done where the file system cannot.
+    /// Reserves disk space for these bytes, past the end as well: then writing them meets no full
+    /// disk. The size stays as it is. Does nothing if the file system cannot.
     pub fn reserve(&self, offset: u64, bytes: u64) -> Result<(), DiskError> {
         uninterrupted(|| self.handle.reserve(offset, bytes)).map_err(self.failed(Operation::Write))
     }
@@ -129,11 +130,11 @@ impl DiskFile {
         uninterrupted(|| self.handle.sync_all()).map_err(self.failed(Operation::Sync))
     }
 
-    /// Writes the whole content where it stands, so that the next sync makes it durable.
+    /// Rewrites the whole content in place, so that the next sync makes it durable.
     ///
-    /// For after a failed sync: the system may then take for written what never reached the disk,
-    /// and no later sync, of whichever process, would write it. Costs reading and writing the
-    /// file, 1 MiB at a time; nobody who reads meanwhile sees a difference.
+    /// For use after a failed sync: the system may then take for written what never reached the
+    /// disk, and no later sync, of any process, would write it. Costs reading and writing the file,
+    /// 1 MiB at a time; concurrent readers see no difference.
     pub fn write_again(&self) -> Result<(), DiskError> {
         const AT_ONCE: usize = 1 << 20;
         let mut offset = 0;
@@ -147,13 +148,13 @@ impl DiskFile {
         }
     }
 
-    /// Whether somebody has it open to write it, also after its name was taken away; `None` where the system cannot say. For a
-    /// file that is open to read alone. Costs three system calls.
+    /// Whether a process has it open for writing, even after its name was removed; `None` if the
+    /// system cannot tell. For a file that is open for reading only. Costs three system calls.
     pub fn is_being_written(&self) -> Result<Option<bool>, DiskError> {
         uninterrupted(|| self.handle.is_being_written()).map_err(self.failed(Operation::Stat))
     }
 
-    /// Takes the advisory exclusive lock; `false` where somebody else holds it.
+    /// Takes the advisory exclusive lock; `false` if another process holds it.
     pub fn try_lock(&self) -> Result<bool, DiskError> {
         uninterrupted(|| self.handle.try_lock()).map_err(self.failed(Operation::Lock))
     }

@@ -1,18 +1,18 @@
-//! The system calls that the house needs, one method each.
+//! The system calls that the workspace needs, one method each.
 //!
-//! Deliberately nothing clever: whoever implements [`FileSystem`] for a test must be able to say
-//! what every single call did.
+//! Deliberately nothing clever: an implementation of [`FileSystem`] for a test must be able to tell
+//! the effect of every single call.
 
 use std::{io, path::Path, time::SystemTime};
 
 use super::ownership::Ownership;
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHow {
     /// Whether bytes may be read, written, or both.
     pub access: Access,
-    /// What happens when the file is, or is not, there.
+    /// Treatment of an existing or missing file.
     pub create: Create,
     /// Permission bits of a file that is created (before the umask).
     pub mode: u32,
@@ -31,7 +31,7 @@ impl OpenHow {
         create: Create::Never,
         mode: 0,
     };
-    /// A file to read and write, created where it is missing.
+    /// A file to read and write, created if it is missing.
     pub const READ_WRITE_CREATE: Self = Self {
         access: Access::ReadWrite,
         create: Create::IfMissing,
@@ -60,7 +60,7 @@ pub enum Access {
     ReadWrite,
 }
 
-/// What opening does about a missing or existing file.
+/// Treatment of a missing or existing file on opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Create {
     /// A missing file is an error.
@@ -71,7 +71,7 @@ pub enum Create {
     New,
 }
 
-/// What stands under a name.
+/// Kind of the entry with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -84,27 +84,27 @@ pub enum EntryKind {
     Other,
 }
 
-/// What is known of a path without opening it.
+/// Facts about a path that need no opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
-    /// What it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
-    /// Size in bytes; of a folder, whatever the file system says.
+    /// Size in bytes; for a folder, the file system's own value.
     pub len: u64,
     /// Time of the last change to the content.
     pub modified: SystemTime,
-    /// Which file it is, whatever its name; `None` where the file system cannot say.
+    /// Identity of the file, independent of its name; `None` if the file system cannot tell.
     pub id: Option<FileId>,
-    /// How many names it has; of a folder, whatever the file system says.
+    /// Number of names; for a folder, the file system's own value.
     pub names: u64,
 }
 
-/// What tells a file from every other that is there at the same time.
+/// Identity that distinguishes a file from all others that exist at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     /// The device that it is on.
     pub device: u64,
-    /// Its number there; given to another file once this one is gone and nobody has it open.
+    /// Its number there; another file gets it once this one is gone and no process has it open.
     pub inode: u64,
 }
 
@@ -113,7 +113,7 @@ pub struct FileId {
 pub struct ListedEntry {
     /// The name, without its folder.
     pub name: std::ffi::OsString,
-    /// What it is, links not followed.
+    /// Kind, links not followed.
     pub kind: EntryKind,
 }
 
@@ -131,7 +131,7 @@ pub trait FileSystem: Send + Sync {
     }
     /// Gives a file another name, replacing what stood there.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a file a second name; fails where that name is taken.
+    /// Gives a file a second name; fails if that name is taken.
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Lets two files have one another's names, in one step.
     ///
@@ -151,11 +151,12 @@ pub trait FileSystem: Send + Sync {
     fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>>;
     /// The path with every link resolved.
     fn canonicalize(&self, path: &Path) -> io::Result<std::path::PathBuf>;
-    /// Who owns what is under a name, links not followed; `None` where the file system has no owners.
+    /// Returns the owner of a path, links not followed; `None` if the file system has no owners.
     fn ownership(&self, _: &Path) -> io::Result<Option<Ownership>> {
         Ok(None)
     }
-    /// What a link says, which may lead nowhere. A file system that knows no links has none to read.
+    /// Returns the target of a link, which may not exist. A file system without links has none to
+    /// read.
     fn read_link(&self, _: &Path) -> io::Result<std::path::PathBuf> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -181,15 +182,15 @@ pub trait FileHandle: Send + Sync {
     fn set_mode(&self, _mode: u32) -> io::Result<()> {
         Ok(())
     }
-    /// Which file it is, also after its name was taken away; `None` where the file system cannot
-    /// say.
+    /// Returns the identity of the file, even after its name was removed; `None` if the file system
+    /// cannot tell.
     fn id(&self) -> io::Result<Option<FileId>> {
         Ok(None)
     }
     /// Cuts or extends (with zeros) to `len` bytes.
     fn set_len(&self, len: u64) -> io::Result<()>;
-    /// Has the system set room aside for so many bytes from `offset` on, past the end as well; the size stays. A file
-    /// system that cannot does nothing.
+    /// Reserves disk space for this many bytes from `offset` on, past the end as well; the size
+    /// stays. A file system that cannot does nothing.
     fn reserve(&self, _offset: u64, _bytes: u64) -> io::Result<()> {
         Ok(())
     }
@@ -197,11 +198,11 @@ pub trait FileHandle: Send + Sync {
     fn sync_data(&self) -> io::Result<()>;
     /// Makes the content and all metadata durable.
     fn sync_all(&self) -> io::Result<()>;
-    /// Whether somebody has it open to write it; `None` where the system cannot say.
+    /// Whether a process has it open for writing; `None` if the system cannot tell.
     fn is_being_written(&self) -> io::Result<Option<bool>> {
         Ok(None)
     }
-    /// Takes the advisory exclusive lock; `Ok(false)` where somebody holds it.
+    /// Takes the advisory exclusive lock; `Ok(false)` if another process holds it.
     fn try_lock(&self) -> io::Result<bool>;
     /// Gives the advisory lock back. Closing the file does the same.
     fn unlock(&self) -> io::Result<()>;

@@ -39,7 +39,7 @@ impl Disk {
         Ok(DiskFile::new(handle, path.to_owned()))
     }
 
-    /// Opens a file to read; `None` where there is none.
+    /// Opens a file to read; `None` if there is none.
     pub fn open_if_there(&self, path: &Path, how: OpenHow) -> Result<Option<DiskFile>, DiskError> {
         absent_as_none(self.open(path, how))
     }
@@ -49,22 +49,26 @@ impl Disk {
         self.read_at_most(path, LARGEST)
     }
 
-    /// The same of a file that has at most so many bytes; an error for a larger one, of which nothing is read.
+    /// Reads a file of at most this many bytes. Returns an error for a larger one, and reads
+    /// nothing of it.
     pub fn read_at_most(&self, path: &Path, largest: u64) -> Result<Vec<u8>, DiskError> {
         let file = self.open(path, OpenHow::READ)?;
         if file.size()? > largest {
-            let said = format!("it has more than {largest} bytes");
-            return Err(DiskError::on(Operation::Read, path)(io::Error::other(said)));
+            let message = format!("it has more than {largest} bytes");
+            return Err(DiskError::on(Operation::Read, path)(io::Error::other(
+                message,
+            )));
         }
         file.read_all()
     }
 
-    /// Reads a whole file; `None` where there is none.
+    /// Reads a whole file; `None` if there is none.
     pub fn read_if_there(&self, path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
         absent_as_none(self.read(path))
     }
 
-    /// Whether somebody has a file open to write it; `None` where the system cannot say, or no file is there.
+    /// Whether a process has a file open for writing; `None` if the system cannot tell, or the file
+    /// is missing.
     pub fn is_being_written(&self, path: &Path) -> Result<Option<bool>, DiskError> {
         match self.open_if_there(path, OpenHow::READ)? {
             Some(file) => file.is_being_written(),
@@ -72,7 +76,7 @@ impl Disk {
         }
     }
 
-    /// Looks at a path; a link is described itself, not followed. `None` where nothing is.
+    /// Looks at a path; a link is described itself, not followed. `None` if nothing is there.
     pub fn stat(&self, path: &Path) -> Result<Option<FileStat>, DiskError> {
         absent_as_none(
             uninterrupted(|| self.file_system.stat(path))
@@ -87,12 +91,12 @@ impl Disk {
         Ok(absent_as_none(found.map_err(DiskError::on(Operation::Stat, path)))?.flatten())
     }
 
-    /// Whether something stands under this name, a dangling link included.
+    /// Whether the name exists, also as a dangling link.
     pub fn exists(&self, path: &Path) -> Result<bool, DiskError> {
         Ok(self.stat(path)?.is_some())
     }
 
-    /// Lists a folder, sorted by name; empty where there is none.
+    /// Lists a folder, sorted by name; empty if there is none.
     pub fn list_dir(&self, path: &Path) -> Result<Vec<ListedEntry>, DiskError> {
         let mut entries = match uninterrupted(|| self.file_system.list_dir(path)) {
             Ok(entries) => entries,
@@ -109,7 +113,7 @@ impl Disk {
             .map_err(DiskError::on(Operation::Resolve, path))
     }
 
-    /// What a link says, as it was written: it may be relative, and lead nowhere.
+    /// Returns the target of a link, as written: it may be relative, and may not exist.
     pub fn read_link(&self, path: &Path) -> Result<PathBuf, DiskError> {
         uninterrupted(|| self.file_system.read_link(path))
             .map_err(DiskError::on(Operation::Resolve, path))
@@ -121,15 +125,16 @@ impl Disk {
             .map_err(DiskError::on(Operation::Link, path))
     }
 
-    /// Creates a folder and the parents it lacks. Says whether it was missing.
+    /// Creates a folder and its missing parents. Returns whether it was missing.
     ///
     /// Each new name is made durable in its parent before the next is created in it.
     pub fn create_dir_all(&self, path: &Path) -> Result<bool, DiskError> {
         self.create_dir_by(path, |files, path| files.create_dir(path))
     }
 
-    /// Creates a folder that only its owner may enter, and the parents it lacks, which anybody
-    /// may. Says whether it was missing; the permissions of one that is there stay as they are.
+    /// Creates a folder that only its owner may enter, and its missing parents, which everyone may
+    /// enter. Returns whether it was missing; the permissions of an existing folder stay as they
+    /// are.
     pub fn create_private_dir(&self, path: &Path) -> Result<bool, DiskError> {
         self.create_dir_by(path, |files, path| files.create_private_dir(path))
     }
@@ -160,7 +165,7 @@ impl Disk {
         }
         match uninterrupted(|| create(&*self.file_system, path)) {
             Ok(()) => {}
-            // Another process was faster; what counts is that a folder stands there.
+            // Another process was faster; all that counts is that the folder exists.
             Err(error)
                 if error.kind() == io::ErrorKind::AlreadyExists
                     && uninterrupted(|| self.file_system.list_dir(path)).is_ok() =>
@@ -189,20 +194,20 @@ impl Disk {
             .map_err(DiskError::on(Operation::Rename, other))
     }
 
-    /// Gives a file a second name; fails where that name is taken.
+    /// Gives a file a second name; fails if that name is taken.
     pub fn hard_link(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         uninterrupted(|| self.file_system.hard_link(from, to))
             .map_err(DiskError::on(Operation::Link, to))
     }
 
-    /// Removes a file. Says whether it was there.
+    /// Removes a file. Returns whether it existed.
     pub fn remove_file(&self, path: &Path) -> Result<bool, DiskError> {
         let removed = uninterrupted(|| self.file_system.remove_file(path))
             .map_err(DiskError::on(Operation::Remove, path));
         Ok(absent_as_none(removed)?.is_some())
     }
 
-    /// Removes an empty folder. Says whether it was there.
+    /// Removes an empty folder. Returns whether it existed.
     pub fn remove_dir(&self, path: &Path) -> Result<bool, DiskError> {
         let removed = uninterrupted(|| self.file_system.remove_dir(path))
             .map_err(DiskError::on(Operation::Remove, path));
@@ -240,11 +245,11 @@ fn absent_as_none<T>(result: Result<T, DiskError>) -> Result<Option<T>, DiskErro
     }
 }
 
-/// Most bytes of a file that is read by its path as a whole: none of ours comes near it, and one that
-/// somebody else laid in its place must not take all memory.
+/// Limit in bytes for reading a whole file by its path: none of ours comes near it, and a file that
+/// another program put in its place must not take all memory.
 const LARGEST: u64 = 1 << 30;
 
-/// What was being done to a path when it failed.
+/// Operation on a path that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Opening or creating a file.
@@ -292,11 +297,11 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A file operation that failed: what, where and why.
+/// A failed file operation: its kind, its path and the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} `{}`", path.display())]
 pub struct DiskError {
-    /// What was being done.
+    /// The operation.
     pub operation: Operation,
     /// To which path.
     pub path: PathBuf,

@@ -1,9 +1,9 @@
 //! Files, by way of one handle that a test can replace.
 //!
-//! Start with [`Disk`]. Below it stands the [`FileSystem`] trait, whose methods are one system
-//! call each: an implementation of it can record, reorder or fail any single call. What combines
-//! calls (an atomic replacement, reading a whole file, retrying a short write) is written once, on
-//! top of the trait, so that a fault between two calls is a fault that a test can reach.
+//! Start with [`Disk`]. Below it is the [`FileSystem`] trait, whose methods are one system call
+//! each: an implementation of it can record, reorder or fail any single call. Combinations of calls
+//! (an atomic replacement, reading a whole file, retrying a short write) are written once, on top
+//! of the trait, so that a fault between two calls is a fault that a test can reach.
 
 mod atomic;
 mod file;

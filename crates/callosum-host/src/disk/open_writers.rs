@@ -1,14 +1,17 @@
-//! Whether anybody has a file open to write it: the system grants a lease on no such file, so one is asked for and given back.
+//! Detection of writers: the system grants no lease on a file that a process has open for writing,
+//! so one is requested and released.
 
 use std::{fs::File, io, os::fd::AsRawFd as _};
 
-/// Names the signal by which a process is told of its lease; on every system of ours the same number.
+/// Selects the signal that notifies a process about its lease; the same number on all our systems.
 const F_SETSIG: libc::c_int = 10;
 
-/// Whether somebody has the file open to write it; `None` where the file system grants no leases, or none to this user.
+/// Whether a process has the file open for writing; `None` if the file system grants no leases, or
+/// none to this user.
 ///
-/// Who opens the file to write it at that very moment waits until the lease was given back. The system then tells this process by
-/// a signal that nobody heeds; the one that it takes unasked would end it.
+/// A process that opens the file for writing at that very moment waits until the lease is released.
+/// The system then notifies this process by a signal that it ignores; the default signal would end
+/// it.
 #[expect(unsafe_code, reason = "no crate of ours wraps this call")]
 pub(super) fn has_writers(file: &File) -> io::Result<Option<bool>> {
     let ask = |what: libc::c_int, value: libc::c_int| {

@@ -1,4 +1,4 @@
-//! Who owns what is created: what root creates in another user's folder belongs to that user.
+//! Ownership of created files: what root creates in another user's folder belongs to that user.
 //!
 //! One command as root would otherwise leave files in a project that its owner cannot write.
 
@@ -10,7 +10,7 @@ use std::{
 
 use rustix::fs::{AtFlags, CWD, Gid, Uid};
 
-/// Who owns a file, and who may write it.
+/// Owner of a file, and users who may write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ownership {
     /// The user's number.
@@ -35,7 +35,7 @@ impl Ownership {
         self.mode & WRITABLE_BY_ALL != 0
     }
 
-    pub(super) fn of(found: &Metadata) -> Self {
+    pub(super) fn from_metadata(found: &Metadata) -> Self {
         Self {
             user: found.uid(),
             group: found.gid(),

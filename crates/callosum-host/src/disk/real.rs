@@ -66,7 +66,7 @@ impl FileSystem for RealFileSystem {
                 "it is not a regular file",
             ));
         }
-        // What is private to root stays root's, also in another user's folder.
+        // A file private to root stays root's, also in another user's folder.
         if how.create != Create::Never && how.mode & 0o077 != 0 {
             ownership::give_file(&file, &found, path);
         }
@@ -153,7 +153,7 @@ impl FileSystem for RealFileSystem {
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Option<Ownership>> {
-        Ok(Some(Ownership::of(&fs::symlink_metadata(path)?)))
+        Ok(Some(Ownership::from_metadata(&fs::symlink_metadata(path)?)))
     }
 
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {

@@ -1,6 +1,6 @@
-//! [`Scratch`]: a folder that is gone, with all that is in it, when it is dropped.
+//! [`Scratch`]: a folder that is removed, with all its contents, when it is dropped.
 //!
-//! Nothing here is made durable: what stands in a scratch folder is worth nothing after a crash.
+//! Nothing here is made durable: the contents of a scratch folder are worthless after a crash.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::lock::{FileLock, LockFile};
 
-/// The file of a [`HeldScratch`] whose lock says that its process is alive.
+/// Name of the lock file in a [`HeldScratch`]: held means that its process is alive.
 const LOCK: &str = ".lock";
 
-/// So often the parent of a folder is made before its absence counts as an error.
+/// Number of times that a missing parent folder is created before its absence counts as an error.
 const MOST_PARENTS: u32 = 8;
 
 /// Tells apart the scratch folders of one process.
@@ -32,15 +32,15 @@ pub struct Scratch {
 /// A folder of our own that others can tell is in use, as long as this process lives.
 #[derive(Debug)]
 pub struct HeldScratch {
-    // Dropped first: the lock outlives its file by a moment, and nobody can take it before.
+    // Dropped first: the lock outlives its file by a moment, and no process can take it before.
     scratch: Scratch,
     _lock: FileLock,
 }
 
 impl Disk {
-    /// Makes a new empty folder in `parent`, which is created where it is missing.
+    /// Makes a new empty folder in `parent`, which is created if it is missing.
     ///
-    /// Who may look into it is decided by who may enter `parent`.
+    /// Access to it is limited by access to `parent`.
     pub fn scratch(&self, parent: &Path) -> Result<Scratch, DiskError> {
         let mut made_parent = 0;
         loop {
@@ -57,8 +57,8 @@ impl Disk {
                 }
                 // Left by a process of the same number that was killed.
                 Err(error) if error.is_taken() => {}
-                // Whoever makes the parent first, all may go on; where it is a link to nowhere,
-                // nobody can.
+                // Any process may create the parent first, and all continue; if it is a link to a
+                // missing target, none can.
                 Err(error) if error.is_absent() && made_parent < MOST_PARENTS => {
                     made_parent += 1;
                     self.create_dir_all(parent)?;
@@ -75,7 +75,7 @@ impl Disk {
             let scratch = self.scratch(parent)?;
             let lock = scratch.path.join(LOCK);
             match LockFile::private().try_acquire(self, &lock) {
-                // Somebody who sweeps was between our two steps, and it is gone again.
+                // A sweeping process came between our two steps, and it is gone again.
                 Ok(Some(_)) if !self.exists(&lock)? => {}
                 Ok(Some(held)) => {
                     return Ok(HeldScratch {
@@ -91,9 +91,10 @@ impl Disk {
     }
 
     /// Removes the folders of [`held_scratch`](Self::held_scratch) in `parent` whose process was
-    /// killed; says how many. A folder without a lock, of whatever process, goes as well.
+    /// killed, and returns their number. A folder of any process without a lock is removed as well.
     ///
-    /// Goes on after a folder that cannot be removed, and gives the first such error at the end.
+    /// Continues after a folder that cannot be removed, and returns the first such error at the
+    /// end.
     pub fn sweep_scratch(&self, parent: &Path) -> Result<usize, DiskError> {
         let mut removed = 0;
         let mut failed = None;
@@ -126,7 +127,7 @@ impl Disk {
 
     /// Removes a folder and everything in it; links are removed, not followed.
     ///
-    /// Nothing is an error where there is nothing.
+    /// A missing folder is not an error.
     pub fn remove_tree(&self, path: &Path) -> Result<(), DiskError> {
         for entry in self.list_dir(path)? {
             let inner = path.join(&entry.name);
@@ -147,14 +148,14 @@ fn is_not_empty(error: &DiskError) -> bool {
 }
 
 impl Scratch {
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl HeldScratch {
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.scratch.path()
     }
@@ -162,7 +163,7 @@ impl HeldScratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Whoever wrote here may still be writing; what cannot be removed now is only litter.
+        // A writer may still be active here; anything that cannot be removed now is only litter.
         drop(self.disk.remove_tree(&self.path));
     }
 }
@@ -175,14 +176,14 @@ mod tests {
 
     /// CAL-SEC-1: what a killed process left is collected, what a living one uses is not.
     #[test]
-    fn a_sweep_takes_what_nobody_holds() {
+    fn a_sweep_removes_unheld_folders() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let parent = folder.path().join("scratch");
         assert_eq!(disk.sweep_scratch(&parent).unwrap(), 0);
         let held = disk.held_scratch(&parent).unwrap();
         let inner = disk.scratch(held.path()).unwrap();
-        // What a process leaves that was killed: the folder, and a lock that nobody holds.
+        // Leftovers of a killed process: the folder, and a lock without a holder.
         let left = parent.join("1-0");
         disk.create_dir_all(&left.join("inner")).unwrap();
         disk.replace(&left.join(LOCK), b"", 0o600).unwrap();
@@ -207,7 +208,7 @@ mod tests {
         Disk::real().scratch(&parent).unwrap_err();
     }
 
-    /// Whoever makes a folder while others sweep has it all to itself.
+    /// A process that makes a folder while others sweep has it all to itself.
     #[test]
     fn folders_are_made_and_swept_at_once_without_harm() {
         let folder = tempfile::tempdir().unwrap();

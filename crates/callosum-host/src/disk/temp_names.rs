@@ -1,8 +1,8 @@
-//! The names under which new files stand until they get their own, and what killed processes leave.
+//! Temporary names of new files until they get their own, and leftovers of killed processes.
 //!
 //! A process holds the lock of each such file for as long as it writes it, so that
-//! [`Disk::sweep_new_files`] can tell those that nobody will finish. Numbers of processes do not:
-//! they are given out again, and are others in every container.
+//! [`Disk::sweep_new_files`] can recognize those that no process will finish. Process numbers
+//! cannot show this: they are reused, and differ in every container.
 
 use std::{
     ffi::OsString,
@@ -22,11 +22,11 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Disk {
     /// Removes the files of [`new_file`](Self::new_file) in `folder` that a killed process left and
-    /// that were to get a name which `is_ours`; says how many. Costs the listing of the folder.
+    /// whose intended name `is_ours`; returns their number. Costs the listing of the folder.
     ///
-    /// A file whose lock is held is being written. Links are left alone, and so is everything where
-    /// the file system has no locks. Goes on after a file that cannot be removed, and gives the first
-    /// such error at the end.
+    /// A file whose lock is held is being written. Links are left alone, and so is everything if
+    /// the file system has no locks. Continues after a file that cannot be removed, and returns the
+    /// first such error at the end.
     pub fn sweep_new_files(
         &self,
         folder: &Path,
@@ -49,14 +49,14 @@ impl Disk {
 
     fn remove_if_unlocked(&self, path: &Path) -> Result<bool, DiskError> {
         let file = self.open(path, OpenHow::READ_WRITE)?;
-        // Held while it goes, so that whoever has only just created it begins another.
-        if !file.try_lock()? || !self.stands_at(&file, path)? {
+        // Held during the removal, so that a process that has only just created it begins another.
+        if !file.try_lock()? || !self.is_at(&file, path)? {
             return Ok(false);
         }
         self.remove_file(path)
     }
 
-    /// Opens a new file beside `path`, under a name that nobody has, with its lock held.
+    /// Opens a new file in the folder of `path`, under an unused name, with its lock held.
     pub(super) fn open_temporary(&self, path: &Path, mode: u32) -> Result<DiskFile, DiskError> {
         loop {
             let temporary = temporary_beside(path);
@@ -67,7 +67,7 @@ impl Disk {
         }
     }
 
-    /// Creates a file and takes its lock; `None` where another is there, or it was swept meanwhile.
+    /// Creates a file and takes its lock; `None` if another exists, or it was swept in between.
     fn claim(&self, path: &Path, mode: u32) -> Result<Option<DiskFile>, DiskError> {
         let file = match self.open(path, OpenHow::CREATE_NEW.with_mode(mode)) {
             // Left by a process of the same number, or in use by one in another container.
@@ -75,7 +75,7 @@ impl Disk {
             opened => opened?,
         };
         let is_ours = match file.try_lock() {
-            Ok(true) => self.stands_at(&file, path),
+            Ok(true) => self.is_at(&file, path),
             Ok(false) => Ok(false),
             Err(error) if error.is_unsupported() => Ok(true),
             Err(error) => Err(error),
@@ -91,7 +91,7 @@ impl Disk {
     }
 
     /// Whether the open file is what others find at `path`, as far as the file system can say.
-    fn stands_at(&self, file: &DiskFile, path: &Path) -> Result<bool, DiskError> {
+    fn is_at(&self, file: &DiskFile, path: &Path) -> Result<bool, DiskError> {
         let Some(found) = self.stat(path)? else {
             return Ok(false);
         };
@@ -108,7 +108,7 @@ fn temporary_beside(path: &Path) -> PathBuf {
     folder_of(path).join(name)
 }
 
-/// The name that a file was to get, where its own is one of [`temporary_beside`].
+/// Returns the intended name of a file whose own is one of [`temporary_beside`].
 fn name_meant(name: &str) -> Option<&str> {
     let (meant, numbers) = name
         .strip_prefix('.')?
@@ -131,10 +131,10 @@ mod tests {
         entries.iter().map(name).collect()
     }
 
-    /// CAL-LED-2: what a killed process left goes; what is being written, what is not meant, and
-    /// what only looks like it, stays.
+    /// CAL-LED-2: leftovers of a killed process are removed; files being written, other files, and
+    /// files that only look like leftovers stay.
     #[test]
-    fn a_sweep_takes_what_nobody_writes_any_more_and_nothing_else() {
+    fn a_sweep_removes_abandoned_files_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let at = |name: &str| folder.path().join(name);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(disk.sweep_new_files(&at("not there"), |_| true).unwrap(), 0);
     }
 
-    /// CAL-LED-2: whoever writes files while others sweep loses none.
+    /// CAL-LED-2: a process that writes files while others sweep loses none.
     #[test]
     fn files_are_written_and_swept_at_once_without_harm() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,8 @@
-//! [`Peer`]: whose program is at the other end of a connection over loopback.
+//! [`Peer`]: owner of the program at the other end of a connection over loopback.
 //!
-//! A socket with a path says so itself; one of TCP the system is asked for. Of whom it does not say that, [`OtherUsers`] knows whether they
-//! can be anybody else. What is deliberately not here: whether to answer.
+//! A socket with a path knows it itself; for TCP the system is asked. If the system does not tell,
+//! [`OtherUsers`] knows whether it can be another user at all. Deliberately not here: whether to
+//! answer.
 
 mod other_users;
 
@@ -16,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 pub use self::other_users::OtherUsers;
 use crate::process::Cancel;
 
-/// Whose a program is.
+/// Owner of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// This user's, or the superuser's, whom nothing is kept from.
@@ -77,8 +78,8 @@ pub fn of(own: SocketAddr, other: SocketAddr) -> Peer {
     in_table(&String::from_utf8_lossy(&table), (other, own), user)
 }
 
-/// The same by a table: its second and third columns are the two ends of a socket, the eighth is its
-/// user and the tenth its number, which is 0 where nobody holds it any more.
+/// Finds the owner in a table: its second and third columns are the two ends of a socket, the
+/// eighth is its user and the tenth its number, which is 0 once no process holds it.
 fn in_table(table: &str, (local, remote): (SocketAddr, SocketAddr), user: u32) -> Peer {
     let ends = [column(local), column(remote)];
     let found = table.lines().skip(1).find_map(|line| {
@@ -90,7 +91,8 @@ fn in_table(table: &str, (local, remote): (SocketAddr, SocketAddr), user: u32) -
     whose(found, user)
 }
 
-/// Whose a socket is that has this user, and is held or not. Of one that nobody holds many systems say the superuser, whosever it was.
+/// Determines the owner of a socket with this user, held or not. For one without a holder many
+/// systems report the superuser, regardless of its real owner.
 fn whose(found: Option<(u32, bool)>, user: u32) -> Peer {
     match found {
         None | Some((0, false)) => Peer::Gone,
@@ -130,7 +132,8 @@ mod tests {
          6: 0100007F:C355 0100007F:2198 04 00000000:00000000 00:00000000 00000000  1000        0 0 1\n   \
          7: 0100007F:C356 0100007F:2198 04 00000000:00000000 00:00000000 00000000  1001        0 0 1\n";
 
-    /// CALC-SEC-1: this user's and the superuser's are told from another's, and from what nobody holds any more.
+    /// CALC-SEC-1: distinguishes sockets of this user and of the superuser from those of another,
+    /// and from those without a holder.
     #[test]
     #[cfg(target_endian = "little")]
     fn a_table_says_whose_it_is() {

@@ -1,7 +1,8 @@
 //! [`OtherUsers`]: whether another person is at work on this machine.
 //!
-//! Of a connection that was let go of at once nobody can tell whose it was; where nobody else is there, it is known all the same.
-//! Start with [`OtherUsers::is_alone`]. Deliberately not here: what follows from it.
+//! The owner of a connection that was closed at once is unknown; if no other user is there, it is
+//! known all the same. Start with [`OtherUsers::is_alone`]. Deliberately not here: the
+//! consequences.
 
 use std::{
     collections::BTreeSet,
@@ -12,32 +13,34 @@ use std::{
 
 use crate::{Disk, disk::ListedEntry};
 
-/// How long what a look has found holds where nobody was there.
+/// Time for which a check counts that found no one.
 const ALONE: Duration = Duration::from_secs(1);
 
-/// The same where somebody was: who is here now and then may be here again.
+/// The same if it found someone: a user who comes now and then may come again.
 const IN_COMPANY: Duration = Duration::from_secs(10);
 
 /// Numbers of accounts that a system gives to services, as distributions and systemd have it.
 const SERVICES: RangeInclusive<u32> = 1..=999;
 
-/// What stands in place of a shell where nobody can log in.
+/// Programs that replace the shell of an account without a login.
 const NO_SHELLS: [&str; 2] = ["nologin", "false"];
 
-/// Whether anybody else is at this machine, looked up now and then.
+/// Whether another person is at this machine, checked now and then.
 #[derive(Debug, Default)]
 pub struct OtherUsers {
-    /// When it was looked at last, and whether nobody else was there.
+    /// Time of the last check, and whether it found no one else.
     looked: Option<(Instant, bool)>,
 }
 
 impl OtherUsers {
-    /// Whether no process on this machine is another person's, who could have connected to its loopback, nobody else is logged in, and
-    /// the machine's own table of accounts has nobody else who could have run one for a moment.
+    /// Whether this user is alone on the machine. Then no process is another person's, which could
+    /// have connected to the machine's loopback, and no one else is logged in. The machine's own
+    /// table of accounts has no other account that could have run one for a moment.
     ///
-    /// The superuser's processes and those of services are nobody's: of accounts below 1,000, and of those without a shell to log in to.
-    /// A look reads a small file for each process, some milliseconds in all, and is made once a second at most. Where it is not
-    /// known, as where others' processes are hidden, nobody counts as alone.
+    /// Processes of the superuser and of services count as no person's: those of accounts below
+    /// 1,000, and of those without a login shell. A check reads a small file for each process, some
+    /// milliseconds in all, and runs once a second at most. If the answer is unknown, for example
+    /// because others' processes are hidden, the user does not count as alone.
     pub fn is_alone(&mut self) -> bool {
         let holds = self.looked.filter(|(at, alone)| {
             let holds = if *alone { ALONE } else { IN_COMPANY };
@@ -51,13 +54,13 @@ impl OtherUsers {
         is_alone
     }
 
-    /// Notes that somebody else is there.
+    /// Notes that another person is there.
     pub fn is_joined(&mut self) {
         self.looked = Some((Instant::now(), false));
     }
 }
 
-/// Looks whether nobody but this user is there.
+/// Checks whether only this user is there.
 fn looked(disk: &Disk, user: u32) -> bool {
     let proc = Path::new("/proc");
     let accounts = disk.read(Path::new("/etc/passwd")).unwrap_or_default();
@@ -70,11 +73,11 @@ fn looked(disk: &Disk, user: u32) -> bool {
     if numbers_of(&accounts).any(|user| others.has(user)) {
         return false;
     }
-    // Where others' processes are hidden, so is the first.
-    let is_all_told = disk.read(Path::new("/proc/1/status")).is_ok();
+    // If others' processes are hidden, so is the first.
+    let is_all_visible = disk.read(Path::new("/proc/1/status")).is_ok();
     // Of who is logged in, as far as a system notes that: for some seconds longer than they have processes.
     let logged_in = numbers(disk, Path::new("/run/user")).unwrap_or_default();
-    let Some(processes) = numbers(disk, proc).filter(|_| is_all_told) else {
+    let Some(processes) = numbers(disk, proc).filter(|_| is_all_visible) else {
         return false;
     };
     let is_anybodys = |process: u32| {
@@ -98,8 +101,8 @@ fn numbers(disk: &Disk, folder: &Path) -> Option<Vec<u32>> {
     Some(entries.into_iter().filter_map(number).collect())
 }
 
-/// Whether a process has another network, as in most containers: it does not reach this one's loopback. The files that tell of a
-/// network are others for each.
+/// Whether a process has another network, as in most containers: it does not reach this one's
+/// loopback. Each network has its own files in `/proc`.
 fn is_elsewhere(process: &Path) -> bool {
     let table = |folder: PathBuf| Some(rustix::fs::stat(folder.join("net/tcp")).ok()?.st_ino);
     match (
@@ -111,10 +114,10 @@ fn is_elsewhere(process: &Path) -> bool {
     }
 }
 
-/// Who counts as another person.
+/// Rules for who counts as another person.
 struct Others {
     user: u32,
-    /// Accounts that nobody can log in to.
+    /// Accounts without a login.
     shut: BTreeSet<u32>,
 }
 
@@ -124,8 +127,8 @@ impl Others {
         is_anybodys && user != self.user
     }
 
-    /// Whether a process is another person's by what its `status` says: a line has the four users that it may act as. What cannot be
-    /// read may be anybody's.
+    /// Whether a process is another person's according to its `status`: one line has the four users
+    /// that it may act as. An unreadable process may be another person's.
     fn are_in(&self, status: &str) -> bool {
         let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
         let users: Option<Vec<u32>> = users.and_then(|users| {
@@ -142,7 +145,7 @@ fn numbers_of(accounts: &str) -> impl Iterator<Item = u32> {
     fields.filter_map(|mut fields| fields.nth(2)?.parse().ok())
 }
 
-/// The accounts of a table (`passwd(5)`) that nobody can log in to.
+/// Returns the accounts of a table (`passwd(5)`) that have no login.
 fn without_shell(accounts: &str) -> BTreeSet<u32> {
     let shut = accounts.lines().filter_map(|account| {
         let mut fields = account.split(':');
@@ -164,9 +167,10 @@ mod tests {
          builds:x:1002:1002::/srv:/usr/sbin/nologin\n\
          nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 
-    /// CALC-SEC-1: persons are told from this user, the superuser and services, by whichever user a process may act as.
+    /// CALC-SEC-1: distinguishes persons from this user, the superuser and services, by any user
+    /// that a process may act as.
     #[test]
-    fn a_process_of_another_person_is_told_from_those_of_services() {
+    fn a_process_of_another_person_is_distinguished_from_those_of_services() {
         let others = Others {
             user: 1000,
             shut: without_shell(ACCOUNTS),

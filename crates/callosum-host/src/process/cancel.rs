@@ -30,7 +30,7 @@ struct Shared {
 }
 
 impl Cancel {
-    /// A request that nobody has made yet.
+    /// Creates a request that has not been made yet.
     pub fn new() -> io::Result<Self> {
         let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         Ok(Self(Arc::new(Shared {
@@ -48,12 +48,12 @@ impl Cancel {
         }
     }
 
-    /// Whether somebody asked.
+    /// Whether cancellation was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.asked.load(Ordering::SeqCst)
     }
 
-    /// A descriptor that is readable once somebody asked.
+    /// Returns a descriptor that is readable once cancellation is requested.
     pub fn readable(&self) -> BorrowedFd<'_> {
         self.0.read_end.as_fd()
     }
@@ -71,9 +71,9 @@ impl Cancel {
         Ok(self.is_cancelled())
     }
 
-    /// Blocks until somebody asked here, or at `other`.
+    /// Blocks until cancellation is requested here, or at `other`.
     ///
-    /// For the thread that passes a cancellation on and must not outlive what it is passed to.
+    /// For a thread that forwards a cancellation and must not outlive its target.
     pub fn wait_here_or(&self, other: &Self) -> io::Result<()> {
         while !self.is_cancelled() && !other.is_cancelled() {
             let (here, there) = (self.readable(), other.readable());

@@ -34,7 +34,8 @@ pub(super) fn began_since(_above: u32, _since: Instant) -> bool {
     has_younger(&[], 0, 0)
 }
 
-/// How long ago a process that descends from `above`, or `above` itself, last received something from elsewhere.
+/// Returns the time since a process that descends from `above`, or `above` itself, last received
+/// something from elsewhere.
 #[cfg(target_os = "linux")]
 pub(super) fn received_ago(above: u32) -> Option<std::time::Duration> {
     let mut family: Vec<u32> = below(&super::identity::all(), above)

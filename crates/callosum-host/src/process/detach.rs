@@ -1,17 +1,17 @@
-//! [`leave`]: a child that goes on by itself.
+//! [`leave`]: starts a child that continues by itself.
 
 use std::process::Stdio;
 
 use super::{launch::Launch, run::SpawnError};
 
-/// Starts a program and lets it go: nobody waits for it, reads it, or ends it.
+/// Starts a program and detaches from it: this process never waits for it, reads it, or ends it.
 ///
-/// It leads a process group of its own, so that it outlives whoever is ended with this process. Its
-/// input is empty and its outputs are nobody's; `input` and `limits` of `launch` do not count. What
-/// it does must have an end of its own.
+/// It leads a process group of its own, so that it survives when this process and its group are
+/// ended. Its input is empty and its outputs are discarded; `input` and `limits` of `launch` do not
+/// count. It must end by itself.
 #[expect(
     clippy::disallowed_methods,
-    reason = "beside `run`, this is a place that starts a program"
+    reason = "apart from `run`, this is a place that starts a program"
 )]
 pub fn leave(launch: &Launch) -> Result<(), SpawnError> {
     use std::os::unix::process::CommandExt as _;

@@ -1,8 +1,8 @@
-//! How git is started where nothing that a repository brings may run.
+//! Settings with which git runs nothing that a repository brings along.
 //!
-//! Whoever starts git adds what it is to do, and takes the other variables out by
-//! [`environment`]. What is deliberately not here: filters of contents, which a repository names
-//! by any name; who has git convert files takes them out one by one.
+//! The caller adds the git command, and removes the other variables with [`environment`].
+//! Deliberately not here: filters of contents, which a repository can give any name; a caller that
+//! has git convert files removes them one by one.
 
 use std::ffi::{OsStr, OsString};
 
@@ -14,8 +14,8 @@ pub const SETTINGS: [&str; 3] = [
     "safe.bareRepository=explicit",
 ];
 
-/// Variables: nobody is asked, no lock is taken for convenience, and no object is fetched from where
-/// the repository's settings say, by the program that they say.
+/// Variables: git asks no question, takes no lock for convenience, and fetches no object from the
+/// address, or by the program, in the repository's settings.
 const VARIABLES: [(&str, &str); 4] = [
     ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -23,7 +23,7 @@ const VARIABLES: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// The environment that git is started with: what is given, less what would lead it elsewhere.
+/// Returns the environment for git: the given one, without the variables that would redirect it.
 pub fn environment<'v, N, V>(given: impl Iterator<Item = (N, V)>) -> Vec<(OsString, OsString)>
 where
     N: AsRef<OsStr> + 'v,

@@ -10,7 +10,8 @@ use std::{
 
 use super::descendants;
 
-/// A clock of the last sign of life, for whoever sees one that does not come through a pipe. Clones share it.
+/// A clock of the last sign of life, for a caller that sees one that does not come through a pipe.
+/// Clones share it.
 #[derive(Clone, Debug)]
 pub struct Heartbeat(Arc<Shared>);
 
@@ -22,22 +23,23 @@ struct Shared {
     work: Mutex<Work>,
 }
 
-/// What a child waits for that it started itself.
+/// Work of a program that a child started and waits for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     /// When the child was started.
     started: Option<Instant>,
     /// Since when it waits, as far as it tells.
     since: Option<Instant>,
-    /// Whose descendants its processes are.
+    /// Ancestor of its processes.
     above: Option<u32>,
 }
 
-/// How long it may take until a child is there, and its own process is no program that it started.
+/// Time until a child is there, so that its own process does not count as a program that it
+/// started.
 const COMING: Duration = Duration::from_millis(500);
 
-/// How much earlier than the child told of it a program may have begun.
-const TOLD_LATE: Duration = Duration::from_millis(200);
+/// Time by which a program may have begun before the child reported it.
+const REPORT_DELAY: Duration = Duration::from_millis(200);
 
 impl Heartbeat {
     /// Notes a sign of life, now.
@@ -47,7 +49,7 @@ impl Heartbeat {
         self.0.last.fetch_max(elapsed, Ordering::Relaxed);
     }
 
-    /// When the last sign was; when this was made, where there was none.
+    /// Returns the time of the last sign; the time of creation, if there was none.
     pub fn last(&self) -> Instant {
         self.0.since + Duration::from_micros(self.0.last.load(Ordering::Relaxed))
     }
@@ -57,7 +59,7 @@ impl Heartbeat {
         self.work(|work| work.since = since);
     }
 
-    /// Notes that a child was started, of which nothing is known yet.
+    /// Notes that a child was started, and that nothing about it is known yet.
     pub(super) fn begin(&self, started: Instant) {
         let started = Some(started);
         self.work(|work| {
@@ -84,8 +86,8 @@ impl Heartbeat {
                 since: Some(since),
                 above: Some(above),
             } => {
-                let told = since.checked_sub(TOLD_LATE).unwrap_or(since);
-                descendants::began_since(above, told.max(started + COMING))
+                let reported = since.checked_sub(REPORT_DELAY).unwrap_or(since);
+                descendants::began_since(above, reported.max(started + COMING))
             }
             _ => false,
         }
@@ -100,7 +102,8 @@ impl Heartbeat {
         Instant::now().checked_sub(ago)
     }
 
-    /// The last sign of life of a child that was silent since `silent_since`, where there is another one than its own words.
+    /// Returns the last sign of life of a child that was silent since `silent_since`, if there is
+    /// one other than its own output.
     pub fn sign_after(&self, silent_since: Instant) -> Option<Instant> {
         if self.is_at_work() {
             return Some(Instant::now());

@@ -1,16 +1,17 @@
-//! [`Identity`]: a process, told from every other that had its number before or will have it.
+//! [`Identity`]: a process, distinct from all others that had its number before or will have it.
 
 use std::path::{Path, PathBuf};
 
 use crate::Disk;
 
-/// Programs that run others and are not meant when somebody asks who started this one.
+/// Programs that run others, and that are skipped when looking for the one that started this
+/// process.
 const SHELLS: [&str; 14] = [
     "sh", "ash", "bash", "csh", "dash", "env", "fish", "ksh", "nice", "nohup", "setsid", "tcsh",
     "timeout", "zsh",
 ];
 
-/// So many processes on the way up are looked at.
+/// Maximum number of ancestors to examine.
 const MOST: usize = 32;
 
 /// A process of this machine.
@@ -24,14 +25,14 @@ pub struct Identity {
     pub space: u64,
 }
 
-/// What the system says of a process.
+/// The system's information about a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Status {
     pub(super) name: String,
     pub(super) parent: u32,
     /// In the system's ticks since it started.
     pub(super) started: u64,
-    /// Whether it has ended, and only nobody has asked how.
+    /// Whether it has ended, and only its status is not yet collected.
     pub(super) has_ended: bool,
 }
 
@@ -83,7 +84,7 @@ fn own_space() -> Option<u64> {
     link.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// Where the system says what a process is.
+/// Returns the path of the system's information about a process.
 fn line_of(pid: u32) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join("stat")
 }
@@ -105,7 +106,7 @@ fn status(pid: u32) -> Option<Status> {
     read(&String::from_utf8_lossy(&bytes))
 }
 
-/// Reads a process's line: the name stands in parentheses and may hold some; the state is the third
+/// Reads a process's line: the name is in parentheses and may hold some; the state is the third
 /// value, the parent the fourth, the start the 22nd.
 fn read(line: &str) -> Option<Status> {
     let (before, after) = line.rsplit_once(')')?;
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_whatever_the_name() {
+    fn a_line_is_read_with_any_name() {
         let line = "42 (a) b (c)) S 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1000 9\n";
         let expected = Status {
             name: "a) b (c)".to_owned(),
@@ -167,7 +168,7 @@ mod tests {
             ..identity
         };
         child.kill().unwrap();
-        // Nobody has asked how it ended.
+        // Its status is not yet collected.
         while !identity.has_ended() {
             std::thread::yield_now();
         }

@@ -20,11 +20,11 @@ pub struct InteractiveChild {
 }
 
 impl InteractiveChild {
-    /// Starts a program, and hands out the pipe to its standard input and the one from its
-    /// standard output.
+    /// Starts a program, and returns the pipe to its standard input and the one from its standard
+    /// output.
     #[expect(
         clippy::disallowed_methods,
-        reason = "beside `run`, this is the place that starts a program"
+        reason = "apart from `run`, this is the place that starts a program"
     )]
     pub fn start(
         program: &Path,
@@ -46,7 +46,7 @@ impl InteractiveChild {
             }),
         }
     }
-    /// How it ended, where it has; does not wait.
+    /// Returns its ending, if it has ended; does not wait.
     pub fn ending(&mut self) -> Option<Ending> {
         // What cannot be asked for is not known.
         let ended = self.child.try_wait().ok().flatten();
@@ -56,7 +56,7 @@ impl InteractiveChild {
 
 impl Drop for InteractiveChild {
     fn drop(&mut self) {
-        // Either fails only where it has ended and was waited for.
+        // Either fails only if it has ended and its status was collected.
         drop(self.child.kill());
         drop(self.child.wait());
     }

@@ -6,22 +6,23 @@ use std::{ffi::OsString, os::unix::fs::PermissionsExt as _, path::PathBuf, time:
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The program's file: a path, or a name that is looked up in the absolute folders of `PATH` in
-    /// `environment`. A relative folder there would be one of whatever tree the program is started in.
+    /// `environment`. A relative folder there would belong to the tree in which the program happens
+    /// to start.
     pub program: PathBuf,
-    /// Arguments, each handed over as it is.
+    /// Arguments, each passed unchanged.
     pub arguments: Vec<OsString>,
     /// The folder that it starts in.
     pub folder: PathBuf,
     /// The whole environment; nothing else is passed on.
     pub environment: Vec<(OsString, OsString)>,
-    /// What it reads on standard input before the end of file.
+    /// Its standard input, followed by the end of file.
     pub input: Vec<u8>,
-    /// What it may take.
+    /// Its limits.
     pub limits: Limits,
 }
 
 impl Launch {
-    /// The file that is started; `None` where no folder holds one of this name.
+    /// Returns the file to start; `None` if no folder holds one of this name.
     pub(super) fn file(&self) -> Option<PathBuf> {
         let is_named = self.program.components().count() == 1 && self.program.is_relative();
         let mut variables = self.environment.iter().rev();
@@ -41,17 +42,17 @@ impl Launch {
             if found.permissions().mode() & 0o111 != 0 {
                 return Some(file);
             }
-            // The system says of it that it may not be executed.
+            // The system does not allow executing it.
             first.get_or_insert(file);
         }
         first
     }
 }
 
-/// How long and how much a child may go on.
+/// Limits of a child's time and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest time without a sign of life, if any: a byte on either output, or a beat of a [`Heartbeat`](super::Pulse).
+    /// Longest time without a sign of life, if any: a byte on either output, or a beat of a [`Heartbeat`](super::Heartbeat).
     pub quiet: Option<Duration>,
     /// Longest time in all, if any.
     pub total: Option<Duration>,

@@ -1,10 +1,11 @@
 //! Child processes: a clean environment, deadlines that hold, and no survivor in the group.
 //!
 //! Start with [`run`]. A child gets exactly the arguments, environment and folder of its
-//! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
-//! the caller's business. [`InteractiveChild`] is for a process that was started so, and speaks to one of its own;
-//! [`leave`] for what goes on by itself; [`page`] for a pager on this process's own terminal;
-//! [`spawn()`] for a command that a person asked this process to run. [`table`] lists what runs.
+//! [`Launch`]: nothing is inherited, and no shell is ever in between. The caller interprets its
+//! output. [`InteractiveChild`] is for a process that was started so, and speaks to one of its own;
+//! [`leave`] for one that continues by itself; [`page`] for a pager on this process's own terminal;
+//! [`spawn()`] for a command that a person asked this process to run. [`table`] lists running
+//! processes.
 
 mod cancel;
 mod descendants;

@@ -2,10 +2,10 @@
 
 use rustix::fs::{FileType, fstat, stat};
 
-/// Whether standard output is closed or thrown away.
+/// Whether standard output is closed or discarded.
 ///
-/// A process that is started with it closed finds `/dev/null` in its place: writing succeeds, and
-/// nobody reads it.
+/// A process that is started with it closed finds `/dev/null` in its place: writing succeeds, but
+/// has no reader.
 pub fn output_is_thrown_away() -> bool {
     let (Ok(output), Ok(nowhere)) = (fstat(rustix::stdio::stdout()), stat("/dev/null")) else {
         return true;

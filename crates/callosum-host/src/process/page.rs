@@ -14,7 +14,7 @@ use super::{launch::Launch, run::SpawnError};
 /// program that ends before it has read everything is no error.
 #[expect(
     clippy::disallowed_methods,
-    reason = "beside `run`, this is a place that starts a program"
+    reason = "apart from `run`, this is a place that starts a program"
 )]
 pub fn page(launch: &Launch) -> Result<(), SpawnError> {
     let program = || launch.program.clone();

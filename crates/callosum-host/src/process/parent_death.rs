@@ -2,11 +2,11 @@
 
 use std::io;
 
-/// Asks the system to kill this process as soon as the thread that started it ends, also where
-/// that was killed and could end nobody.
+/// Asks the system to kill this process as soon as the thread that started it ends, even if that
+/// was killed and could end no child.
 ///
-/// Does nothing where the system knows no such wish (macOS), and comes too late where the parent
-/// has ended before.
+/// Does nothing on a system without this feature (macOS), and comes too late if the parent has
+/// ended before.
 #[cfg(target_os = "linux")]
 pub fn end_with_parent() -> io::Result<()> {
     use rustix::process::{Signal, set_parent_process_death_signal};

@@ -31,29 +31,29 @@ pub enum Stream {
     Error,
 }
 
-/// How a child came to its end.
+/// Ending of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It exited by itself with this code.
     Exited(i32),
     /// A signal that was not ours ended it.
     Signalled(i32),
-    /// Who guarded it was ended, so that it was ended too and nobody knows how it would have.
+    /// Its guard was ended, so that it was ended too and its own result is unknown.
     Unguarded,
     /// It was ended for saying nothing for `limits.quiet`.
     Quiet,
     /// It was ended after `limits.total`.
     Deadline,
-    /// It was ended because somebody cancelled.
+    /// It was ended because of a cancellation.
     Cancelled,
     /// It was ended for writing more than `limits.output_bytes`.
     TooMuchOutput,
 }
 
-/// What a child left.
+/// Result of a child.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// How it ended.
+    /// Its ending.
     pub ending: Ending,
     /// All that it wrote to standard output, up to `limits.output_bytes`.
     pub output: Vec<u8>,
@@ -63,19 +63,19 @@ pub struct Run {
     pub elapsed: Duration,
 }
 
-/// Why a child could not be started or followed.
+/// Reason that a child could not be started or followed.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// There is no such program.
     #[error("the program `{}` was not found", program.display())]
     NotFound {
-        /// What was looked for.
+        /// The requested program.
         program: PathBuf,
     },
     /// The folder that it was to start in is not there.
     #[error("the folder `{}` to start in was not found", folder.display())]
     NoFolder {
-        /// What was looked for.
+        /// The requested folder.
         folder: PathBuf,
     },
     /// The program is a script whose interpreter is not there.
@@ -87,7 +87,7 @@ pub enum SpawnError {
     /// The file is there but may not be run.
     #[error("the program `{}` may not be executed", program.display())]
     NotExecutable {
-        /// What was found.
+        /// The program's file.
         program: PathBuf,
     },
     /// The arguments are longer than the system takes.
@@ -119,7 +119,8 @@ pub fn run(
     run_with(launch, cancel, &Heartbeat::default(), heard)
 }
 
-/// The same, where a beat of `pulse` counts as life, too, and programs that it says the child waits for.
+/// Runs a child as [`run`] does. A beat of `pulse` counts as life, too, and so do the programs that
+/// it says the child waits for.
 pub fn run_with(
     launch: &Launch,
     cancel: &Cancel,
@@ -168,14 +169,14 @@ fn spawn(launch: &Launch) -> io::Result<Child> {
         .spawn()
 }
 
-/// Says in which of the things that a start needs the failure lies.
+/// Determines which requirement of a start failed.
 fn explain(launch: &Launch, source: io::Error) -> SpawnError {
     let program = launch.program.clone();
     match source.kind() {
         io::ErrorKind::NotFound if !launch.folder.is_dir() => SpawnError::NoFolder {
             folder: launch.folder.clone(),
         },
-        // The file is there, so what is missing is the interpreter that its first line names.
+        // The file exists, so the interpreter that its first line names is missing.
         io::ErrorKind::NotFound if program.is_absolute() && program.exists() => {
             SpawnError::NoInterpreter { program }
         }
@@ -199,7 +200,7 @@ impl Group {
 
     fn kill(&self) {
         if let Some(pid) = self.pid() {
-            // It fails only where nobody is left to be killed.
+            // It fails only if no process is left to kill.
             let _ = kill_process_group(pid, Signal::KILL);
         }
     }

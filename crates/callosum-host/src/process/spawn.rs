@@ -37,7 +37,7 @@ pub struct Spawn<'a> {
 /// The three streams are closed on this side. Dropping the returned child does not end it.
 #[expect(
     clippy::disallowed_methods,
-    reason = "beside `run`, this is a place that starts a program"
+    reason = "apart from `run`, this is a place that starts a program"
 )]
 pub fn spawn(spawn: Spawn<'_>) -> Result<Child, SpawnError> {
     let child = std::process::Command::new(spawn.program)

@@ -1,8 +1,8 @@
-//! [`follow`]: hears one child out to its end, whatever that end is.
+//! [`follow`]: supervises one child to its end, in every case.
 //!
-//! One thread, one `poll` over the child's three pipes, its exit and the [`Cancel`]: no thread
-//! per pipe, no sleeping loop. When the child must go, reading stops, so that a grandchild which
-//! kept a pipe open holds up nobody. How a child is seen to end, and made to, its [`Leader`] knows.
+//! One thread, one `poll` over the child's three pipes, its exit and the [`Cancel`]: no thread per
+//! pipe, no sleeping loop. When the child must go, reading stops, so that a grandchild that kept a
+//! pipe open causes no delay. A [`Leader`] knows how to detect and to force a child's end.
 
 use std::{
     collections::VecDeque,
@@ -23,16 +23,16 @@ use super::{
     run::{Ending, Run, Stream},
 };
 
-/// How long the outputs may stay open after the child itself has exited.
+/// Time for which the outputs may stay open after the child itself has exited.
 const AFTER_EXIT: Duration = Duration::from_millis(200);
 
-/// How often a child is asked whether it has exited where the system has no descriptor for that.
+/// Interval of checks for a child's exit on systems without a descriptor for that.
 pub(crate) const EXIT_CHECK: Duration = Duration::from_millis(20);
 
 /// A started process, and all that goes with it when it goes.
 pub(crate) trait Leader {
-    /// A descriptor that becomes readable when it is time to ask whether it has exited, where
-    /// there is one.
+    /// Returns a descriptor that becomes readable when it is time to check whether it has exited,
+    /// if there is one.
     fn exit_descriptor(&self) -> Option<OwnedFd>;
 
     /// The number of a process from which it and all that it started descend, itself or one above it, once that is known.
@@ -41,23 +41,23 @@ pub(crate) trait Leader {
     /// Whether it has exited; it is not waited for.
     fn has_exited(&mut self) -> io::Result<bool>;
 
-    /// Ends it and all that it started, and says how it ended by itself where it did.
+    /// Ends it and all processes that it started, and returns its own ending if it has one.
     fn end(&mut self) -> io::Result<Ending>;
 }
 
 /// The controller's ends of a child's pipes.
 pub(crate) struct Ends {
-    /// Where its standard input is written.
+    /// Pipe to its standard input.
     pub(crate) input: Option<OwnedFd>,
-    /// Where its standard output is read.
+    /// Pipe from its standard output.
     pub(crate) output: Option<OwnedFd>,
-    /// Where its standard error is read.
+    /// Pipe from its standard error.
     pub(crate) error: Option<OwnedFd>,
 }
 
-/// What ends a child that does not end by itself.
+/// Conditions under which a child is ended.
 pub(crate) struct Terms<'a> {
-    /// What it may take.
+    /// Its limits.
     pub(crate) limits: Limits,
     /// Ends it when asked.
     pub(crate) cancel: &'a Cancel,
@@ -65,7 +65,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) pulse: &'a Heartbeat,
 }
 
-/// Sends `input`, hears all that is said, and ends the child where it does not end in time.
+/// Sends `input`, reads all output, and ends the child if it does not end in time.
 pub(crate) fn follow(
     leader: &mut impl Leader,
     ends: Ends,
@@ -106,7 +106,7 @@ pub(crate) fn follow(
         } else if limits.total.is_some_and(|total| now >= started + total) {
             break Some(Ending::Deadline);
         } else if limits.quiet.is_some_and(|quiet| now >= last_sign + quiet) {
-            // Nothing may have come that would have said it before.
+            // This may be the first chance to learn it, if no output came before.
             pulse.is_below(leader.ancestor());
             // Without an end in sight, a program that hangs would keep it alive for ever.
             let sign = limits.total.and_then(|_| pulse.sign_after(last_sign));
@@ -128,8 +128,8 @@ pub(crate) fn follow(
         wait_for_something(&pipes, exit, cancel, wake_at)?;
 
         pipes.send()?;
-        // One buffer from each and back to the deadlines: a child that never stops writing must
-        // not keep us reading. What is left makes the next wait return at once.
+        // One buffer from each and back to the deadlines: a child that never stops writing must not
+        // keep us reading. The rest makes the next wait return at once.
         for stream in [Stream::Output, Stream::Error] {
             if let Some(count) = pipes.receive(stream, &mut buffer)? {
                 last_sign = Instant::now();
@@ -203,7 +203,7 @@ impl<'a> Pipes<'a> {
         Ok(())
     }
 
-    /// Reads what is there now; `None` when nothing is, or no more will come.
+    /// Reads the available bytes; `None` if there are none, or no more will come.
     fn receive(&mut self, stream: Stream, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let pipe = match stream {
             Stream::Output => &mut self.output,

@@ -6,10 +6,10 @@ use std::{collections::HashSet, path::Path, time::Duration};
 
 use crate::{Disk, socket_table};
 
-/// How long ago the last bytes came by a TCP connection that one of the processes has open; `None` where none did, or where the
-/// system does not tell.
+/// Returns the time since the last bytes came over a TCP connection that one of the processes has
+/// open; `None` if none did, or if the system does not tell.
 ///
-/// Costs a look at what the processes have open, and at each connection of the machine.
+/// Costs a look at the open files of the processes, and at each connection of the machine.
 pub(super) fn last_received(processes: &[u32]) -> Option<Duration> {
     let sockets: HashSet<u32> = processes.iter().flat_map(|pid| sockets_of(*pid)).collect();
     if sockets.is_empty() {
@@ -34,7 +34,7 @@ fn sockets_of(pid: u32) -> Vec<u32> {
     open.iter().filter_map(number).collect()
 }
 
-/// Whether the system tells of connections at all; not of what containers of some kinds hide.
+/// Whether the system lists connections at all; some kinds of containers hide them.
 #[cfg(test)]
 pub(super) fn tells() -> bool {
     socket_table::received().is_ok()
@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes by a connection of this process is seen where the system tells of connections at all.
+    /// Bytes over a connection of this process are seen, if the system tells of connections at all.
     #[test]
     fn bytes_that_come_are_seen() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -9,7 +9,7 @@ use super::*;
 /// Longer than anything here takes on the slowest machine, and shorter than the children sleep that are to be ended.
 const LONG: Duration = Duration::from_mins(5);
 
-/// What comes of a try that needs some time, of which nobody knows how much: made with more and more of it.
+/// Returns the result of a try that needs an unknown amount of time: repeats it with more and more.
 fn with_time_enough<T>(mut tried: impl FnMut(Duration) -> Option<T>) -> T {
     let mut patience = Duration::from_millis(100);
     loop {
@@ -94,7 +94,7 @@ fn output_counts_as_life_until_the_total_deadline() {
 }
 
 #[test]
-fn a_grandchild_that_keeps_the_pipe_open_holds_up_nobody() {
+fn a_grandchild_that_keeps_the_pipe_open_causes_no_delay() {
     let launch = shell("setsid sleep 6000 & echo $!");
     let run = run_shell(&launch);
     assert_eq!(run.ending, Ending::Exited(0));
@@ -165,8 +165,8 @@ fn a_missing_program_is_named() {
     );
 }
 
-/// CAL-ERR-2: a program that the child waits for is alive as long as it runs, and what the child started before, or never told of, is
-/// no excuse.
+/// CAL-ERR-2: a program that the child waits for counts as alive as long as it runs. Programs that
+/// the child started before, or never reported, are no excuse.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_program_that_is_waited_for_is_life() {
@@ -193,7 +193,7 @@ fn a_program_that_is_waited_for_is_life() {
     assert_eq!(ended(over, true), Ending::Quiet);
 }
 
-/// CAL-ERR-2: what comes by a connection is life, also of a child that says nothing.
+/// CAL-ERR-2: bytes over a connection are a sign of life, also for a silent child.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_comes_to_a_silent_child_is_life() {
@@ -213,13 +213,13 @@ fn what_comes_to_a_silent_child_is_life() {
                     far.write_all(b"x").unwrap();
                     std::thread::sleep(Duration::from_millis(300));
                 }
-                // What keeps silent goes on until the child is gone.
+                // A silent connection stays open until the child is gone.
                 if bytes == 0 {
                     std::io::Read::read(&mut far, &mut [0]).unwrap_or_default();
                 }
             });
             let ending = run_shell(&launch).ending;
-            // Where the child never came, nobody waits for it any more.
+            // If the child never came, this thread stops waiting for it.
             drop(std::net::TcpStream::connect(("127.0.0.1", port)));
             ending
         })

@@ -1,12 +1,12 @@
 //! The canonical form of a JSON value, and the checksum over it.
 //!
 //! Start with [`canonicalize`]. The form is exactly what Python's
-//! `json.dumps(value, sort_keys=True, separators=(',', ':'))` prints, so that anybody can check a
+//! `json.dumps(value, sort_keys=True, separators=(',', ':'))` prints, so that anyone can check a
 //! ledger with nothing but Python's standard library (Seed CAL §3.4). It is not RFC 8785: the two
 //! differ on floats, on non-ASCII text and on the order of keys.
 //!
-//! What is deliberately not here: NaN, infinities (also those that a number like `1e999` rounds
-//! to) and lone surrogates, which no portable JSON can hold. They are refused with their place.
+//! Deliberately unsupported: NaN, infinities (also those that a number like `1e999` rounds to) and
+//! lone surrogates, which no portable JSON can hold. They are rejected with their position.
 //!
 //! The rules in full: `docs/formats/canonical-json.md`.
 
@@ -38,8 +38,8 @@ pub fn checksum(bytes: &[u8], duplicates: DuplicateKeys) -> Result<Checksum, Can
 
 /// Hashes the canonical form of a JSON object as if it had no field of this name.
 ///
-/// This is how the seed takes the checksum of whatever carries its checksum in itself (§8.2).
-/// A value that is not an object is hashed as it is.
+/// The seed computes the checksum of an object that contains its own checksum this way (§8.2). A
+/// value that is not an object is hashed as it is.
 pub fn checksum_without(
     bytes: &[u8],
     field: &str,

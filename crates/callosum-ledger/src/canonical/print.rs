@@ -76,7 +76,7 @@ fn print_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// How many bytes are printed as they stand, before the first that is not.
+/// Counts the bytes that are printed unchanged, before the first that is not.
 fn plain_len(bytes: &[u8]) -> usize {
     let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
     let mut len = 0;

@@ -4,25 +4,25 @@ use std::{collections::btree_map, fmt, ops::Range};
 
 use super::value::CanonicalValue;
 
-/// How deep arrays and objects may stand in one another.
+/// Maximum nesting depth of arrays and objects.
 ///
-/// As deep as `serde_json` reads, so that what has a checksum can also be read back.
+/// The same as in `serde_json`, so that what has a checksum can also be read back.
 pub const MAX_DEPTH: usize = 127;
 
-/// The longest integer in digits: Python reads no longer one unless it is told to
+/// Longest integer in digits. Python reads no longer one by default
 /// (`sys.int_info.default_max_str_digits`), and what it cannot read it cannot check.
 const LONGEST_INTEGER: usize = 4_300;
 
-/// What is done about an object that has a key twice.
+/// Treatment of an object that has a key twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateKeys {
-    /// It is an error: what is written must be read alike by everybody.
+    /// It is an error: every reader must get the same contents.
     Refused,
-    /// The last one counts, as in Python: what was written long ago is read as it was meant.
+    /// The last one counts, as in Python: old files are read as they were meant.
     LastWins,
 }
 
-/// Where in a text something stands.
+/// Position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextPosition {
     /// The line, from 1.
@@ -39,17 +39,17 @@ impl fmt::Display for TextPosition {
     }
 }
 
-/// A text that has no canonical form, and where it has not.
+/// A text that has no canonical form, and the position of the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault} at {place}")]
 pub struct CanonicalError {
-    /// Where.
+    /// Position of the fault.
     pub place: TextPosition,
-    /// Why.
+    /// Kind of the fault.
     pub fault: CanonicalFault,
 }
 
-/// Why a text has no canonical form.
+/// Reason that a text has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CanonicalFault {
     /// The text ends within a value.
@@ -95,7 +95,7 @@ pub(crate) fn read(
     whole(bytes, duplicates, |reader| reader.value(0))
 }
 
-/// Reads an object's keys, and where each one's value stands. The values are read, not kept.
+/// Reads an object's keys, and the byte range of each value. The values are read, not kept.
 pub(crate) fn object_members(bytes: &[u8]) -> Result<Vec<(String, Range<usize>)>, CanonicalError> {
     whole(bytes, DuplicateKeys::LastWins, |reader| {
         let mut members = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) fn object_members(bytes: &[u8]) -> Result<Vec<(String, Range<usize>)>
     })
 }
 
-/// Reads where each item of an array stands. The items are read, not kept.
+/// Reads the byte range of each item of an array. The items are read, not kept.
 pub(crate) fn array_items(bytes: &[u8]) -> Result<Vec<Range<usize>>, CanonicalError> {
     whole(bytes, DuplicateKeys::LastWins, |reader| {
         let mut items = Vec::new();
@@ -154,7 +154,7 @@ fn whole<T>(
         })
 }
 
-/// A fault and the byte that it stands at; lines and columns are counted only for the error.
+/// A fault and its byte offset; lines and columns are counted only for the error.
 struct At {
     offset: usize,
     fault: CanonicalFault,
@@ -473,7 +473,7 @@ impl Reader<'_> {
     }
 }
 
-/// How many bytes stand before a quote, a backslash or a control character.
+/// Counts the bytes before a quote, a backslash or a control character.
 fn plain_len(bytes: &[u8]) -> usize {
     let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
     let run = &bytes[..end];

@@ -27,7 +27,7 @@ fn refuse(bytes: &[u8], message: &str) {
     );
 }
 
-/// What Python's `json` makes of a list of texts.
+/// Returns the output of Python's `json` for a list of texts.
 #[expect(
     clippy::disallowed_methods,
     reason = "the oracle is a program of the machine; nothing of the product runs here"
@@ -62,7 +62,7 @@ fn the_form_is_that_of_python_at_every_known_trap() {
     check("\"é\\u00e9\u{1f600}\"", r#""\u00e9\u00e9\ud83d\ude00""#);
     check("\"\u{7f}\\u007f\\/\"", r#""\u007f\u007f/""#);
     check(r#""\b\f\n\r\t\u0001\"\\""#, r#""\b\f\n\r\t\u0001\"\\""#);
-    // U+FF61 stands before U+1F600 by code point and after it in UTF-16.
+    // U+FF61 sorts before U+1F600 by code point and after it in UTF-16.
     check(
         "{\"\u{1f600}\":1,\"\u{ff61}\":2}",
         r#"{"\uff61":2,"\ud83d\ude00":1}"#,
@@ -101,7 +101,7 @@ fn the_form_is_that_of_python_at_every_known_trap() {
     }
 }
 
-/// CAL-SUM-1: what Python does not read by itself, nobody could check with it.
+/// CAL-SUM-1: no one could check with Python what it does not read by default.
 #[test]
 fn integers_are_as_long_as_python_reads_them() {
     let longest = "7".repeat(4_300);
@@ -190,7 +190,7 @@ fn the_checksum_leaves_out_the_field_that_carries_it() {
 }
 
 #[test]
-fn members_and_items_stand_where_they_are_said_to_stand() {
+fn members_and_items_are_at_their_ranges() {
     let text = br#" {"a" : [1, {"b":2}] , "tasks":[ 3 ] } "#;
     let members = object_members(text).unwrap();
     let shown: Vec<_> = members

@@ -20,31 +20,31 @@ use crate::{
     signed_note::{SignedNote, SigningKey, VerifierKey},
 };
 
-/// How long another process that signs, or changes the key, is waited for.
+/// Timeout for the lock of another process that signs or changes the key.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A checkpoint that was made and kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// What was signed.
+    /// The signed checkpoint.
     pub checkpoint: Checkpoint,
     /// The note, as it is kept.
     pub note: SignedNote,
     /// The key that others check it with.
     pub key: VerifierKey,
-    /// The key that signed the one before, where that was another. It signed this one as well where
-    /// the key was changed for this project, and not where that was done for another one.
+    /// Key that signed the previous checkpoint, if it was another. It signed this one as well if
+    /// the key was changed for this project, but not if it was changed for another one.
     pub previous_key: Option<VerifierKey>,
-    /// How many checkpoints the journal tells of, where none of them is kept any more.
+    /// Number of checkpoints that the journal records, if none of them is kept any more.
     pub forgotten: u64,
-    /// Whether what was signed before vouches for the journal no more.
+    /// Whether the earlier checkpoints no longer vouch for the journal.
     pub is_begun_anew: bool,
-    /// Where earlier checkpoints were set aside.
+    /// File to which earlier checkpoints were moved.
     pub set_aside: Option<PathBuf>,
 }
 
 impl Made {
-    /// What the journal is to be told of it, so that its loss would be noticed.
+    /// Returns the audit event that records this checkpoint, so that its loss would be noticed.
     pub fn event(&self) -> AuditEvent {
         let status = match &self.previous_key {
             _ if self.is_begun_anew => "begun_anew",
@@ -63,7 +63,7 @@ impl Made {
     }
 }
 
-/// Why no checkpoint was made.
+/// Error of making a checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     /// A file could not be read or written.
@@ -81,7 +81,7 @@ pub enum CheckpointError {
         /// Its number.
         seq: u64,
     },
-    /// The journal is not the one of which a beginning was signed.
+    /// The journal does not begin with the records that were signed.
     #[error("the audit journal differs from the checkpoint of its {size} records")]
     Inconsistent {
         /// The size of the last checkpoint.
@@ -109,17 +109,17 @@ struct Grown {
     edge: Edge,
     /// Whether there is anything to sign.
     is_new: bool,
-    /// How many checkpoints it tells of, in what was hashed.
-    told_of: u64,
+    /// Number of checkpoints that the hashed records mention.
+    recorded: u64,
 }
 
 impl TrustStore {
-    /// Signs the journal as it is on disk, and keeps the note. `None` where nothing was recorded
-    /// since the last but that checkpoint itself.
+    /// Signs the journal as it is on disk, and stores the note. Returns `None` if nothing was
+    /// recorded since the last checkpoint except the record of that checkpoint.
     ///
-    /// Syncs journal, ledger and hashlog first, so that no crash can take back what is signed.
-    /// Costs the hashing of what is new since the last checkpoint. Signs nothing that does not go
-    /// on from what was signed last, unless it is told to begin anew.
+    /// Syncs journal, ledger and hashlog first, so that no crash can undo what is signed. Costs the
+    /// hashing of the records since the last checkpoint. Signs nothing that does not continue what
+    /// was signed last, unless the caller asks to start from scratch.
     pub fn make(
         &self,
         disk: &Disk,
@@ -166,13 +166,13 @@ impl TrustStore {
         let Grown {
             edge,
             is_new,
-            told_of,
+            recorded,
         } = self.grow(disk, &days, &origin, last.as_ref())?;
         if !is_new && begin == Begin::GoOn {
             return Ok(None);
         }
         let forgotten = match (&last, begin) {
-            (None, Begin::GoOn | Begin::NewKey) => told_of,
+            (None, Begin::GoOn | Begin::NewKey) => recorded,
             (Some(_), _) | (None, Begin::Anew) => 0,
         };
 
@@ -205,7 +205,7 @@ impl TrustStore {
             store::append(disk, &self.path(), end, &note)?;
             note
         };
-        // It is found out anew where it cannot be kept.
+        // If it cannot be stored, the next run computes it again.
         drop(self.keep_edge(disk, &edge));
         let key = named(&key).verifier();
         Ok(Some(Made {
@@ -249,12 +249,12 @@ impl TrustStore {
         let from = edge.clone();
         let mut broken = None;
         let mut is_as_signed = signed == from.frontier.size();
-        let (mut is_new, mut told_of) = (last.is_none(), 0);
+        let (mut is_new, mut recorded) = (last.is_none(), 0);
         JournalWalk::new(disk, days)
             .after(&from)
             .each(|day, line| {
                 if !line.is_whole {
-                    // Somebody else's record, which a crash tore: opening cuts it off.
+                    // Another process's record, torn by a crash: opening the ledger cuts it off.
                     return false;
                 }
                 let seq = edge.frontier.size() + 1;
@@ -268,7 +268,7 @@ impl TrustStore {
                 edge.frontier.push(hash_leaf(line.bytes));
                 (edge.day, edge.offset, edge.head) = (Some(day), line.end(), record.hash);
                 let is_checkpoint = record.head.event == Event::Checkpoint.as_str();
-                told_of += u64::from(is_checkpoint);
+                recorded += u64::from(is_checkpoint);
                 is_new |= seq > signed && !is_checkpoint;
                 if let Some(last) = last.filter(|last| last.size == seq) {
                     is_as_signed = edge.frontier.root() == last.root;
@@ -276,7 +276,7 @@ impl TrustStore {
                 is_as_signed || seq < signed
             })?;
         match broken {
-            // A stored place that the journal does not bear out is nobody's crime yet.
+            // A stored position that the journal does not confirm is no evidence of tampering yet.
             Some(_) if from.frontier.size() > 0 => {
                 disk.remove_file(&self.edge())?;
                 self.grow(disk, days, origin, last)
@@ -286,7 +286,7 @@ impl TrustStore {
             None => Ok(Grown {
                 edge,
                 is_new,
-                told_of,
+                recorded,
             }),
         }
     }
@@ -313,7 +313,7 @@ impl TrustStore {
     }
 }
 
-/// The day files and their sizes at a moment at which nobody wrote.
+/// Lists the day files and their sizes at a moment without a writer.
 pub(crate) fn days_at_rest(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -333,7 +333,7 @@ fn days_on_disk(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<(DayFile, u64)>,
     let last = days.last().map(|(day, _)| &day.path);
     for path in last.into_iter().chain([&paths.ledger, &paths.hashlog]) {
         if let Some(file) = disk.open_if_there(path, OpenHow::READ_WRITE)? {
-            // Else whoever tries again would sign what the system takes for written.
+            // Otherwise a retry would sign data that the system takes for written.
             file.sync_data().inspect_err(|_| drop(file.write_again()))?;
         }
     }

@@ -4,12 +4,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 
 use crate::checksum::Checksum;
 
-/// How large a log was, and the root of its tree then.
+/// Size of a log, and the root of its Merkle tree at that size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Which log.
+    /// Name of the log.
     pub origin: String,
-    /// How many records it had.
+    /// Number of records in the log.
     pub size: u64,
     /// The root of its Merkle tree.
     pub root: Checksum,

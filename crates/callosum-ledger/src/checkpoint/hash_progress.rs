@@ -39,7 +39,7 @@ impl Edge {
         }
     }
 
-    /// Reads it; `None` where it is none.
+    /// Reads it; `None` if the bytes are invalid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let edge: Self = serde_json::from_slice(bytes).ok()?;
         (edge.format == FORMAT && edge.frontier.is_sound()).then_some(edge)
@@ -65,13 +65,13 @@ impl<'a> JournalWalk<'a> {
         }
     }
 
-    /// What comes after a place.
+    /// Skips everything before a position.
     pub(super) fn after(mut self, edge: &Edge) -> Self {
         (self.day, self.offset) = (edge.day, edge.offset);
         self
     }
 
-    /// Hands each line to `take`, until it says `false`.
+    /// Passes each line to `take`, until it returns `false`.
     pub(crate) fn each(
         self,
         mut take: impl FnMut(Date, &Line<'_>) -> bool,

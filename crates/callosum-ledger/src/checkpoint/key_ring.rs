@@ -9,7 +9,7 @@ use crate::signed_note::{InvalidKey, SigningKey, VerifierKey};
 /// The name under which the key is written down; it signs under each log's own.
 const NAME: &str = "callosum.invalid/machine";
 
-/// The name of the key's file, and how those beside it begin.
+/// Name of the key's file, and prefix of the files next to it.
 const KEY: &str = "ledger-ed25519";
 
 /// Permission bits of the key's file.
@@ -21,7 +21,7 @@ pub(super) struct KeyRing {
     folder: PathBuf,
 }
 
-/// Why there is no key to sign with.
+/// Error of obtaining the signing key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// A file could not be read or written.
@@ -40,7 +40,7 @@ pub enum KeyError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// Why it is none.
+        /// Reason that the file holds no key.
         source: InvalidKey,
     },
 }
@@ -52,7 +52,7 @@ impl KeyRing {
         }
     }
 
-    /// The key, where there is one.
+    /// Returns the key, if there is one.
     pub(super) fn load(&self, disk: &Disk) -> Result<Option<SigningKey>, KeyError> {
         let path = self.key();
         let Some(file) = disk.open_if_there(&path, OpenHow::READ)? else {
@@ -69,8 +69,8 @@ impl KeyRing {
             .map_err(|source| KeyError::Invalid { path, source })
     }
 
-    /// The key, made from `seed` where there is none; one that was there before, and is known by its
-    /// public half only, is one of the earlier ones from then on.
+    /// Returns the key, made from `seed` if there is none. An earlier key whose public half alone is
+    /// known counts as one of the earlier ones from then on.
     pub(super) fn load_or_make(
         &self,
         disk: &Disk,
@@ -153,7 +153,7 @@ impl KeyRing {
         self.keep_public(disk, new)
     }
 
-    /// Keeps the public half, which is all that is needed to check what was signed.
+    /// Stores the public half, which is enough to check signatures.
     fn keep_public(&self, disk: &Disk, key: &SigningKey) -> Result<(), KeyError> {
         let line = format_line(&key.verifier());
         if disk.read_if_there(&self.public_path())?.as_deref() != Some(line.as_bytes()) {
@@ -164,7 +164,7 @@ impl KeyRing {
 
     /// Removes what killed processes were writing here, which may be a secret.
     pub(super) fn sweep(&self, disk: &Disk) {
-        // Nobody reads it, and it is tried again with the next checkpoint.
+        // No program reads these files, and the next checkpoint tries again.
         drop(disk.sweep_new_files(&self.folder, |name| name.starts_with(KEY)));
     }
 
@@ -219,6 +219,6 @@ fn format_line(key: &VerifierKey) -> String {
 }
 
 fn text_of(bytes: Vec<u8>) -> String {
-    // What is no text is no key either, and is refused as such.
+    // Bytes that are not text are not a key either, and are refused as such.
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,4 +1,4 @@
-//! [`MachineKey`]: the machine's key, for what is signed beside checkpoints.
+//! [`MachineKey`]: the machine's key, for signatures other than those of checkpoints.
 
 use std::path::Path;
 
@@ -13,9 +13,10 @@ use crate::{
 /// Start of what a derived secret is authenticated over.
 const DERIVED: &[u8] = b"callosum derived key 1\n";
 
-/// The key of a machine, under a name that says what it signs.
+/// The key of a machine, under a name that gives its purpose.
 ///
-/// The name is part of the key's id, so a note that was signed for one purpose names no key of another.
+/// The name is part of the key's id, so a note that was signed for one purpose names no key of
+/// another.
 #[derive(Clone, Debug)]
 pub struct MachineKey {
     keys: KeyRing,

@@ -1,14 +1,15 @@
-//! Checkpoints: signed statements of what the journal was, kept outside the project.
+//! Checkpoints: signed statements of the journal's contents, kept outside the project.
 //!
-//! Start with [`TrustStore`], the machine's side of a project: [`TrustStore::make`] signs how the
-//! journal stands, [`TrustStore::read`] gives what was signed, for [`verify`](crate::verify()) to
-//! hold against what there is. The leaf `i` of the tree is the journal's line `i + 1` without its
-//! line feed, so every record is covered, and with a commit's its whole entry.
+//! Start with [`TrustStore`], the machine's side of a project. [`TrustStore::make`] signs the
+//! current state of the journal. [`TrustStore::read`] returns what was signed, which
+//! [`verify`](crate::verify()) compares with the files. The leaf `i` of the tree is the journal's
+//! line `i + 1` without its line feed, so every record is covered, and with a commit's its whole
+//! entry.
 //!
-//! What is deliberately not here: where the machine's folder is, when a checkpoint is due, and
-//! what to do about a journal that is not what was signed.
+//! Deliberately not here: the location of the machine's folder, the schedule of checkpoints, and
+//! the reaction to a journal that differs from what was signed.
 //!
-//! The format: `docs/formats/checkpoint.md`; what it is good for: `docs/design/tamper-evidence.md`.
+//! The format: `docs/formats/checkpoint.md`; its purpose: `docs/design/tamper-evidence.md`.
 
 mod create;
 mod format;

@@ -1,4 +1,4 @@
-//! [`KeptCheckpoints`]: what was signed so far, as it is kept on this machine.
+//! [`KeptCheckpoints`]: the checkpoints signed so far, as stored on this machine.
 //!
 //! One file, to which notes are appended with an empty line between two.
 
@@ -9,10 +9,10 @@ use callosum_host::{Disk, DiskError, OpenHow};
 use super::format::Checkpoint;
 use crate::signed_note::{NoteStatus, SignedNote, VerifierKey};
 
-/// A note takes less; its last ones are looked for in so many bytes at the end.
+/// A note takes less; the last ones are searched in this many bytes at the end.
 const LAST_NOTES: u64 = 16 * 1024;
 
-/// How many lines a note has at least.
+/// Minimum number of lines of a note.
 const LINES: usize = 5;
 
 /// All checkpoints of a project, in the order in which they were made.
@@ -31,13 +31,13 @@ pub struct KeptCheckpoints {
 pub struct StoredCheckpoint {
     /// Its number in the file, from 1.
     pub number: u64,
-    /// What was signed.
+    /// The signed checkpoint.
     pub checkpoint: Checkpoint,
     /// By whom.
     pub signed: SignedBy,
 }
 
-/// Who signed a checkpoint.
+/// Signer of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignedBy {
     /// A key of this machine, today's or an earlier one.
@@ -52,7 +52,7 @@ pub enum SignedBy {
 }
 
 impl StoredCheckpoint {
-    fn of(number: u64, note: &str, keys: &[VerifierKey]) -> Option<Self> {
+    fn read(number: u64, note: &str, keys: &[VerifierKey]) -> Option<Self> {
         let (note, checkpoint) = read_note(note)?;
         let signed = signed_by(&note, &checkpoint.origin, keys);
         Some(Self {
@@ -63,7 +63,7 @@ impl StoredCheckpoint {
     }
 }
 
-/// Who signed a note of the log `origin`, as far as these keys tell.
+/// Identifies the signer of a note of the log `origin`, among these keys.
 pub(super) fn signed_by(note: &SignedNote, origin: &str, keys: &[VerifierKey]) -> SignedBy {
     let standings: Vec<_> = keys
         .iter()
@@ -101,7 +101,7 @@ pub(super) fn read_all(
     let last = notes.len();
     for (index, note) in notes.into_iter().enumerate() {
         let number = index as u64 + 1;
-        match StoredCheckpoint::of(number, note, keys) {
+        match StoredCheckpoint::read(number, note, keys) {
             Some(kept) => found.kept.push(kept),
             // The last one may have been torn by a crash; nothing was promised of it yet.
             None if index + 1 == last && is_torn(note) => {}
@@ -124,7 +124,7 @@ pub(super) fn read_last(
     let bytes = file.read_from(from)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut end = text.len();
-    // What is behind the last note may be one that a crash tore; nothing else is passed over.
+    // The text behind the last note may be one that a crash tore; nothing else is skipped.
     while let Some(line) = text[..end].rfind('\n') {
         let (notes, rest) = text.split_at(line + 1);
         if !rest.is_empty() && !is_torn(rest) {
@@ -157,10 +157,10 @@ fn last_note_of(text: &str) -> Option<&str> {
     Some(&text[from..])
 }
 
-/// Appends a note after `end`, which cuts off what a crash left torn behind it.
+/// Appends a note after `end`, which cuts off anything that a crash left torn behind it.
 ///
-/// After a failed sync it is cut off again, and what stands before it is written again: the next
-/// note's sync must not take for written what may be lost.
+/// After a failed sync the note is cut off again, and everything before it is written again: the
+/// next note's sync must not take for written what may be lost.
 pub(super) fn append(
     disk: &Disk,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Checkpoints made, kept, lost, and held against a journal that is not what was signed.
+//! Checkpoints made, kept, lost, and compared with a journal that differs.
 
 use std::{os::unix::fs::PermissionsExt as _, time::Duration};
 
@@ -81,7 +81,7 @@ fn clock() -> Clock {
     )
 }
 
-/// CAL-GOV-4: each checkpoint goes on from the one before; what was signed says so of itself.
+/// CAL-GOV-4: each checkpoint continues the one before, and identifies itself as signed.
 #[test]
 fn checkpoints_are_made_of_what_is_new_and_kept_in_order() {
     let ground = Fixture::new();
@@ -137,7 +137,7 @@ fn a_lost_or_forged_edge_costs_a_reading_and_no_more() {
     }
 }
 
-/// CAL-GOV-4: nothing is signed that does not go on from what was signed.
+/// CAL-GOV-4: nothing is signed that does not continue what was signed.
 #[test]
 fn a_journal_that_was_changed_is_not_signed_again() {
     let ground = Fixture::new();
@@ -169,9 +169,9 @@ fn a_journal_that_was_changed_is_not_signed_again() {
     );
 }
 
-/// CAL-GOV-4: a journal begun anew is another log, and is signed only when that is said.
+/// CAL-GOV-4: a journal begun from scratch is another log, and is signed only on explicit request.
 #[test]
-fn a_journal_that_was_begun_anew_is_signed_only_on_demand() {
+fn a_journal_that_was_begun_from_scratch_is_signed_only_on_demand() {
     let ground = Fixture::new();
     ground.write(2);
     let old = ground.made();
@@ -223,8 +223,8 @@ fn a_new_key_is_signed_in_by_the_old_one() {
     assert_eq!(signed, [SignedBy::Us, SignedBy::Us, SignedBy::Us]);
 }
 
-/// CAL-GOV-4: a key that was changed from another project is the next one's here, and not the last
-/// one's; the journal is told of the change by the first checkpoint that it signs.
+/// CAL-GOV-4: a key that was changed from another project signs the next checkpoint here, not the
+/// last one; the first checkpoint that it signs records the change in the journal.
 #[test]
 fn a_key_that_was_changed_elsewhere_signs_from_the_next_checkpoint_on() {
     let (here, elsewhere) = (Fixture::new(), Fixture::new());
@@ -257,7 +257,7 @@ fn a_key_that_was_changed_elsewhere_signs_from_the_next_checkpoint_on() {
     assert_eq!(here.made().previous_key, None);
 }
 
-/// CAL-GOV-4: whoever changes the key at the same time as another has the other's key known.
+/// CAL-GOV-4: if two processes change the key at the same time, each key is known.
 #[test]
 fn keys_that_are_changed_at_once_are_all_known() {
     let grounds = [Fixture::new(), Fixture::new(), Fixture::new()];
@@ -286,7 +286,7 @@ fn keys_that_are_changed_at_once_are_all_known() {
     }
 }
 
-/// CAL-GOV-4: what was signed is checked without the secret, and a new key takes a lost one's place.
+/// CAL-GOV-4: signatures are checked without the secret, and a new key replaces a lost one.
 #[test]
 fn a_lost_secret_still_has_its_public_half() {
     let ground = Fixture::new();
@@ -305,7 +305,7 @@ fn a_lost_secret_still_has_its_public_half() {
     assert_eq!(ground.kept(), [(1, SignedBy::Us), (2, SignedBy::Us)]);
 }
 
-/// CAL-GOV-4: a machine that lost what it signed says so when it signs again.
+/// CAL-GOV-4: a machine that lost its checkpoints reports this when it signs again.
 #[test]
 fn checkpoints_that_were_forgotten_are_counted() {
     let ground = Fixture::new();
@@ -345,9 +345,9 @@ fn a_key_that_others_may_read_is_refused() {
     assert!(invalid, "{refused:?}");
 }
 
-/// CAL-GOV-4: without its key, a machine knows nobody's signature as its own.
+/// CAL-GOV-4: without its key, a machine recognizes no signature as its own.
 #[test]
-fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
+fn checkpoints_of_another_key_are_recognized_and_not_continued() {
     let ground = Fixture::new();
     ground.made();
     let key = ground.folder.path().join("home/keys/ledger-ed25519");
@@ -366,7 +366,7 @@ fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
     assert!(ground.make(Begin::Anew).unwrap().is_some());
 }
 
-/// CAL-GOV-4: a note that a crash tore is cut off by the next; a damaged one is told.
+/// CAL-GOV-4: the next note cuts off one that a crash tore; a damaged one is reported.
 #[test]
 fn a_torn_note_is_written_over_and_a_damaged_one_is_counted() {
     let ground = Fixture::new();
@@ -391,7 +391,7 @@ fn a_torn_note_is_written_over_and_a_damaged_one_is_counted() {
 
 /// CAL-GOV-4: an executor that was reserved for but not synced is on disk before it is signed.
 #[test]
-fn what_nobody_synced_is_synced_before_it_is_signed() {
+fn unsynced_records_are_synced_before_they_are_signed() {
     let ground = Fixture::new();
     let ledger = ground.open();
     ledger

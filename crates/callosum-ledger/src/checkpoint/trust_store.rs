@@ -1,4 +1,4 @@
-//! [`TrustStore`]: the machine's side of a project, where its checkpoints and keys are.
+//! [`TrustStore`]: the machine's side of a project, with its checkpoints and keys.
 
 use std::{
     os::unix::ffi::OsStrExt as _,
@@ -21,10 +21,10 @@ use crate::{
     signed_note::{NoteStatus, SignedNote, VerifierKey},
 };
 
-/// What stands before the names of our logs; the name is never looked up.
+/// Prefix of the names of our logs; the name is never looked up.
 const ORIGIN: &str = "callosum.invalid";
 
-/// Where a machine keeps what it signed of a project.
+/// A machine's store of the checkpoints that it signed for a project.
 #[derive(Clone, Debug)]
 pub struct TrustStore {
     /// The SHA-256 of the project's path, as trust decisions name it.
@@ -36,12 +36,13 @@ pub struct TrustStore {
 /// With which key, and after what, a checkpoint is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Begin {
-    /// With the machine's key, if the journal goes on from what was signed last.
+    /// With the machine's key, if the journal continues what was signed last.
     #[default]
     GoOn,
     /// With a new key, whose first checkpoint the old one signs as well.
     NewKey,
-    /// Whatever was signed before, which is set aside: it vouches for this journal no more.
+    /// After nothing: all earlier checkpoints are set aside, because they no longer vouch for this
+    /// journal.
     Anew,
 }
 
@@ -70,7 +71,7 @@ impl TrustStore {
         self.folder.join("lock")
     }
 
-    /// What was signed so far, and by whom. Creates nothing.
+    /// Reads the checkpoints signed so far, and their signers. Creates nothing.
     pub fn read(&self, disk: &Disk) -> Result<KeptCheckpoints, KeyError> {
         let keys = self.keys.verifiers(disk, ORIGIN)?;
         Ok(store::read_all(disk, &self.path(), &keys)?)
@@ -81,8 +82,8 @@ impl TrustStore {
         self.keys.verifiers(disk, ORIGIN)
     }
 
-    /// How many records of the journal that is there were signed; 0 where what was signed last is of
-    /// another journal, or nothing was.
+    /// Counts the records of the existing journal that were signed. Returns 0 if the last
+    /// checkpoint is of another journal, or nothing was signed.
     ///
     /// Costs the reading of one record and of the last checkpoints. Checks no signature.
     pub fn signed_records(&self, disk: &Disk, paths: &LedgerPaths) -> Result<u64, DiskError> {
@@ -111,7 +112,7 @@ impl TrustStore {
         }
     }
 
-    /// The key that signs this log's next checkpoint, where that is another than the last's: it was
+    /// Returns the key that signs this log's next checkpoint, if it is not the last one's: it was
     /// changed from another project.
     pub fn next_verifier(&self, disk: &Disk) -> Result<Option<VerifierKey>, CheckpointError> {
         let Some(last) = last_signed(disk, self)? else {
@@ -122,15 +123,15 @@ impl TrustStore {
         Ok(today.filter(|today| last.key.as_ref() != Some(today)))
     }
 
-    /// How the name of each log of this project begins.
+    /// Returns the prefix of the name of each log of this project.
     pub(crate) fn origin_of_project(&self) -> String {
         format!("{ORIGIN}/{}/", &self.project[..32])
     }
 
-    /// The name of the log that begins with this record.
+    /// Returns the name of the log that begins with this record.
     ///
-    /// The place is part of it: a copy of a project that goes another way is another log, and one
-    /// that is begun anew in the same place as well.
+    /// The path is part of it: a copy of a project that continues differently is another log, and
+    /// so is one that is begun from scratch at the same path.
     pub(super) fn origin(&self, first_record: Checksum) -> String {
         let first = first_record.to_string();
         format!("{}{}", self.origin_of_project(), &first[..32])
@@ -172,7 +173,7 @@ pub(crate) fn last_signed(
     }))
 }
 
-/// The hash of the journal's first record; `None` where there is none that is right in itself.
+/// Returns the hash of the journal's first record; `None` if there is no valid one.
 pub(crate) fn begin_of_journal(
     disk: &Disk,
     days: &[(DayFile, u64)],

@@ -1,11 +1,11 @@
-//! [`ComparedViews`]: a ledger file and its hashlog, held against what the journal tells.
+//! [`ComparedViews`]: a ledger file and its hashlog, compared with the journal.
 
 use callosum_host::DiskError;
 
 use super::window::Window;
 use crate::{
     hashlog::ReadRange,
-    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry},
+    journal::{Begins, EntryRef, RecordPlace, ScanVisitor},
     position::View,
 };
 
@@ -31,7 +31,7 @@ impl<L: ReadRange, H: ReadRange> ComparedViews<L, H> {
         }
     }
 
-    /// A ledger is begun: the files are held against it from here on.
+    /// Begins a ledger: the files are compared with it from here on.
     pub(crate) fn begin(&mut self, view: View) -> Result<(), DiskError> {
         self.ledger.restart();
         self.hashlog.restart();
@@ -41,7 +41,7 @@ impl<L: ReadRange, H: ReadRange> ComparedViews<L, H> {
     }
 
     /// An entry is stored.
-    pub(crate) fn push(&mut self, entry: ToldEntry<'_>) -> Result<(), DiskError> {
+    pub(crate) fn push(&mut self, entry: EntryRef<'_>) -> Result<(), DiskError> {
         if let Some(view) = &mut self.view {
             self.entry.clear();
             self.line.clear();
@@ -52,12 +52,12 @@ impl<L: ReadRange, H: ReadRange> ComparedViews<L, H> {
         Ok(())
     }
 
-    /// Where the files must end now.
+    /// Returns the ends that the files must have now.
     pub(crate) fn view(&self) -> Option<&View> {
         self.view.as_ref()
     }
 
-    /// Whether the ledger file is what it must be now.
+    /// Whether the ledger file has its required contents.
     pub(crate) fn has_ledger(&mut self) -> Result<bool, DiskError> {
         match &self.view {
             Some(view) => {
@@ -68,12 +68,12 @@ impl<L: ReadRange, H: ReadRange> ComparedViews<L, H> {
         }
     }
 
-    /// Whether the hashlog is what it must be now.
+    /// Whether the hashlog has its required contents.
     pub(crate) fn has_hashlog(&self) -> Result<bool, DiskError> {
         self.hashlog.has_ended()
     }
 
-    /// Whether the hashlog begins with what it must be now.
+    /// Whether the hashlog begins with its required contents.
     pub(crate) fn hashlog_is_alike(&self) -> bool {
         self.hashlog.is_alike
     }
@@ -84,12 +84,12 @@ impl<L: ReadRange, H: ReadRange> ScanVisitor for ComparedViews<L, H> {
         self.begin(begins.view())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.push(entry)
     }
 }
 
-/// A file while it is held against the bytes that it should have.
+/// A file during the comparison with its required bytes.
 #[derive(Debug)]
 struct Compared<R> {
     file: Option<Window<R>>,
@@ -113,7 +113,7 @@ impl<R: ReadRange> Compared<R> {
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
         if let Some(file) = self.file.as_mut().filter(|_| self.is_alike) {
-            // Also where nothing can be read.
+            // Also if nothing can be read.
             self.is_alike = false;
             self.is_alike = file.get(self.at, bytes.len())? == bytes;
             self.at += bytes.len() as u64;

@@ -4,23 +4,24 @@ use callosum_host::DiskError;
 
 use crate::hashlog::ReadRange;
 
-/// The first place at which a file is not what it should be.
+/// The first difference of a file from its required contents.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     /// The byte, from 0.
     pub(crate) offset: u64,
     /// The line, from 1.
     pub(crate) line: u64,
-    /// That line as it should be; `None` where that file ends before.
+    /// The required line; `None` if the required contents end before it.
     pub(crate) expected: Option<String>,
-    /// That line as it stands; `None` where the file ends before.
+    /// The actual line; `None` if the file ends before it.
     pub(crate) found: Option<String>,
 }
 
-/// So many bytes are compared at once.
+/// Number of bytes compared at once.
 const PIECE: u64 = 1024 * 1024;
 
-/// Where the first `lens.1` bytes of `found` first differ from the first `lens.0` of `expected`.
+/// Finds the first difference between the first `lens.1` bytes of `found` and the first `lens.0` of
+/// `expected`.
 ///
 /// Holds a piece of each, and a line.
 pub(crate) fn difference(
@@ -74,7 +75,7 @@ fn part_of(file: &dyn ReadRange, size: u64, at: u64, len: u64) -> Result<Vec<u8>
     file.read_range(at, len as usize)
 }
 
-/// The line that begins at an offset, without its feed; `None` where nothing stands there.
+/// Returns the line that begins at an offset, without its line feed; `None` if the file ends there.
 fn line_at(
     mut at: u64,
     part: impl Fn(u64, u64) -> Result<Vec<u8>, DiskError>,

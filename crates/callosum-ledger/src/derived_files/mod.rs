@@ -1,8 +1,8 @@
-//! Ledger files and hashlogs taken one piece at a time, for they may be larger than memory.
+//! Ledger files and hashlogs processed one piece at a time, because they may be larger than memory.
 //!
-//! [`ComparedViews`] holds files that are there against what the journal tells; [`NewViews`] writes
-//! files from it. Both are told one entry after the other. [`difference`] compares two files, and
-//! [`Window`] is the part of a file that is in memory.
+//! [`ComparedViews`] compares existing files with the journal; [`NewViews`] writes files from it.
+//! Both receive one entry after the other. [`difference`] compares two files, and [`Window`] is the
+//! part of a file that is in memory.
 
 mod compared;
 mod difference;

@@ -7,7 +7,7 @@ use callosum_host::{Disk, DiskError, disk::NewFile};
 use crate::{
     checksum::{Checksum, Hashing},
     hashlog::ReadRange,
-    journal::ToldEntry,
+    journal::EntryRef,
     position::View,
 };
 
@@ -41,7 +41,7 @@ impl NewViews {
     }
 
     /// Adds an entry.
-    pub(crate) fn push(&mut self, entry: ToldEntry<'_>) -> Result<(), DiskError> {
+    pub(crate) fn push(&mut self, entry: EntryRef<'_>) -> Result<(), DiskError> {
         self.entry.clear();
         self.line.clear();
         self.view.push(entry, &mut self.entry, &mut self.line);
@@ -49,17 +49,17 @@ impl NewViews {
         self.hashlog.push(&self.line)
     }
 
-    /// The files, whole, and where they end.
+    /// Returns the complete files, and their ends.
     pub(crate) fn end(mut self) -> Result<(View, NewFile, NewFile), DiskError> {
         self.ledger.push(self.view.begun.tail.as_bytes())?;
         Ok((self.view, self.ledger, self.hashlog))
     }
 }
 
-/// So many bytes are copied at once.
+/// Number of bytes copied at once.
 const PIECE: u64 = 1024 * 1024;
 
-/// Shows the first `len` bytes of a file in pieces; fewer where it ends before.
+/// Passes the first `len` bytes of a file in pieces; fewer if it ends before.
 pub(crate) fn each_piece(
     file: &impl ReadRange,
     len: u64,

@@ -12,7 +12,7 @@ pub(crate) struct Window<R> {
     bytes: Vec<u8>,
 }
 
-/// So many bytes are read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 256 * 1024;
 
 impl<R: ReadRange> ReadRange for &R {

@@ -1,4 +1,4 @@
-//! [`KnownTasks`]: which tasks have an entry and which ids are given out, as far as this process knows.
+//! [`KnownTasks`]: tasks that have an entry and ids that are taken, as far as this process knows.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -17,22 +17,22 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What a process keeps in mind of tasks between two groups.
+/// A process's memory of tasks between two groups.
 #[derive(Default)]
 pub(super) struct KnownTasks {
     /// Ids that this process reserved and that have no entry yet.
     reserved: HashSet<TaskId>,
     /// Ids that have an entry, as far as this process saw them stored or looked them up.
     seen: HashSet<TaskId>,
-    /// The day of which the ledgers were asked for the highest id.
+    /// Day whose highest id was last looked up in the ledgers.
     asked_of: Option<Date>,
 }
 
 impl KnownTasks {
-    /// Gives out an id.
+    /// Reserves an id.
     ///
-    /// The journal says which the last one was, and a watermark says what the journal does: before
-    /// the first of a day, the ledgers are asked as well.
+    /// The journal has the last one, and a watermark repeats it: before the first of a day, the
+    /// ledgers are searched as well.
     pub(super) fn reserve(
         &mut self,
         batch: &mut Batch,
@@ -115,8 +115,8 @@ impl KnownTasks {
         }
     }
 
-    /// Keeps in mind what other processes stored. Says whether what was looked up before does not
-    /// count any more.
+    /// Remembers entries that other processes stored. Returns whether earlier lookups no longer
+    /// count.
     pub(super) fn take_news(&mut self, news: &News) -> bool {
         match news {
             News::Since(entries) => {

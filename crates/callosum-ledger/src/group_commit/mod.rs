@@ -1,8 +1,8 @@
 //! A group of requests that are written together.
 //!
 //! Start with [`Writer::write`], which one thread runs for all that wait, under the locks.
-//! [`request`] is what they ask for and are told, [`known_tasks`] which ids are taken, [`mark`] when the
-//! watermark is set.
+//! [`request`] holds the requests and their results, [`known_tasks`] the ids that are taken,
+//! [`watermark_policy`] the schedule of the watermark.
 
 mod known_tasks;
 mod request;

@@ -61,7 +61,7 @@ impl Request {
         }
     }
 
-    /// The event that nobody waits for.
+    /// Returns the event, if the request is one that no thread waits for.
     pub(crate) fn event(&self) -> Option<(&AuditEvent, Timestamp)> {
         match self {
             Self::Record { event, at } => Some((event, *at)),
@@ -72,7 +72,7 @@ impl Request {
         }
     }
 
-    /// What is to be told of a spawn that the journal did not take.
+    /// Returns the event to record for a spawn that the journal did not take.
     pub(super) fn refused(&self) -> Option<(AuditEvent, Timestamp)> {
         let Self::Reserve { spawn, at, .. } = self else {
             return None;
@@ -97,22 +97,22 @@ impl Request {
     }
 }
 
-/// How a request went well.
+/// Result of a successful request.
 pub(crate) enum Done {
     Flushed,
     Reserved(TaskId),
     Stored(Box<Entry>),
-    /// What was archived; nothing where the ledger had no entries.
+    /// The archived ledger; `None` if the ledger had no entries.
     Rotated(Option<Rotated>),
 }
 
-/// How a group went.
+/// Outcome of a group.
 #[derive(Default)]
 pub(crate) struct Written {
     pub(crate) outcomes: Vec<(u64, Result<Done, WriteError>)>,
     pub(crate) repairs: Vec<Repair>,
-    /// What was archived before the group was written.
+    /// Ledger archived before the group was written.
     pub(crate) rotated: Option<Rotated>,
-    /// Why it was not archived, where it should have been.
+    /// Error that prevented a rotation that was due.
     pub(crate) not_rotated: Option<WriteError>,
 }

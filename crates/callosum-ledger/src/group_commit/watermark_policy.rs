@@ -9,10 +9,10 @@ use crate::{
     watermark,
 };
 
-/// After so many bytes of journal the watermark is set anew: so much is read on opening at most.
+/// Bytes of journal after which the watermark is set again, so an opening reads at most this much.
 const MARK_AFTER: u64 = 1024 * 1024;
 
-/// How long ago the watermark was set.
+/// Bytes since the watermark was set.
 #[derive(Default)]
 pub(super) struct Mark {
     /// Bytes of journal since.
@@ -22,7 +22,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// The journal has grown by so many bytes.
+    /// Counts bytes by which the journal has grown.
     pub(super) fn grown(&mut self, bytes: u64) {
         self.unmarked += bytes;
     }
@@ -32,11 +32,11 @@ impl Mark {
         self.unmarked >= MARK_AFTER
     }
 
-    /// Syncs everything and sets the watermark. It is a convenience: where it fails, the next
-    /// opening reads more.
+    /// Syncs everything and sets the watermark. It is a convenience: if it fails, the next opening
+    /// reads more.
     ///
-    /// After a failed sync it is not tried again here, and what may be lost is written again: the
-    /// watermark of another process is not to vouch for it unseen.
+    /// After a failed sync it is not tried again here, and data that may be lost is written again:
+    /// the watermark of another process must not vouch for it unseen.
     pub(super) fn set(
         &mut self,
         disk: &Disk,

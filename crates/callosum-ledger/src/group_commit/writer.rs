@@ -1,4 +1,4 @@
-//! [`Writer`]: what one thread does with a group of requests, under the locks.
+//! [`Writer`]: writes a group of requests, on one thread, under the locks.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -28,10 +28,10 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What a process keeps in mind between two groups.
+/// A process's memory between two groups.
 #[derive(Default)]
 pub(crate) struct Writer {
-    /// Where the files stood; none where that must be found out anew.
+    /// Ends of the files; `None` if they must be determined again.
     position: Option<Position>,
     locks: KeptLocks,
     files: OpenFiles,
@@ -39,17 +39,17 @@ pub(crate) struct Writer {
     mark: Mark,
     /// Whether events may wait in the audit buffer.
     has_buffer: bool,
-    /// How long the audit buffer was when its events were taken over.
+    /// Length of the audit buffer when its events were moved to the journal.
     taken_over: u64,
-    /// Whether the events of the last group were put there.
+    /// Whether the events of the last group went to the buffer.
     was_buffered: bool,
     /// The failed sync after which nothing more is written.
     halted: Option<Arc<DiskError>>,
 }
 
 impl Writer {
-    /// Brings the files in line, tells the journal what had to be done for it, and says so. Refuses
-    /// a journal that has fewer records than were signed.
+    /// Brings the files in line, records the repairs in the journal, and returns them. Refuses a
+    /// journal that has fewer records than were signed.
     pub(crate) fn bring_in_line(
         &mut self,
         disk: &Disk,
@@ -63,20 +63,20 @@ impl Writer {
         self.settle(disk, paths, clock, aligned, repair_event)
     }
 
-    /// Goes on from where somebody who holds the locks has put everything.
+    /// Continues from a position that a holder of the locks has established.
     pub(crate) fn stand_at(&mut self, disk: &Disk, paths: &LedgerPaths, mut position: Position) {
         self.mark.set(disk, paths, &mut self.files, &mut position);
         self.position = Some(position);
     }
 
-    /// Where the journal and the views stand, once they were brought in line.
-    pub(crate) fn stands(&self) -> Option<(&Position, &View)> {
+    /// Returns the positions in journal and views, once the views match the journal.
+    pub(crate) fn positions(&self) -> Option<(&Position, &View)> {
         let position = self.position.as_ref()?;
         Some((position, position.view.as_ref()?))
     }
 
-    /// Tells the journal of what was brought in line with it by somebody who holds the locks, and
-    /// goes on from there.
+    /// Records in the journal the repairs of a caller that holds the locks, and continues from
+    /// there.
     pub(crate) fn settle(
         &mut self,
         disk: &Disk,
@@ -108,7 +108,7 @@ impl Writer {
                     self.remove_buffer(disk, paths);
                 }
                 Err(error) if repairs.is_empty() && is_unwritable(&error) => {
-                    // They wait on. Whoever writes is told.
+                    // The events stay in the buffer. The next writer gets the error.
                     self.forget_position();
                     return Ok(repairs);
                 }
@@ -122,8 +122,9 @@ impl Writer {
         Ok(repairs)
     }
 
-    /// Puts the events of the audit buffer before everything else. Says whether there is one, which
-    /// goes once the journal is synced: events that it has already may not be on disk yet.
+    /// Puts the events of the audit buffer before everything else. Returns whether there is a
+    /// buffer, which is removed once the journal is synced: events already in the journal may not
+    /// be on disk yet.
     fn push_buffered(
         &mut self,
         disk: &Disk,
@@ -142,8 +143,8 @@ impl Writer {
         Ok(self.has_buffer)
     }
 
-    /// Ends the audit buffer once its events are in the journal. Where that fails, those that are
-    /// there already are passed over the next time.
+    /// Removes the audit buffer once its events are in the journal. If that fails, the next time
+    /// skips those that are there already.
     fn remove_buffer(&mut self, disk: &Disk, paths: &LedgerPaths) {
         if let Some(path) = paths.audit_buffer.as_ref().filter(|_| self.has_buffer) {
             let is_gone = audit_buffer::remove(disk, paths, path, self.taken_over);
@@ -180,7 +181,8 @@ impl Writer {
         };
         let mut looked_up = Ok(());
         if let Some(position) = &self.position {
-            // Nobody waits for the archives to be read: what is stored meanwhile is news below.
+            // No thread waits for the archives to be read; entries stored during the read are
+            // handled below.
             let archives = position.archives.clone();
             looked_up = self.known.look_up(disk, paths, &archives, requests);
         }
@@ -286,7 +288,7 @@ impl Writer {
                     let event = stored_event(Event::Commit, "committed", entry);
                     batch.push(&event, *at, Some(entry.as_json()));
                     self.known.note_stored(&entry.task_id);
-                    stored.push(StoredEntry::of(entry));
+                    stored.push(StoredEntry::from_entry(entry));
                     outcomes.push((*ticket, Ok(Done::Stored(entry.clone()))));
                 }
             }
@@ -348,17 +350,17 @@ impl Writer {
         locks
     }
 
-    /// Keeps a group's events, which nobody waits for, where they outlast this process, and that a
-    /// task was refused.
+    /// Stores a group's events, which no thread waits for, so that they outlast this process. Also
+    /// stores that a task was refused.
     fn buffer(&mut self, disk: &Disk, paths: &LedgerPaths, ids: &Ids, requests: &[Request]) {
         let Some(path) = &paths.audit_buffer else {
             return;
         };
-        // A task that was refused has no id, and nobody else tells of it.
+        // A task that was refused has no id, and nothing else records it.
         let refused: Vec<_> = requests.iter().filter_map(Request::refused).collect();
         let events = requests.iter().filter_map(Request::event);
         let refused = refused.iter().map(|(event, at)| (event, *at));
-        // Where that fails too, they stay in memory.
+        // If that fails too, they stay in memory.
         self.was_buffered = audit_buffer::append(disk, path, ids, events.chain(refused)).is_ok();
         self.has_buffer |= self.was_buffered;
     }
@@ -408,7 +410,7 @@ fn extend_views(
     Ok(expected.view)
 }
 
-/// The event of an entry that is stored, by whatever way it came.
+/// Returns the event for a stored entry, regardless of its origin.
 fn stored_event(event: Event, status: &str, entry: &Entry) -> AuditEvent {
     AuditEvent {
         event,
@@ -433,7 +435,7 @@ fn rotation_failed(error: OpenError) -> WriteError {
     }
 }
 
-/// Whether it is a failed sync, after which nobody can say what is on disk.
+/// Whether this is a failed sync, after which the state of the disk is unknown.
 fn is_sync(error: &OpenError) -> bool {
     let error = error.disk_error();
     error.is_some_and(|error| error.operation == Operation::Sync)

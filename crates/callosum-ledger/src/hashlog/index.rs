@@ -1,8 +1,9 @@
-//! The index of a hashlog: where each task's entry stands, sorted by a hash of its id.
+//! The index of a hashlog: position of each task's entry, sorted by a hash of its id.
 //!
-//! Rows of one width in blocks behind a header. The header says which part of which hashlog it is
-//! of, so it never counts for another; each block carries a checksum, which is checked whenever
-//! the block is read. It can be deleted at any time. The format in full: `docs/formats/index.md`.
+//! Rows of one width in blocks behind a header. The header names the hashlog and the part of it
+//! that the index covers, so it never counts for another. Each block carries a checksum, which is
+//! checked whenever the block is read. It can be deleted at any time. The format in full:
+//! `docs/formats/index.md`.
 
 use std::path::Path;
 
@@ -15,19 +16,19 @@ use crate::{chain::HASHLOG, checksum::Checksum, entry::read_timestamp, lines::Li
 
 const MAGIC: &[u8; 8] = b"CALINDX2";
 const HEADER: usize = 96;
-/// How much of the header its own checksum is over.
+/// Length of the part of the header that its own checksum covers.
 const HEADER_SEALED: usize = 72;
 const ROW: usize = 32;
-/// How many rows a whole block has: with its checksum it is as long as a page.
+/// Rows of a whole block: with its checksum it is as long as a page.
 const ROWS: u64 = 127;
 /// The length of a block's checksum.
 const BLOCK_SEAL: usize = 32;
 const BLOCK: usize = ROWS as usize * ROW + BLOCK_SEAL;
 
-/// A hashlog is not indexed anew for fewer bytes than these.
+/// Minimum number of new bytes of a hashlog for which its index is rewritten.
 const WORTH_IT: u64 = 64 * 1024;
 
-/// Where one entry stands.
+/// Position of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Row {
     /// The first eight bytes of the SHA-256 of the task's id.
@@ -44,20 +45,20 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(super) struct Index {
     file: DiskFile,
-    /// How much of the hashlog it covers.
+    /// Length of the part of the hashlog that it covers.
     pub(super) covered: u64,
     /// The hash of the line that ends there.
     head: Checksum,
-    /// How many entries that are.
+    /// Number of entries in that part.
     pub(super) count: u64,
     /// The earliest and the latest time of them, in microseconds since 1970.
     pub(super) times: (i64, i64),
 }
 
-/// Why an index does not answer.
+/// Reason that an index gives no answer.
 #[derive(Debug)]
 pub(super) enum IndexFault {
-    /// A block is not what its checksum says.
+    /// A block does not match its checksum.
     Damaged,
     Disk(DiskError),
 }
@@ -75,7 +76,7 @@ impl Row {
     }
 
     /// The row of a line; `None` where the numbers are beyond what a row holds.
-    fn of(line: &HashlogLine<'_>) -> Option<Self> {
+    fn from_line(line: &HashlogLine<'_>) -> Option<Self> {
         Some(Self {
             key: key_of(&line.task_id),
             number: u32::try_from(line.seq).ok()?,
@@ -105,7 +106,7 @@ impl Row {
 }
 
 impl Index {
-    /// Opens the index at `path`; `None` where it is not of this hashlog.
+    /// Opens the index at `path`; `None` if it is not of this hashlog.
     pub(super) fn open(
         disk: &Disk,
         path: &Path,
@@ -114,15 +115,15 @@ impl Index {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
         };
-        let Some(index) = Self::of(file)? else {
+        let Some(index) = Self::read(file)? else {
             return Ok(None);
         };
         let is_of_it = head_at(hashlog, index.covered)? == Some(index.head);
         Ok(is_of_it.then_some(index))
     }
 
-    /// The index that a file is; `None` where it is none, or not whole.
-    fn of(file: DiskFile) -> Result<Option<Self>, DiskError> {
+    /// Reads a file as an index; `None` if it is not one, or incomplete.
+    fn read(file: DiskFile) -> Result<Option<Self>, DiskError> {
         let header = file.read_range(0, HEADER)?;
         if header.len() < HEADER
             || !header.starts_with(MAGIC)
@@ -162,10 +163,10 @@ impl Index {
         Ok(found)
     }
 
-    /// The first block whose last key is not smaller; the number of all where there is none.
+    /// Returns the first block whose last key is not smaller; the number of all if there is none.
     ///
-    /// Keys are spread evenly, so it is looked for where chance would have it, then farther and
-    /// farther away, and between the two at last.
+    /// Keys are spread evenly, so the search starts at the expected block, then moves farther and
+    /// farther away, and bisects at last.
     fn first_with(&self, key: u64) -> Result<u64, IndexFault> {
         let (mut low, mut high) = (0, self.blocks());
         let mut guess = ((u128::from(key) * u128::from(high)) >> 64) as u64;
@@ -192,12 +193,12 @@ impl Index {
         Ok(high)
     }
 
-    /// How many blocks there are.
+    /// Counts the blocks.
     fn blocks(&self) -> u64 {
         self.count.div_ceil(ROWS)
     }
 
-    /// The rows of one block, which are what its checksum says.
+    /// Returns the rows of one block, checked against its checksum.
     fn block(&self, number: u64) -> Result<Vec<Row>, IndexFault> {
         let rows = (self.count - number * ROWS).min(ROWS) as usize;
         let len = rows * ROW + BLOCK_SEAL;
@@ -224,9 +225,10 @@ impl Index {
     }
 }
 
-/// Whether the index at `path` says what the hashlog says, where it is of it.
+/// Whether the index at `path` agrees with the hashlog, if it is an index of this hashlog.
 ///
-/// One that is of another state of the hashlog, or of another format, is right: nobody asks it.
+/// An index of another state of the hashlog, or of another format, counts as right, because no
+/// reader uses it.
 pub(crate) fn is_right(disk: &Disk, path: &Path, hashlog: &Path) -> Result<bool, DiskError> {
     let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
         return Ok(true);
@@ -236,7 +238,7 @@ pub(crate) fn is_right(disk: &Disk, path: &Path, hashlog: &Path) -> Result<bool,
         return Ok(true);
     }
     let (Some(index), Some(hashlog)) = (
-        Index::of(file)?,
+        Index::read(file)?,
         disk.open_if_there(hashlog, OpenHow::READ)?,
     ) else {
         return Ok(false);
@@ -245,7 +247,7 @@ pub(crate) fn is_right(disk: &Disk, path: &Path, hashlog: &Path) -> Result<bool,
         return Ok(true);
     }
     let Some(mut rows) = rows_from(&hashlog, Vec::new(), 0, index.covered)? else {
-        // What is wrong with the hashlog is said of the hashlog.
+        // The check of the hashlog itself reports its faults.
         return Ok(true);
     };
     rows.sort_unstable();
@@ -253,11 +255,11 @@ pub(crate) fn is_right(disk: &Disk, path: &Path, hashlog: &Path) -> Result<bool,
     Ok(index.file.read_all()? == right)
 }
 
-/// Writes the index anew where it lacks much of the hashlog: an eighth of what it covers, so that
-/// what is written over the years is eight times the hashlog at most.
+/// Rewrites the index if it lacks much of the hashlog: an eighth of what it covers. So all rewrites
+/// together are at most eight times the hashlog.
 ///
-/// `end` is where the hashlog's last whole line ends. Nothing is written where the lines are not
-/// numbered one after the other.
+/// `end` is the end of the hashlog's last whole line. Nothing is written if the lines are not
+/// numbered consecutively.
 pub(crate) fn refresh(
     disk: &Disk,
     hashlog: &Path,
@@ -318,8 +320,8 @@ pub(super) fn build(
     disk.replace(path, &file_of(&rows, head, end), 0o600)
 }
 
-/// The rows of the lines up to `end`, those up to `at` being known; `None` where they are not
-/// numbered one after the other.
+/// Returns the rows of the lines up to `end`, those up to `at` being known; `None` if they are not
+/// numbered consecutively.
 fn rows_from(
     hashlog: &DiskFile,
     mut rows: Vec<Row>,
@@ -331,7 +333,7 @@ fn rows_from(
         let expected = rows.len() as u64 + 1;
         let row = HashlogLine::read(line.bytes)
             .filter(|read| line.is_whole && read.seq == expected)
-            .and_then(|read| Row::of(&read));
+            .and_then(|read| Row::from_line(&read));
         match row {
             Some(row) => rows.push(row),
             None => return Ok(None),
@@ -363,19 +365,19 @@ fn file_of(rows: &[Row], head: Checksum, covered: u64) -> Vec<u8> {
     file
 }
 
-/// How long an index of so many rows is.
+/// Returns the length in bytes of an index with this many rows.
 fn length_of(count: u64) -> Option<u64> {
     let rows = count.checked_mul(ROW as u64)?;
     let seals = count.div_ceil(ROWS).checked_mul(BLOCK_SEAL as u64)?;
     rows.checked_add(seals)?.checked_add(HEADER as u64)
 }
 
-/// A block's checksum: of which index it is, which of its blocks, and its rows.
+/// Computes a block's checksum, which covers its index, its number and its rows.
 fn block_seal(head: Checksum, number: u64, rows: &[u8]) -> Checksum {
     Checksum::of_parts(&[&head.as_bytes()[..], &number.to_le_bytes(), rows])
 }
 
-/// The hash that the line says which ends at `end`.
+/// Returns the hash stated by the line that ends at `end`.
 fn head_at(hashlog: &DiskFile, end: u64) -> Result<Option<Checksum>, DiskError> {
     let len = HASHLOG.end_len();
     let Some(from) = end.checked_sub(len as u64) else {
@@ -414,7 +416,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// A hashlog of so many lines in a folder, and where its index goes.
+    /// Makes a hashlog of this many lines in a folder, and returns the path for its index.
     fn hashlog(count: u64) -> (tempfile::TempDir, Disk, DiskFile, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
@@ -472,7 +474,7 @@ mod tests {
         assert_eq!(grown, disk.read(&path).unwrap());
     }
 
-    /// CAL-SEC-1: whatever stands in the file, it is refused or read within its bounds.
+    /// CAL-SEC-1: any contents of the file are refused or read within their bounds.
     #[test]
     fn a_header_that_was_changed_and_another_hashlog_do_not_count() {
         let (_folder, disk, file, path) = hashlog(50);

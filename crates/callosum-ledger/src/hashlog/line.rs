@@ -22,9 +22,9 @@ pub(crate) struct HashlogLine<'a> {
     /// As the entry has it.
     #[serde(borrow)]
     pub(crate) timestamp: Cow<'a, str>,
-    /// Where the entry begins in the ledger file.
+    /// Offset of the entry in the ledger file.
     pub(crate) offset: u64,
-    /// How many bytes it has.
+    /// Length of the entry in bytes.
     pub(crate) length: u64,
     pub(crate) checksum: Checksum,
     pub(crate) prev: Checksum,
@@ -36,8 +36,8 @@ impl<'a> HashlogLine<'a> {
         serde_json::from_slice(line).ok()
     }
 
-    /// Reads what stands in the ledger file where the line says that its entry is; `None` where
-    /// the file does not reach so far.
+    /// Reads the bytes of the ledger file at the place that the line gives for its entry; `None` if
+    /// the file is too short.
     pub(crate) fn read_entry(&self, ledger: &impl ReadRange) -> Result<Option<Vec<u8>>, DiskError> {
         read_place(ledger, self.offset, self.length)
     }
@@ -45,9 +45,9 @@ impl<'a> HashlogLine<'a> {
 
 /// Bytes of a ledger, wherever they are kept.
 pub(crate) trait ReadRange {
-    /// How many there are.
+    /// Returns the number of bytes.
     fn size(&self) -> Result<u64, DiskError>;
-    /// `len` bytes from `offset`; fewer where they end before.
+    /// Returns `len` bytes from `offset`; fewer if they end before.
     fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError>;
 }
 
@@ -61,13 +61,13 @@ impl ReadRange for DiskFile {
     }
 }
 
-/// Reads what stands at a place that something derived names; `None` where there is no such place.
+/// Reads the bytes at a place that a derived file gives; `None` if there is no such place.
 pub(super) fn read_place(
     ledger: &impl ReadRange,
     offset: u64,
     length: u64,
 ) -> Result<Option<Vec<u8>>, DiskError> {
-    // A place can be anything: no room is made for more than there is.
+    // A place can be anything: no more memory is allocated than there are bytes.
     let end = offset.checked_add(length);
     let size = ledger.size()?;
     if end.is_none_or(|end| end > size) {
@@ -77,7 +77,7 @@ pub(super) fn read_place(
     Ok((bytes.len() as u64 == length).then_some(bytes))
 }
 
-/// What the index repeats of an entry; empty where a foreign entry has no such text.
+/// Fields of an entry that the index repeats; empty if a foreign entry has no such text.
 #[derive(Deserialize, Serialize)]
 struct Indexed<'a> {
     #[serde(borrow, default)]
@@ -90,7 +90,7 @@ struct Indexed<'a> {
 
 impl<'a> Indexed<'a> {
     /// Reads them out of an entry.
-    fn of(entry: &'a [u8]) -> Self {
+    fn read(entry: &'a [u8]) -> Self {
         Self::of_canonical(entry)
             .or_else(|| serde_json::from_slice(entry).ok())
             .unwrap_or(Indexed {
@@ -100,9 +100,9 @@ impl<'a> Indexed<'a> {
             })
     }
 
-    /// The same where they stand as in an entry in canonical form that has the seed's fields:
-    /// the executor behind the checksum, the others before the last field. What is between, most of
-    /// it, need not be looked at.
+    /// Reads the same from the positions that they have in an entry in canonical form with the
+    /// seed's fields: the executor behind the checksum, the others before the last field. Most of
+    /// the bytes in between need not be looked at.
     fn of_canonical(entry: &'a [u8]) -> Option<Self> {
         let text = |bytes: &'a [u8]| {
             let is_plain = bytes
@@ -134,7 +134,7 @@ impl<'a> Indexed<'a> {
     }
 }
 
-/// What stands between an entry's checksum and its executor.
+/// Bytes between an entry's checksum and its executor.
 const BEFORE_EXECUTOR: std::ops::Range<usize> = 77..91;
 
 /// Appends an entry's line and gives its hash.
@@ -156,7 +156,7 @@ pub(crate) fn write_line(
         checksum: Checksum,
         prev: Checksum,
     }
-    let indexed = Indexed::of(entry);
+    let indexed = Indexed::read(entry);
     let from = out.len();
     let line = Line {
         seq,
@@ -171,8 +171,8 @@ pub(crate) fn write_line(
     HASHLOG.seal(out, from)
 }
 
-/// The hash of the last line of a hashlog over these entries: the offset of each, its bytes, and
-/// its checksum. `follows` where there is none.
+/// Returns the hash of the last line of a hashlog over these entries: the offset of each, its
+/// bytes, and its checksum. Returns `follows` if there is none.
 pub(crate) fn head_of<'e>(
     entries: impl Iterator<Item = (usize, &'e [u8], Checksum)>,
     follows: Checksum,
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::{canonical::DuplicateKeys, entry::seal};
 
-    /// CAL-SUM-2: what is read out of an entry without parsing it is what parsing it gives.
+    /// CAL-SUM-2: fields read out of an entry without parsing equal those of the parsed entry.
     #[test]
     fn what_a_line_says_is_what_its_entry_says() {
         let mut of_canonical = 0;
@@ -220,9 +220,9 @@ mod tests {
                 entry[more] = json!({"task_id": "x", "timestamp": "y", "tokens_used": 4});
             }
             let (_, sealed) = seal(entry.to_string().as_bytes(), DuplicateKeys::Refused).unwrap();
-            let said = Indexed::of(sealed.as_bytes());
-            let said = [said.executor, said.task_id, said.timestamp];
-            assert_eq!(said, [executor, task_id, timestamp], "{sealed}");
+            let indexed = Indexed::read(sealed.as_bytes());
+            let indexed = [indexed.executor, indexed.task_id, indexed.timestamp];
+            assert_eq!(indexed, [executor, task_id, timestamp], "{sealed}");
             of_canonical += usize::from(Indexed::of_canonical(sealed.as_bytes()).is_some());
         }
         assert_eq!(of_canonical, 2);

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{chain::HASHLOG, checksum::Checksum, lines::last_line, task_id::TaskId};
 
-/// More than these bytes are not searched where they can be indexed.
+/// Maximum number of bytes to search without an index, if one is possible.
 const SEARCHED: usize = 4 * 1024 * 1024;
 
 /// A hashlog up to the last whole line that it had when it was opened.
@@ -22,7 +22,7 @@ pub(crate) struct Hashlog {
     disk: Disk,
     file: DiskFile,
     index: Option<Index>,
-    /// Where the index stands or belongs.
+    /// Path of the index, whether it exists or not.
     index_path: PathBuf,
     /// The whole lines that the index does not cover.
     rest: Vec<u8>,
@@ -30,20 +30,20 @@ pub(crate) struct Hashlog {
     all: OnceLock<Vec<u8>>,
 }
 
-/// Where a task's entry may stand.
+/// Possible location of a task's entry.
 #[derive(Clone, Debug)]
 pub(crate) enum HashlogRequest<'a> {
-    /// As a line says.
+    /// As given by a line.
     Line(HashlogLine<'a>),
-    /// As a row of the index says.
+    /// As given by a row of the index.
     Row(Row),
 }
 
 impl Hashlog {
-    /// Opens a hashlog and its index; `None` where there is none.
+    /// Opens a hashlog and its index; `None` if there is none.
     ///
-    /// Where the index lacks much or does not count, it is written anew; where it cannot be, as in
-    /// a project that is mounted read-only, asking takes longer.
+    /// If the index lacks much or does not count, it is rewritten. If that fails, as in a project
+    /// that is mounted read-only, lookups take longer.
     pub(crate) fn open(disk: &Disk, path: &Path, index: &Path) -> Result<Option<Self>, DiskError> {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
@@ -53,7 +53,7 @@ impl Hashlog {
         if lacks_much || (hashlog.index.is_none() && disk.exists(index)?) {
             let old = hashlog.index.as_ref();
             let built = build(disk, index, &hashlog.file, old, hashlog.end());
-            // It is derived, and whoever asks may not write here.
+            // The index is derived, and the reader may lack write access here.
             if built.is_ok() {
                 hashlog = Self::read(disk, hashlog.file, index)?;
             }
@@ -78,7 +78,7 @@ impl Hashlog {
         })
     }
 
-    /// Where the last whole line ends.
+    /// Returns the end of the last whole line.
     pub(crate) fn end(&self) -> u64 {
         self.covered() + self.rest.len() as u64
     }
@@ -87,7 +87,7 @@ impl Hashlog {
         self.index.as_ref().map_or(0, |index| index.covered)
     }
 
-    /// The first line and the last, where all between them are there too.
+    /// Returns the first line and the last, if all between them are there too.
     pub(crate) fn ends(&self) -> Result<Option<[Vec<u8>; 2]>, DiskError> {
         let (Some(first), Some(last)) = (self.first()?, last_line(&self.file, self.end())?) else {
             return Ok(None);
@@ -99,7 +99,7 @@ impl Hashlog {
         Ok(are_all.then_some([first, last]))
     }
 
-    /// What the first line follows; `None` where there is no line.
+    /// Returns the hash that the first line follows; `None` if there is no line.
     pub(crate) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
         let first = self.first()?;
         Ok(first.and_then(|line| HashlogLine::read(&line).map(|line| line.prev)))
@@ -112,7 +112,7 @@ impl Hashlog {
         Ok(is_last && self.follows()? == Some(follows))
     }
 
-    /// The checksum that each line says, where they are a chain from one hash to the other.
+    /// Returns the checksum in each line, if the lines are a chain from one hash to the other.
     pub(crate) fn checksums(
         &self,
         follows: Checksum,
@@ -148,10 +148,9 @@ impl Hashlog {
         }
     }
 
-    /// Where a task's entry may stand, the latest place first.
+    /// Lists the possible locations of a task's entry, the latest first.
     ///
-    /// Where the index turns out to be damaged, all lines are searched instead, and it is written
-    /// anew.
+    /// If the index turns out to be damaged, all lines are searched instead, and it is rewritten.
     pub(crate) fn places_of(&self, task_id: &TaskId) -> Result<Vec<HashlogRequest<'_>>, DiskError> {
         let Some(index) = &self.index else {
             return Ok(lines_of(&self.rest, task_id));
@@ -163,7 +162,7 @@ impl Hashlog {
                 Ok(places)
             }
             Err(IndexFault::Damaged) => {
-                // It is derived, and whoever asks may not write here.
+                // The index is derived, and the reader may lack write access here.
                 drop(build(
                     &self.disk,
                     &self.index_path,
@@ -210,7 +209,7 @@ impl Hashlog {
 
     /// Whether an entry may be of a time between these, in microseconds since 1970.
     ///
-    /// Only what the index covers is told from; more lines may be of any time.
+    /// Judges only by the part that the index covers; further lines may be of any time.
     pub(crate) fn may_have(&self, since: Option<i64>, until: Option<i64>) -> bool {
         match &self.index {
             Some(index) if self.rest.is_empty() => {
@@ -232,7 +231,7 @@ fn lines_of<'a>(text: &'a [u8], task_id: &TaskId) -> Vec<HashlogRequest<'a>> {
         .collect()
 }
 
-/// The line, without its line feed, in which a byte stands.
+/// Returns the line, without its line feed, that contains a byte.
 fn line_around(text: &[u8], at: usize) -> &[u8] {
     let from = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
     let len = memchr::memchr(b'\n', &text[from..]).unwrap_or(text.len() - from);

@@ -17,10 +17,10 @@ use crate::{
 pub(crate) struct Batch {
     position: Position,
     bytes: Vec<u8>,
-    /// Where the bytes go in the day's file.
+    /// Offset of the bytes in the day's file.
     from: u64,
     day: Date,
-    /// The last record of the day before, where this batch begins a new one.
+    /// Last record of the day before, if this batch begins a new one.
     ended: Option<EndedDay>,
 }
 
@@ -106,15 +106,15 @@ impl Batch {
         self.position.note_id(id);
     }
 
-    /// How many bytes it adds to the journal.
+    /// Returns the number of bytes that it adds to the journal.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() + self.ended.as_ref().map_or(0, |ended| ended.bytes.len())
     }
 
-    /// Writes the records, and syncs them where that is asked for.
+    /// Writes the records, and syncs them if requested.
     ///
-    /// After an error nothing of the batch counts: what was written of it is cut off again, as far
-    /// as the disk still obeys, and else left to the next opening as a torn end.
+    /// After an error nothing of the batch counts: its bytes are cut off again, as far as the disk
+    /// still obeys, and else left to the next opening as a torn end.
     pub(crate) fn write(
         mut self,
         disk: &Disk,
@@ -141,7 +141,7 @@ impl Batch {
         Ok(self.position)
     }
 
-    /// Writes the last record of the day before, where this batch begins a new one.
+    /// Writes the last record of the day before, if this batch begins a new one.
     fn end_day(
         &self,
         disk: &Disk,
@@ -157,8 +157,8 @@ impl Batch {
         Ok(())
     }
 
-    /// The day's file as it is before the batch, without its name: what is drained into it is in
-    /// the journal as a whole once it gets that, or not at all.
+    /// Returns a copy of the day's file from before the batch, without its name. Everything drained
+    /// into it is in the journal as a whole once it gets the name, or not at all.
     pub(crate) fn day_file(&self, disk: &Disk, paths: &LedgerPaths) -> Result<NewFile, DiskError> {
         let path = path_of_day(&paths.audit, self.day);
         // A link in the file's place is refused by name, as everywhere, and not replaced.
@@ -180,12 +180,12 @@ impl Batch {
         disk: &Disk,
         paths: &LedgerPaths,
     ) -> Result<NewFile, DiskError> {
-        // Beside the folder, which may be moved away with all that is in it.
+        // Outside the folder, which may be moved away with all that is in it.
         let folder = paths.audit.parent().unwrap_or(&paths.root);
         disk.new_file(&path_of_day(folder, self.day), 0o644)
     }
 
-    /// Moves what was pushed so far into the day's file.
+    /// Moves the records pushed so far into the day's file.
     pub(crate) fn drain(&mut self, file: &mut NewFile) -> Result<(), DiskError> {
         file.push(&self.bytes)?;
         self.bytes.clear();
@@ -214,8 +214,8 @@ fn write_or_cut(file: &DiskFile, bytes: &[u8], from: u64) -> Result<(), DiskErro
         .inspect_err(|_| drop(file.set_len(from)))
 }
 
-/// What a failed sync leaves on its way to the disk is written again: records that others count on
-/// stand there, though nobody was promised that they are durable yet.
+/// Syncs a file, or cuts it at `from` and writes the rest again. The rest holds records that others
+/// count on, though none was acknowledged as durable yet, and a failed sync may have lost them.
 fn sync_or_cut(file: &DiskFile, from: u64) -> Result<(), DiskError> {
     file.sync_data().inspect_err(|_| {
         drop(file.set_len(from));

@@ -28,7 +28,7 @@ pub(crate) fn day_files(disk: &Disk, audit: &Path) -> Result<Vec<DayFile>, DiskE
     Ok(files)
 }
 
-/// The day that a file's name says; `None` for a name that is not `YYYY-MM-DD.jsonl`.
+/// Returns the day in a file's name; `None` for a name that is not `YYYY-MM-DD.jsonl`.
 pub(crate) fn day_of_path(path: &Path) -> Option<Date> {
     let day: Date = path
         .file_name()?
@@ -40,7 +40,7 @@ pub(crate) fn day_of_path(path: &Path) -> Option<Date> {
     (path.file_name()? == name_of_day(day).as_str()).then_some(day)
 }
 
-/// Where a day's file stands.
+/// Returns the path of a day's file.
 pub(crate) fn path_of_day(audit: &Path, day: Date) -> PathBuf {
     audit.join(name_of_day(day))
 }

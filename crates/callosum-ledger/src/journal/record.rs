@@ -71,7 +71,7 @@ impl Draft<'_> {
     }
 }
 
-/// A record as it stands in a file: what the chain and the views need of it.
+/// A record as it is in a file: the parts that the chain and the views need.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
     pub(crate) head: RecordHead,
@@ -94,20 +94,20 @@ pub(crate) struct RecordHead {
     pub(crate) details: Option<Box<RawValue>>,
 }
 
-/// What stands between the head of a record and its entry, and how every entry begins.
+/// Bytes between the head of a record and its entry, and the start of every entry.
 const BEFORE_ENTRY: &[u8] = b",\"entry\":{\"checksum\":\"";
-/// How much of that is not the entry's.
+/// Length of the part of [`BEFORE_ENTRY`] before the entry.
 const ENTRY_KEY: usize = ",\"entry\":".len();
-/// What stands between the entry, or the head, and the hash of the record before.
+/// Bytes between the entry, or the head, and the hash of the record before.
 const BEFORE_PREV: &[u8] = b",\"prev\":\"";
 
-/// What a record says about the ledger that it begins.
+/// A record's statement about the ledger that it begins.
 #[derive(Debug)]
 pub(crate) struct Begins {
     /// The format of the records from here on.
     pub(crate) journal: u32,
     pub(crate) begun: Begun,
-    /// What the hashlog's first line follows.
+    /// Hash that the hashlog's first line follows.
     pub(crate) hashlog: Checksum,
     /// The ledger before it, which was archived.
     pub(crate) archived: Option<Archived>,
@@ -119,19 +119,19 @@ pub(crate) struct Begins {
     pub(crate) is_recovery: bool,
 }
 
-/// What the journal says about an archived ledger.
+/// The journal's statement about an archived ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Archived {
     /// The archive's file name.
     pub(crate) archive: ArchiveName,
     /// The size of its ledger file.
     pub(crate) bytes: u64,
-    /// How many entries it has.
+    /// Number of its entries.
     pub(crate) entries: u64,
     /// The hash of the last line of its hashlog, and so of every entry in it.
     pub(crate) hashlog: Checksum,
-    /// What the first line of its hashlog follows. A record of a rotation does not say it: it is
-    /// what the ledger was begun with.
+    /// Hash that the first line of its hashlog follows. A record of a rotation lacks it: the ledger
+    /// was begun with it.
     pub(crate) follows: Checksum,
     /// Whether it was there before the journal, which then has none of its entries.
     #[serde(default)]
@@ -161,7 +161,7 @@ impl Begins {
     }
 }
 
-/// Why a line is not a record that stands alone.
+/// Reason that a line is not a valid record by itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordFault {
     #[error(transparent)]
@@ -179,8 +179,8 @@ impl<'a> Record<'a> {
         let hash = JOURNAL.check(line)?;
         let body = &line[..=line.len() - JOURNAL.end_len()];
         let (fields, prev) = split_prev(body).ok_or(RecordFault::Prev)?;
-        // The first place that looks like an entry is one, unless it is a detail: then what stands
-        // before it is not the whole of the other fields.
+        // The first place that looks like an entry is one, unless it is inside a detail: then the
+        // text before it is not the whole of the other fields.
         if let Some(at) = memchr::memmem::find(fields, BEFORE_ENTRY)
             && let Ok(head) = parse_closed(&fields[..at])
             && let Ok(entry) = std::str::from_utf8(&fields[at + ENTRY_KEY..])
@@ -205,7 +205,7 @@ impl<'a> Record<'a> {
         self.head.event == Event::Commit.as_str() || self.head.event == Event::Adopted.as_str()
     }
 
-    /// The ledger that it begins; `None` where it begins none.
+    /// Returns the ledger that it begins, if it begins one.
     pub(crate) fn begins(&self) -> Result<Option<Begins>, String> {
         let event = &self.head.event;
         if event != Event::Created.as_str() && event != Event::Rotation.as_str() {

@@ -19,7 +19,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What the journal tells from a position on.
+/// Contents of the journal from a position on.
 pub(crate) struct Followed {
     /// The position after its last whole record.
     pub(crate) position: Position,
@@ -31,7 +31,7 @@ pub(crate) struct Followed {
     pub(crate) archived: Vec<Archived>,
     /// Whether the active ledger was begun by a recovery, which replaces the one before it.
     pub(crate) recovered: bool,
-    /// What a crash left behind the last whole record.
+    /// Bytes that a crash left behind the last whole record.
     pub(crate) torn: Option<Torn>,
 }
 
@@ -43,13 +43,13 @@ pub(crate) struct StoredEntry {
 
 /// The same, as it is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ToldEntry<'a> {
+pub(crate) struct EntryRef<'a> {
     pub(crate) json: &'a str,
     pub(crate) checksum: Checksum,
 }
 
-impl ToldEntry<'_> {
-    /// The task that it is the result of, where it is one's at all.
+impl EntryRef<'_> {
+    /// Returns the task of the entry, if it has one.
     pub(crate) fn task_id(&self) -> Option<TaskId> {
         #[derive(Deserialize)]
         struct Named {
@@ -62,23 +62,23 @@ impl ToldEntry<'_> {
 
 impl StoredEntry {
     /// An entry that is in canonical form.
-    pub(crate) fn of(entry: &Entry) -> Self {
+    pub(crate) fn from_entry(entry: &Entry) -> Self {
         Self {
             json: entry.as_json().to_owned(),
             checksum: entry.checksum,
         }
     }
 
-    pub(crate) fn told(&self) -> ToldEntry<'_> {
-        ToldEntry {
+    pub(crate) fn borrowed(&self) -> EntryRef<'_> {
+        EntryRef {
             json: &self.json,
             checksum: self.checksum,
         }
     }
 
-    /// The task that it is the result of, where it is one's at all.
+    /// Returns the task of the entry, if it has one.
     pub(crate) fn task_id(&self) -> Option<TaskId> {
-        self.told().task_id()
+        self.borrowed().task_id()
     }
 }
 
@@ -89,22 +89,22 @@ pub(crate) struct Torn {
     pub(crate) offset: u64,
 }
 
-/// Why the journal cannot be followed.
+/// Reason that the journal cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A record that was promised to be on disk is not what it was.
+    /// A record that had been acknowledged as on disk has changed.
     #[error("the audit journal is damaged at record {seq}, byte {offset} of `{}`: {reason}", path.display())]
     Damaged {
         /// The day file.
         path: PathBuf,
-        /// Where in it the line begins that is wrong, from 0.
+        /// Offset in it of the faulty line, from 0.
         offset: u64,
         /// The record that should stand there.
         seq: u64,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// A later version wrote it.
@@ -117,20 +117,20 @@ pub enum JournalError {
     },
 }
 
-/// Who is told what the journal says, record by record.
+/// Receiver of the journal's contents, record by record.
 pub(crate) trait ScanVisitor {
-    /// A ledger is begun. `before` is the one that was active, which was archived where `begins`
-    /// says so, and else replaced; before its first entry.
+    /// A ledger is begun; called before its first entry. `before` is the one that was active, which
+    /// was archived if `begins` says so, and replaced otherwise.
     fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
         Ok(())
     }
 
     /// An entry is stored, by the record that begins at this offset of the last of the journal's
     /// files.
-    fn stores(&mut self, entry: ToldEntry<'_>, at: RecordPlace) -> Result<(), DiskError>;
+    fn stores(&mut self, entry: EntryRef<'_>, at: RecordPlace) -> Result<(), DiskError>;
 }
 
-/// Where a record stands in the journal.
+/// Position of a record in the journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordPlace {
     pub(crate) day: Date,
@@ -148,7 +148,7 @@ pub(crate) fn follow(
     collect(disk, paths, &days, from, &mut |_| Ok(()))
 }
 
-/// Where to stop reading.
+/// End of the part of the journal to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
     /// At the last record.
@@ -222,7 +222,7 @@ impl ScanVisitor for Collecting<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.entries.push(StoredEntry {
             json: entry.json.to_owned(),
             checksum: entry.checksum,
@@ -231,30 +231,30 @@ impl ScanVisitor for Collecting<'_> {
     }
 }
 
-/// Reads on from `from` and tells `told` what it reads; holds one record at a time.
+/// Reads on from `from` and passes each record to `visitor`; holds one record at a time.
 ///
-/// The entries of what it gives are empty.
+/// The entries in the result are empty.
 pub(crate) fn walk(
     disk: &Disk,
     paths: &LedgerPaths,
     from: &Position,
     until: Until,
-    told: &mut dyn ScanVisitor,
+    visitor: &mut dyn ScanVisitor,
 ) -> Result<Followed, JournalError> {
     let days = stock_of_days(disk, &paths.audit)?;
-    walk_days(disk, paths, &days, from, until, told)
+    walk_days(disk, paths, &days, from, until, visitor)
 }
 
-/// Who does not care for entries.
+/// A visitor that ignores entries.
 pub(crate) struct IgnoreEntries;
 
 impl ScanVisitor for IgnoreEntries {
-    fn stores(&mut self, _entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, _entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         Ok(())
     }
 }
 
-/// Reads the whole journal, and tells nobody of its entries.
+/// Reads the whole journal, without passing on its entries.
 pub(crate) fn walk_alone(disk: &Disk, paths: &LedgerPaths) -> Result<Followed, JournalError> {
     walk(
         disk,
@@ -282,7 +282,7 @@ pub(crate) fn walk_days(
     days: &[(DayFile, u64)],
     from: &Position,
     until: Until,
-    told: &mut dyn ScanVisitor,
+    visitor: &mut dyn ScanVisitor,
 ) -> Result<Followed, JournalError> {
     let files: Vec<_> = days
         .iter()
@@ -339,7 +339,7 @@ pub(crate) fn walk_days(
                 return Ok(followed);
             }
             let taken = match read {
-                Ok(record) => followed.take(&record, end, place, told)?,
+                Ok(record) => followed.take(&record, end, place, visitor)?,
                 Err(fault) => Err(fault),
             };
             match taken {
@@ -373,9 +373,9 @@ pub(crate) fn walk_days(
     Ok(followed)
 }
 
-/// Whether anything after a bad record says that it had been on disk.
+/// Whether anything after a bad record confirms that it had been on disk.
 ///
-/// A later day file says so by being there: the one before is synced first.
+/// The existence of a later day file confirms it: the one before is synced first.
 fn was_promised(
     seq: u64,
     rest: &mut Lines<'_>,
@@ -389,7 +389,7 @@ fn was_promised(
     Ok(later.iter().any(|(_, size)| *size > 0))
 }
 
-/// Why a line is not the journal's next record.
+/// Reason that a line is not the journal's next record.
 #[derive(Debug, thiserror::Error)]
 enum ScanFault {
     #[error("the line is incomplete")]
@@ -413,7 +413,7 @@ impl Followed {
         record: &Record<'_>,
         end: u64,
         place: RecordPlace,
-        told: &mut dyn ScanVisitor,
+        visitor: &mut dyn ScanVisitor,
     ) -> Result<Result<(), ScanFault>, DiskError> {
         let begins = match self.check(record) {
             Ok(begins) => begins,
@@ -423,7 +423,7 @@ impl Followed {
             if let (Some(archived), Some(begun)) = (&mut begins.archived, &self.position.view) {
                 archived.follows = begun.follows;
             }
-            told.begins(self.position.view.as_ref(), &begins)?;
+            visitor.begins(self.position.view.as_ref(), &begins)?;
             self.archived.extend(begins.archived.clone());
             self.recovered = begins.is_recovery;
             self.position.archives.extend(begins.archived.take());
@@ -436,7 +436,7 @@ impl Followed {
         }
         if record.stores() {
             match entry_of(record) {
-                Ok(entry) => told.stores(entry, place)?,
+                Ok(entry) => visitor.stores(entry, place)?,
                 Err(fault) => return Ok(Err(fault)),
             }
         }
@@ -444,7 +444,7 @@ impl Followed {
         Ok(Ok(()))
     }
 
-    /// Checks that a record is the next one; what it begins.
+    /// Checks that a record is the next one, and returns the ledger that it begins.
     fn check(&self, record: &Record<'_>) -> Result<Option<Begins>, ScanFault> {
         let position = &self.position;
         if record.head.seq != position.seq + 1 {
@@ -485,13 +485,13 @@ impl Followed {
     }
 }
 
-fn entry_of<'a>(record: &Record<'a>) -> Result<ToldEntry<'a>, ScanFault> {
+fn entry_of<'a>(record: &Record<'a>) -> Result<EntryRef<'a>, ScanFault> {
     let entry = record
         .entry
         .ok_or_else(|| ScanFault::Content("it stores an entry but contains none".to_owned()))?;
     let checksum = checksum_at_head(entry.as_bytes())
         .ok_or_else(|| ScanFault::Content("its entry is not in canonical form".to_owned()))?;
-    Ok(ToldEntry {
+    Ok(EntryRef {
         json: entry,
         checksum,
     })

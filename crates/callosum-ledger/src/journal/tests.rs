@@ -37,7 +37,7 @@ impl Journal {
         }
     }
 
-    /// Writes a group of so many records.
+    /// Writes a group of this many records.
     fn write(&mut self, records: usize, sync: bool) {
         let now = self.clock.now();
         let mut batch = Batch::begin(self.position.clone(), now);
@@ -86,7 +86,7 @@ fn following_ends_where_writing_ended() {
     assert_eq!(followed.position.seq, 6);
     assert_eq!(followed.position.head, journal.position.head);
     assert_eq!(followed.position.offset, journal.position.offset);
-    // What the last group synced is said by nobody yet.
+    // No record yet confirms the sync of the last group.
     assert_eq!(followed.position.synced, 2);
     assert!(
         is_at(
@@ -191,7 +191,8 @@ fn a_clock_that_goes_back_stays_in_the_later_file() {
     assert_eq!(longest, 4);
 }
 
-/// CAKE-MET-1: who goes on from where they ended is handed each record once, and told where what they read is missing.
+/// CAKE-MET-1: a reader that continues from its last position gets each record once, and learns if
+/// the part already read is missing.
 #[test]
 fn who_goes_on_reading_is_handed_what_is_new() {
     let mut journal = Journal::new();
@@ -340,7 +341,7 @@ fn a_detail_that_looks_like_an_entry_is_a_detail() {
 
 /// CAL-GOV-1: one bad line hides no other, and is named.
 #[test]
-fn a_line_that_is_not_a_record_is_passed_over_and_told() {
+fn a_line_that_is_not_a_record_is_skipped_and_reported() {
     let mut journal = Journal::new();
     journal.write(5, true);
     let mut bytes = journal.disk.read(&journal.path()).unwrap();
@@ -359,6 +360,6 @@ fn a_line_that_is_not_a_record_is_passed_over_and_told() {
     });
     read.unwrap();
     assert_eq!(asked, [1, 2, 4, 5]);
-    let told: Vec<_> = reader.unreadable().iter().map(|line| line.line).collect();
-    assert_eq!(told, [3]);
+    let unreadable: Vec<_> = reader.unreadable().iter().map(|line| line.line).collect();
+    assert_eq!(unreadable, [3]);
 }

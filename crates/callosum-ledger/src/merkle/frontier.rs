@@ -26,7 +26,7 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// How many leaves there are.
+    /// Returns the number of leaves.
     pub fn size(&self) -> u64 {
         self.size
     }

@@ -3,8 +3,8 @@
 use super::frontier::{Frontier, hash_node};
 use crate::checksum::Checksum;
 
-/// The hashes that lead from the leaf `index` to the root, the leaf's sibling first
-/// (RFC 6962 §2.1.1); `None` where there is no such leaf.
+/// Returns the hashes that lead from the leaf `index` to the root, the leaf's sibling first (RFC
+/// 6962 §2.1.1); `None` if there is no such leaf.
 pub fn prove_inclusion(leaves: &[Checksum], index: usize) -> Option<Vec<Checksum>> {
     if index >= leaves.len() {
         return None;
@@ -26,8 +26,8 @@ pub fn prove_inclusion(leaves: &[Checksum], index: usize) -> Option<Vec<Checksum
     Some(path)
 }
 
-/// The root of a tree of `size` leaves in which `leaf` stands at `index`, as `path` has it;
-/// `None` where the path is not as long as such a tree asks for (RFC 9162 §2.1.3.2).
+/// Computes the root of a tree of `size` leaves in which `leaf` is at `index`, along `path`.
+/// Returns `None` if the path is not as long as such a tree requires (RFC 9162 §2.1.3.2).
 pub fn root_of_inclusion(
     leaf: Checksum,
     index: u64,
@@ -56,8 +56,8 @@ pub fn root_of_inclusion(
     (last == 0).then_some(root)
 }
 
-/// The hashes that show that the first `size` leaves are the beginning of all of them
-/// (RFC 6962 §2.1.2); `None` where there are not as many.
+/// Returns the hashes that prove that the first `size` leaves are the beginning of all of them (RFC
+/// 6962 §2.1.2); `None` if there are not as many.
 pub fn prove_consistency(leaves: &[Checksum], size: usize) -> Option<Vec<Checksum>> {
     if size > leaves.len() {
         return None;
@@ -102,7 +102,7 @@ pub fn is_consistent(first: (u64, Checksum), second: (u64, Checksum), path: &[Ch
     let up = node.trailing_ones();
     (node, last) = (node >> up, last >> up);
     let mut hashes = path.iter().copied();
-    // The first tree is a full subtree of the second: its root is known without being told.
+    // The first tree is a full subtree of the second: its root is known, so the proof omits it.
     let start = if first_size.is_power_of_two() {
         Some(first_root)
     } else {

@@ -33,7 +33,7 @@ fn sum(hex: &str) -> Checksum {
     hex.parse().unwrap()
 }
 
-/// So many leaves that differ.
+/// Returns this many different leaves.
 fn leaves(count: usize) -> Vec<Checksum> {
     (0..count)
         .map(|number| hash_leaf(&number.to_be_bytes()))

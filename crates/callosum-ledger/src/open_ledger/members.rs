@@ -1,7 +1,8 @@
-//! [`Members`]: a gzip file of many members, of which a part is read by inflating a few.
+//! [`Members`]: a gzip file of many members, which is readable in part by inflating a few.
 //!
-//! `zcat` reads it like any other. The last member is empty and says, in a field that gzip leaves
-//! to others, how long each of the members before is. The format in full: `docs/formats/archive.md`.
+//! `zcat` reads it like any other. The last member is empty and lists, in a field that gzip leaves
+//! to applications, the length of each of the members before. The format in full:
+//! `docs/formats/archive.md`.
 
 use std::{
     io::{Read as _, Write as _},
@@ -14,13 +15,13 @@ use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use super::corrupt;
 use crate::checksum::Checksum;
 
-/// How many bytes of ledger a member has, where that makes no more than [`MOST`] members.
+/// Ledger bytes per member, if that makes no more than [`MOST`] members.
 const MEMBER: u64 = 64 * 1024;
 /// The extra field of a gzip header has 65,535 bytes at most.
 const MOST: u64 = 8000;
 /// A gzip header with an extra field, up to that field's length.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255];
-/// What names our subfield.
+/// Id of our subfield.
 const NAME: &[u8; 2] = b"CL";
 /// An empty deflate stream, its CRC and its length.
 const EMPTY: [u8; 10] = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -33,16 +34,16 @@ const AFTER: u64 = 4 + 32 + EMPTY.len() as u64;
 #[derive(Debug)]
 pub(crate) struct Members {
     file: DiskFile,
-    /// How many bytes all members have together, inflated.
+    /// Inflated size of all members together.
     size: u64,
-    /// How many each has, but for the last.
+    /// Inflated size of each member except the last.
     member: u64,
-    /// Where each begins in the file, and where the last ends.
+    /// Offset in the file of each member, and of the end of the last.
     begins: Vec<u64>,
 }
 
 impl Members {
-    /// Reads the table; gives the file back where it has none that fits it.
+    /// Reads the table; returns the file if it has no matching one.
     pub(super) fn open(file: DiskFile) -> Result<Result<Self, DiskFile>, DiskError> {
         let len = file.size()?;
         let Some(at) = len.checked_sub(AFTER) else {
@@ -91,12 +92,12 @@ impl Members {
         self.file.path()
     }
 
-    /// How many bytes were compressed.
+    /// Returns the number of bytes that were compressed.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Inflates the members in which these bytes are; fewer bytes where they end before.
+    /// Inflates the members that contain these bytes; fewer bytes if they end before.
     pub(super) fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
         let end = offset.saturating_add(len as u64).min(self.size);
         if offset >= end {
@@ -134,7 +135,7 @@ impl Members {
     }
 }
 
-/// Compresses a ledger, and gives what it becomes piece by piece.
+/// Compresses a ledger, and passes the result piece by piece.
 pub(crate) fn compress(
     ledger: &DiskFile,
     mut take: impl FnMut(&[u8]) -> Result<(), DiskError>,
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// CAL-SEC-1: whatever byte is changed, what is read is right or is refused.
+    /// CAL-SEC-1: after a change of any byte, reads are right or are refused.
     #[test]
     fn no_changed_byte_is_read_as_something_else() {
         let folder = tempfile::tempdir().unwrap();

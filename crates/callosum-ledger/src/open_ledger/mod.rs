@@ -1,7 +1,7 @@
-//! [`OpenLedger`]: a ledger file that is open to be read, compressed or not.
+//! [`OpenLedger`]: a ledger file that is open for reading, compressed or not.
 //!
-//! Offsets are those of the ledger as it was written, whatever it lies in. [`members`] is the form
-//! in which archives are compressed here, of which a part can be read; a ledger that another
+//! Offsets are those of the ledger as it was written, regardless of compression. [`members`] is the
+//! form in which archives are compressed here, which can be read in part; a ledger that another
 //! program compressed is inflated as a whole.
 
 mod members;
@@ -18,8 +18,8 @@ use self::members::Members;
 pub(crate) use self::members::compress;
 use crate::{archive_name::ArchiveName, hashlog::ReadRange, paths::LedgerPaths};
 
-/// More than these bytes are not inflated where nothing says how many there are: the largest
-/// threshold at which a ledger is archived, and an entry beyond.
+/// Maximum number of bytes to inflate if the size is unknown: the largest threshold at which a
+/// ledger is archived, and an entry beyond.
 const MOST: u64 = 4_200_000_000;
 
 /// A ledger file that is open to be read.
@@ -34,14 +34,14 @@ pub(crate) enum OpenLedger {
 }
 
 impl OpenLedger {
-    /// Opens the ledger at `path`; where that is gone, the compressed one beside it.
+    /// Opens the ledger at `path`, or the compressed one next to it if that is gone.
     pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Self, DiskError> {
         if is_compressed(path) {
             return Self::open_compressed(disk.open(path, OpenHow::READ)?);
         }
         match disk.open(path, OpenHow::READ) {
             Err(gone) if gone.is_absent() => {
-                match disk.open_if_there(&compressed_beside(path), OpenHow::READ)? {
+                match disk.open_if_there(&compressed_path(path), OpenHow::READ)? {
                     Some(file) => Self::open_compressed(file),
                     None => Err(gone),
                 }
@@ -110,7 +110,7 @@ impl ReadRange for OpenLedger {
     }
 }
 
-/// An archive's bytes as they were written, compressed or not; `None` where it is not there.
+/// Returns an archive's original bytes, compressed or not; `None` if it is missing.
 pub(crate) fn read_archive(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -123,7 +123,7 @@ pub(crate) fn read_archive(
     }
 }
 
-/// Whether a file was read and is not what was compressed.
+/// Whether a file was read and its contents are corrupt.
 pub(crate) fn is_corrupt(error: &DiskError) -> bool {
     error.source.kind() == std::io::ErrorKind::InvalidData
 }
@@ -132,8 +132,8 @@ fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "gz")
 }
 
-/// The name that a ledger has beside it where it is compressed.
-pub(crate) fn compressed_beside(path: &Path) -> PathBuf {
+/// Returns the path of a ledger's compressed form, in the same folder.
+pub(crate) fn compressed_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".gz");
     path.with_file_name(name)

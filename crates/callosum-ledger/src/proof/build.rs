@@ -13,7 +13,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// Why there is no proof.
+/// Error of making a proof.
 #[derive(Debug, thiserror::Error)]
 pub enum ProveError {
     /// A file could not be read.
@@ -25,7 +25,7 @@ pub enum ProveError {
     /// The keys cannot be read.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The journal does not tell of an entry of this task.
+    /// The journal has no entry of this task.
     #[error("the audit journal contains no entry of task `{task_id}`")]
     NoEntry {
         /// The task.
@@ -43,7 +43,7 @@ pub enum ProveError {
         /// The file.
         path: PathBuf,
     },
-    /// The journal is not what was signed, so that nothing in it can be proved.
+    /// The journal differs from what was signed, so that nothing in it can be proved.
     #[error("the audit journal differs from the checkpoint of its {size} records")]
     Inconsistent {
         /// The size of the last checkpoint.

@@ -8,7 +8,7 @@ use crate::{
     signed_note::{NoteStatus, VerifierKey},
 };
 
-/// What a proof shows.
+/// Facts that a proof shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The entry that the record stored.
@@ -21,7 +21,7 @@ pub struct Checked {
     pub is_key_known: bool,
 }
 
-/// Why a proof shows nothing.
+/// Reason that a proof shows nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
     /// The key that was asked for did not sign.
@@ -48,7 +48,7 @@ pub enum ProofError {
     /// The record is in the tree, and is not one of an audit journal.
     #[error("the signed data is not a record of an audit journal: {reason}")]
     NotARecord {
-        /// Why.
+        /// Cause of the failure.
         reason: String,
     },
     /// The record's number is not its place.
@@ -62,7 +62,7 @@ pub enum ProofError {
     /// The record stores no entry, or one whose checksum is wrong.
     #[error("the record contains no entry: {reason}")]
     NoEntry {
-        /// Why.
+        /// Cause of the failure.
         reason: String,
     },
 }

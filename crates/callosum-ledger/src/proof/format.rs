@@ -18,21 +18,21 @@ const MOST_HASHES: usize = 64;
 /// That a record is in a log, and who signed that. Nothing in it is checked by reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// The key that is said to have signed.
+    /// Key that, according to the proof, signed.
     pub key: VerifierKey,
     /// The record's line, without its line feed.
     pub record: Vec<u8>,
-    /// Where it stands in the log, from 0.
+    /// Its index in the log, from 0.
     pub index: u64,
     /// The hashes that lead from it to the root.
     pub path: Vec<Checksum>,
-    /// What was signed.
+    /// The signed checkpoint.
     pub checkpoint: Checkpoint,
     /// The note that it was signed in.
     pub note: SignedNote,
 }
 
-/// Why bytes are no proof.
+/// Reason that bytes are no proof.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidProof {
     /// They do not begin as a proof does.
@@ -50,7 +50,7 @@ pub enum InvalidProof {
         /// Its number, from 1.
         line: usize,
     },
-    /// What follows the path is not a checkpoint.
+    /// The text after the path is not a checkpoint.
     #[error("the text after the first empty line is not a checkpoint")]
     Checkpoint,
 }

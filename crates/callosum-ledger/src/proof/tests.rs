@@ -21,7 +21,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// A ledger of so many entries, all of them signed.
+    /// Makes a ledger of this many entries, all of them signed.
     fn new(entries: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
@@ -79,7 +79,7 @@ impl Fixture {
     }
 }
 
-/// CAL-GOV-5: every entry is proved, and its proof stands alone.
+/// CAL-GOV-5: every entry has a proof, which needs no other data.
 #[test]
 fn every_entry_is_proved_by_its_bytes_alone() {
     for entries in [1, 2, 7] {
@@ -129,9 +129,9 @@ fn a_proof_that_was_changed_anywhere_is_refused() {
     }
 }
 
-/// CAL-GOV-5: what the key of somebody else signed is not what mine did.
+/// CAL-GOV-5: a signature with another person's key is not one with mine.
 #[test]
-fn a_proof_of_another_key_is_told_apart() {
+fn a_proof_of_another_key_is_recognized() {
     let ground = Fixture::new(1);
     let proof = ground.prove(&ground.ids[0]).unwrap();
     let other = SigningKey::from_seed(proof.key.name(), &[9; 32]).unwrap();
@@ -187,7 +187,7 @@ fn what_was_not_signed_is_not_proved() {
     assert!(matches!(refused, Err(ProveError::NotSigned { seq: 5 })));
 }
 
-/// CAL-GOV-5: foreign bytes are refused with what is wrong with them.
+/// CAL-GOV-5: foreign bytes are refused with the reason.
 #[test]
 fn what_is_no_proof_is_refused_with_its_reason() {
     let ground = Fixture::new(2);

@@ -1,7 +1,7 @@
-//! [`Archive`]: the archives that the journal tells of, and nothing else in their folder.
+//! [`Archive`]: the archives that the journal lists, and nothing else in their folder.
 //!
-//! Their names come from the watermark, where the active hashlog goes on from what that says; else
-//! from the journal. What a file of such a name holds must be what was archived under it: see
+//! Their names come from the watermark if the active hashlog continues its state; else from the
+//! journal. A file of such a name must hold the entries that were archived under it: see
 //! [`Source::archive`].
 
 use std::{collections::HashSet, path::PathBuf};
@@ -25,8 +25,9 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Archive {
     pub(crate) name: ArchiveName,
-    /// What the journal says of it; `None` where there is no journal, and so no proof of anything.
-    pub(crate) told: Option<Archived>,
+    /// The journal's statement about it; `None` if there is no journal, and so no proof of
+    /// anything.
+    pub(crate) record: Option<Archived>,
 }
 
 /// The archives of a project, the newest first. Without a journal, all that have a name of one.
@@ -37,14 +38,18 @@ pub(super) fn of_project(
 ) -> Result<Vec<Archive>, ReadError> {
     if day_files(disk, &paths.audit)?.is_empty() {
         let names = rotation::names(disk, &paths.history)?;
-        let found = |name| Archive { name, told: None };
+        let found = |name| Archive { name, record: None };
         return Ok(names.into_iter().rev().map(found).collect());
     }
-    Ok(newest_first(&told(disk, paths, active)?))
+    Ok(newest_first(&list_recorded(disk, paths, active)?))
 }
 
-/// The archives that the journal tells of, the earliest first.
-fn told(disk: &Disk, paths: &LedgerPaths, active: &Source) -> Result<Vec<Archived>, ReadError> {
+/// Returns the archives that the journal lists, the earliest first.
+fn list_recorded(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    active: &Source,
+) -> Result<Vec<Archived>, ReadError> {
     if let Some(follows) = active.follows()?
         && let Some(marked) = watermark::stated(disk, paths)?
         && knows_ledger_after(&marked, follows)
@@ -55,8 +60,8 @@ fn told(disk: &Disk, paths: &LedgerPaths, active: &Source) -> Result<Vec<Archive
     Ok(follow(disk, paths, &known)?.position.archives)
 }
 
-/// Whether a position was taken when the ledger was there whose hashlog goes on from `follows`, or
-/// later: then it has all archives before that ledger.
+/// Whether a position is from when the ledger existed whose hashlog continues `follows`, or later:
+/// then it has all archives before that ledger.
 fn knows_ledger_after(position: &Position, follows: Checksum) -> bool {
     let active = position.view.iter().map(|view| view.follows);
     let archived = position.archives.iter().map(|archived| archived.follows);
@@ -66,14 +71,17 @@ fn knows_ledger_after(position: &Position, follows: Checksum) -> bool {
 fn newest_first(archives: &[Archived]) -> Vec<Archive> {
     let archive = |archived: &Archived| Archive {
         name: archived.archive,
-        told: Some(archived.clone()),
+        record: Some(archived.clone()),
     };
     archives.iter().rev().map(archive).collect()
 }
 
-/// What the journal tells of its archives, the earliest first.
-pub(crate) fn told_archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Archived>, ReadError> {
-    told(disk, paths, &Source::active(disk, paths)?)
+/// Lists the archives that the journal records, the earliest first.
+pub(crate) fn recorded_archives(
+    disk: &Disk,
+    paths: &LedgerPaths,
+) -> Result<Vec<Archived>, ReadError> {
+    list_recorded(disk, paths, &Source::active(disk, paths)?)
 }
 
 impl Archive {
@@ -92,10 +100,12 @@ impl Archive {
 
     /// Whether the journal has its entries; of one that was there before it, it has the hash alone.
     pub(super) fn is_in_journal(&self) -> bool {
-        self.told.as_ref().is_some_and(|told| !told.is_adopted)
+        self.record
+            .as_ref()
+            .is_some_and(|record| !record.is_adopted)
     }
 
-    /// Where it is, were it not compressed.
+    /// Returns the path of its uncompressed form.
     pub(super) fn path(&self, paths: &LedgerPaths) -> PathBuf {
         paths.archive(&self.name)
     }
@@ -154,10 +164,10 @@ pub(crate) fn stored_among(
     Ok(stored)
 }
 
-/// The highest number of a day's ids that have an entry, in the active ledger or one of the
-/// archives; 0 where none has.
+/// Returns the highest number of a day's ids that have an entry, in the active ledger or one of the
+/// archives; 0 if none has.
 ///
-/// It is a second look, beside what the journal says: what cannot be read is passed over. Reads the
+/// It is a second look, in addition to the journal: unreadable files are skipped. Reads the
 /// hashlogs of the ledgers that have entries of that day or later.
 pub(crate) fn highest_of_day(
     disk: &Disk,

@@ -1,4 +1,4 @@
-//! [`Candidate`]: what is known of an entry before it is read.
+//! [`Candidate`]: an entry before it is read.
 
 use std::ops::Range;
 
@@ -9,25 +9,25 @@ use crate::{
     hashlog::{HashlogLine, HashlogRequest, Row},
 };
 
-/// What is known of an entry before it is read.
+/// An entry before it is read.
 pub(super) struct Candidate<'s> {
     /// Its number in the file, from 1.
     pub(super) number: usize,
     pub(super) place: CandidatePlace<'s>,
 }
 
-/// Where it is looked for.
+/// Location in which to look for it.
 pub(super) enum CandidatePlace<'s> {
-    /// As the hashlog says.
+    /// As given by the hashlog.
     Line(HashlogLine<'s>),
-    /// As the hashlog's index says.
+    /// As given by the hashlog's index.
     Row(Row),
     /// In the bytes that were scanned.
     Range(Range<usize>),
 }
 
 impl<'s> Candidate<'s> {
-    pub(super) fn of(line: HashlogLine<'s>) -> Self {
+    pub(super) fn from_line(line: HashlogLine<'s>) -> Self {
         Self {
             number: line.seq as usize,
             place: CandidatePlace::Line(line),
@@ -36,7 +36,7 @@ impl<'s> Candidate<'s> {
 
     pub(super) fn asked(asked: HashlogRequest<'s>) -> Self {
         match asked {
-            HashlogRequest::Line(line) => Self::of(line),
+            HashlogRequest::Line(line) => Self::from_line(line),
             HashlogRequest::Row(row) => Self {
                 number: row.number as usize,
                 place: CandidatePlace::Row(row),
@@ -51,7 +51,7 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    /// What the hashlog says of it: its executor and time.
+    /// Returns the hashlog's information about it: its executor and time.
     pub(super) fn indexed(&self) -> Option<(&str, Timestamp)> {
         match &self.place {
             CandidatePlace::Line(line) => Some((&line.executor, read_timestamp(&line.timestamp)?)),
@@ -59,7 +59,7 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    /// Where it begins in the file, and how many bytes it has.
+    /// Returns its offset in the file and its length in bytes.
     pub(super) fn extent(&self) -> (u64, u64) {
         match &self.place {
             CandidatePlace::Line(line) => (line.offset, line.length),

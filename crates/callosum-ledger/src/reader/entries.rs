@@ -1,7 +1,7 @@
-//! What a [`Source`] is asked for: its entries.
+//! Lookup of entries in a [`Source`].
 //!
-//! What the hashlog says of an entry must be borne out by the ledger file, else the source does not
-//! answer: see [`Source::ask`].
+//! The ledger file must confirm what the hashlog says of an entry, else the source does not answer:
+//! see [`Source::ask`].
 
 use std::collections::HashSet;
 
@@ -18,9 +18,9 @@ use crate::{
     task_id::TaskId,
 };
 
-/// Why a source did not answer.
+/// Reason that a source did not answer.
 pub(super) enum Unanswered {
-    /// The hashlog says of the ledger file what that does not bear out.
+    /// The ledger file does not confirm what the hashlog says of it.
     IndexWrong,
     Read(ReadError),
 }
@@ -81,7 +81,7 @@ impl Source {
     pub(super) fn candidates(&self) -> Result<Vec<Candidate<'_>>, DiskError> {
         Ok(match self {
             Self::Missing => Vec::new(),
-            Self::Indexed { hashlog, .. } => hashlog.lines()?.map(Candidate::of).collect(),
+            Self::Indexed { hashlog, .. } => hashlog.lines()?.map(Candidate::from_line).collect(),
             Self::Scanned { file, .. } => file
                 .entries
                 .iter()
@@ -124,7 +124,7 @@ impl Source {
         Ok(())
     }
 
-    /// Checks the checksum of an entry that is about to be handed out.
+    /// Checks the checksum of an entry before it is returned.
     pub(super) fn check(&self, entry: &Entry, candidate: &Candidate<'_>) -> Result<(), ReadError> {
         let checked = entry.check();
         checked.map_err(|source| self.entry_error(candidate, source))

@@ -1,27 +1,27 @@
-//! [`LocatedEntry`]: an entry, and the [`EntryLocation`] where it stands.
+//! [`LocatedEntry`]: an entry with its [`EntryLocation`].
 
 use std::path::PathBuf;
 
 use crate::entry::Entry;
 
-/// Where an entry was found.
+/// Location of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryLocation {
     /// The ledger file.
     pub path: PathBuf,
     /// Whether that is an archive.
     pub is_archived: bool,
-    /// Where in it the entry begins, in bytes.
+    /// Offset of the entry in the file, in bytes.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Length in bytes.
     pub length: u64,
 }
 
-/// An entry, and where it was found.
+/// An entry and its location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedEntry {
     /// The entry.
     pub entry: Entry,
-    /// Where it stands.
+    /// Its location.
     pub place: EntryLocation,
 }

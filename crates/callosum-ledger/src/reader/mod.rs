@@ -1,8 +1,8 @@
 //! Reading without a lock: one entry, a query, the statistics.
 //!
-//! Start with [`Reader`]. It reads the active ledger up to the last whole line that the hashlog
-//! had when it was opened, so what is being written meanwhile is not seen; then the archives. A
-//! ledger without a hashlog, or laid out by another program, is read all the same, only slower.
+//! Start with [`Reader`]. It reads the active ledger up to the last whole line that the hashlog had
+//! when it was opened, so concurrent writes are not seen; then the archives. A ledger without a
+//! hashlog, or laid out by another program, is readable as well, only slower.
 
 mod archives;
 mod candidate;
@@ -16,7 +16,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_archives};
+pub(crate) use self::archives::{archived_among, highest_of_day, recorded_archives, stored_among};
 pub use self::{
     location::{EntryLocation, LocatedEntry},
     query::Query,
@@ -42,21 +42,21 @@ pub struct Reader {
     active: Source,
 }
 
-/// An archive that the journal tells of and that is not there.
+/// An archive that the journal lists and that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoneArchive {
-    /// Where it should be.
+    /// Path at which it should be.
     pub path: PathBuf,
-    /// Whether the journal has what it held, and can make it anew. One that was there before the
-    /// journal only comes back from a copy.
+    /// Whether the journal has its contents, and can rebuild it. An archive older than the journal
+    /// only comes back from a copy.
     pub is_in_journal: bool,
 }
 
 impl Reader {
-    /// Opens a ledger for reading, also one that a later version wrote or that may not be written.
+    /// Opens a ledger for reading, also one that a later version wrote or that is read-only.
     ///
-    /// A project without a ledger reads as an empty one. Fails where the ledger file is gone and
-    /// the journal is not: whoever opens the ledger for writing has it written anew.
+    /// A project without a ledger reads as an empty one. Fails if the ledger file is gone and the
+    /// journal is not: opening the ledger for writing rebuilds the file.
     pub fn open(disk: Disk, paths: LedgerPaths) -> Result<Self, ReadError> {
         let active = Source::active(&disk, &paths)?;
         if matches!(active, Source::Missing) && !day_files(&disk, &paths.audit)?.is_empty() {
@@ -69,21 +69,21 @@ impl Reader {
         })
     }
 
-    /// The version that the active ledger says it has; `None` where there is no ledger.
+    /// Returns the version in the active ledger; `None` if there is no ledger.
     pub fn version(&self) -> Option<LedgerVersion> {
         self.active.version()
     }
 
     /// Finds a task's entry, in the active ledger or else in the archives, the newest first.
     ///
-    /// Fails with E004 where the entry is not what its checksum says, and where it is in none of
-    /// the archives that can be read and not all of them can.
+    /// Fails with E004 if the entry does not match its checksum, and if no readable archive has it
+    /// and some archive is not readable.
     pub fn find(&self, task_id: &TaskId) -> Result<Option<LocatedEntry>, ReadError> {
         if let Some(found) = self.active.ask(|source| source.find(task_id))? {
             return Ok(Some(found));
         }
         let mut unread = None;
-        for archive in self.told()? {
+        for archive in self.all_archives()? {
             if archive.is_there(&self.disk, &self.paths)?
                 && lacks_task(&self.disk, &self.paths, &archive, task_id)?
             {
@@ -104,11 +104,11 @@ impl Reader {
         unread.map_or(Ok(None), Err)
     }
 
-    /// The archives that the journal tells of and that are not there: no query finds what they
-    /// had.
+    /// Lists the archives that the journal records and that are missing: no query finds their
+    /// entries.
     pub fn gone_archives(&self) -> Result<Vec<GoneArchive>, ReadError> {
         let mut gone = Vec::new();
-        for archive in self.told()? {
+        for archive in self.all_archives()? {
             if !archive.is_there(&self.disk, &self.paths)? {
                 gone.push(GoneArchive {
                     path: archive.path(&self.paths),
@@ -119,11 +119,11 @@ impl Reader {
         Ok(gone)
     }
 
-    /// The entries that a query asks for, newest first.
+    /// Returns the entries that match a query, newest first.
     ///
     /// Within a file the entries' own times decide; the active ledger comes before the archives,
-    /// and a later archive before an earlier one. Fails with E004 where an entry that would be
-    /// among them is not what its checksum says.
+    /// and a later archive before an earlier one. Fails with E004 if a matching entry does not
+    /// match its checksum.
     pub fn query(&self, query: &Query) -> Result<Vec<Entry>, ReadError> {
         let mut entries = Vec::new();
         self.each(query, |entry| entries.push(entry))?;
@@ -152,7 +152,7 @@ impl Reader {
     }
 
     /// Counts entries and tokens over the active ledger and the archives. Reads all of them and
-    /// checks every checksum, which says what state an archive is in.
+    /// checks every checksum, which determines the state of an archive.
     pub fn stats(&self) -> Result<Stats, ReadError> {
         let mut stats = Stats::default().with_active(&self.active)?;
         stats.ledger_bytes = self.size()?;
@@ -168,15 +168,15 @@ impl Reader {
         Ok(stats)
     }
 
-    fn told(&self) -> Result<Vec<Archive>, ReadError> {
+    fn all_archives(&self) -> Result<Vec<Archive>, ReadError> {
         archives::of_project(&self.disk, &self.paths, &self.active)
     }
 
-    /// The archives that are there; which are not is told by
-    /// [`gone_archives`](Self::gone_archives).
+    /// Lists the archives that exist; [`gone_archives`](Self::gone_archives) lists the missing
+    /// ones.
     fn present(&self) -> Result<Vec<Archive>, ReadError> {
         let mut present = Vec::new();
-        for archive in self.told()? {
+        for archive in self.all_archives()? {
             if archive.is_there(&self.disk, &self.paths)? {
                 present.push(archive);
             }

@@ -73,7 +73,7 @@ fn trusted_hashlog(
     paths: &LedgerPaths,
     archive: &Archive,
 ) -> Result<Option<Hashlog>, ReadError> {
-    let Some(told) = &archive.told else {
+    let Some(record) = &archive.record else {
         return Ok(None);
     };
     let hashlog = Hashlog::open(
@@ -85,6 +85,6 @@ fn trusted_hashlog(
         return Ok(None);
     };
     // Its ends are the journal's, and all lines between them are there.
-    let is_whole = hashlog.joins(told.follows, told.hashlog)? && hashlog.ends()?.is_some();
+    let is_whole = hashlog.joins(record.follows, record.hashlog)? && hashlog.ends()?.is_some();
     Ok(is_whole.then_some(hashlog))
 }

@@ -1,4 +1,4 @@
-//! [`Query`]: which entries are asked for.
+//! [`Query`]: a filter for entries.
 
 use std::{cmp::Reverse, collections::HashSet};
 
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{entries::Unanswered, source::Source};
 use crate::{entry::Entry, task_id::TaskId};
 
-/// Which entries are asked for; what is `None` excludes nothing.
+/// Filter for entries; a field that is `None` excludes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// The id of the executor that produced it.
@@ -16,7 +16,7 @@ pub struct Query {
     pub since: Option<Timestamp>,
     /// Finished at this time or earlier.
     pub until: Option<Timestamp>,
-    /// A text that stands in its summary or metadata, upper and lower case alike.
+    /// Text that occurs in its summary or metadata, ignoring case.
     pub text: Option<String>,
     /// Its `metadata.mode`.
     pub mode: Option<String>,
@@ -24,12 +24,12 @@ pub struct Query {
     pub repo: Option<String>,
     /// Its `metadata.branch`.
     pub branch: Option<String>,
-    /// At most so many.
+    /// Maximum number of entries.
     pub limit: Option<usize>,
 }
 
 impl Query {
-    /// Whether so many entries are as many as were asked for.
+    /// Whether this many entries reach the limit.
     pub(super) fn is_full(&self, count: usize) -> bool {
         self.limit.is_some_and(|limit| count >= limit)
     }
@@ -108,7 +108,7 @@ impl<'t> Given<'t> {
         self.count
     }
 
-    /// Goes on with another file.
+    /// Continues with another file.
     pub(super) fn next_file(&mut self) {
         self.of_file.clear();
     }

@@ -1,4 +1,4 @@
-//! [`ReadError`]: why a ledger could not be read.
+//! [`ReadError`]: error of reading a ledger.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use crate::{
     entry::EntryError, error_code::ErrorCode, journal::JournalError, ledger_file::LedgerFileError,
 };
 
-/// Why a ledger could not be read.
+/// Error of reading a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The ledger file is not there, and the audit journal, which tells what it held, is.
+    /// The ledger file is missing, but the audit journal, which has its contents, exists.
     #[error("`{}` is missing, but the audit journal exists", path.display())]
     LedgerGone {
         /// The ledger.
@@ -23,20 +23,20 @@ pub enum ReadError {
     /// The journal, which tells what the archives are, cannot be followed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// An archive that the journal tells of is not there.
+    /// An archive that the journal lists is missing.
     #[error("the archive `{}` is missing, but the audit journal lists it", path.display())]
     ArchiveGone {
-        /// Where it should be.
+        /// Path at which it should be.
         path: PathBuf,
-        /// Whether the journal has what it held, and can make it anew.
+        /// Whether the journal has its contents, and can rebuild it.
         is_in_journal: bool,
     },
-    /// An archive does not have the entries that the journal says were archived.
+    /// An archive does not have the entries that the journal recorded for it.
     #[error("`{}` differs from what the audit journal archived", path.display())]
     ArchiveChanged {
         /// The archive.
         path: PathBuf,
-        /// Whether the journal has what it held, and can make it anew.
+        /// Whether the journal has its contents, and can rebuild it.
         is_in_journal: bool,
     },
     /// A file is not a ledger.
@@ -44,23 +44,23 @@ pub enum ReadError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: LedgerFileError,
     },
-    /// An entry is not what the schema says.
+    /// An entry violates the schema.
     #[error("cannot read entry {number} of `{}`", path.display())]
     Entry {
         /// The file.
         path: PathBuf,
         /// The entry's number in it, from 1.
         number: usize,
-        /// Why.
+        /// Cause of the failure.
         source: EntryError,
     },
 }
 
 impl ReadError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Disk(_) | Self::Journal(JournalError::Disk(_)) => Some(ErrorCode::DiskFailure),

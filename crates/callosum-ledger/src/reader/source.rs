@@ -1,7 +1,7 @@
-//! [`Source`]: a ledger file that is asked for entries, with or without an index.
+//! [`Source`]: a ledger file that answers queries, with or without an index.
 //!
-//! The hashlog only says where to look. What is found there must be the entry that the line is
-//! of; where it is not, the ledger file is read itself.
+//! The hashlog only gives the position. The bytes there must be the entry of the line; if they are
+//! not, the ledger file is read itself.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const LEDGER_END: u64 = 16 * 1024;
 /// One ledger file, ready to be asked.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// There is none.
+    /// The ledger does not exist.
     Missing,
     /// A ledger by its hashlog.
     Indexed {
@@ -33,8 +33,8 @@ pub(super) enum Source {
         ledger: OpenLedger,
         version: LedgerVersion,
         is_archived: bool,
-        /// What the journal says of it, where that is an archive.
-        told: Option<Box<Archived>>,
+        /// The journal's statement about it, if it is an archive.
+        record: Option<Box<Archived>>,
     },
     /// Any ledger, by its own bytes.
     Scanned {
@@ -46,18 +46,18 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// The active ledger, by its hashlog where that fits.
+    /// Opens the active ledger, with its hashlog if that matches.
     pub(super) fn active(disk: &Disk, paths: &LedgerPaths) -> Result<Self, ReadError> {
         let Some(ledger) = disk.open_if_there(&paths.ledger, OpenHow::READ)? else {
             return Ok(Self::Missing);
         };
         let hashlog = Hashlog::open(disk, &paths.hashlog, &paths.index())?;
-        Self::of(OpenLedger::Plain(ledger), hashlog, false)
+        Self::new(OpenLedger::Plain(ledger), hashlog, false)
     }
 
-    /// An archive, by its hashlog where that is the one that the journal tells of.
+    /// Opens an archive, with its hashlog if that is the one that the journal records.
     ///
-    /// Fails where it does not hold the entries that were archived.
+    /// Fails if it does not hold the entries that were archived.
     pub(super) fn archive(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -69,12 +69,12 @@ impl Source {
             &paths.archived_hashlog(&archive.name),
             &paths.archived_index(&archive.name),
         )?;
-        let Some(told) = &archive.told else {
-            return Self::of(ledger, hashlog, true);
+        let Some(record) = &archive.record else {
+            return Self::new(ledger, hashlog, true);
         };
         let hashlog = match hashlog {
-            Some(hashlog) if hashlog.joins(told.follows, told.hashlog)? => hashlog,
-            _ => return Self::proven(&ledger, told, None),
+            Some(hashlog) if hashlog.joins(record.follows, record.hashlog)? => hashlog,
+            _ => return Self::proven(&ledger, record, None),
         };
         match version_if_indexed(&hashlog, &ledger)? {
             Some(version) => Ok(Self::Indexed {
@@ -82,13 +82,13 @@ impl Source {
                 ledger,
                 version,
                 is_archived: true,
-                told: Some(Box::new(told.clone())),
+                record: Some(Box::new(record.clone())),
             }),
-            None => Self::proven(&ledger, told, Some(&hashlog)),
+            None => Self::proven(&ledger, record, Some(&hashlog)),
         }
     }
 
-    fn of(
+    fn new(
         ledger: OpenLedger,
         hashlog: Option<Hashlog>,
         is_archived: bool,
@@ -101,34 +101,34 @@ impl Source {
                 ledger,
                 version,
                 is_archived,
-                told: None,
+                record: None,
             });
         }
         Self::from_bytes(ledger.path(), is_archived, ledger.read_all()?)
     }
 
-    /// An archive by its own bytes, which must hold the entries that the journal tells of.
+    /// Opens an archive by its own bytes, which must hold the entries that the journal records.
     fn proven(
         ledger: &OpenLedger,
-        told: &Archived,
+        record: &Archived,
         hashlog: Option<&Hashlog>,
     ) -> Result<Self, ReadError> {
         let source = Self::from_bytes(ledger.path(), true, ledger.read_all()?)?;
-        if source.has_as_entries(told, hashlog)? {
+        if source.has_as_entries(record, hashlog)? {
             Ok(source)
         } else {
             Err(ReadError::ArchiveChanged {
                 path: ledger.path().to_owned(),
-                is_in_journal: !told.is_adopted,
+                is_in_journal: !record.is_adopted,
             })
         }
     }
 
-    /// Whether the scanned bytes have the entries that were archived: the hashlog made of them is
-    /// the one that the journal tells of, or that one is there and names them.
+    /// Whether the scanned bytes have the entries that were archived: their hashlog is the one that
+    /// the journal records, or that one exists and names them.
     fn has_as_entries(
         &self,
-        told: &Archived,
+        record: &Archived,
         hashlog: Option<&Hashlog>,
     ) -> Result<bool, DiskError> {
         let Self::Scanned { bytes, file, .. } = self else {
@@ -146,14 +146,14 @@ impl Source {
             entries
                 .zip(&checksums)
                 .map(|((at, entry), checksum)| (at, entry, *checksum)),
-            told.follows,
+            record.follows,
         );
-        if made == told.hashlog {
+        if made == record.hashlog {
             return Ok(true);
         }
         // Laid out otherwise it has its entries in other places.
         Ok(match hashlog {
-            Some(hashlog) => hashlog.checksums(told.follows, told.hashlog)? == Some(checksums),
+            Some(hashlog) => hashlog.checksums(record.follows, record.hashlog)? == Some(checksums),
             None => false,
         })
     }
@@ -179,12 +179,12 @@ impl Source {
                 Self::Indexed {
                     ledger,
                     is_archived,
-                    told,
+                    record,
                     hashlog,
                     ..
                 },
-            ) => question(&match told {
-                Some(told) => Self::proven(ledger, told, Some(hashlog))?,
+            ) => question(&match record {
+                Some(record) => Self::proven(ledger, record, Some(hashlog))?,
                 None => Self::from_bytes(ledger.path(), *is_archived, ledger.read_all()?)?,
             }),
             (answer, _) => answer,
@@ -208,7 +208,8 @@ impl Source {
         })
     }
 
-    /// What the hashlog's first line follows; `None` where there is none that fits.
+    /// Returns the hash that the hashlog's first line follows; `None` if there is no matching
+    /// hashlog.
     pub(super) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
         match self {
             Self::Indexed { hashlog, .. } => hashlog.follows(),
@@ -255,7 +256,7 @@ impl Source {
     }
 }
 
-/// The checksum that an entry says it has, in whatever layout.
+/// Returns the checksum that an entry states, in any layout.
 fn checksum_of(entry: &[u8]) -> Option<Checksum> {
     checksum_at_head(entry).or_else(|| Some(Entry::read(entry).ok()?.checksum))
 }

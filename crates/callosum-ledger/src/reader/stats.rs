@@ -11,17 +11,17 @@ use crate::entry::Entry;
 /// The ledger in numbers, archives included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
-    /// How many entries there are.
+    /// Number of entries.
     pub entries: u64,
-    /// How many of them are archived.
+    /// Number of archived entries.
     pub archived_entries: u64,
-    /// How many archives there are.
+    /// Number of archives.
     pub archives: u64,
     /// The size of the active ledger.
     pub ledger_bytes: u64,
-    /// How many ledgers are in each state, and how many entries they have.
+    /// Ledgers in each state, and their entries.
     pub states: BTreeMap<LedgerState, StateStats>,
-    /// What all entries say that they used.
+    /// Sum of the tokens used, according to all entries.
     pub tokens_used: u64,
     /// The same for each executor.
     pub executors: BTreeMap<String, ExecutorStats>,
@@ -31,7 +31,7 @@ pub struct Stats {
     pub last: Option<Timestamp>,
 }
 
-/// What becomes of a ledger (Seed CAL §10.1).
+/// State in a ledger's life (Seed CAL §10.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LedgerState {
@@ -39,7 +39,7 @@ pub enum LedgerState {
     Active,
     /// It has its archive's name, and is active still: a rotation was interrupted.
     Rotating,
-    /// It is an archive, in which an entry is not what its checksum says.
+    /// It is an archive, in which an entry does not match its checksum.
     Archived,
     /// It is an archive, and every checksum in it was found right just now.
     Validated,
@@ -69,18 +69,18 @@ impl std::fmt::Display for LedgerState {
 /// The ledgers of one state in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StateStats {
-    /// How many there are.
+    /// Number of ledgers.
     pub ledgers: u64,
-    /// How many entries they have.
+    /// Number of their entries.
     pub entries: u64,
 }
 
 /// One executor in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExecutorStats {
-    /// How many entries it produced.
+    /// Number of entries that it produced.
     pub entries: u64,
-    /// What they say that it used.
+    /// Tokens that it used, according to these entries.
     pub tokens_used: u64,
 }
 

@@ -82,7 +82,7 @@ impl Project {
             .collect()
     }
 
-    /// Asks for everything, with this hashlog: it must give what stands in the ledger.
+    /// Queries everything, with this hashlog: the result must be the ledger's contents.
     fn check_with_hashlog(&self, lines: &[Value]) {
         let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
         let text = lines.join("\n") + "\n";
@@ -225,9 +225,9 @@ fn archives_are_searched_after_the_active_ledger() {
     assert_eq!((stats.first, stats.last), (Some(at(0)), Some(at(3))));
 }
 
-/// CAL-FLOW-2: an entry is found by its id, and stands where it is said to stand.
+/// CAL-FLOW-2: an entry is found by its id, at the location that the result gives.
 #[test]
-fn an_entry_is_found_by_its_id_where_it_stands() {
+fn an_entry_is_found_by_its_id_at_its_location() {
     let project = Project::new();
     let id = "cal_2026_11_02_0003".parse().unwrap();
     let found = project.reader().find(&id).unwrap().unwrap();
@@ -279,7 +279,7 @@ fn fields_beyond_the_schema_are_kept() {
     );
 }
 
-/// CAL-ERR-4: a hashlog that points to another entry, or to nothing, leads nobody astray.
+/// CAL-ERR-4: a hashlog that points to another entry, or to nothing, misleads no reader.
 #[test]
 fn a_hashlog_that_points_elsewhere_is_not_believed() {
     let project = Project::new();

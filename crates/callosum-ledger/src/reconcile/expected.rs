@@ -1,14 +1,14 @@
-//! [`Expected`]: what the views hold beyond a state of theirs.
+//! [`Expected`]: contents of the views beyond an earlier state.
 
 use crate::{journal::StoredEntry, position::View};
 
-/// What the views hold beyond a state of theirs.
+/// Contents of the views beyond an earlier state.
 pub(crate) struct Expected {
     pub(crate) view: View,
     /// Entries with what joins them, without the tail.
     pub(crate) ledger: Vec<u8>,
     pub(crate) hashlog: Vec<u8>,
-    /// Where in `ledger` each entry ends.
+    /// End in `ledger` of each entry.
     ends: Vec<usize>,
 }
 
@@ -21,15 +21,17 @@ impl Expected {
             ends: Vec::new(),
         };
         for entry in entries {
-            expected
-                .view
-                .push(entry.told(), &mut expected.ledger, &mut expected.hashlog);
+            expected.view.push(
+                entry.borrowed(),
+                &mut expected.ledger,
+                &mut expected.hashlog,
+            );
             expected.ends.push(expected.ledger.len());
         }
         expected
     }
 
-    /// Where in `ledger` each entry ends.
+    /// Returns the end in `ledger` of each entry.
     pub(crate) fn ends(&self) -> &[usize] {
         &self.ends
     }

@@ -1,6 +1,6 @@
-//! What no crash can leave, and is refused: files that say what the journal does not.
+//! States that no crash can leave, which are refused: files that disagree with the journal.
 //!
-//! Nothing is changed here, but for a day file without a record.
+//! Nothing is changed here, except that a day file without a record is removed.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::{
     chain::HASHLOG,
     clock_skew::has_record,
     entry::{Entry, seal},
-    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry, Until, day_files, day_of, walk},
+    journal::{Begins, EntryRef, RecordPlace, ScanVisitor, Until, day_files, day_of, walk},
     ledger_file::{LedgerFile, LedgerVersion, NotToWrite, have_same_other_fields, refuse_to_write},
     lines::Lines,
     paths::LedgerPaths,
@@ -21,9 +21,10 @@ use crate::{
     quarantine, rotation,
 };
 
-/// Refuses day files of a day after tomorrow that hold no record: no clock that was ahead left them, and the journal, which
-/// never goes back to an earlier day, would go on in them. One of a later day than today's that is empty is removed for the
-/// same reason. One with records is part of the journal, whatever day it names.
+/// Refuses day files of a day after tomorrow that hold no record. No clock that was ahead left
+/// them, and the journal, which never goes back to an earlier day, would continue in them. An empty
+/// file of a day after today is removed for the same reason. A file with records is part of the
+/// journal, regardless of its day.
 pub(super) fn refuse_days_to_come(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -84,9 +85,9 @@ pub(crate) fn refuse_other_version(paths: &LedgerPaths, found: &[u8]) -> Result<
     })
 }
 
-/// Refuses a ledger file that is whole and says something that the journal does not.
+/// Refuses a ledger file that is whole and disagrees with the journal.
 ///
-/// One that a recovery replaced, and set aside before, is what a crash in its midst leaves.
+/// A file that a recovery replaced, and set aside before, is the result of a crash during it.
 pub(super) fn refuse_foreign_ledger(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -101,7 +102,7 @@ pub(super) fn refuse_foreign_ledger(
     }
     let found = file.read_all()?;
     refuse_other_version(paths, &found)?;
-    // What is not JSON was torn by a crash, or is beyond telling; it goes to the quarantine.
+    // A file that is not JSON was torn by a crash, or cannot be judged; it goes to the quarantine.
     let Ok(file) = LedgerFile::parse(&found) else {
         return Ok(());
     };
@@ -110,7 +111,7 @@ pub(super) fn refuse_foreign_ledger(
         what,
     };
     if !have_same_other_fields(&found, view.empty_file().as_bytes()) {
-        return Err(foreign("its fields beside `tasks` differ".to_owned()));
+        return Err(foreign("its fields other than `tasks` differ".to_owned()));
     }
     let mut judging = Judging {
         found: &found,
@@ -132,7 +133,7 @@ pub(super) fn refuse_foreign_ledger(
     }
 }
 
-/// The entries of a ledger file, held against those that the journal tells of.
+/// The entries of a ledger file, compared with those that the journal records.
 struct Judging<'a> {
     found: &'a [u8],
     entries: &'a [Range<usize>],
@@ -148,10 +149,10 @@ impl ScanVisitor for Judging<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, told: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, recorded: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         if let Some(at) = self.entries.get(self.next)
             && self.differs.is_none()
-            && !is_told(&self.found[at.clone()], told.json)
+            && !agrees(&self.found[at.clone()], recorded.json)
         {
             self.differs = Some(self.next);
         }
@@ -160,11 +161,11 @@ impl ScanVisitor for Judging<'_> {
     }
 }
 
-/// Whether an entry, in whatever layout, says what the journal does, and its checksum holds.
-fn is_told(found: &[u8], told: &str) -> bool {
-    told.as_bytes() == found
+/// Whether an entry, in any layout, agrees with the journal, and its checksum holds.
+fn agrees(found: &[u8], recorded: &str) -> bool {
+    recorded.as_bytes() == found
         || seal(found, DuplicateKeys::LastWins).is_ok_and(|(_, canonical)| {
-            canonical == told && Entry::read(found).is_ok_and(|entry| entry.check().is_ok())
+            canonical == recorded && Entry::read(found).is_ok_and(|entry| entry.check().is_ok())
         })
 }
 
@@ -175,7 +176,7 @@ fn name_of(entry: &[u8]) -> String {
     }
 }
 
-/// Refuses a hashlog that goes on, with whole lines, where the journal ends.
+/// Refuses a hashlog that continues, with whole lines, where the journal ends.
 pub(super) fn refuse_foreign_hashlog(
     disk: &Disk,
     paths: &LedgerPaths,

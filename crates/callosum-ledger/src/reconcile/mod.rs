@@ -1,13 +1,13 @@
-//! Bringing ledger file and hashlog in line with the journal.
+//! Alignment of ledger file and hashlog with the journal.
 //!
-//! Start with [`align`]. It runs on opening, and before each write for what other processes did
-//! meanwhile; where nothing happened it costs a look at three files. What is refused, and why, is in
-//! [`foreign`].
+//! Start with [`align`]. It runs on opening, and before each write, to catch up with other
+//! processes; if nothing happened it costs a look at three files. [`external_changes`] defines what
+//! is refused, and why.
 //!
-//! The journal is the truth. A crash can leave it with a torn end that nobody was promised, and
-//! the two views at an earlier state or torn: all that is mended, and what is cut off is kept in
-//! the quarantine. What no crash can leave, such as an entry that the journal does not tell of, is
-//! somebody's doing: then nothing is touched and the error says what differs.
+//! The journal is the truth. A crash can leave it with a torn end that was never acknowledged, and
+//! the two views at an earlier state or torn. All that is repaired, and the bytes that are cut off
+//! go to the quarantine. No crash can leave, for example, an entry that is missing from the
+//! journal: a program or person wrote it. Then nothing is touched and the error says what differs.
 
 mod expected;
 mod external_changes;

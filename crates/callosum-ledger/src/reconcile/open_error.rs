@@ -1,4 +1,4 @@
-//! [`OpenError`]: why a ledger cannot be opened for writing.
+//! [`OpenError`]: error of opening a ledger for writing.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::{
     ledger_file::{LedgerFileError, LedgerVersion},
 };
 
-/// Why a ledger cannot be opened for writing.
+/// Error of opening a ledger for writing.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A file could not be read or written.
@@ -23,7 +23,8 @@ pub enum OpenError {
     /// The journal cannot be followed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The journal could not be written: told what was done, or cut where a crash had torn it.
+    /// The journal could not be written: a record of what was done, or a cut of what a crash had
+    /// torn.
     #[error("cannot write the audit journal")]
     Unrecorded(#[source] DiskError),
     /// No ledger was begun here.
@@ -42,12 +43,12 @@ pub enum OpenError {
         /// Ours.
         supported: LedgerVersion,
     },
-    /// What stands in the ledger's place is whole, and not a ledger. Nothing was changed.
+    /// The file in the ledger's place is whole, and not a ledger. Nothing was changed.
     #[error("cannot write `{}`", path.display())]
     NotALedger {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: LedgerFileError,
     },
     /// The ledger has entries by its hashlog, and there is no journal. Nothing was changed.
@@ -69,9 +70,9 @@ pub enum OpenError {
     Cut {
         /// The journal's folder.
         audit: PathBuf,
-        /// How many it has.
+        /// Number of records in the journal.
         records: u64,
-        /// How many were signed.
+        /// Number of signed records.
         signed: u64,
     },
     /// A day file of the journal is of a day after tomorrow, and holds no record.
@@ -80,18 +81,18 @@ pub enum OpenError {
         /// The day file.
         path: PathBuf,
     },
-    /// A file says something that the journal does not. Nothing was changed.
+    /// A file disagrees with the journal. Nothing was changed.
     #[error("`{}` disagrees with the audit journal: {what}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What differs first.
+        /// First difference.
         what: String,
     },
 }
 
 impl OpenError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Lock(LockError::Timeout { .. }) => Some(ErrorCode::LockTimeout),

@@ -1,4 +1,4 @@
-//! [`align`]: what is done, from which position on.
+//! [`align`]: the steps of an alignment, from a known position on.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::{
     archives,
     derived_files::{ComparedViews, NewViews},
     journal::{
-        Archived, Begins, DayFile, Followed, RecordPlace, ScanVisitor, StoredEntry, ToldEntry,
+        Archived, Begins, DayFile, EntryRef, Followed, RecordPlace, ScanVisitor, StoredEntry,
         Until, follow, path_of_day, stock_of_days, walk_days,
     },
     locks::ExclusiveLedger,
@@ -36,11 +36,11 @@ pub(crate) struct Aligned {
     pub(crate) news: News,
 }
 
-/// What the journal told.
+/// News from the journal.
 pub(crate) enum News {
     /// The entries that it has beyond the position that was known.
     Since(Vec<StoredEntry>),
-    /// It was read from its beginning, or tells of another ledger: whatever was known before.
+    /// It was read from its beginning, or is about another ledger: all earlier knowledge is void.
     All,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn align(
         }
         None => watermark::read(disk, paths)?,
     };
-    // What is brought in line below may be another file under the same name afterwards.
+    // A file that is brought in line below may be another file under the same name afterwards.
     files.close();
     refuse_days_to_come(disk, paths, now)?;
     if let Some(from) = from
@@ -94,7 +94,7 @@ fn refuse_cut(paths: &LedgerPaths, followed: &Followed, signed: u64) -> Result<(
     Ok(())
 }
 
-/// Whether the three files have the sizes that the position says, and none was replaced.
+/// Whether the three files have the sizes of the position, and none was replaced.
 fn is_unchanged(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -127,9 +127,9 @@ fn has_archives(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
     Ok(true)
 }
 
-/// Brings in line what lies beyond `from`, where the views end in a state that they once had.
+/// Brings the part beyond `from` in line, if the views end in a state that they once had.
 ///
-/// `None` where they do not, so that everything must be looked at.
+/// Returns `None` if they do not, so that everything must be looked at.
 fn align_ends(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -278,7 +278,7 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, signed: u64) -> Result<Aligned,
     })
 }
 
-/// Refuses to go on where something that is not a file stands in an archive's place.
+/// Refuses to continue if something other than a file is in an archive's place.
 pub(super) fn refuse_in_the_way(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -300,7 +300,11 @@ pub(super) fn restore_hashlogs(
     position: &Position,
 ) -> Result<Vec<Repair>, DiskError> {
     let mut repairs = Vec::new();
-    for adopted in position.archives.iter().filter(|told| told.is_adopted) {
+    for adopted in position
+        .archives
+        .iter()
+        .filter(|archived| archived.is_adopted)
+    {
         let written = restore_hashlog(disk, paths, adopted)?;
         repairs.extend(written.map(|path| Repair {
             path,
@@ -313,8 +317,8 @@ pub(super) fn restore_hashlogs(
 
 type FileState = ComparedViews<DiskFile, DiskFile>;
 
-/// Reads the whole journal, as far as its files went when these sizes were taken, and holds ledger
-/// file and hashlog against it.
+/// Reads the whole journal, up to the given sizes of its files, and compares ledger file and
+/// hashlog with it.
 pub(super) fn hold_against_journal(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -364,7 +368,7 @@ impl ScanVisitor for Writing<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.new.as_mut().map_or(Ok(()), |new| new.push(entry))
     }
 }
@@ -377,7 +381,7 @@ fn has_head(disk: &Disk, paths: &LedgerPaths, view: &View) -> Result<bool, DiskE
     }
 }
 
-/// What stands in a file from `from` on; `None` where it does not reach so far.
+/// Returns the bytes of a file from `from` on; `None` if it is too short.
 fn read_end(disk: &Disk, path: &Path, from: u64) -> Result<Option<Vec<u8>>, DiskError> {
     match disk.open_if_there(path, OpenHow::READ)? {
         Some(file) if file.size()? >= from => file.read_from(from).map(Some),

@@ -1,7 +1,7 @@
-//! [`Rebuilding`]: ledger file and hashlog made what the journal says, whatever they are.
+//! [`Rebuilding`]: ledger file and hashlog rewritten from the journal, in any state.
 //!
-//! What costs time is done before the locks are taken: everything is written, and what it replaces is
-//! kept. [`rebuild_archives`] needs no lock at all, for what an archive holds never changes.
+//! The slow part happens before the locks are taken: everything is written, and what it replaces is
+//! kept. [`rebuild_archives`] needs no lock at all, because an archive's contents never change.
 
 use callosum_host::Disk;
 
@@ -20,11 +20,11 @@ use crate::{
     paths::LedgerPaths,
 };
 
-/// Makes the archives what the journal says, as far as its files went when these sizes were taken;
-/// what stood there is kept in the quarantine.
+/// Rewrites the archives from the journal, up to the given sizes of its files. The replaced files
+/// go to the quarantine.
 ///
-/// Nobody may have been writing at that moment: a rotation that is not finished is one that was
-/// broken off.
+/// No process may have been writing when the sizes were taken: an unfinished rotation is one that
+/// was interrupted.
 pub(crate) fn rebuild_archives(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -32,7 +32,7 @@ pub(crate) fn rebuild_archives(
     followed: &Followed,
 ) -> Result<Vec<Repair>, OpenError> {
     refuse_in_the_way(disk, paths, followed)?;
-    // One that stands there twice may be right in its other form.
+    // If both forms of an archive exist, the other one may be right.
     let mut repairs = compression::tidy(disk, paths, &followed.position.archives)?;
     let wrong = archives::wrong(disk, paths, days)?;
     repairs.extend(archives::write(disk, paths, days, &wrong)?);
@@ -47,8 +47,8 @@ pub(crate) struct Rebuilding {
 }
 
 impl Rebuilding {
-    /// Writes what is not what the journal says, as far as its files went when these sizes were
-    /// taken. Nothing that is there is changed.
+    /// Writes the files that differ from the journal, up to the given sizes of its files. No
+    /// existing file is changed.
     pub(crate) fn prepare(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -78,7 +78,8 @@ impl Rebuilding {
         })
     }
 
-    /// Puts the files in their places. The locks must be held, and nothing have changed meanwhile.
+    /// Puts the files in their places. The caller must hold the locks, and nothing may have changed
+    /// since [`prepare`](Self::prepare).
     pub(crate) fn carry_out(self, disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
         let mut repairs = cut_torn(disk, paths, self.followed.torn.as_ref())?;
         for replacement in self.replacements {

@@ -12,31 +12,30 @@ use crate::{journal::Torn, paths::LedgerPaths, quarantine};
 pub struct Repair {
     /// The file.
     pub path: PathBuf,
-    /// What was done to it.
+    /// Kind of the repair.
     pub what: RepairKind,
-    /// Where the bytes were put that it lost.
+    /// Path to which the removed bytes were moved.
     pub kept: Option<PathBuf>,
 }
 
-/// What was done to a file.
+/// Kind of a repair of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairKind {
     /// A torn end was cut off.
     Cut {
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u64,
     },
     /// It stood at an earlier state and was brought up to date.
     Extended {
-        /// How many bytes were added.
+        /// Number of bytes added.
         bytes: u64,
     },
-    /// It was missing, torn or laid out otherwise, and was written anew.
+    /// It was missing, torn or laid out differently, and was rewritten.
     Rewritten,
     /// It had not got its place when a rotation was interrupted, and has it now.
     Archived,
-    /// It stood in an archive's place beside the one that the journal tells of, and is not there
-    /// any more.
+    /// It was in an archive's place, next to the one that the journal lists, and was moved away.
     SetAside,
 }
 
@@ -68,7 +67,7 @@ impl std::fmt::Display for Repair {
             RepairKind::SetAside => write!(
                 f,
                 "removed `{path}`: it was not the archive that the audit journal lists, which \
-                 exists beside it"
+                 exists next to it"
             )?,
         }
         match &self.kept {

@@ -11,13 +11,13 @@ use crate::{derived_files::is_beginning, paths::LedgerPaths, quarantine};
 #[derive(Debug)]
 pub(crate) struct Replacement {
     new: NewFile,
-    /// Where a copy of what it replaces is.
+    /// Path of a copy of the replaced file.
     kept: Option<PathBuf>,
 }
 
 impl Replacement {
-    /// Makes the new file durable, and keeps what stands in its place where that is not a beginning
-    /// of it. Nothing that is there is changed.
+    /// Makes the new file durable, and copies the old one to the quarantine unless the new one
+    /// begins with it. Changes no existing file.
     pub(crate) fn prepare(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -25,7 +25,7 @@ impl Replacement {
     ) -> Result<Self, DiskError> {
         new.sync()?;
         let kept = match disk.open_if_there(new.path(), OpenHow::READ)? {
-            // What is a beginning of the right bytes holds nothing that they do not.
+            // A beginning of the right bytes holds nothing that they lack.
             Some(found) if !is_beginning(&found, new.written()?)? => {
                 Some(quarantine::keep_file(disk, paths, &found)?)
             }
@@ -34,7 +34,7 @@ impl Replacement {
         Ok(Self { new, kept })
     }
 
-    /// Gives it its name. What is there must be what was there before.
+    /// Gives it its name. The file that it replaces must not have changed.
     pub(crate) fn carry_out(self) -> Result<Repair, DiskError> {
         let path = self.new.path().to_owned();
         self.new.replace()?;

@@ -1,4 +1,4 @@
-//! Ledger, hashlog and archives made what the journal says.
+//! Recovery of ledger, hashlog and archives from the journal.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ use crate::{
 impl Project<'_> {
     pub(super) fn make_what_journal_says(&self) -> Result<Recovered, RecoverError> {
         let (disk, paths, clock) = (self.disk, self.paths, self.clock);
-        // These stay as they were made, also where the rest is prepared anew.
+        // These stay as they were made, even if the rest is prepared again.
         let archives = RefCell::new(Vec::new());
         self.recover(
             |found| {
@@ -34,7 +34,7 @@ impl Project<'_> {
                     .position
                     .archives
                     .iter()
-                    .filter(|told| told.is_adopted)
+                    .filter(|archived| archived.is_adopted)
                 {
                     if archive_import::lines_of(disk, paths, adopted)?.is_none() {
                         not_in_journal.push(rotation::place_of(disk, paths, &adopted.archive)?);

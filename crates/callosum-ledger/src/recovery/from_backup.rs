@@ -15,7 +15,7 @@ use crate::{
     group_commit::Writer,
     import_source::ImportSource,
     init::{Beginning, Start},
-    journal::{Begins, RecordPlace, ScanVisitor, ToldEntry, Torn, Until, day_of, walk_days},
+    journal::{Begins, EntryRef, RecordPlace, ScanVisitor, Torn, Until, day_of, walk_days},
     position::{Position, View},
     quarantine,
     reader::archived_among,
@@ -69,14 +69,14 @@ impl Project<'_> {
         if found.days.is_empty() && !disk.exists(&paths.ledger)? {
             return self.plan_without_journal(path, taken);
         }
-        let mut told = OfBackup {
+        let mut visitor = OfBackup {
             by_task: &taken.by_task,
             known: HashSet::new(),
             another: None,
             left_out: Vec::new(),
         };
         let (days, start) = (&found.days, Position::start());
-        let followed = walk_days(disk, paths, days, &start, Until::End, &mut told)?;
+        let followed = walk_days(disk, paths, days, &start, Until::End, &mut visitor)?;
         if followed.torn.is_some() || followed.position.seq < self.options.signed {
             self.refuse_loss(&followed)?;
         }
@@ -85,10 +85,13 @@ impl Project<'_> {
                 root: paths.root.clone(),
             }));
         };
-        if let Some(task_id) = told.another {
+        if let Some(task_id) = visitor.another {
             return Err(RecoverError::NotCommitted { task_id });
         }
-        let mut unknown = taken.by_task.keys().filter(|id| !told.known.contains(*id));
+        let mut unknown = taken
+            .by_task
+            .keys()
+            .filter(|id| !visitor.known.contains(*id));
         if let Some(task_id) = unknown.next().filter(|_| must_be_known) {
             return Err(RecoverError::Untold {
                 task_id: task_id.clone(),
@@ -121,7 +124,7 @@ impl Project<'_> {
             recovered: Recovered {
                 taken_in: (taken.len() - archived.len()) as u64,
                 archived: archived.len() as u64,
-                left_out: told.left_out,
+                left_out: visitor.left_out,
                 set_aside,
                 ..Recovered::default()
             },
@@ -130,8 +133,8 @@ impl Project<'_> {
 }
 
 impl Project<'_> {
-    /// Writes what a journal is begun with where that is lost, and the ledger with it: the backup,
-    /// without the entries that the archives have which are still there.
+    /// Writes the beginning of a new journal if the old one is lost, and the ledger with it: the
+    /// backup, without the entries of the archives that still exist.
     fn plan_without_journal(
         &self,
         path: &Path,
@@ -167,11 +170,11 @@ struct Plan {
     recovered: Recovered,
 }
 
-/// What the journal says of the tasks of a backup.
+/// The journal's records of the tasks of a backup.
 struct OfBackup<'a> {
     by_task: &'a HashMap<TaskId, Checksum>,
     known: HashSet<TaskId>,
-    /// The first of which it has something else.
+    /// First task for which the journal has a different entry.
     another: Option<TaskId>,
     /// The tasks of the active ledger that the backup does not have.
     left_out: Vec<TaskId>,
@@ -183,7 +186,7 @@ impl ScanVisitor for OfBackup<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         let Some(task_id) = entry.task_id() else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! Entries taken in that stand in the ledger file behind those that the journal tells of.
+//! Import of entries in the ledger file behind those that the journal records.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::{
     import_source::{ImportSource, TakenEntry},
     init::CreateError,
     journal::{
-        Batch, Begins, Followed, RecordPlace, ScanVisitor, ToldEntry, Until, day_of, walk_days,
+        Batch, Begins, EntryRef, Followed, RecordPlace, ScanVisitor, Until, day_of, walk_days,
     },
     ledger_file::have_same_other_fields,
     open_files::OpenFiles,
@@ -82,21 +82,21 @@ impl Project<'_> {
         if !have_same_other_fields(empty.as_bytes(), view.empty_file().as_bytes()) {
             return Err(RecoverError::OtherFields);
         }
-        let told = in_line.count;
+        let known = in_line.count;
         if let Some(number) = in_line.differs {
             return Err(RecoverError::Differs { number });
         }
         let now = self.clock.now();
-        let rules = Rules::of(self, &taken, told, &followed.position, day_of(now))?;
+        let rules = Rules::new(self, &taken, known, &followed.position, day_of(now))?;
         let records = followed.position.seq;
         let signed = (records < self.options.signed).then_some(self.options.signed);
         let mut batch = Batch::begin(followed.position.clone(), now);
         let mut views = new_views(disk, paths, days)?;
         taken.each(|number, entry| {
-            if number > told {
+            if number > known {
                 rules.check(number, entry)?;
-                batch.push(&entry.event(), now, Some(entry.told.json));
-                views.push(entry.told)?;
+                batch.push(&entry.event(), now, Some(entry.sealed.json));
+                views.push(entry.sealed)?;
             }
             Ok::<_, RecoverError>(())
         })?;
@@ -107,7 +107,7 @@ impl Project<'_> {
             ledger: Replacement::prepare(disk, paths, ledger)?,
             hashlog: Replacement::prepare(disk, paths, hashlog)?,
             recovered: Recovered {
-                taken_in: (taken.len() - told) as u64,
+                taken_in: (taken.len() - known) as u64,
                 signed,
                 ..Recovered::default()
             },
@@ -116,7 +116,7 @@ impl Project<'_> {
     }
 }
 
-/// Whether the ledger's first entries are those that the journal tells of.
+/// Whether the ledger's first entries are those that the journal records.
 struct InLine<'a> {
     checksums: &'a [Checksum],
     count: usize,
@@ -131,7 +131,7 @@ impl ScanVisitor for InLine<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         if self.checksums.get(self.count) != Some(&entry.checksum) {
             self.differs.get_or_insert(self.count + 1);
         }
@@ -140,7 +140,7 @@ impl ScanVisitor for InLine<'_> {
     }
 }
 
-/// What every entry must keep to that is stored.
+/// Rules for every entry to be stored.
 struct Rules<'a> {
     taken: &'a ImportSource,
     /// The tasks that have an entry in an archive.
@@ -151,16 +151,16 @@ struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    fn of(
+    fn new(
         project: &Project<'_>,
         taken: &'a ImportSource,
-        told: usize,
+        known: usize,
         position: &Position,
         today: Date,
     ) -> Result<Self, RecoverError> {
         let mut asked = Vec::new();
         taken.each(|number, entry| {
-            if number > told {
+            if number > known {
                 asked.push(entry.task_id.clone());
                 let is_elsewhere = |id: &&TaskId| !taken.by_task.contains_key(*id);
                 asked.extend(entry.linked_tasks.iter().filter(is_elsewhere).cloned());
@@ -170,7 +170,7 @@ impl<'a> Rules<'a> {
         Ok(Self {
             archived: archived_among(project.disk, project.paths, &position.archives, asked)?,
             last_id: position.last_id,
-            appended: taken.len() - told,
+            appended: taken.len() - known,
             taken,
             today,
         })

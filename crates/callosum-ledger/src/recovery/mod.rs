@@ -1,10 +1,11 @@
-//! Bringing a ledger back: from a backup, from the journal, or from what stands in the file.
+//! Recovery of a ledger: from a backup, from the journal, or from the file itself.
 //!
-//! Start with [`Ledger::recover`]. Whatever is replaced is set aside in the quarantine first, and the
-//! journal tells of it, so that replay and verification stay true. Nothing here runs unasked, and
-//! nothing goes that was acknowledged: [`beyond`] finds what the journal has lost, [`from_backup`]
-//! takes in no entry of a known task that is not the journal's own. Others write on while all that
-//! is prepared: [`found`] is what must not change meanwhile.
+//! Start with [`Ledger::recover`]. Every replaced file is moved to the quarantine first, and the
+//! journal records this, so that replay and verification stay true. Nothing here runs unasked, and
+//! no acknowledged entry is lost: [`unjournaled`] finds the entries that the journal has lost, and
+//! [`from_backup`] takes in no entry of a known task that is not the journal's own. Other processes
+//! write on during the preparation: [`preconditions`] holds the state that must not change until
+//! the files are replaced.
 
 mod from_audit;
 mod from_backup;
@@ -39,49 +40,48 @@ pub enum RecoverFrom<'a> {
     /// A backup that verifies, and whose entries the journal knows.
     Backup(&'a Path),
     /// Any ledger file whose every checksum is right, also with entries that the journal does not
-    /// know. Anybody can compute a checksum: somebody must vouch for such a file.
+    /// know. Anyone can compute a checksum, so a person must vouch for such a file.
     Unverified(&'a Path),
-    /// The journal: ledger, hashlog and archives are made what it says.
+    /// The journal: ledger, hashlog and archives are rebuilt from it.
     Audit,
-    /// The ledger file: the valid entries that stand behind those that the journal tells of are
-    /// taken in.
+    /// The ledger file: the valid entries behind those that the journal records are taken in.
     Appended,
-    /// The ledger file: a new journal is begun with what it holds, because the old one is lost.
+    /// The ledger file: a new journal is begun with its contents, because the old one is lost.
     LedgerAlone,
 }
 
-/// What may be chosen of a recovery.
+/// Options of a recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoverOptions {
-    /// How many records of the journal were signed, as
-    /// [`TrustStore::signed_records`](crate::checkpoint::Witness::signed_records) says it.
+    /// Number of records of the journal that were signed, as
+    /// [`TrustStore::signed_records`](crate::checkpoint::TrustStore::signed_records) returns it.
     pub signed: u64,
-    /// Go on where entries or records would be lost to the ledger by it.
+    /// Whether to continue if the ledger would lose entries or records by it.
     pub force: bool,
 }
 
-/// What a recovery did.
+/// Result of a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// How many entries were taken into the journal.
+    /// Number of entries taken into the journal.
     pub taken_in: u64,
-    /// How many of a backup's entries were passed over, because an archive has them.
+    /// Number of a backup's entries that were skipped, because an archive has them.
     pub archived: u64,
     /// The tasks whose entries were in the ledger and are not in it any more, because the backup does
     /// not have them. The journal still does.
     pub left_out: Vec<TaskId>,
-    /// How many records were signed, where the journal that was found has fewer.
+    /// Number of signed records, if the journal found has fewer.
     pub signed: Option<u64>,
-    /// Where what was replaced was put.
+    /// Paths to which the replaced files were moved.
     pub set_aside: Vec<PathBuf>,
-    /// What was brought in line with the journal.
+    /// Repairs that aligned files with the journal.
     pub repairs: Vec<Repair>,
-    /// The archives that are gone, or hold something else, and that the journal cannot make anew: they
-    /// were there before it, and only come back from a copy.
+    /// Archives that are gone or hold other entries, and that the journal cannot rebuild: they are
+    /// older than it, and only come back from a copy.
     pub not_in_journal: Vec<PathBuf>,
 }
 
-/// Why nothing was recovered.
+/// Error of a recovery.
 #[derive(Debug, thiserror::Error)]
 pub enum RecoverError {
     /// The journal cannot be followed, or a file or lock failed.
@@ -92,7 +92,7 @@ pub enum RecoverError {
     Backup {
         /// The backup.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: Box<BackupError>,
     },
     /// The file is the ledger that is to be recovered. Nothing was changed.
@@ -101,8 +101,8 @@ pub enum RecoverError {
         /// The file.
         path: PathBuf,
     },
-    /// Nothing lies beside the file that says what was backed up. Nothing was changed.
-    #[error("no backup record exists beside `{}`: nothing proves that it is the backup", path.display())]
+    /// No record next to the file describes the backup. Nothing was changed.
+    #[error("no backup record exists next to `{}`: nothing proves that it is the backup", path.display())]
     NoNote {
         /// The file.
         path: PathBuf,
@@ -110,13 +110,13 @@ pub enum RecoverError {
     /// The journal does not know an entry. Nothing was changed.
     #[error("the audit journal has no entry of `{task_id}`")]
     Untold {
-        /// Whose entry it is.
+        /// Task of the entry.
         task_id: TaskId,
     },
     /// The journal has another entry of the task. Nothing was changed.
     #[error("the entry of `{task_id}` differs from the committed one")]
     NotCommitted {
-        /// Whose entry it is.
+        /// Task of the entry.
         task_id: TaskId,
     },
     /// Ledger and hashlog have entries that the journal has lost. Nothing was changed.
@@ -125,19 +125,19 @@ pub enum RecoverError {
          first of `{first}`{}", signed_of(*records, *signed)
     )]
     Beyond {
-        /// How many.
+        /// Number of entries.
         entries: u64,
         /// The first one's task.
         first: TaskId,
-        /// How many records the journal has.
+        /// Number of records in the journal.
         records: u64,
-        /// How many were signed.
+        /// Number of signed records.
         signed: u64,
     },
     /// There is a journal, and nothing is wrong with it. Nothing was changed.
     #[error("the audit journal is intact: it has {records} records")]
     JournalIsSound {
-        /// How many.
+        /// Number of records.
         records: u64,
     },
     /// The ledger that is there cannot be taken over. Nothing was changed.
@@ -146,7 +146,7 @@ pub enum RecoverError {
     /// An archive could not be read.
     #[error(transparent)]
     Archive(#[from] ReadError),
-    /// The ledger file says of an entry that the journal has something else.
+    /// The journal has another entry than the ledger file.
     #[error(
         "entry {number} differs from the audit journal; only entries after its last can be added"
     )]
@@ -154,8 +154,8 @@ pub enum RecoverError {
         /// The entry's number in the ledger, from 1.
         number: usize,
     },
-    /// Fields beside the entries were changed.
-    #[error("the ledger's fields beside `tasks` differ from the audit journal")]
+    /// Fields other than the entries were changed.
+    #[error("the ledger's fields other than `tasks` differ from the audit journal")]
     OtherFields,
     /// A task whose entry was appended has one in an archive.
     #[error("entry {number} is for a task that already has one in an archive")]
@@ -195,7 +195,7 @@ fn signed_of(records: u64, signed: u64) -> String {
 }
 
 impl RecoverError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Open(error) => error.code(),
@@ -243,15 +243,15 @@ impl From<crate::journal::JournalError> for RecoverError {
 }
 
 impl Ledger {
-    /// Recovers a project's ledger, and says what was done.
+    /// Recovers a project's ledger, and returns what was done.
     ///
-    /// Costs the reading of the whole journal, and writing what is taken into it. Everything is read
-    /// and written before the ledger's lock is taken, which is held while the files get their names;
-    /// where others write meanwhile it is done again, the third time with the lock held throughout.
-    /// Doing it again after a crash in its midst does the rest.
+    /// Costs the reading of the whole journal, and writing the new entries into it. Everything is
+    /// read and written before the ledger's lock is taken, which is held while the files get their
+    /// names. If other processes write in between, it is done again, the third time with the lock
+    /// held throughout. After a crash in the middle, running it again completes it.
     ///
-    /// Fails, with everything left as it was, where what it is to be recovered from does not verify,
-    /// and where something would be lost by it that is not said to be.
+    /// Fails, with everything left as it was, if the source does not verify, and if something would
+    /// be lost that the options do not allow.
     pub fn recover(
         disk: &Disk,
         paths: &LedgerPaths,
@@ -273,7 +273,7 @@ impl Ledger {
             }
             RecoverFrom::Audit => project.make_what_journal_says()?,
             RecoverFrom::Appended => project.take_appended()?,
-            RecoverFrom::LedgerAlone => project.begin_anew()?,
+            RecoverFrom::LedgerAlone => project.begin_from_scratch()?,
         };
         let kept = recovered
             .repairs
@@ -306,10 +306,10 @@ impl Project<'_> {
         })
     }
 
-    /// Prepares a recovery without the locks, and carries it out with them where nothing has changed
-    /// meanwhile; else prepares it anew.
+    /// Prepares a recovery without the locks, and carries it out with them if nothing has changed
+    /// in between; else prepares it again.
     ///
-    /// What is prepared for is how the files stood at a moment at which nobody wrote.
+    /// The preparation applies to the state of the files at a moment without a writer.
     fn recover<P>(
         &self,
         mut prepare: impl FnMut(&Preconditions) -> Result<P, RecoverError>,
@@ -326,7 +326,8 @@ impl Project<'_> {
                 Some(held) => held,
                 None => self.lock()?,
             };
-            // What is read while others write may look wrong: it counts only if nobody did.
+            // Data read during a write may look wrong, so the result counts only if nothing
+            // changed.
             if Preconditions::now(disk, paths)? == found {
                 return carry_out(prepared?);
             }
@@ -334,8 +335,8 @@ impl Project<'_> {
         }
     }
 
-    /// Refuses to go on where the journal has lost entries, or records that were signed. Says how
-    /// many were signed, where it has fewer and that is not to matter.
+    /// Refuses to continue if the journal has lost entries, or records that were signed. Returns
+    /// the number of signed records, if it has fewer and the options allow that.
     fn refuse_loss(&self, followed: &Followed) -> Result<Option<u64>, RecoverError> {
         let RecoverOptions { signed, force } = self.options;
         let records = followed.position.seq;
@@ -375,7 +376,7 @@ pub(crate) fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
     }
 }
 
-/// The event of a file that was made what the journal says.
+/// Returns the event of a file that was rebuilt from the journal.
 pub(crate) fn rollback_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
     let mut event = AuditEvent::new(Event::Rollback).with(
         "file",

@@ -1,4 +1,4 @@
-//! [`Preconditions`]: what must not change between reading a project's files and replacing them.
+//! [`Preconditions`]: state that must not change between reading a project's files and replacing them.
 
 use callosum_host::{Disk, DiskError, disk::FileStat};
 
@@ -7,8 +7,8 @@ use crate::{
     paths::LedgerPaths,
 };
 
-/// So often everything is written before the lock is taken; then with the lock held, because
-/// somebody writes all the time.
+/// Tries to write everything before the lock is taken. After these the lock is held, because
+/// another process writes all the time.
 pub(super) const TRIES_WITHOUT_LOCK: usize = 2;
 
 /// The journal, the ledger file and the hashlog as they stand at a moment.

@@ -26,10 +26,10 @@ struct Plan {
 }
 
 impl Project<'_> {
-    pub(super) fn begin_anew(&self) -> Result<Recovered, RecoverError> {
+    pub(super) fn begin_from_scratch(&self) -> Result<Recovered, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
         self.recover(
-            |found| self.plan_anew(found),
+            |found| self.plan_from_scratch(found),
             |plan| {
                 let mut recovered = plan.recovered;
                 if plan.has_old {
@@ -47,7 +47,7 @@ impl Project<'_> {
     }
 
     /// Writes everything that is to be put in place.
-    fn plan_anew(&self, found: &Preconditions) -> Result<Plan, RecoverError> {
+    fn plan_from_scratch(&self, found: &Preconditions) -> Result<Plan, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
         let (days, start) = (&found.days, Position::start());
         if let Ok(followed) = walk_days(disk, paths, days, &start, Until::End, &mut IgnoreEntries)
@@ -70,7 +70,7 @@ impl Project<'_> {
                 set_aside.push(kept);
                 Some(ImportSource::open(ledger)?)
             }
-            // It is lost as well: what is left is taken over with an empty one.
+            // It is lost as well: the rest is taken over with an empty one.
             None if has_old || !archives.archives.is_empty() => {
                 details.push(("recovered_from", self.shown(&paths.history)));
                 None
@@ -91,8 +91,8 @@ impl Project<'_> {
             details,
             replaces_journal: has_old || !disk.exists(&paths.audit)?,
         };
-        let nobody = HashSet::new();
-        let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &nobody, now)?;
+        let no_tasks = HashSet::new();
+        let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &no_tasks, now)?;
         Ok(Plan {
             beginning,
             recovered: Recovered {

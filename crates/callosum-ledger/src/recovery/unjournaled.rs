@@ -9,7 +9,7 @@ use crate::{
     checksum::Checksum,
     entry::is_sealed,
     hashlog::HashlogLine,
-    journal::{RecordPlace, ScanVisitor, ToldEntry, Until, walk},
+    journal::{EntryRef, RecordPlace, ScanVisitor, Until, walk},
     lines::Lines,
     paths::LedgerPaths,
     position::Position,
@@ -17,19 +17,19 @@ use crate::{
     task_id::TaskId,
 };
 
-/// The checksums of all entries that the journal ever told of.
+/// Checksums of all entries that the journal has ever recorded.
 #[derive(Default)]
-struct EverTold(HashSet<Checksum>);
+struct JournaledEntries(HashSet<Checksum>);
 
-impl ScanVisitor for EverTold {
-    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+impl ScanVisitor for JournaledEntries {
+    fn stores(&mut self, entry: EntryRef<'_>, _at: RecordPlace) -> Result<(), DiskError> {
         self.0.insert(entry.checksum);
         Ok(())
     }
 }
 
-/// The tasks of the entries that stand whole in the ledger where the hashlog says, and of which the
-/// journal tells nowhere: not of the ledger that is active, and of none before it.
+/// Lists the tasks of the entries that are whole in the ledger at the hashlog's position and that
+/// the journal records nowhere: neither for the active ledger, nor for one before it.
 ///
 /// Holds a checksum for every entry of the journal.
 pub(super) fn find(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<TaskId>, OpenError> {
@@ -40,14 +40,14 @@ pub(super) fn find(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<TaskId>, Open
     ) else {
         return Ok(beyond);
     };
-    let mut told = EverTold::default();
-    walk(disk, paths, &Position::start(), Until::End, &mut told)?;
+    let mut journaled = JournaledEntries::default();
+    walk(disk, paths, &Position::start(), Until::End, &mut journaled)?;
     let mut lines = Lines::new(&hashlog, 0, hashlog.size()?);
     while let Some(line) = lines.next()? {
         let Some(read) = HashlogLine::read(line.bytes) else {
             continue;
         };
-        if told.0.contains(&read.checksum) || HASHLOG.check(line.bytes).is_err() {
+        if journaled.0.contains(&read.checksum) || HASHLOG.check(line.bytes).is_err() {
             continue;
         }
         let entry = read.read_entry(&ledger)?;

@@ -11,7 +11,7 @@ use crate::checksum::Checksum;
 /// The signature type of Ed25519 in a note's keys.
 const ED25519: u8 = 1;
 
-/// How a written-down signing key begins, as Go's `sumdb/note` has it.
+/// Prefix of a signing key in text form, as in Go's `sumdb/note`.
 const PRIVATE: &str = "PRIVATE+KEY+";
 
 /// A key that signs notes.
@@ -68,7 +68,7 @@ impl SigningKey {
         }
     }
 
-    /// The key as it is written down: the form of Go's `sumdb/note`. Whoever has it can sign.
+    /// Returns the key as text in the form of Go's `sumdb/note`. Its holder can sign.
     pub fn to_private_text(&self) -> String {
         let id = self.verifier().id;
         let bytes = [&[ED25519][..], self.key.as_bytes()].concat();
@@ -85,7 +85,7 @@ impl SigningKey {
         Self::from_seed(name, self.key.as_bytes())
     }
 
-    /// What others check its signatures with.
+    /// Returns the key with which others check its signatures.
     pub fn verifier(&self) -> VerifierKey {
         VerifierKey::new(&self.name, self.key.verifying_key())
     }
@@ -134,7 +134,7 @@ impl VerifierKey {
         Ok(Self::new(name, self.key))
     }
 
-    /// Whether these are the same bytes, under whatever names.
+    /// Whether both have the same bytes, regardless of their names.
     pub fn is_same_bytes(&self, other: &Self) -> bool {
         self.key == other.key
     }

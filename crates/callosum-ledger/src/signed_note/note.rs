@@ -6,20 +6,20 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 
 use super::key::{VerifierKey, check_name};
 
-/// How a signature line begins: an em dash and a blank.
+/// Start of a signature line: an em dash and a space.
 const SIGNED_BY: &str = "\u{2014} ";
 
 /// More signatures than any note has; what has more is refused before anything is checked.
 const MOST_SIGNATURES: usize = 64;
 
-/// A text with signatures, none of which is checked by reading it.
+/// A text with signatures; reading it checks none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedNote {
     text: String,
     signatures: Vec<NoteSignature>,
 }
 
-/// A line that says that a key signed the text.
+/// A line that names a key as a signer of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteSignature {
     /// The key's name.
@@ -30,18 +30,18 @@ pub struct NoteSignature {
     pub signature: Vec<u8>,
 }
 
-/// What a key has to do with a note.
+/// Relation of a key to a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteStatus {
     /// It signed the text.
     Signed,
-    /// A line says that it did, and the signature is wrong.
+    /// A line names it as a signer, and the signature is wrong.
     Wrong,
     /// No line names it.
     NotNamed,
 }
 
-/// Why a text is no signed note.
+/// Reason that a text is not a signed note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidNote {
     /// It has control characters.
@@ -72,7 +72,7 @@ impl SignedNote {
         }
     }
 
-    /// Reads a note. It says nothing yet: ask [`standing`](Self::standing) of a key.
+    /// Reads a note, without checking it: ask [`standing`](Self::standing) of a key.
     pub fn parse(note: &str) -> Result<Self, InvalidNote> {
         if note.bytes().any(|byte| byte < b' ' && byte != b'\n') {
             return Err(InvalidNote::Control);

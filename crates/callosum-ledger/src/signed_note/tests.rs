@@ -48,7 +48,7 @@ fn a_changed_note_is_wrong_and_another_key_is_not_named() {
     let renamed = key.named("Peter").unwrap();
     assert!(renamed.is_same_bytes(&key));
     assert_eq!(note.standing(&renamed), NoteStatus::NotNamed);
-    // A right signature beside a wrong one of the same key does not count.
+    // A right signature next to a wrong one of the same key does not count.
     let good = note.signatures()[0].clone();
     let mut bad = good.clone();
     bad.signature[10] ^= 1;
@@ -100,7 +100,7 @@ fn what_is_no_note_is_refused_with_its_reason() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// CAL-GOV-4: what is read is what is printed, or it is not read.
+    /// CAL-GOV-4: a note reads as printed, or not at all.
     #[test]
     fn a_note_that_is_read_prints_as_it_was(text in "[ -~\u{2014}\n]{0,80}", name in "[a-z/.]{1,9}", seed in any::<[u8; 32]>()) {
         let key = SigningKey::from_seed(&name, &seed).unwrap();

@@ -1,4 +1,4 @@
-//! The folder of archives: what the journal tells of is there, and nothing else is.
+//! The folder of archives: the archives that the journal lists exist, and nothing else does.
 
 use std::ffi::OsString;
 
@@ -17,33 +17,33 @@ use crate::{
     rotation::{self, PART},
 };
 
-/// Checks the archives of which the journal tells.
+/// Checks the archives that the journal lists.
 pub(super) fn check_archives(
     disk: &Disk,
     paths: &LedgerPaths,
-    told: &[ArchivedCheck],
+    listed: &[ArchivedCheck],
     verification: &mut Verification,
 ) -> Result<(), DiskError> {
-    for told in told.iter().rev() {
-        let name = told.archived.archive;
+    for listed in listed.iter().rev() {
+        let name = listed.archived.archive;
         let path = paths.archive(&name);
         if !rotation::is_kept(disk, paths, &name)? {
             let detail = "the audit journal lists this archive, but it is missing";
             let missing = whole_file(&path, VerifyFinding::Missing, detail);
             verification.problems.push(missing);
-            if told.archived.is_adopted {
+            if listed.archived.is_adopted {
                 verification.not_in_journal.push(path);
             }
             continue;
         }
         let path = rotation::place_of(disk, paths, &name)?;
-        let mut of_archive = check_archive(disk, paths, &path, told)?;
-        if told.archived.is_adopted {
-            check_adopted(disk, paths, told, &mut of_archive)?;
+        let mut of_archive = check_archive(disk, paths, &path, listed)?;
+        if listed.archived.is_adopted {
+            check_adopted(disk, paths, listed, &mut of_archive)?;
         }
-        let of_twins = duplicate_archive::compare(disk, paths, &told.archived)?;
+        let of_twins = duplicate_archive::compare(disk, paths, &listed.archived)?;
         let is_ledger = |problem: &Problem| problem.path == path;
-        if told.archived.is_adopted
+        if listed.archived.is_adopted
             && of_twins != Some(ArchiveCopies::Compressed)
             && of_archive.problem.as_ref().is_some_and(is_ledger)
         {
@@ -53,7 +53,7 @@ pub(super) fn check_archives(
         verification.problems.extend(of_archive.problem);
         if let Some(ArchiveCopies::Plain | ArchiveCopies::Neither) = of_twins {
             let compressed = paths.compressed_archive(&name);
-            let detail = "it differs from the uncompressed archive beside it";
+            let detail = "it differs from the uncompressed archive next to it";
             let unlike = whole_file(&compressed, VerifyFinding::Edited, detail);
             verification.problems.push(unlike);
         }
@@ -62,18 +62,18 @@ pub(super) fn check_archives(
     Ok(())
 }
 
-/// Holds an archive that was there before the journal against what was said of it then: the hash
-/// of its hashlog's last line, which is over every entry's place and checksum.
+/// Compares an archive that is older than the journal with its first record: the hash of its
+/// hashlog's last line, which covers every entry's place and checksum.
 fn check_adopted(
     disk: &Disk,
     paths: &LedgerPaths,
-    told: &ArchivedCheck,
+    listed: &ArchivedCheck,
     check: &mut LedgerCheck,
 ) -> Result<(), DiskError> {
     if check.problem.is_some() {
         return Ok(());
     }
-    let archived = &told.archived;
+    let archived = &listed.archived;
     let path = paths.archive(&archived.archive);
     let hashlog = paths.archived_hashlog(&archived.archive);
     let Some(lines) = archive_import::lines_of(disk, paths, archived)? else {
@@ -95,15 +95,15 @@ fn check_adopted(
     Ok(())
 }
 
-/// Names what stands in the folder of archives and is not told of. Nothing reads it.
+/// Reports files in the folder of archives that the journal does not list. Nothing reads them.
 pub(super) fn strangers(
     paths: &LedgerPaths,
     found: &[OsString],
-    told: &[ArchivedCheck],
+    listed: &[ArchivedCheck],
 ) -> Vec<Problem> {
-    let is_told = |name: &str| {
-        told.iter().any(|told| {
-            let archive = told.archived.archive;
+    let is_listed = |name: &str| {
+        listed.iter().any(|listed| {
+            let archive = listed.archived.archive;
             [
                 archive.ledger(),
                 archive.compressed(),
@@ -116,7 +116,7 @@ pub(super) fn strangers(
     };
     let strangers = found.iter().filter(|name| {
         name.to_str()
-            .is_none_or(|name| !is_told(name) && !is_left_by_a_crash(name))
+            .is_none_or(|name| !is_listed(name) && !is_left_by_a_crash(name))
     });
     strangers
         .map(|name| {

@@ -1,18 +1,18 @@
-//! What was done to a chain of records: a function of what each line says.
+//! Diagnosis of a chain of records, computed from the contents of each line.
 
 use std::collections::{HashMap, HashSet};
 
 use super::VerifyFinding;
 use crate::{checksum::Checksum, task_id::TaskId};
 
-/// What a line of the journal says, and whether it says so rightly.
+/// Contents of a line of the journal, and whether its hash is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Link {
-    /// Its number, where the line has one.
+    /// Its number, if the line has one.
     pub(super) seq: Option<u64>,
-    /// The hash of the record before, as it says.
+    /// The hash of the record before, as the line states it.
     pub(super) prev: Option<Checksum>,
-    /// Its own hash, where that is right.
+    /// Its own hash, if that is right.
     pub(super) hash: Option<Checksum>,
     /// Whether a line feed ends it.
     pub(super) is_whole: bool,
@@ -25,15 +25,15 @@ pub(super) struct Link {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Break {
     pub(super) fault: VerifyFinding,
-    /// Which line, from 0.
+    /// Index of the line, from 0.
     pub(super) index: usize,
     pub(super) detail: String,
 }
 
-/// What is known beside the chain.
+/// Facts from outside the chain.
 #[derive(Debug, Default)]
 pub(super) struct ChainContext {
-    /// So many records from the first on are those that were signed.
+    /// Number of records, from the first on, that match the signed ones.
     pub(super) proven: u64,
     /// Whether the journal begins with another record than the one that was signed.
     pub(super) has_other_begin: bool,
@@ -41,8 +41,8 @@ pub(super) struct ChainContext {
     pub(super) entries: HashSet<Checksum>,
 }
 
-/// Says what was done to a chain; `None` where it holds.
-pub(super) fn diagnose(links: &[Link], beside: &ChainContext) -> Option<Break> {
+/// Diagnoses a chain; `None` if it holds.
+pub(super) fn diagnose(links: &[Link], context: &ChainContext) -> Option<Break> {
     let good = links
         .iter()
         .enumerate()
@@ -58,7 +58,7 @@ pub(super) fn diagnose(links: &[Link], beside: &ChainContext) -> Option<Break> {
     };
     let (expected, before) = (good as u64 + 1, head(links, good));
     let Some(hash) = here.hash else {
-        return wrong_in_itself(links, good, beside);
+        return wrong_in_itself(links, good, context);
     };
     let by_hash: HashMap<_, _> = links
         .iter()
@@ -73,8 +73,8 @@ pub(super) fn diagnose(links: &[Link], beside: &ChainContext) -> Option<Break> {
     }
     let follows_one_here = here.prev.is_some_and(|prev| by_hash.contains_key(&prev))
         || (here.prev == Some(Checksum::ZERO) && here.seq == Some(1));
-    let told = (good + 1..links.len()).find(|later| links[*later].follows(expected, before));
-    if told.is_some() {
+    let successor = (good + 1..links.len()).find(|later| links[*later].follows(expected, before));
+    if successor.is_some() {
         return if follows_one_here {
             let detail = format!("record {expected} is further down");
             found(VerifyFinding::Reordered, good, detail)
@@ -84,7 +84,7 @@ pub(super) fn diagnose(links: &[Link], beside: &ChainContext) -> Option<Break> {
     }
     let Some(seq) = here.seq.filter(|seq| *seq <= expected) else {
         let run = run_from(links, good);
-        if is_of_another_log(&links[good..run], beside) {
+        if is_of_another_log(&links[good..run], context) {
             return Some(foreign(links, good));
         }
         let last = here.seq.unwrap_or_default().saturating_sub(1);
@@ -111,7 +111,7 @@ pub(super) fn diagnose(links: &[Link], beside: &ChainContext) -> Option<Break> {
         return found(VerifyFinding::Inserted, index, detail);
     }
     // It has the right number, and follows a record that is not there.
-    if beside.has_other_begin && good > 1 {
+    if context.has_other_begin && good > 1 {
         let detail = format!("it and the {} after it belong to another journal", good - 1);
         return found(VerifyFinding::Spliced, 0, detail);
     }
@@ -120,8 +120,8 @@ pub(super) fn diagnose(links: &[Link], beside: &ChainContext) -> Option<Break> {
     let has_known = links[good..run]
         .iter()
         .filter_map(|link| link.stores)
-        .any(|entry| beside.entries.contains(&entry));
-    if good > 0 && is_to_the_end && has_known && beside.proven < good as u64 {
+        .any(|entry| context.entries.contains(&entry));
+    if good > 0 && is_to_the_end && has_known && context.proven < good as u64 {
         let detail = "it was changed and rehashed: the next one follows its original".to_owned();
         return found(VerifyFinding::Edited, good - 1, detail);
     }
@@ -147,8 +147,8 @@ fn head(links: &[Link], index: usize) -> Option<Checksum> {
     }
 }
 
-/// What was done to a line that is not what its hash says.
-fn wrong_in_itself(links: &[Link], at: usize, beside: &ChainContext) -> Option<Break> {
+/// Diagnoses a line that does not match its hash.
+fn wrong_in_itself(links: &[Link], at: usize, context: &ChainContext) -> Option<Break> {
     let here = &links[at];
     let found = |fault, detail: &str| {
         Some(Break {
@@ -164,7 +164,7 @@ fn wrong_in_itself(links: &[Link], at: usize, beside: &ChainContext) -> Option<B
     let goes_on = links[at + 1..]
         .iter()
         .any(|later| later.follows(expected, head(links, at)));
-    let is_beyond = at + 1 == links.len() && beside.proven == at as u64 && here.seq.is_none();
+    let is_beyond = at + 1 == links.len() && context.proven == at as u64 && here.seq.is_none();
     if goes_on || is_beyond {
         return found(
             VerifyFinding::Inserted,
@@ -200,8 +200,8 @@ fn run_from(links: &[Link], at: usize) -> usize {
     end
 }
 
-/// Whether none of the entries that these records store is known beside.
-fn is_of_another_log(links: &[Link], beside: &ChainContext) -> bool {
+/// Whether none of the entries that these records store is known from elsewhere.
+fn is_of_another_log(links: &[Link], context: &ChainContext) -> bool {
     let mut stored = links.iter().filter_map(|link| link.stores).peekable();
-    stored.peek().is_some() && stored.all(|entry| !beside.entries.contains(&entry))
+    stored.peek().is_some() && stored.all(|entry| !context.entries.contains(&entry))
 }

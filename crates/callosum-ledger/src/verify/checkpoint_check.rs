@@ -1,4 +1,4 @@
-//! The journal against what was signed of it: what a chain alone cannot show.
+//! Comparison of the journal with its checkpoints, which shows more than a chain can.
 //!
 //! [`diagnose`] is a function of gathered facts; [`roots`] gathers the costly one.
 
@@ -18,23 +18,23 @@ use crate::{
     signed_note::VerifierKey,
 };
 
-/// What a `checkpoint` record of the journal says was signed.
+/// Checkpoint according to a `checkpoint` record of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Recorded {
     pub(super) size: u64,
     pub(super) root: Checksum,
     /// The key that signed it, if the record names one.
     pub(super) key: Option<VerifierKey>,
-    /// Whether it says that earlier checkpoints were set aside.
+    /// Whether it records that earlier checkpoints were set aside.
     pub(super) is_anew: bool,
 }
 
-/// The journal as its bytes are, whatever they say.
+/// The raw bytes of the journal, regardless of their meaning.
 #[derive(Debug, Default)]
 pub(super) struct Hashed {
     /// The root at each size that was signed, as far as the journal reaches.
     pub(super) roots: HashMap<u64, Checksum>,
-    /// How many lines it has.
+    /// Number of its lines.
     pub(super) lines: u64,
     /// The hash of its first record.
     pub(super) begin: Option<Checksum>,
@@ -52,9 +52,9 @@ pub(super) struct Facts<'a> {
     pub(super) is_chained: bool,
     /// The day files, and the number of each one's first record.
     pub(super) files: &'a [(PathBuf, u64)],
-    /// Where the journal is, or should be.
+    /// Path of the journal, whether it exists or not.
     pub(super) audit: &'a Path,
-    /// How the name of each log of this project begins.
+    /// Prefix of the name of each log of this project.
     pub(super) project: &'a str,
 }
 
@@ -74,8 +74,8 @@ impl Facts<'_> {
         kept.any(|kept| is_it(kept.checkpoint.size, kept.checkpoint.root))
     }
 
-    /// Whether a checkpoint was made of another log: of another project, or, where some are of the
-    /// journal that is there, of another journal than that.
+    /// Whether a checkpoint was made of another log: of another project, or, if some are of the
+    /// existing journal, of another journal than that.
     fn is_of_another_log(&self, checkpoint: &Checkpoint) -> bool {
         let begin = self.hashed.begin.map(|begin| begin.to_string());
         let is_of_journal = |checkpoint: &Checkpoint| {
@@ -94,16 +94,17 @@ impl Facts<'_> {
     }
 }
 
-/// What was found.
+/// Result of the comparison with the checkpoints.
 #[derive(Debug, Default)]
 pub(super) struct Signed {
     /// The first thing that is wrong with the journal, and with the file of checkpoints.
     pub(super) problems: Vec<Problem>,
-    /// How many records the last checkpoint covers that bears the journal out.
+    /// Number of records covered by the last checkpoint that matches the journal.
     pub(super) proven: u64,
-    /// How many were signed of this journal in all.
+    /// Number of all records of this journal that were signed.
     pub(super) in_all: u64,
-    /// How many checkpoints the journal tells of that others signed, and that are not kept here.
+    /// Number of checkpoints recorded in the journal that others signed, and that are not kept
+    /// here.
     pub(super) by_others: u64,
     /// Whether the journal begins with another record than the one that was signed.
     pub(super) has_other_begin: bool,
@@ -138,8 +139,8 @@ pub(super) fn roots(
     Ok(hashed)
 }
 
-/// Leaves out what was signed after stock was taken: of records that were not there yet, and not
-/// kept `before` either.
+/// Leaves out checkpoints made after the snapshot: of records that did not exist yet, and not kept
+/// `before` either.
 pub(super) fn leave_out_later(
     kept: &mut KeptCheckpoints,
     before: &KeptCheckpoints,
@@ -152,7 +153,7 @@ pub(super) fn leave_out_later(
         .retain(|kept| is_before(kept.number) || kept.checkpoint.size <= hashed.lines);
 }
 
-/// Says what the checkpoints have against the journal, and it against them.
+/// Compares the checkpoints with the journal, in both directions.
 pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
     let mut signed = Signed {
         by_others: by_others(facts),
@@ -187,8 +188,8 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             break;
         }
         let begin = facts.hashed.begin.map(|begin| begin.to_string());
-        let said = checkpoint.origin.rsplit('/').next().unwrap_or_default();
-        if begin.is_some_and(|begin| !begin.starts_with(said)) {
+        let stated = checkpoint.origin.rsplit('/').next().unwrap_or_default();
+        if begin.is_some_and(|begin| !begin.starts_with(stated)) {
             let detail = format!("it is not the journal whose first {size} records were signed");
             signed
                 .problems
@@ -275,8 +276,8 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
         .iter()
         .filter(|recorded| facts.is_own(recorded))
         .collect();
-    let anew = recorded.iter().rposition(|recorded| recorded.is_anew);
-    let recorded = recorded.get(anew.unwrap_or(0)..).unwrap_or_default();
+    let restart = recorded.iter().rposition(|recorded| recorded.is_anew);
+    let recorded = recorded.get(restart.unwrap_or(0)..).unwrap_or_default();
     let index = recorded
         .iter()
         .position(|recorded| !facts.is_kept(recorded))?;
@@ -294,7 +295,7 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
     problem(VerifyFinding::CheckpointMissing, index as u64 + 1, detail)
 }
 
-/// Returns how many checkpoints the journal tells of that others signed, and that are not kept here.
+/// Counts the checkpoints recorded in the journal that others signed, and that are not kept here.
 fn by_others(facts: &Facts<'_>) -> u64 {
     let recorded = facts.recorded.iter();
     recorded
@@ -302,7 +303,7 @@ fn by_others(facts: &Facts<'_>) -> u64 {
         .count() as u64
 }
 
-/// The day file in which a record stands, or would.
+/// Returns the day file that contains a record, or would.
 fn path_of(facts: &Facts<'_>, number: u64) -> PathBuf {
     let file = facts.files.iter().rfind(|(_, first)| *first <= number);
     match file {

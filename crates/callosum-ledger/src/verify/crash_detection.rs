@@ -1,11 +1,11 @@
-//! What a crash can leave, told from what somebody did.
+//! Crash damage, as distinct from tampering.
 //!
-//! Start with [`settle`], which comes last: the other checks name what differs by how it differs,
-//! and cannot know that a hole was never written. What the journal says is compared with the bytes
-//! here, sector by sector. A crash leaves of each the state that it should have, an earlier one, or
-//! zeros; and nothing of that before what is known to be on disk.
+//! Start with [`settle`], which comes last: the other checks name a difference by its form, and
+//! cannot know that a hole was never written. Here the journal's contents are compared with the
+//! bytes, sector by sector. A crash leaves each sector in its intended state, an earlier one, or as
+//! zeros; and it damages nothing before the part that is known to be on disk.
 //!
-//! Somebody who writes zeros into a file is not told from a crash. It is named all the same.
+//! Zeros that a person writes into a file look the same as a crash. They are reported all the same.
 
 use std::path::Path;
 
@@ -25,13 +25,14 @@ use crate::{
     rotation, watermark,
 };
 
-/// What a disk writes whole, or not at all.
+/// Unit that a disk writes whole, or not at all.
 const SECTOR: usize = 512;
 
-/// Names anew, as what it is, what a crash can have left, and drops what is no fault then.
+/// Reclassifies findings that a crash can have caused, and drops those that are no fault then.
 ///
-/// So many records are proven to have been on disk, and so many entries in the ledger file itself.
-/// Costs the reading of the journal and of both views; call it where something is wrong.
+/// `proven` counts the records that are proven to have been on disk, and the entries in the ledger
+/// file itself. Costs the reading of the journal and of both views; call it only if something is
+/// wrong.
 pub(super) fn settle(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -48,7 +49,7 @@ pub(super) fn settle(
     let mut followed = match followed {
         Ok(followed) => followed,
         Err(JournalError::Disk(error)) => return Err(error),
-        // What is wrong with it was named.
+        // Its fault was reported.
         Err(JournalError::Damaged { .. } | JournalError::Newer { .. }) => return Ok(()),
     };
     if of_journal.problem.is_none() {
@@ -66,7 +67,7 @@ pub(super) fn settle(
     let known = on_disk(disk, paths, &expected)?;
     let ledger = Growing::ledger(view, &expected);
     let hashlog = Growing::hashlog(&expected);
-    // What was signed had been synced before, in all three files.
+    // Signed records had been synced before, in all three files.
     let ledger_known = known.ledger.max(ledger.end_of(proven.entries));
     let hashlog_known = known.hashlog.max(hashlog.end_of(proven.entries));
     let found = CrashEvidence {
@@ -95,8 +96,8 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// Names what was done to the hashlog by what the journal says of it: the ledger, which it was held
-/// against before, may be another one itself.
+/// Diagnoses the hashlog by the journal's contents: the ledger, with which it was compared before,
+/// may be another one itself.
 fn settle_hashlog(
     paths: &LedgerPaths,
     should: &[u8],
@@ -128,8 +129,8 @@ fn settle_hashlog(
     problems.extend(differing);
 }
 
-/// Names behind what a recovery set aside and has not replaced yet. Says whether that is so of the
-/// ledger file.
+/// Reports as behind the files that a recovery set aside and has not replaced yet. Returns whether
+/// the ledger file is one of them.
 pub(super) fn settle_recovery(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -160,7 +161,7 @@ pub(super) fn settle_recovery(
     Ok(is_of_ledger)
 }
 
-/// What was signed, and so had been on disk.
+/// Part that was signed, and so had been on disk.
 #[derive(Clone, Copy)]
 pub(super) struct Proven {
     /// Records of the journal, whether they are still there or not.
@@ -178,8 +179,8 @@ struct CrashEvidence {
     hashlog: Option<Vec<u8>>,
 }
 
-/// Names a record torn that ends in the midst of its line, or has zeros in it, where nothing says
-/// that it had been on disk.
+/// Reports as torn a record that ends in the middle of its line, or has zeros in it, if nothing
+/// shows that it had been on disk.
 fn settle_journal(
     disk: &Disk,
     torn: &Torn,
@@ -206,7 +207,8 @@ fn settle_journal(
     Ok(())
 }
 
-/// Names a ledger behind that the journal says is archived, and that only has not got its place.
+/// Reports as behind a ledger that the journal lists as archived, and that is only not in its place
+/// yet.
 fn settle_rotation(
     paths: &LedgerPaths,
     archive: &ArchiveName,
@@ -227,7 +229,7 @@ fn settle_rotation(
         ),
     ] {
         if is_still_there {
-            // Whoever finishes the rotation gives it that name.
+            // The process that finishes the rotation gives it that name.
             let is_missing = |problem: &Problem| {
                 problem.path == kept_at && problem.fault == VerifyFinding::Missing
             };
@@ -243,14 +245,14 @@ fn settle_rotation(
     }
 }
 
-/// How far ledger file and hashlog were synced, as far as that is known.
+/// Synced lengths of ledger file and hashlog, as far as they are known.
 #[derive(Default)]
 struct OnDisk {
     ledger: usize,
     hashlog: usize,
 }
 
-/// What the watermark vouches for, where it is of this ledger.
+/// Returns the lengths that the watermark vouches for, if it is of this ledger.
 fn on_disk(disk: &Disk, paths: &LedgerPaths, expected: &Expected) -> Result<OnDisk, DiskError> {
     let Some(view) = watermark::read(disk, paths)?.and_then(|position| position.view) else {
         return Ok(OnDisk::default());
@@ -274,18 +276,18 @@ struct Growing<'a> {
     /// Without the tail.
     body: Vec<u8>,
     tail: &'a [u8],
-    /// Where the body ends with so many entries, from none on.
+    /// End of the body after each number of entries, from zero on.
     ends: Vec<usize>,
 }
 
-/// What a crash left of a file.
+/// State in which a crash left a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Left {
-    /// What it should be.
+    /// The intended state.
     All,
-    /// A state that it once had, with so many entries.
+    /// An earlier state, with this many entries.
     Earlier(usize),
-    /// What is neither, from the entry after so many on.
+    /// Neither, from the entry after this many on.
     Torn(usize),
 }
 
@@ -309,13 +311,13 @@ impl<'a> Growing<'a> {
         }
     }
 
-    /// Where so many entries end; where all end, if there are fewer.
+    /// Returns the end of this many entries; the end of all, if there are fewer.
     fn end_of(&self, entries: usize) -> usize {
         self.ends[entries.min(self.ends.len() - 1)]
     }
 
-    /// What a crash can have made of this file, which had been on disk up to `known`; `None` where
-    /// no crash makes such a file of it.
+    /// Returns the state in which a crash can have left this file, which had been on disk up to
+    /// `known`; `None` if no crash produces such a file.
     fn left(&self, found: &[u8], known: usize) -> Option<Left> {
         let whole = self.body.len() + self.tail.len();
         if found.len() > whole || found.len() < known {
@@ -359,7 +361,7 @@ impl<'a> Growing<'a> {
         Some(Left::Torn(before.saturating_sub(1)))
     }
 
-    /// Whether these bytes stand at `at` in the state with so many entries, zeros following it.
+    /// Whether these bytes are at `at` in the state with this many entries, followed by zeros.
     fn is_state(&self, bytes: &[u8], at: usize, entries: usize) -> bool {
         let end = self.ends[entries];
         let parts = [&self.body[..end], self.tail];

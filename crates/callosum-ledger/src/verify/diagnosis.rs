@@ -1,4 +1,4 @@
-//! What was done to a ledger file that is not what the journal says.
+//! Diagnosis of a ledger file that disagrees with the journal.
 
 use std::path::Path;
 
@@ -27,13 +27,13 @@ struct Compared {
     hash: Checksum,
     /// Whether its checksum is right.
     is_right: bool,
-    /// What it says, and when it was finished.
+    /// Its result, and the time at which it was finished.
     result: Option<(Checksum, Timestamp)>,
 }
 
 /// Finds the first entry at which the ledger file differs from the journal, and how.
 ///
-/// So many entries were on disk in the ledger file itself when a checkpoint was made.
+/// `on_disk` entries were on disk in the ledger file itself when a checkpoint was made.
 pub(super) fn compare(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -69,7 +69,7 @@ pub(super) fn compare(
             ));
         }
     };
-    let told = match follow_segments(disk, paths, &stock.days, |_| Ok(())) {
+    let journaled = match follow_segments(disk, paths, &stock.days, |_| Ok(())) {
         Ok(followed) => followed,
         Err(error) => {
             return Ok(problem(
@@ -80,21 +80,21 @@ pub(super) fn compare(
             ));
         }
     };
-    let expected: Vec<_> = told
+    let expected: Vec<_> = journaled
         .entries
         .iter()
-        .map(|entry| Compared::of(entry.json.as_bytes()))
+        .map(|entry| Compared::read(entry.json.as_bytes()))
         .collect();
     let found: Vec<_> = file
         .entries
         .iter()
-        .map(|at| Compared::of(&bytes[at.clone()]))
+        .map(|at| Compared::read(&bytes[at.clone()]))
         .collect();
     let difference = named(&paths.ledger, &expected, &found, on_disk);
     if difference.is_some() {
         return Ok(difference);
     }
-    let head = told.position.view.map(|view| view.begun);
+    let head = journaled.position.view.map(|view| view.begun);
     Ok(if begun_like(&bytes).ok() == head {
         problem(
             VerifyFinding::Layout,
@@ -107,12 +107,12 @@ pub(super) fn compare(
             VerifyFinding::Edited,
             0,
             None,
-            "its fields beside `tasks` differ",
+            "its fields other than `tasks` differ",
         )
     })
 }
 
-/// Names what stands in a file's place and is none: what it leads to is not what is written.
+/// Reports a path that is not a regular file: its target is not what the ledger writes.
 pub(super) fn not_a_file(disk: &Disk, path: &Path) -> Result<Option<Problem>, DiskError> {
     let stat = disk.stat(path)?;
     let is_another = stat.is_some_and(|stat| stat.kind != EntryKind::File);
@@ -125,7 +125,7 @@ pub(super) fn not_a_file(disk: &Disk, path: &Path) -> Result<Option<Problem>, Di
     }))
 }
 
-/// Finds the first entry at which an archive differs from what the journal says of it, and how.
+/// Finds the first entry at which an archive differs from the journal, and how.
 ///
 /// An archive was on disk whole before it got its name.
 pub(super) fn compare_archive(
@@ -143,7 +143,7 @@ pub(super) fn compare_archive(
     let followed = follow_segments(disk, paths, &days, |passed| {
         if passed.archived.archive == archive {
             let entries = passed.entries.iter();
-            expected.extend(entries.map(|entry| Compared::of(entry.json.as_bytes())));
+            expected.extend(entries.map(|entry| Compared::read(entry.json.as_bytes())));
         }
         Ok(())
     });
@@ -151,7 +151,9 @@ pub(super) fn compare_archive(
         return Ok(None);
     }
     let entries = file.entries.iter();
-    let found: Vec<_> = entries.map(|at| Compared::of(&bytes[at.clone()])).collect();
+    let found: Vec<_> = entries
+        .map(|at| Compared::read(&bytes[at.clone()]))
+        .collect();
     Ok(named(path, &expected, &found, expected.len()))
 }
 
@@ -180,23 +182,23 @@ fn named(
         VerifyFinding::Spliced => "it is an entry of another ledger".to_owned(),
         _ => "it differs from the audit journal".to_owned(),
     };
-    let told = expected.get(index).and_then(|entry| entry.task_id.clone());
+    let journaled = expected.get(index).and_then(|entry| entry.task_id.clone());
     let here = found.get(index).and_then(|entry| entry.task_id.clone());
     Some(Problem {
         path: path.to_owned(),
         fault,
         number: index as u64 + 1,
         task_id: match fault {
-            // What is gone is what is asked for.
-            VerifyFinding::Deleted => told.or(here),
-            _ => here.or(told),
+            // A report of a missing entry names that entry.
+            VerifyFinding::Deleted => journaled.or(here),
+            _ => here.or(journaled),
         },
         detail,
     })
 }
 
 impl Compared {
-    fn of(bytes: &[u8]) -> Self {
+    fn read(bytes: &[u8]) -> Self {
         let canonical = seal_as_it_is(bytes);
         let entry = Entry::read(bytes).ok();
         Self {
@@ -220,7 +222,8 @@ fn seal_as_it_is(bytes: &[u8]) -> Option<Vec<u8>> {
     crate::canonical::canonicalize(bytes, DuplicateKeys::LastWins).ok()
 }
 
-/// Where two lists of entries first differ, and what was done to the second to make it so.
+/// Finds the first difference of two lists of entries, and the change to the second that explains
+/// it.
 fn first_difference(
     expected: &[Compared],
     found: &[Compared],
@@ -233,7 +236,11 @@ fn first_difference(
     };
     let longest = expected.len().max(found.len());
     let at = (0..longest).find(|index| !same(expected.get(*index), found.get(*index)))?;
-    let is_told = |entry: &Compared| expected.iter().any(|told| told.hash == entry.hash);
+    let is_journaled = |entry: &Compared| {
+        expected
+            .iter()
+            .any(|journaled| journaled.hash == entry.hash)
+    };
     let Some(here) = found.get(at) else {
         let fault = if at < on_disk {
             VerifyFinding::TailCut
@@ -242,23 +249,23 @@ fn first_difference(
         };
         return Some((at, fault));
     };
-    let Some(told) = expected.get(at) else {
-        let fault = if is_told(here) {
+    let Some(journaled) = expected.get(at) else {
+        let fault = if is_journaled(here) {
             VerifyFinding::Duplicated
         } else {
             VerifyFinding::Inserted
         };
         return Some((at, fault));
     };
-    let told_comes_later = found[at..].iter().any(|entry| entry.hash == told.hash);
+    let journaled_comes_later = found[at..].iter().any(|entry| entry.hash == journaled.hash);
     let here_before = expected[..at].iter().any(|entry| entry.hash == here.hash);
     let here_later = expected[at..].iter().any(|entry| entry.hash == here.hash);
-    let fault = match (told_comes_later, here_before, here_later) {
+    let fault = match (journaled_comes_later, here_before, here_later) {
         (_, true, _) => VerifyFinding::Duplicated,
         (true, _, true) => VerifyFinding::Reordered,
         (true, _, false) => VerifyFinding::Inserted,
         (false, _, true) => VerifyFinding::Deleted,
-        (false, _, false) if found.len() > 1 && !found.iter().any(is_told) => {
+        (false, _, false) if found.len() > 1 && !found.iter().any(is_journaled) => {
             VerifyFinding::Rewritten
         }
         (false, _, false) if is_foreign(&found[at..], expected) => VerifyFinding::Spliced,
@@ -267,19 +274,25 @@ fn first_difference(
     Some((at, fault))
 }
 
-/// Whether these entries begin with one that was another ledger's: one that is right in itself and
-/// not told of, of a task that is not ours, or with another result than the one that ours has, of
-/// another time; or several such in a row. Whoever edits an entry leaves its time, and who changes
-/// that leaves the rest.
+/// Whether these entries begin with one of another ledger. Such an entry is right in itself,
+/// unknown to the journal, and of a task that is not ours; or it has another result than ours, and
+/// another time; or there are several such in a row. An editor of an entry leaves its time, and one
+/// who changes the time leaves the rest.
 fn is_foreign(found: &[Compared], expected: &[Compared]) -> bool {
-    let is_unknown =
-        |entry: &Compared| entry.is_right && !expected.iter().any(|told| told.hash == entry.hash);
+    let is_unknown = |entry: &Compared| {
+        entry.is_right
+            && !expected
+                .iter()
+                .any(|journaled| journaled.hash == entry.hash)
+    };
     let Some(here) = found.first().filter(|here| is_unknown(here)) else {
         return false;
     };
-    let told = expected.iter().find(|told| told.task_id == here.task_id);
-    let is_another = told.is_none_or(|told| match (told.result, here.result) {
-        (Some(told), Some(here)) => told.0 != here.0 && told.1 != here.1,
+    let journaled = expected
+        .iter()
+        .find(|journaled| journaled.task_id == here.task_id);
+    let is_another = journaled.is_none_or(|journaled| match (journaled.result, here.result) {
+        (Some(journaled), Some(here)) => journaled.0 != here.0 && journaled.1 != here.1,
         _ => false,
     });
     is_another || found.get(1).is_some_and(is_unknown)

@@ -1,7 +1,8 @@
-//! What was done to a hashlog: its lines against those that the entries make.
+//! Diagnosis of a hashlog: its lines against those computed from the entries.
 //!
-//! Start with [`Compared`], which tells while a ledger is read whether its hashlog is right, to the
-//! byte. Only where it is not, [`diagnose`] says what was done: a function of both texts.
+//! Start with [`Compared`], which checks during the reading of a ledger whether its hashlog is
+//! right, to the byte. Only if it is not, [`diagnose`] determines the change: a function of both
+//! texts.
 
 use std::collections::HashMap;
 
@@ -17,11 +18,11 @@ use crate::{
     task_id::TaskId,
 };
 
-/// A hashlog that is held against the entries of its ledger, one after the other.
+/// A hashlog during the comparison with the entries of its ledger, one after the other.
 pub(super) struct Compared<'a> {
     file: Window<&'a StockFile>,
     len: u64,
-    /// Where the next entry's line begins.
+    /// Start of the next entry's line.
     at: u64,
     number: u64,
     head: Checksum,
@@ -43,7 +44,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Holds the next line against the next entry.
+    /// Compares the next line with the next entry.
     pub(super) fn push(
         &mut self,
         offset: u64,
@@ -68,7 +69,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// The first line at which a hashlog is not what it should be.
+/// The first wrong line of a hashlog.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Differing {
     pub(super) fault: VerifyFinding,
@@ -78,54 +79,61 @@ pub(super) struct Differing {
     pub(super) detail: String,
 }
 
-/// Says what was done to a hashlog that should be another one; `None` where it is that one.
+/// Determines how a hashlog differs from the expected one; `None` if they are equal.
 ///
-/// A line is known by the checksum of the entry that it is of: it may have been numbered and hashed
-/// anew where it was moved to.
+/// A line is identified by the checksum of its entry: it may have been renumbered and rehashed at
+/// its new place.
 pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
     let (should, has) = (lines(expected), lines(found));
     let longest = should.len().max(has.len());
     let at = (0..longest).find(|at| should.get(*at) != has.get(*at))?;
-    let told = should.get(at).map(|line| Said::of(line));
-    let differing = |fault, of: Option<&Said<'_>>, detail: &str| {
+    let wanted = should.get(at).map(|line| ParsedLine::parse(line));
+    let differing = |fault, of: Option<&ParsedLine<'_>>, detail: &str| {
         Some(Differing {
             fault,
             number: at as u64 + 1,
-            task_id: of.and_then(Said::task_id),
+            task_id: of.and_then(ParsedLine::task_id),
             detail: detail.to_owned(),
         })
     };
     let Some(line) = has.get(at) else {
         let detail = format!("it has {at} lines for {} entries", should.len());
-        return differing(VerifyFinding::Behind, told.as_ref(), &detail);
+        return differing(VerifyFinding::Behind, wanted.as_ref(), &detail);
     };
-    // What was not written of it may be zeros.
+    // Its unwritten part may be zeros.
     let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
     let written = &line[..line.len() - zeros];
-    let is_cut =
-        !line.ends_with(b"\n") && should.get(at).is_some_and(|told| told.starts_with(written));
+    let is_cut = !line.ends_with(b"\n")
+        && should
+            .get(at)
+            .is_some_and(|wanted| wanted.starts_with(written));
     if is_cut {
-        return differing(VerifyFinding::Torn, told.as_ref(), "the line is incomplete");
+        return differing(
+            VerifyFinding::Torn,
+            wanted.as_ref(),
+            "the line is incomplete",
+        );
     }
     let places = |lines: &[&[u8]]| -> HashMap<Checksum, usize> {
-        let said = lines.iter().enumerate().rev();
-        said.filter_map(|(at, line)| Some((Said::of(line).read?.checksum, at)))
+        let from_last = lines.iter().enumerate().rev();
+        from_last
+            .filter_map(|(at, line)| Some((ParsedLine::parse(line).read?.checksum, at)))
             .collect()
     };
-    let (places_told, places_here) = (places(&should), places(&has[at..]));
-    let here = Said::of(line);
-    let place_told = here.entry().and_then(|entry| places_told.get(&entry));
+    let (places_wanted, places_here) = (places(&should), places(&has[at..]));
+    let here = ParsedLine::parse(line);
+    let place_wanted = here.entry().and_then(|entry| places_wanted.get(&entry));
     let of_here = Some(&here);
-    let Some(told) = told else {
-        return match place_told {
+    let Some(wanted) = wanted else {
+        return match place_wanted {
             Some(_) => differing(VerifyFinding::Duplicated, of_here, AGAIN),
             None => differing(VerifyFinding::Inserted, of_here, STRANGE),
         };
     };
-    let comes_later = told
+    let comes_later = wanted
         .entry()
         .is_some_and(|entry| places_here.get(&entry).is_some_and(|later| *later > 0));
-    match (place_told, comes_later) {
+    match (place_wanted, comes_later) {
         (Some(place), _) if *place == at => {
             let detail = if here.hash.is_some() {
                 "it does not match its entry, or does not follow the line before"
@@ -141,19 +149,19 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
         }
         (Some(_), false) => {
             let detail = format!("the line of entry {} is missing", at + 1);
-            differing(VerifyFinding::Deleted, Some(&told), &detail)
+            differing(VerifyFinding::Deleted, Some(&wanted), &detail)
         }
         (None, true) => differing(VerifyFinding::Inserted, of_here, STRANGE),
         (None, false) => {
             let is_known = |line: &&[u8]| {
-                let entry = Said::of(line).entry();
-                entry.is_some_and(|entry| places_told.contains_key(&entry))
+                let entry = ParsedLine::parse(line).entry();
+                entry.is_some_and(|entry| places_wanted.contains_key(&entry))
             };
             if has.len() > 1 && here.hash.is_some() && !has.iter().any(is_known) {
                 let detail = "none of its lines belongs to any of the entries";
                 return differing(VerifyFinding::Rewritten, of_here, detail);
             }
-            if here.is_of_another_log(&told) {
+            if here.is_of_another_log(&wanted) {
                 return differing(
                     VerifyFinding::Spliced,
                     of_here,
@@ -181,14 +189,14 @@ fn lines(text: &[u8]) -> Vec<&[u8]> {
 }
 
 /// A line, as far as it can be read.
-struct Said<'a> {
+struct ParsedLine<'a> {
     read: Option<HashlogLine<'a>>,
-    /// Its hash, where that is right.
+    /// Its hash, if that is right.
     hash: Option<Checksum>,
 }
 
-impl<'a> Said<'a> {
-    fn of(line: &'a [u8]) -> Self {
+impl<'a> ParsedLine<'a> {
+    fn parse(line: &'a [u8]) -> Self {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         Self {
             read: HashlogLine::read(line),
@@ -205,19 +213,19 @@ impl<'a> Said<'a> {
         self.read.as_ref().map(|read| read.checksum)
     }
 
-    /// Whether it is right in itself and goes on from another line than the one in whose place it
-    /// stands, or says more than one thing otherwise: whoever edits a line leaves the rest of it.
-    fn is_of_another_log(&self, told: &Self) -> bool {
-        let (Some(here), Some(told), Some(_)) = (&self.read, &told.read, self.hash) else {
+    /// Whether it is right in itself and follows another line than the one in its place, or differs
+    /// in more than one field: an editor of a line leaves the rest of it.
+    fn is_of_another_log(&self, wanted: &Self) -> bool {
+        let (Some(here), Some(wanted), Some(_)) = (&self.read, &wanted.read, self.hash) else {
             return false;
         };
         let others = [
-            here.task_id != told.task_id,
-            here.executor != told.executor,
-            here.timestamp != told.timestamp,
-            here.length != told.length,
-            here.checksum != told.checksum,
+            here.task_id != wanted.task_id,
+            here.executor != wanted.executor,
+            here.timestamp != wanted.timestamp,
+            here.length != wanted.length,
+            here.checksum != wanted.checksum,
         ];
-        here.prev != told.prev || others.into_iter().filter(|other| *other).count() > 1
+        here.prev != wanted.prev || others.into_iter().filter(|other| *other).count() > 1
     }
 }

@@ -33,28 +33,27 @@ pub(super) struct JournalCheck {
     pub(super) entries: u64,
     /// Whether the ledger file has these entries where they should be.
     pub(super) is_like_ledger: bool,
-    /// The number of the record that tells of each of them.
-    pub(super) told_by: Vec<u64>,
-    /// What it says was signed.
+    /// Number of the record that stores each of them.
+    pub(super) recorded_by: Vec<u64>,
+    /// Checkpoints that it records.
     pub(super) recorded: Vec<Recorded>,
     /// Its files, and the number of each one's first record.
     pub(super) files: Vec<(PathBuf, u64)>,
-    /// What the active hashlog's first line follows.
+    /// Hash that the active hashlog's first line follows.
     pub(super) hashlog_from: Checksum,
     /// Whether a recovery began the active ledger.
     pub(super) recovered: bool,
     /// The ledgers that were archived, in order.
     pub(super) archives: Vec<ArchivedCheck>,
     pub(super) problem: Option<Problem>,
-    /// What is wrong and does not break the chain: a task that has two entries, a watermark that
-    /// says something else.
-    pub(super) beside: Vec<Problem>,
+    /// Faults that do not break the chain: a task that has two entries, a watermark that disagrees.
+    pub(super) other_problems: Vec<Problem>,
 }
 
-/// What the journal says of an archive.
+/// The journal's statement about an archive.
 pub(super) struct ArchivedCheck {
     pub(super) archived: Archived,
-    /// The checksums of its entries, in order; none where it was there before the journal.
+    /// Checksums of its entries, in order; `None` if it is older than the journal.
     pub(super) checksums: Option<Vec<Checksum>>,
 }
 
@@ -65,7 +64,7 @@ struct Walk<'a> {
     ledger_at: u64,
     begun: Option<Begun>,
     is_like_ledger: bool,
-    told_by: Vec<u64>,
+    recorded_by: Vec<u64>,
     recorded: Vec<Recorded>,
     files: Vec<(PathBuf, u64)>,
     hashlog_from: Checksum,
@@ -77,7 +76,7 @@ struct Walk<'a> {
     ids: Position,
     tasks: Tasks,
     mark: Option<Position>,
-    beside: Vec<Problem>,
+    other_problems: Vec<Problem>,
 }
 
 /// The tasks that have an entry, by a hash of their ids.
@@ -118,7 +117,7 @@ pub(super) fn check(
         ledger_at: 0,
         begun: None,
         is_like_ledger: true,
-        told_by: Vec::new(),
+        recorded_by: Vec::new(),
         recorded: Vec::new(),
         files: Vec::new(),
         hashlog_from: Checksum::ZERO,
@@ -128,7 +127,7 @@ pub(super) fn check(
         ids: Position::start(),
         tasks: Tasks::default(),
         mark: watermark::stated(disk, paths)?,
-        beside: Vec::new(),
+        other_problems: Vec::new(),
     };
     for (index, (day, len)) in stock.days.iter().enumerate() {
         let is_last = index + 1 == stock.days.len();
@@ -147,7 +146,7 @@ pub(super) fn check(
         };
         return Ok(walk.done(Some(problem)));
     }
-    // The tail is overwritten by the next append: it was taken while nobody wrote.
+    // The next append overwrites the tail, which was read while no process wrote.
     if let Some(begun) = &walk.begun {
         let end = walk.ledger_at + begun.tail.len() as u64;
         let tail = begun.tail.as_bytes();
@@ -164,14 +163,14 @@ impl Walk<'_> {
             records: self.heads.len() as u64,
             entries: self.entries,
             is_like_ledger: self.is_like_ledger,
-            told_by: self.told_by,
+            recorded_by: self.recorded_by,
             recorded: self.recorded,
             files: self.files,
             hashlog_from: self.hashlog_from,
             recovered: self.recovered,
             archives: self.archives,
             problem,
-            beside: self.beside,
+            other_problems: self.other_problems,
         }
     }
 
@@ -217,7 +216,7 @@ impl Walk<'_> {
             self.note_day(day, &record);
             let mark = self.mark.take_if(|mark| mark.seq == record.head.seq);
             if mark.is_some_and(|mark| !self.bears_out(&mark, end)) {
-                self.beside.push(Problem {
+                self.other_problems.push(Problem {
                     path: paths.watermark(),
                     fault: VerifyFinding::Edited,
                     number: 0,
@@ -243,7 +242,7 @@ impl Walk<'_> {
             self.ids.note_id(task_id);
         }
         if record.stores() && !self.tasks.take(id) {
-            self.beside.push(Problem {
+            self.other_problems.push(Problem {
                 path: day.path.clone(),
                 fault: VerifyFinding::Duplicated,
                 number: record.head.seq,
@@ -264,10 +263,10 @@ impl Walk<'_> {
         // The record that ends a file is of the day that begins.
         if day_of(record.head.timestamp) > day.day
             && record.head.event != Event::DayEnd.as_str()
-            && !self.beside.iter().any(is_named)
+            && !self.other_problems.iter().any(is_named)
             && !has_waited()
         {
-            self.beside.push(Problem {
+            self.other_problems.push(Problem {
                 path: day.path.clone(),
                 fault: VerifyFinding::Edited,
                 number: 0,
@@ -280,12 +279,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a position says what the journal does up to the record that ends at `end`.
+    /// Whether a position agrees with the journal up to the record that ends at `end`.
     fn bears_out(&self, mark: &Position, end: u64) -> bool {
         let Some(view) = &mark.view else {
             return self.begun.is_none();
         };
-        let archives = self.archives.iter().map(|told| &told.archived);
+        let archives = self.archives.iter().map(|listed| &listed.archived);
         (mark.day, mark.offset, Some(mark.head)) == (self.ids.day, end, self.heads.last().copied())
             && mark.last_id == self.ids.last_id
             && mark.archives.iter().eq(archives)
@@ -298,7 +297,7 @@ impl Walk<'_> {
         self.heads.len() as u64 + 1
     }
 
-    /// Holds what a record says of the ledger against the file.
+    /// Compares a record's statement about the ledger with the file.
     fn follow(&mut self, record: &Record<'_>) -> Result<Result<(), String>, DiskError> {
         match record.begins() {
             Ok(None) => {}
@@ -320,9 +319,9 @@ impl Walk<'_> {
                 if let Some(mut archived) = archived {
                     archived.follows = self.hashlog_from;
                     if archived.entries != self.entries {
-                        let said = archived.entries;
+                        let stated = archived.entries;
                         return Ok(Err(format!(
-                            "it states that {said} entries were archived, but there were {}",
+                            "it states that {stated} entries were archived, but there were {}",
                             self.entries
                         )));
                     }
@@ -331,14 +330,14 @@ impl Walk<'_> {
                         checksums: Some(checksums),
                     });
                 }
-                let told = |archived| ArchivedCheck {
+                let listed = |archived| ArchivedCheck {
                     archived,
                     checksums: None,
                 };
-                self.archives.extend(adopted.into_iter().map(told));
+                self.archives.extend(adopted.into_iter().map(listed));
                 self.hashlog_from = hashlog;
                 self.entries = 0;
-                self.told_by.clear();
+                self.recorded_by.clear();
                 self.is_like_ledger = self.is_at(0, begun.head.as_bytes())?;
                 self.ledger_at = begun.head.len() as u64;
                 self.begun = Some(begun);
@@ -364,7 +363,7 @@ impl Walk<'_> {
             && self.is_at(at + lead.len() as u64, entry)?;
         self.ledger_at += (lead.len() + entry.len()) as u64;
         self.entries += 1;
-        self.told_by.push(record.head.seq);
+        self.recorded_by.push(record.head.seq);
         Ok(Ok(()))
     }
 
@@ -397,7 +396,7 @@ impl Walk<'_> {
     }
 }
 
-/// What a record says was signed, if that is what it is about.
+/// Returns the checkpoint that a record is about, if it is about one.
 fn recorded(record: &Record<'_>) -> Option<Recorded> {
     #[derive(Deserialize)]
     struct Details {
@@ -418,7 +417,7 @@ fn recorded(record: &Record<'_>) -> Option<Recorded> {
     })
 }
 
-/// Names the first bad record of a journal whose chain does not hold, and what was done to it.
+/// Finds the first bad record of a journal whose chain does not hold, and diagnoses it.
 pub(super) fn diagnose(
     disk: &Disk,
     stock: &FileInventory,
@@ -435,12 +434,12 @@ pub(super) fn diagnose(
             places.push((&day.path, number));
         }
     }
-    let beside = ChainContext {
+    let context = ChainContext {
         proven: signed.proven,
         has_other_begin: signed.has_other_begin,
         entries: indexed(stock)?,
     };
-    Ok(chain::diagnose(&links, &beside).map(|found| {
+    Ok(chain::diagnose(&links, &context).map(|found| {
         let (path, line) = places[found.index];
         Problem {
             path: path.clone(),
@@ -452,9 +451,9 @@ pub(super) fn diagnose(
     }))
 }
 
-/// What a line says of itself, as far as it can be read.
+/// Returns a line's statements about itself, as far as they are readable.
 fn link(line: &Line<'_>) -> Link {
-    /// Fields that a line may have kept, whatever else was done to it.
+    /// Fields that a line may have kept, regardless of other damage.
     #[derive(Deserialize)]
     struct Left {
         seq: Option<u64>,
@@ -477,7 +476,7 @@ fn link(line: &Line<'_>) -> Link {
     let left = serde_json::from_slice(line.bytes).ok();
     let looks_like_one = line.bytes.starts_with(b"{\"timestamp\":");
     Link {
-        // A line of which nothing can be read is a record all the same where it begins like one.
+        // An unreadable line counts as a record if it begins like one.
         seq: left
             .as_ref()
             .and_then(|left: &Left| left.seq)

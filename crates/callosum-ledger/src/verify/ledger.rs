@@ -28,7 +28,7 @@ use crate::{
 pub(super) struct ViewsCheck {
     pub(super) entries: u64,
     pub(super) hashlog_lines: u64,
-    /// What the hashlog's first line says that it follows; none where it has no line.
+    /// Hash that the hashlog's first line follows; `None` if it has no line.
     pub(super) hashlog_from: Option<Checksum>,
     pub(super) problems: Vec<Problem>,
 }
@@ -38,7 +38,7 @@ pub(super) struct LedgerCheck {
     pub(super) entries: u64,
     pub(super) bytes: u64,
     pub(super) problem: Option<Problem>,
-    /// Whether the hashlog beside it has the line of each entry, to the byte, and no other.
+    /// Whether its hashlog has the line of each entry, to the byte, and no other.
     has_hashlog: bool,
     checksums: Vec<Checksum>,
 }
@@ -90,7 +90,7 @@ pub(super) fn check_views(
     Ok(views)
 }
 
-/// What was done to a hashlog, against the lines that it should have.
+/// Diagnoses a hashlog against the lines that it should have.
 pub(super) fn of_hashlog(path: &Path, should: &[u8], found: &[u8]) -> Option<Problem> {
     hashlog_lines::diagnose(should, found).map(|differing| Problem {
         path: path.to_owned(),
@@ -101,8 +101,7 @@ pub(super) fn of_hashlog(path: &Path, should: &[u8], found: &[u8]) -> Option<Pro
     })
 }
 
-/// What was done to the hashlog of an archive, which had been on disk, all of it, before the archive
-/// was.
+/// Diagnoses the hashlog of an archive. All of it had been on disk before the archive was.
 pub(super) fn of_archive(path: &Path, should: &[u8], found: &[u8]) -> Option<Problem> {
     let mut problem = of_hashlog(path, should, found)?;
     if let VerifyFinding::Behind | VerifyFinding::Torn = problem.fault {
@@ -111,22 +110,24 @@ pub(super) fn of_archive(path: &Path, should: &[u8], found: &[u8]) -> Option<Pro
     Some(problem)
 }
 
-/// Checks an archived ledger, and its hashlog, where the journal tells of it.
+/// Checks an archived ledger that the journal lists, and its hashlog.
 pub(super) fn check_archive(
     disk: &Disk,
     paths: &LedgerPaths,
     path: &Path,
-    told: &ArchivedCheck,
+    listed: &ArchivedCheck,
 ) -> Result<LedgerCheck, DiskError> {
-    let hashlog = paths.archived_hashlog(&told.archived.archive);
+    let hashlog = paths.archived_hashlog(&listed.archived.archive);
     let stocked = disk
         .open_if_there(&hashlog, OpenHow::READ)?
-        .map(StockFile::of)
+        .map(StockFile::new)
         .transpose()?;
-    let follows = told.archived.follows;
+    let follows = listed.archived.follows;
     let with = stocked.as_ref().map(|stocked| (stocked, follows));
     let checked = match OpenLedger::open(disk, path) {
-        Ok(OpenLedger::Plain(file)) => StockFile::of(file).and_then(|file| check_file(&file, with)),
+        Ok(OpenLedger::Plain(file)) => {
+            StockFile::new(file).and_then(|file| check_file(&file, with))
+        }
         opened => opened.and_then(|ledger| {
             let bytes = ledger.read_all()?;
             Ok(LedgerCheck {
@@ -145,11 +146,11 @@ pub(super) fn check_archive(
         }
         checked => checked?,
     };
-    let Some(checksums) = &told.checksums else {
+    let Some(checksums) = &listed.checksums else {
         return Ok(check);
     };
     if check.problem.is_some() || check.checksums != *checksums {
-        let difference = compare_archive(disk, paths, path, told.archived.archive)?;
+        let difference = compare_archive(disk, paths, path, listed.archived.archive)?;
         check.problem = difference.or(check.problem).or_else(|| {
             let detail = "its entries differ from the audit journal";
             Some(whole_file(path, VerifyFinding::Edited, detail))
@@ -165,11 +166,11 @@ pub(super) fn check_archive(
         return Ok(check);
     };
     check.problem = if check.has_hashlog {
-        let index = paths.archived_index(&told.archived.archive);
+        let index = paths.archived_index(&listed.archived.archive);
         check_index(disk, &index, &hashlog)?
     } else {
         let found = stocked.read_all()?;
-        match archive_import::lines_of(disk, paths, &told.archived)? {
+        match archive_import::lines_of(disk, paths, &listed.archived)? {
             Some(lines) => of_archive(&hashlog, &lines, &found),
             // Its entries are right and stand elsewhere; only the chain itself can be looked at.
             None => broken_chain(&hashlog, &found).or_else(|| {
@@ -181,7 +182,7 @@ pub(super) fn check_archive(
     Ok(check)
 }
 
-/// Checks that an index, where there is one of this hashlog, says what the hashlog says.
+/// Checks that an index agrees with the hashlog, if there is one of this hashlog.
 pub(super) fn check_index(
     disk: &Disk,
     index: &Path,
@@ -193,7 +194,7 @@ pub(super) fn check_index(
     Ok((!is_right).then(|| whole_file(index, VerifyFinding::Edited, detail)))
 }
 
-/// Checks a ledger, and whether its hashlog, which should begin with what is beside it, is right.
+/// Checks a ledger, and whether its hashlog is right, given the hash that it should begin with.
 fn check_file(
     file: &StockFile,
     hashlog: Option<(&StockFile, Checksum)>,
@@ -225,7 +226,7 @@ fn check_own_layout(
     };
     let mut check = LedgerCheck::default();
     let mut lines = Lines::new(file, head_len as u64, len - OWN_TAIL.len() as u64);
-    // What is left of the line on which the array begins.
+    // The rest of the line on which the array begins.
     lines.next()?;
     let mut goes_on = true;
     while let Some(line) = lines.next()? {
@@ -300,8 +301,8 @@ fn check_any_layout(
     Ok(check)
 }
 
-/// The first line of a hashlog that is wrong in itself or does not follow the one before: all that
-/// can be said of it where its ledger does not say where its entries stood.
+/// Finds the first line of a hashlog that is wrong in itself or does not follow the one before.
+/// More cannot be checked if the ledger does not give the positions of its entries.
 fn broken_chain(path: &Path, found: &[u8]) -> Option<Problem> {
     let mut head = None;
     for (number, line) in (1..).zip(found.split_inclusive(|byte| *byte == b'\n')) {

@@ -1,13 +1,13 @@
-//! Holding ledger, hashlog and journal against one another, without changing anything.
+//! Comparison of ledger, hashlog and journal with one another, without changing anything.
 //!
 //! Start with [`verify`]. Two threads share the work: one walks the journal's chain and compares
 //! each entry in it with the bytes in the ledger file, the other checks the ledger's checksums and
-//! the hashlog. An entry in our own layout is checked by hashing its bytes as they stand; only one
+//! the hashlog. An entry in our own layout is checked by hashing its bytes as they are; only one
 //! that another program laid out is parsed.
 //!
-//! What a chain cannot show, that its end was cut off, or that all of it was written anew, is
-//! found by [`verify_within`], which holds the journal against what was signed of it as well: a
-//! third thread hashes it for that.
+//! A chain cannot show that its end was cut off, or that all of it was rewritten. [`verify_within`]
+//! finds that, because it also compares the journal with the signed checkpoints: a third thread
+//! hashes it for that.
 
 mod archives;
 mod chain;
@@ -37,7 +37,7 @@ use crate::{
     task_id::TaskId,
 };
 
-/// What was found.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Entries in the active ledger.
@@ -52,16 +52,15 @@ pub struct Verification {
     pub day_files: u64,
     /// Bytes that were checked.
     pub bytes: u64,
-    /// Checkpoints that the journal was held against.
+    /// Checkpoints with which the journal was compared.
     pub checkpoints: u64,
-    /// So many records, from the first on, are those that were signed.
+    /// Number of records, from the first on, that match the signed ones.
     pub signed_records: u64,
-    /// Checkpoints that the journal tells of and another user, or another machine, signed and keeps.
+    /// Checkpoints recorded in the journal that another user, or another machine, signed and keeps.
     pub checkpoints_of_others: u64,
-    /// What is wrong, the first thing in each file.
+    /// Problems, the first in each file.
     pub problems: Vec<Problem>,
-    /// Those of the archives in which something is wrong that the journal cannot make anew: they
-    /// were there before it.
+    /// Archives with a problem that the journal cannot rebuild, because they are older than it.
     pub not_in_journal: Vec<PathBuf>,
 }
 
@@ -77,17 +76,17 @@ impl Verification {
 pub struct Problem {
     /// The file.
     pub path: PathBuf,
-    /// What was done to it.
+    /// Kind of the problem.
     pub fault: VerifyFinding,
     /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
     pub number: u64,
-    /// The task that it is about, where that is known.
+    /// The task that it is about, if known.
     pub task_id: Option<TaskId>,
-    /// What it looks like.
+    /// Description of the problem.
     pub detail: String,
 }
 
-/// What was done to a file.
+/// Kind of change to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyFinding {
     /// Something in it was changed.
@@ -98,28 +97,28 @@ pub enum VerifyFinding {
     Deleted,
     /// Something was put into it.
     Inserted,
-    /// What is in it changed places.
+    /// Its parts changed places.
     Reordered,
     /// Something is in it twice.
     Duplicated,
-    /// Something that belongs to another log stands in it.
+    /// It contains something that belongs to another log.
     Spliced,
     /// Its end was cut off.
     TailCut,
-    /// It was written anew, and fits together, but is not what was signed.
+    /// It was rewritten consistently, but differs from what was signed.
     Rewritten,
-    /// The journal tells of a checkpoint that is not kept.
+    /// The journal records a checkpoint that is not kept.
     CheckpointMissing,
-    /// A key signed it that is none of this machine's.
+    /// A key that is not this machine's signed it.
     OtherKey,
     /// It ends before it should: an earlier state, which the next opening brings up to date.
     Behind,
     /// It ends in something unfinished, or has holes, as a crash leaves it: the next opening mends
     /// that.
     Torn,
-    /// It is laid out in another way; what it says is right.
+    /// It has another layout; its contents are right.
     Layout,
-    /// It is not what it should be at all.
+    /// It is not readable as such a file at all.
     Unreadable,
 }
 
@@ -145,25 +144,25 @@ impl std::fmt::Display for VerifyFinding {
     }
 }
 
-/// Why nothing can be said.
+/// Error that prevents a verification.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// Somebody kept writing.
+    /// Another process kept writing.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The ledger is of a version that this program cannot judge.
     #[error(transparent)]
     Version(OpenError),
-    /// Who signed what cannot be told.
+    /// The signers cannot be determined.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
 impl VerifyError {
-    /// The seed's code for it, where there is one.
+    /// Returns the seed's code for it, if there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Disk(_) | Self::Lock(LockError::Disk(_)) => Some(ErrorCode::DiskFailure),
@@ -174,19 +173,19 @@ impl VerifyError {
     }
 }
 
-/// What [`verify_within`] looks at.
+/// Scope of [`verify_within`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scope<'a> {
     /// Whether archives are checked as well.
     pub archives: bool,
-    /// Who keeps what was signed of the journal.
+    /// Store of the checkpoints of the journal.
     pub witness: Option<&'a TrustStore>,
 }
 
 /// Checks the active ledger, the archives, the hashlog and the journal.
 ///
-/// Takes the audit lock for a moment, where the project can be written at all, and then reads what
-/// was there at that moment. Costs the reading and hashing of every byte.
+/// Takes the audit lock for a moment, if the project is writable, and then reads the files as of
+/// that moment. Costs the reading and hashing of every byte.
 pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyError> {
     let scope = Scope {
         archives: true,
@@ -195,8 +194,8 @@ pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyEr
     verify_within(disk, paths, scope)
 }
 
-/// Checks as [`verify()`] does, but only what it is told to, and that the journal is what was
-/// signed.
+/// Checks as [`verify()`] does, but only the given scope, and that the journal matches its
+/// checkpoints.
 pub fn verify_within(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -205,7 +204,7 @@ pub fn verify_within(
     let read = |witness: &TrustStore| witness.read(disk);
     let signed_before = scope.witness.map(read).transpose()?;
     let stock = FileInventory::take(disk, paths)?;
-    // One that the journal tells of by now was kept before.
+    // A checkpoint that the journal records by now was stored before.
     let mut kept = scope.witness.map(read).transpose()?;
     let mut verification = Verification::default();
     let check_views = || ledger::check_views(paths, &stock);
@@ -286,14 +285,14 @@ pub fn verify_within(
     let problems = &mut verification.problems;
     let is_being_replaced = of_journal.recovered
         && crash_detection::settle_recovery(disk, paths, &stock, is_like_ledger, problems)?;
-    let on_disk = of_journal.told_by.iter();
+    let on_disk = of_journal.recorded_by.iter();
     let on_disk = on_disk.filter(|seq| **seq <= signed.proven).count();
     if let Some(problem) = &of_journal.problem {
         verification.problems.push(problem.clone());
     } else if !is_like_ledger && !is_being_replaced {
         let difference = diagnosis::compare(disk, paths, &stock, on_disk)?;
         let is_view_sound = verification.problems.is_empty();
-        // A wrong checksum and a difference from the journal are one thing where both are found.
+        // A wrong checksum and a difference from the journal are one finding if both exist.
         verification
             .problems
             .retain(|problem| problem.path != paths.ledger);
@@ -316,7 +315,7 @@ pub fn verify_within(
         }
     }
     if of_journal.problem.is_none() {
-        verification.problems.append(&mut of_journal.beside);
+        verification.problems.append(&mut of_journal.other_problems);
         let strangers = archives::strangers(paths, &stock.history, &of_journal.archives);
         verification.problems.extend(strangers);
     }
@@ -344,14 +343,14 @@ pub fn verify_within(
     Ok(verification)
 }
 
-/// What a thread found, or its panic.
+/// Returns a thread's result, or resumes its panic.
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// A journal that ends before what ledger and hashlog were told by it.
+/// Reports a journal that ends before entries that ledger and hashlog have.
 fn cut_journal(
     stock: &FileInventory,
     of_journal: &JournalCheck,
@@ -372,8 +371,8 @@ fn cut_journal(
     }
 }
 
-/// Refuses a ledger that a later version wrote, or whose version is none: what looks wrong with it
-/// may be right there.
+/// Refuses a ledger that a later version wrote, or that has no valid version: an apparent fault may
+/// be right there.
 fn refuse_other_version(disk: &Disk, paths: &LedgerPaths) -> Result<(), VerifyError> {
     let Some(ledger) = disk.read_if_there(&paths.ledger)? else {
         return Ok(());

@@ -87,7 +87,7 @@ impl Project {
     }
 }
 
-/// Changes the lines of a file and says what `verify` makes of it.
+/// Changes the lines of a file and returns the result of `verify`.
 fn tampered(
     choose: impl Fn(&Project) -> PathBuf,
     change: impl Fn(&mut Vec<String>),
@@ -109,7 +109,7 @@ fn what_was_written_is_sound_and_counted() {
     assert_eq!((found.records, found.day_files), (16, 1));
 }
 
-/// CAL-GOV-1, REQ-GOV-001: a changed record is named, wherever it stands.
+/// CAL-GOV-1, REQ-GOV-001: a changed record is reported at every position.
 #[test]
 fn an_edited_record_is_named() {
     for at in [0, 7, 15] {
@@ -165,7 +165,7 @@ fn records_of_another_journal_are_named() {
 
 /// CAL-GOV-1: an unfinished last line is what a crash leaves.
 #[test]
-fn a_torn_end_is_told_from_tampering() {
+fn a_torn_end_is_distinguished_from_tampering() {
     let project = project();
     let path = project.journal();
     let mut bytes = project.disk.read(&path).unwrap();
@@ -290,10 +290,10 @@ fn a_missing_file_is_named() {
     assert!(found.is_sound(), "nothing at all is nothing wrong");
 }
 
-/// CAL-SUM-2: what was never written to ledger and hashlog is a crash's doing, and is not told of
-/// as an edit of the other one; zeros where a watermark says that all was on disk are not.
+/// CAL-SUM-2: a part that was never written to ledger and hashlog counts as crash damage, not as an
+/// edit of the other file. Zeros in a part that a watermark confirms to be on disk do not.
 #[test]
-fn holes_that_a_crash_leaves_are_told_from_tampering() {
+fn holes_that_a_crash_leaves_are_distinguished_from_tampering() {
     let project = project();
     let ledger = project.disk.read(&project.paths.ledger).unwrap();
     let hole = |from: usize, until: usize| {
@@ -319,7 +319,7 @@ fn holes_that_a_crash_leaves_are_told_from_tampering() {
     );
 }
 
-/// CAL-SCH-2: a task that two entries are of is named, where everything else fits together.
+/// CAL-SCH-2: a task with two entries is reported, even if everything else fits together.
 #[test]
 fn a_second_entry_of_a_task_is_named() {
     let project = project();
@@ -348,8 +348,7 @@ fn a_second_entry_of_a_task_is_named() {
     assert_eq!(id.as_str(), "cal_2026_11_02_0001");
 }
 
-/// CAL-GOV-4: a day's file under an earlier day's name would be passed over by whoever asks for its
-/// day.
+/// CAL-GOV-4: a day's file under an earlier day's name would be missed by queries for its day.
 #[test]
 fn a_day_file_with_another_name_is_named() {
     let project = project();

@@ -45,7 +45,7 @@ fn forged(id_text: &str) -> String {
     source.text(&source.paths.ledger)
 }
 
-/// CAL-GOV-4, REQ-LED-005: what somebody put among the archives is not read, and is named.
+/// CAL-GOV-4, REQ-LED-005: a foreign file among the archives is not read, but reported.
 #[test]
 fn what_the_journal_does_not_tell_of_is_no_archive() {
     let (project, _) = archived();
@@ -159,7 +159,8 @@ fn an_archive_with_other_entries_is_not_believed() {
     assert_eq!(summary(&project, "cal_2026_11_02_0004"), "active");
 }
 
-/// REQ-PERF-004: an id that no archive has is told by the hashlogs alone; the archives, which may be compressed, are not read.
+/// REQ-PERF-004: the hashlogs alone show that no archive has an id; the archives, which may be
+/// compressed, are not read.
 #[test]
 fn an_unknown_id_is_looked_up_without_reading_archives() {
     let (project, archive) = archived();
@@ -223,8 +224,8 @@ fn older() -> (Project, [std::path::PathBuf; 2]) {
     (project, archives)
 }
 
-/// CAL-SCH-1, REQ-LED-005: an older program's archives are told of when its ledger is taken over,
-/// and no id that they have is given out again.
+/// CAL-SCH-1, REQ-LED-005: when an older program's ledger is taken over, the journal records its
+/// archives, and their ids are never used again.
 #[test]
 fn archives_without_a_journal_are_taken_over() {
     let (project, archives) = older();
@@ -249,7 +250,7 @@ fn archives_without_a_journal_are_taken_over() {
     assert_eq!(summary(&project, "cal_2026_11_02_0004"), "next");
 }
 
-/// CAL-GOV-4: what was taken over is held against what was said of it then.
+/// CAL-GOV-4: an adopted archive is compared with the record of its adoption.
 #[test]
 fn an_archive_that_was_taken_over_is_proven() {
     let (project, archives) = older();
@@ -282,8 +283,8 @@ fn an_archive_that_was_taken_over_is_proven() {
     );
 }
 
-/// CAL-LED-2, CAL-SUM-2: of an archive that was taken over the journal has the hash alone. Who misses
-/// it is not told that the journal brings it back, and a copy of it is believed again.
+/// CAL-LED-2, CAL-SUM-2: the journal has only the hash of an adopted archive. If it is lost, the
+/// error does not promise that the journal brings it back, and a copy of it is accepted again.
 #[test]
 fn an_archive_that_was_taken_over_and_is_lost_only_comes_back_from_a_copy() {
     let (project, archives) = older();
@@ -323,8 +324,8 @@ fn an_archive_that_was_taken_over_and_is_lost_only_comes_back_from_a_copy() {
     assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
 }
 
-/// CAL-SCH-2, CAL-GOV-4: an id that has an entry is not given out again, whatever the watermark
-/// says, and a watermark that says otherwise than the journal is named.
+/// CAL-SCH-2, CAL-GOV-4: an id that has an entry is never used again, regardless of the watermark,
+/// and a watermark that disagrees with the journal is reported.
 #[test]
 fn a_forged_watermark_has_no_id_given_out_twice() {
     for forged in ["[\"2026-11-02\",1]", "null"] {
@@ -353,8 +354,8 @@ fn a_forged_watermark_has_no_id_given_out_twice() {
     }
 }
 
-/// CAL-SCH-2, CAL-SUM-2: a journal that is begun anew tells of the archives, and goes on with the
-/// ids.
+/// CAL-SCH-2, CAL-SUM-2: a journal that is begun from scratch records the archives, and continues
+/// the ids.
 #[test]
 fn a_new_journal_tells_of_the_archives_that_are_there() {
     let (project, archive) = archived();
@@ -371,7 +372,7 @@ fn a_new_journal_tells_of_the_archives_that_are_there() {
     assert_eq!(ledger.reserve(spawn()).unwrap(), id("cal_2026_11_02_0005"));
 }
 
-/// What is done to an archive that stands in both its forms.
+/// Change to one form of an archive that exists in both.
 type Unlike = fn(&[u8]) -> Vec<u8>;
 
 /// Cut short, of the same size and other words, empty, and other bytes altogether.
@@ -400,7 +401,7 @@ fn compress(project: &Project) -> usize {
     Ledger::compress_archives(&project.disk, &project.paths).unwrap()
 }
 
-/// What the quarantine holds.
+/// Lists the contents of the quarantine.
 fn quarantined(project: &Project) -> Vec<Vec<u8>> {
     let folder = &project.paths.quarantine;
     let found = project.disk.list_dir(folder).unwrap();
@@ -410,16 +411,16 @@ fn quarantined(project: &Project) -> Vec<Vec<u8>> {
     kept.collect()
 }
 
-/// An archive of which the journal has the entries, and one that was taken over, of which it has the
-/// hash alone.
+/// Returns an archive whose entries the journal has, and an adopted one, for which it has only the
+/// hash.
 fn archives() -> [(Project, std::path::PathBuf); 2] {
     let (taken_over, [archive, damaged]) = older();
     taken_over.disk.remove_file(&damaged).unwrap();
     [archived(), (taken_over, archive)]
 }
 
-/// CAL-LED-1, CAL-SUM-2: of an archive that stands plain and compressed, the one that the journal
-/// tells of stays, whoever looks, and the other is kept in the quarantine and told of.
+/// CAL-LED-1, CAL-SUM-2: if an archive exists plain and compressed, the one that the journal lists
+/// stays, for every reader. The other goes to the quarantine and is reported.
 #[test]
 fn the_right_one_of_two_forms_of_an_archive_stays() {
     for unlike in UNLIKE {

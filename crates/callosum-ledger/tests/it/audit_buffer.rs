@@ -1,4 +1,4 @@
-//! What happens to events while the journal cannot be written, and that each gets there once.
+//! Events while the journal cannot be written: each gets there once.
 
 use std::path::PathBuf;
 
@@ -168,8 +168,8 @@ fn only_its_owner_may_read_the_buffer() {
     assert_eq!(file.mode().unwrap(), Some(0o600));
 }
 
-/// CAL-ERR-8: events whose way into the buffer fails at any call stay in memory, and are in the
-/// journal once in the end, whatever of them had reached the buffer.
+/// CAL-ERR-8: events that any failing call keeps from the buffer stay in memory, and are in the
+/// journal once in the end, no matter how many of them had reached the buffer.
 #[test]
 fn events_that_the_buffer_took_only_in_part_are_recorded_once() {
     for fault in [Fault::Once, Fault::Sync] {
@@ -207,9 +207,9 @@ fn events_that_the_buffer_took_only_in_part_are_recorded_once() {
     }
 }
 
-/// CAL-ERR-8: a task that the journal did not take is told of once it can be written again.
+/// CAL-ERR-8: a task that the journal did not take is recorded once it can be written again.
 #[test]
-fn a_refused_reservation_is_told_of() {
+fn a_refused_reservation_is_recorded() {
     let (project, today) = next_day();
     let ledger = project.open();
     project.disk.create_dir_all(&today).unwrap();
@@ -229,7 +229,7 @@ fn a_refused_reservation_is_told_of() {
     assert_eq!(last.details["code"], "E008");
 }
 
-/// CAL-ERR-5, CAL-ERR-8: what a handle that had halted was told is not lost with it.
+/// CAL-ERR-5, CAL-ERR-8: events given to a handle that had halted are not lost with it.
 #[test]
 fn the_events_of_a_halted_handle_wait_on_disk() {
     let memory = MemoryDisk::with(&Image::with_folder(ROOT));

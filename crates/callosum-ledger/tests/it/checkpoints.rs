@@ -1,8 +1,8 @@
-//! Signing how the journal stands, on a disk whose calls fail.
+//! Signing the current journal, on a disk whose calls fail.
 //!
-//! Start with [`Scene::at_every_call`]: the N-th call of signing and of telling the journal fails,
-//! for every N, every way to begin and every way to fail. What crashes do is in
-//! `interrupted_recoveries`, and a key change that is broken off in `keys`.
+//! Start with [`Scene::at_every_call`]: the N-th call of signing and of recording that fails, for
+//! every N, every way to begin and every way to fail. Crashes are in `interrupted_recoveries`, and
+//! an interrupted key change is in `keys`.
 
 use std::path::Path;
 
@@ -20,11 +20,11 @@ use crate::project::{Project, ROOT};
 /// Calls that are to fail and are reached by a workload are at least so many.
 const MANY: usize = 20;
 
-/// A project of which something is to be signed.
+/// A project with something to sign.
 struct Scene {
     image: Image,
     begin: Begin,
-    /// How many checkpoints are kept.
+    /// Number of checkpoints that are kept.
     kept: usize,
     stored: Vec<TaskId>,
 }
@@ -33,13 +33,13 @@ fn witness() -> TrustStore {
     TrustStore::in_home(Path::new("/machine"), Path::new(ROOT))
 }
 
-/// What became of signing.
+/// Result of signing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Signed {
-    /// It is kept, and the journal was told of it.
-    Told,
-    /// It is kept, and counts like any other; the journal could not be told of it.
-    Untold,
+    /// It is kept, and the journal records it.
+    Recorded,
+    /// It is kept, and counts like any other; the journal could not record it.
+    Unrecorded,
     /// There was nothing new.
     Nothing,
 }
@@ -52,10 +52,10 @@ fn sign(disk: &Disk, begin: Begin, seed: u8) -> Result<Signed, CheckpointError> 
         return Ok(Signed::Nothing);
     };
     let Ok(ledger) = project.try_open() else {
-        return Ok(Signed::Untold);
+        return Ok(Signed::Unrecorded);
     };
-    let told = ledger.record(made.event()).and_then(|()| ledger.flush());
-    Ok(told.map_or(Signed::Untold, |()| Signed::Told))
+    let recorded = ledger.record(made.event()).and_then(|()| ledger.flush());
+    Ok(recorded.map_or(Signed::Unrecorded, |()| Signed::Recorded))
 }
 
 fn is_of_the_disk(error: &CheckpointError) -> bool {
@@ -84,7 +84,7 @@ impl Scene {
         for _ in 0..kept {
             stored.push(project.store(&ledger, "signed").task_id);
             ledger.flush().unwrap();
-            assert!(sign(&project.disk, Begin::GoOn, 1).unwrap() == Signed::Told);
+            assert!(sign(&project.disk, Begin::GoOn, 1).unwrap() == Signed::Recorded);
         }
         stored.push(project.store(&ledger, "to be signed").task_id);
         drop(ledger);
@@ -96,7 +96,7 @@ impl Scene {
         }
     }
 
-    /// How many checkpoints must be kept at least.
+    /// Returns the minimum number of checkpoints that must be kept.
     fn least(&self, acknowledged: usize) -> usize {
         match self.begin {
             Begin::Anew => acknowledged,
@@ -106,7 +106,7 @@ impl Scene {
 
     /// Nothing is lost, the next opening and the next checkpoints are clean.
     fn check(&self, disk: &Disk, outcome: Option<Signed>, context: &str) {
-        let is_kept = matches!(outcome, Some(Signed::Told | Signed::Untold));
+        let is_kept = matches!(outcome, Some(Signed::Recorded | Signed::Unrecorded));
         let acknowledged = usize::from(is_kept);
         let project = Project::in_memory(disk.clone());
         let scope = Scope {
@@ -122,14 +122,15 @@ impl Scene {
             .unwrap_or_else(|error| panic!("{context}: {error}"));
         let later = project.store(&ledger, "afterwards").task_id;
         drop(ledger);
-        // What was set aside stays so: whoever began anew and was not heard says it again.
+        // Checkpoints that were set aside stay so: a caller that began from scratch, and whose
+        // checkpoint was not recorded, asks for it again.
         let next = match self.begin {
-            Begin::Anew if outcome != Some(Signed::Told) => Begin::Anew,
+            Begin::Anew if outcome != Some(Signed::Recorded) => Begin::Anew,
             _ => Begin::GoOn,
         };
         for (begin, seed) in [(next, 5), (Begin::NewKey, 6)] {
             let made = sign(disk, begin, seed).unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert!(made == Signed::Told, "{context}");
+            assert!(made == Signed::Recorded, "{context}");
         }
         let found = verify_within(disk, &project.paths, scope).unwrap();
         assert_eq!(found.problems, [], "{context}");
@@ -163,7 +164,7 @@ impl Scene {
             let outcome = outcome.ok();
             self.check(&memory.disk(), outcome, &context);
             if !faulty.has_failed() {
-                assert!(outcome == Some(Signed::Told));
+                assert!(outcome == Some(Signed::Recorded));
                 assert!(calls > MANY || !matches!(fault, Fault::Once), "{calls}");
                 break;
             }
@@ -181,8 +182,8 @@ fn scenes() -> [Scene; 4] {
     ]
 }
 
-/// CAL-GOV-1, CAL-ERR-5: a call that fails while something is signed is told as what it is. No
-/// checkpoint and no entry is lost by it, and what follows is as if nothing had been.
+/// CAL-GOV-1, CAL-ERR-5: a call that fails during signing is reported as what it is. No checkpoint
+/// and no entry is lost by it, and later work is unaffected.
 #[test]
 fn signing_survives_every_failing_call() {
     for scene in scenes() {
@@ -209,9 +210,9 @@ fn signing_survives_failing_syncs_and_does_not_notice_signals() {
     }
 }
 
-/// CAL-GOV-1, CAL-ERR-5, REQ-LED-001: a failed sync may have lost what it was for, though every
-/// reader still sees it. Whatever crash follows, what was signed before it and after is kept, and
-/// nothing was signed that the journal has lost.
+/// CAL-GOV-1, CAL-ERR-5, REQ-LED-001: a failed sync may have lost its data, though every reader
+/// still sees it. After any later crash, everything signed before it and after is kept, and nothing
+/// was signed that the journal has lost.
 #[test]
 fn a_crash_after_a_failed_sync_loses_nothing_that_was_signed() {
     for scene in scenes() {
@@ -230,7 +231,7 @@ fn a_crash_after_a_failed_sync_loses_nothing_that_was_signed() {
             project.store(&project.open(), "after the failure");
             let second = sign(&memory.disk(), again, 3);
             let second = second.unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert!(second == Signed::Told, "{context}");
+            assert!(second == Signed::Recorded, "{context}");
             let crashes = Crashes::of(&memory.trace(), 3).at_the_end();
             for crash in crashes.iter().step_by(3) {
                 let crashed = MemoryDisk::with(&crash.image);

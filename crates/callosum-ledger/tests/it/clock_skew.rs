@@ -7,7 +7,7 @@ use callosum_ledger::{
 
 use crate::project::{Project, START};
 
-/// How often the journal tells that the clock was ahead.
+/// Counts the records that the clock was ahead.
 fn skews(project: &Project) -> usize {
     let journal = AuditReader::new(project.disk.clone(), project.paths.clone());
     let mut count = 0;
@@ -28,7 +28,8 @@ fn assert_sound(project: &Project) {
     assert_eq!(found.problems, Vec::new());
 }
 
-/// CAL-GOV-1: whatever it was ahead by, delegations go on once it is right, and what was acknowledged stays.
+/// CAL-GOV-1: however far it was ahead, delegations continue once it is right, and acknowledged
+/// entries stay.
 #[test]
 fn records_go_on_after_a_clock_was_ahead() {
     for (ahead, days) in [
@@ -51,13 +52,13 @@ fn records_go_on_after_a_clock_was_ahead() {
         let found = project.reader().find(&acknowledged).unwrap().unwrap();
         assert_eq!(found.entry.summary, "ahead");
         assert_eq!(project.reader().stats().unwrap().entries, 5);
-        let told = day_ahead(&project.disk, &project.paths, project.clock.now());
-        let told = told.unwrap().unwrap();
-        assert_eq!(told.days, days);
-        assert!(told.to_string().contains(&ahead[..10]), "{told}");
+        let skew = day_ahead(&project.disk, &project.paths, project.clock.now());
+        let skew = skew.unwrap().unwrap();
+        assert_eq!(skew.days, days);
+        assert!(skew.to_string().contains(&ahead[..10]), "{skew}");
         let later = project.at(ahead);
-        let told = day_ahead(&later.disk, &later.paths, later.clock.now());
-        assert_eq!(told.unwrap(), None);
+        let skew = day_ahead(&later.disk, &later.paths, later.clock.now());
+        assert_eq!(skew.unwrap(), None);
         later.store(&later.open(), "that day has come");
         assert_sound(&later);
     }

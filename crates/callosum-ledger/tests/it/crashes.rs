@@ -1,4 +1,4 @@
-//! What a crash leaves is mended, what a person did is not touched.
+//! Damage by a crash is repaired, a person's changes are not touched.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn ends_of_lines(text: &str) -> Vec<usize> {
     text.match_indices('\n').map(|(at, _)| at + 1).collect()
 }
 
-/// REQ-LED-001, CAL-SUM-2: whatever part of the last write reached the journal, opening finds the
+/// REQ-LED-001, CAL-SUM-2: whichever part of the last write reached the journal, opening finds the
 /// entries that were whole and nothing of the others.
 #[test]
 fn a_journal_cut_at_any_byte_of_the_last_write_opens_with_the_whole_entries() {
@@ -114,8 +114,8 @@ fn a_repair_keeps_what_it_cut_and_tells_the_journal() {
     assert_eq!(repairs[0].what, RepairKind::Cut { bytes: 6 });
     let kept = repairs[0].kept.clone().unwrap();
     assert_eq!(project.text(&kept), "{\"torn");
-    let told = project.text(&project.journal());
-    let last: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    let journal = project.text(&project.journal());
+    let last: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
     assert_eq!(last["event"], "repair");
     assert_eq!(last["details"]["file"], "cal_audit/2026-11-02.jsonl");
     drop(ledger);
@@ -191,7 +191,7 @@ fn a_journal_that_lost_an_acknowledged_entry_is_an_error() {
     assert_eq!(project.text(&project.journal()), cut);
 }
 
-/// CAL-SUM-2, REQ-SEC-001: an entry that somebody else added or changed is reported, not removed.
+/// CAL-SUM-2, REQ-SEC-001: an entry that another program added or changed is reported, not removed.
 #[test]
 fn a_foreign_append_or_edit_is_an_error_that_names_the_entry() {
     let check = |change: &dyn Fn(&mut Value), expected: &str| {
@@ -223,11 +223,11 @@ fn a_foreign_append_or_edit_is_an_error_that_names_the_entry() {
     );
     check(
         &|ledger| ledger["note"] = 1.into(),
-        "its fields beside `tasks` differ",
+        "its fields other than `tasks` differ",
     );
 }
 
-/// CAL-SCH-1: another program may lay the file out anew; what it says counts.
+/// CAL-SCH-1: another program may rewrite the file in its own layout; the contents count.
 #[test]
 fn a_ledger_in_another_layout_is_read_and_then_written_in_ours() {
     let (project, ids) = Project::with_entries(2);

@@ -1,8 +1,8 @@
 //! Every state that a crash may leave, at every step of every way to write.
 //!
-//! Start with [`Workload::check_every_crash`]. What a crash may leave is said, and generated, by
-//! [`Crashes`]; what must hold of each such state is said by [`check`]. Deliberately not here:
-//! disks that fail, which are another matter (`faults`).
+//! Start with [`Workload::check_every_crash`]. [`Crashes`] defines and generates the possible
+//! states after a crash, and [`check`] defines the conditions on each. Deliberately not here: disks
+//! that fail, which are another matter (`faults`).
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use crate::project::{Project, ROOT, spawn};
 
-/// What a workload was promised.
+/// Promise to a workload.
 #[derive(Clone, Debug)]
 enum Promise {
     /// The ledger is created.
@@ -35,9 +35,9 @@ enum Promise {
 /// Something that is done to a project on a disk that remembers.
 struct Workload {
     memory: MemoryDisk,
-    /// What was promised before the disk was mounted.
+    /// Promises from before the disk was mounted.
     before: Vec<Promise>,
-    /// What was promised since, in the order in which the trace has it.
+    /// Promises since then, in the order of the trace.
     since: Mutex<Vec<Promise>>,
 }
 
@@ -78,7 +78,7 @@ impl Workload {
         Self::on(first.memory.image(), promises)
     }
 
-    /// The same after somebody changed something on the disk.
+    /// Returns the same after a foreign change to the disk.
     fn changed(self, change: impl FnOnce(&mut Image, &Project)) -> Self {
         let mut image = self.memory.image();
         change(&mut image, &self.project());
@@ -149,7 +149,7 @@ impl Workload {
     }
 }
 
-/// What is drawn is drawn the same each time.
+/// Seed of the random choices, which are the same each time.
 const SEED: u64 = 20_261_102;
 
 /// Of each kind of repair, up to so many of the states that it may be interrupted in are checked.
@@ -162,12 +162,12 @@ fn decision() -> AuditEvent {
     AuditEvent::new(Event::Decision)
 }
 
-/// Whether two entries say the same, in whatever layout they stand; their checksums hold.
+/// Whether two entries have the same contents, in any layout; their checksums hold.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     (&one.task_id, one.checksum, &one.summary) == (&other.task_id, other.checksum, &other.summary)
 }
 
-/// Which files a repair was of, and what was done to them.
+/// Returns the files that were repaired, and the kind of each repair.
 fn kinds(repairs: &[Repair]) -> BTreeSet<(PathBuf, &'static str)> {
     let kind = |repair: &Repair| match repair.what {
         RepairKind::Cut { .. } => "cut",
@@ -184,7 +184,7 @@ fn kinds(repairs: &[Repair]) -> BTreeSet<(PathBuf, &'static str)> {
 
 struct Expected<'p> {
     promised: &'p [&'p Promise],
-    /// What was promised by the end of the workload; what was under way is among it.
+    /// Promises by the end of the workload, including the one in progress.
     issued: &'p [&'p Promise],
     /// When the project is opened after the crash.
     now: &'p str,
@@ -215,15 +215,14 @@ impl Expected<'_> {
     }
 }
 
-/// Checks what must hold after a crash, and returns what opening repaired and how.
+/// Checks the conditions after a crash, and returns the repairs made on opening and their kinds.
 ///
-/// Before anything is opened: whoever reads sees entries that were issued, whole, or is told why
-/// not; `verify` finds something wrong where, and only where, opening then repairs something, and
-/// never takes it for somebody's doing.
-/// After opening: every promise is kept, nothing else is there but what was under way, the ledger
-/// is JSON, `verify` finds nothing, each repair stands in the journal with what it cut. A second
-/// opening changes not one byte. Then, of some, an entry can be stored under an id of its own, and
-/// a replay gives the same bytes.
+/// Before anything is opened, a reader sees entries that were issued, whole, or gets an error with
+/// the reason. `verify` finds a problem if, and only if, opening then repairs something, and never
+/// takes it for tampering. After opening, every promise is kept, and nothing else is there but the
+/// entry in progress. The ledger is JSON, `verify` finds nothing, and each repair is in the journal
+/// with the bytes that it cut. A second opening changes not one byte. Then, for some, an entry can
+/// be stored under an id of its own, and a replay gives the same bytes.
 fn check(crash: &Crash, expected: &Expected<'_>) -> (Vec<Repair>, Trace) {
     let memory = MemoryDisk::with(&crash.image);
     let project = Project::in_memory(memory.disk()).at(expected.now);
@@ -240,7 +239,7 @@ fn check(crash: &Crash, expected: &Expected<'_>) -> (Vec<Repair>, Trace) {
     }
     let found_before = verify(&project.disk, &project.paths).unwrap();
     for problem in &found_before.problems {
-        // Nobody is suspected of what the power did.
+        // A loss of power must not look like tampering.
         let is_of_a_crash = match problem.fault {
             VerifyFinding::Behind | VerifyFinding::Torn | VerifyFinding::Missing => true,
             // The ledger of another program that is being taken over.
@@ -481,7 +480,7 @@ fn compressing_archives_survives_every_crash() {
     assert!(count > 300, "{count}");
 }
 
-/// CAL-SUM-2: setting the watermark anew, and going on from it.
+/// CAL-SUM-2: setting the watermark again, and continuing from it.
 #[test]
 fn setting_the_watermark_survives_every_crash() {
     let workload = Workload::on_entries(2);
@@ -526,7 +525,7 @@ fn waiting_events_survive_every_crash() {
     assert!(workload.check_every_crash(TUESDAY) > 100);
 }
 
-/// CAL-SUM-2: a hashlog that is lost, or wrong in the middle, being built anew.
+/// CAL-SUM-2: rebuilding a hashlog that is lost, or wrong in the middle.
 #[test]
 fn rebuilding_the_hashlog_survives_every_crash() {
     let mut count = 0;

@@ -20,7 +20,7 @@ fn begun() -> (Image, Entry) {
     (memory.image(), entry)
 }
 
-/// What was acknowledged, and what failed.
+/// Acknowledged entries, and failures.
 #[derive(Default)]
 struct Outcome {
     stored: Vec<Entry>,
@@ -75,7 +75,7 @@ fn run(disk: &callosum_host::Disk) -> Outcome {
             for _ in 0..2 {
                 match store(&project, &ledger, &format!("{day} {number} {long}")) {
                     Ok(entry) => {
-                        // What nobody can vouch for is not promised.
+                        // Data in an unknown state is not promised.
                         assert!(!has_halted);
                         outcome.stored.push(entry);
                         break;
@@ -137,8 +137,8 @@ fn at_every_call(fault: Fault, judge: impl Fn(&Outcome, &str)) {
     }
 }
 
-/// CAL-ERR-5, CAL-ERR-8: one input/output error is told as what it is, and what failed for it
-/// succeeds when it is tried again, unless it was a sync.
+/// CAL-ERR-5, CAL-ERR-8: one input/output error is reported as what it is, and a retry of the
+/// failed operation succeeds, unless it was a sync.
 #[test]
 fn after_one_failed_call_trying_again_succeeds_or_writing_is_halted() {
     at_every_call(Fault::Once, |outcome, context| {
@@ -166,7 +166,7 @@ fn a_disk_that_fails_for_good_loses_nothing_that_was_acknowledged() {
     });
 }
 
-/// CAL-ERR-5: a full disk is E005, whatever was to be written.
+/// CAL-ERR-5: a full disk is E005 for every write.
 #[test]
 fn a_full_disk_is_e005_at_every_call_and_loses_nothing() {
     at_every_call(Fault::Full, |outcome, context| {
@@ -176,7 +176,7 @@ fn a_full_disk_is_e005_at_every_call_and_loses_nothing() {
     });
 }
 
-/// REQ-LED-001: signals and short reads and writes are nobody's business.
+/// REQ-LED-001: signals and short reads and writes have no visible effect.
 #[test]
 fn interrupted_and_short_calls_are_not_noticed() {
     for fault in [Fault::Interrupted, Fault::Short] {
@@ -196,16 +196,16 @@ fn after_a_failed_sync_nothing_is_acknowledged_on_that_handle() {
             for error in &outcome.writing {
                 // What belongs to an archive is synced too, and fails without a halt.
                 let is_of_archive = matches!(error, WriteError::Disk(_) | WriteError::Open(_));
-                let is_told = error.has_halted() || is_of_archive;
-                assert!(is_told, "{context}: {error}");
+                let is_reported = error.has_halted() || is_of_archive;
+                assert!(is_reported, "{context}: {error}");
                 assert_eq!(error.code(), Some(ErrorCode::DiskFailure), "{context}");
             }
         });
     }
 }
-/// CAL-ERR-5, REQ-LED-001: a failed sync may have lost what it was for, though every reader still
-/// sees it. Whatever crash follows, what was acknowledged before it, and by other handles after
-/// it, is there.
+/// CAL-ERR-5, REQ-LED-001: a failed sync may have lost its data, though every reader still sees it.
+/// After any later crash, everything is there that was acknowledged before it, and by other handles
+/// after it.
 #[test]
 fn a_crash_after_a_failed_sync_loses_nothing_that_was_acknowledged() {
     let (image, before) = begun();

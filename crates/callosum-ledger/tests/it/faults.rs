@@ -17,7 +17,7 @@ use callosum_ledger::{Creation, Entry, ErrorCode, Ledger, OpenError, Query, Writ
 
 use crate::project::{Project, spawn};
 
-/// How the disk fails.
+/// Failure of the disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Failure {
     /// One call fails with an input/output error.
@@ -288,7 +288,7 @@ fn a_journal_that_cannot_be_written_is_e008_and_a_full_disk_e005() {
     let project = Project::new();
     let ledger = project.open();
     let id = ledger.reserve(spawn()).unwrap();
-    // A folder stands where the next day's file should.
+    // A folder is in the place of the next day's file.
     let project = project.at("2026-11-03T00:00:00Z");
     let tomorrow = project.paths.audit.join("2026-11-03.jsonl");
     project.disk.create_dir_all(&tomorrow).unwrap();

@@ -1,4 +1,4 @@
-//! What is written is what `docs/formats` and `docs/schemas` say.
+//! Written files match `docs/formats` and `docs/schemas`.
 
 use std::{
     path::{Path, PathBuf},
@@ -114,7 +114,7 @@ fn run_from(page: &str, project: &Project) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// CAL-SUM-1, REQ-COM-002: anybody can check a ledger with Python's standard library.
+/// CAL-SUM-1, REQ-COM-002: anyone can check a ledger with Python's standard library.
 #[test]
 fn pythons_standard_library_checks_every_entry() {
     let project = eventful();

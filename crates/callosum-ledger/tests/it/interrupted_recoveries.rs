@@ -25,13 +25,13 @@ use serde_json::Value;
 
 use crate::project::{Project, ROOT};
 
-/// What is done again has this.
+/// Options for a repeated recovery.
 const FORCED: RecoverOptions = RecoverOptions {
     signed: 0,
     force: true,
 };
 
-/// What is drawn is drawn the same each time.
+/// Seed of the random choices, which are the same each time.
 const SEED: u64 = 20_261_122;
 
 /// A project that is to be recovered.
@@ -144,7 +144,7 @@ impl Scene {
         Ledger::recover(disk, &project.paths, &project.clock, from, options).map(drop)
     }
 
-    /// A folder cannot be moved on a disk in memory: a journal that is there is not begun anew.
+    /// A folder cannot be moved on a disk in memory: an existing journal is not begun from scratch.
     fn again(&self) -> RecoverOptions {
         match self.from {
             From::LedgerAlone => RecoverOptions::default(),
@@ -152,8 +152,8 @@ impl Scene {
         }
     }
 
-    /// Whatever was interrupted: nothing that was readable is lost, whoever opens it is told why
-    /// not or has one state or the other, and doing it again does the rest.
+    /// After any interruption, nothing that was readable is lost. Opening gives an error with the
+    /// reason, or one state or the other, and a repetition completes the work.
     fn check(&self, image: &Image, is_done: bool, context: &str) {
         let memory = MemoryDisk::with(image);
         let project = Project::in_memory(memory.disk());
@@ -181,7 +181,7 @@ impl Scene {
             Err(error) => assert!(!self.opens && !is_done, "{context}: {error}"),
         }
         match self.run(&project.disk, self.again()) {
-            // It was begun anew before.
+            // It was begun from scratch before.
             Err(RecoverError::JournalIsSound { .. }) | Ok(()) => {}
             Err(error) => panic!("{context}: {error}\n{}", image.listing()),
         }
@@ -229,7 +229,7 @@ impl Scene {
     }
 }
 
-/// What a killed process was writing is gone with the next that writes.
+/// The next writer removes the file that a killed process was writing.
 fn no_leftovers(image: &Image, context: &str) {
     let is_left = |path: &Path| path.extension().is_some_and(|ending| ending == "tmp");
     let left = image.nodes().find(|(path, _)| is_left(path));
@@ -263,22 +263,22 @@ fn recovering_from_the_journal_survives_every_crash() {
     assert!(count > 80, "{count}");
 }
 
-/// CAL-LED-2, REQ-LED-001: what was appended is taken in by whoever does it again.
+/// CAL-LED-2, REQ-LED-001: a repetition takes in the appended entries.
 #[test]
 fn taking_in_what_was_appended_survives_every_crash() {
     let count = Scene::new(From::Appended).check_every_crash();
     assert!(count > 30, "{count}");
 }
 
-/// CAL-GOV-1, REQ-LED-001: a journal that is begun anew is there whole, or not at all.
+/// CAL-GOV-1, REQ-LED-001: a journal that is begun from scratch exists whole, or not at all.
 #[test]
-fn beginning_the_journal_anew_survives_every_crash() {
+fn beginning_the_journal_from_scratch_survives_every_crash() {
     let count = Scene::new(From::LedgerAlone).check_every_crash();
     assert!(count > 50, "{count}");
 }
 
-/// CAL-LED-2, CAL-ERR-5: a call that fails while the ledger is recovered is told as what it is, and
-/// what it leaves is recovered afterwards.
+/// CAL-LED-2, CAL-ERR-5: a call that fails during a recovery is reported as what it is, and a later
+/// recovery repairs what it leaves.
 #[test]
 fn a_recovery_survives_every_failing_call() {
     for from in [From::Backup, From::Audit, From::Appended, From::LedgerAlone] {
@@ -286,21 +286,21 @@ fn a_recovery_survives_every_failing_call() {
     }
 }
 
-/// CAL-LED-2, CAL-MSP-2: whatever a recovery reads and writes beforehand, others may go for the lock
-/// meanwhile.
+/// CAL-LED-2, CAL-MSP-2: while a recovery reads and writes in preparation, others may take the
+/// lock.
 #[test]
-fn nobody_waits_for_a_recovery_while_it_is_prepared() {
+fn the_lock_is_free_while_a_recovery_is_prepared() {
     for from in [From::Backup, From::Audit, From::Appended, From::LedgerAlone] {
         let scene = Scene::new(from);
         let memory = MemoryDisk::with(&scene.image);
         let lock = Path::new(ROOT).join(".cal_lock/cal_mutex");
         let (others, seen) = (memory.disk(), Arc::new(Mutex::new(Vec::new())));
-        let told = Arc::clone(&seen);
+        let sink = Arc::clone(&seen);
         let disk = ObservedDisk::disk(memory.clone(), move |path| {
             // The files that are as large as the ledger.
             if path.extension().is_some_and(|ending| ending == "tmp") {
                 let is_free = FileLock::try_acquire(&others, &lock).unwrap().is_some();
-                told.lock().unwrap().push((path.to_owned(), is_free));
+                sink.lock().unwrap().push((path.to_owned(), is_free));
             }
         });
         scene.run(&disk, FORCED).unwrap();
@@ -377,8 +377,8 @@ fn backups(project: &Project) -> usize {
     count
 }
 
-/// CAL-LED-2, REQ-LED-001: a backup that has its name is whole, whatever happens; one that was
-/// acknowledged is there. The ledger is as it was.
+/// CAL-LED-2, REQ-LED-001: a backup that has its name is whole in every case; one that was
+/// acknowledged exists. The ledger is as it was.
 #[test]
 fn a_backup_survives_every_crash_and_every_failing_call() {
     let (memory, _) = begun();
@@ -420,8 +420,8 @@ fn a_backup_survives_every_crash_and_every_failing_call() {
     }
 }
 
-/// CAL-GOV-1, REQ-LED-001: a checkpoint that was acknowledged is kept, nothing that a crash leaves of
-/// one is taken for somebody's doing, and the next is made.
+/// CAL-GOV-1, REQ-LED-001: a checkpoint that was acknowledged is kept, no state that a crash leaves
+/// of one counts as tampering, and the next is made.
 #[test]
 fn a_checkpoint_survives_every_crash() {
     let (memory, project) = begun();

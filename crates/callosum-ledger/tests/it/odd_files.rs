@@ -1,4 +1,4 @@
-//! Ledgers of other versions, and files that somebody removed: nothing is damaged by opening.
+//! Ledgers of other versions, and files that a person removed: opening damages nothing.
 
 use callosum_host::Disk;
 use callosum_ledger::{
@@ -10,7 +10,7 @@ use callosum_ledger::{
 
 use crate::project::Project;
 
-/// What a `version` is taken for.
+/// Reading of a `version`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Taken {
     Newer,
@@ -25,8 +25,8 @@ fn of_open(error: &OpenError) -> Option<Taken> {
     }
 }
 
-/// CAL-SCH-1: whatever stands for the version, a ledger that is not of ours is neither written nor
-/// set aside, with a watermark or without, and verifying says the same.
+/// CAL-SCH-1: for any version, a ledger that is not ours is neither written nor set
+/// aside, with a watermark or without, and verification agrees.
 #[test]
 fn a_ledger_of_a_later_version_or_of_none_is_refused_and_stays_as_it_is() {
     let (project, _) = Project::with_entries(2);
@@ -75,7 +75,7 @@ fn a_ledger_of_a_later_version_or_of_none_is_refused_and_stays_as_it_is() {
     }
 }
 
-/// CAL-SCH-1: the reason names the key, what stands there and what may.
+/// CAL-SCH-1: the reason names the key, its value and the allowed values.
 #[test]
 fn a_version_that_is_none_is_named_with_what_is_allowed() {
     let (project, _) = Project::with_entries(1);
@@ -94,9 +94,10 @@ fn a_version_that_is_none_is_named_with_what_is_allowed() {
     );
 }
 
-/// CAL-GOV-1: JSON that is whole and not a ledger is somebody's doing; what is no JSON is a crash's.
+/// CAL-GOV-1: JSON that is whole and not a ledger counts as tampering; a file that is not JSON
+/// counts as crash damage.
 #[test]
-fn json_that_is_no_ledger_is_refused_and_what_is_no_json_is_written_anew() {
+fn json_that_is_no_ledger_is_refused_and_other_bytes_are_rebuilt() {
     let (project, _) = Project::with_entries(1);
     let right = project.text(&project.paths.ledger);
     for whole in ["{}", "[]", "null", "7", "{\"version\":\"1.2\"}"] {
@@ -155,9 +156,9 @@ fn a_journal_that_is_removed_after_a_rotation_is_named() {
     );
 }
 
-/// CAL-GOV-2: a removed ledger file does not read as an empty ledger, and opening writes it anew.
+/// CAL-GOV-2: a removed ledger file does not read as an empty ledger, and opening rebuilds it.
 #[test]
-fn a_removed_ledger_file_is_told_to_readers_and_written_anew_by_opening() {
+fn a_removed_ledger_file_is_reported_to_readers_and_rebuilt_by_opening() {
     let (project, ids) = Project::with_entries(2);
     let views = project.views();
     project.disk.remove_file(&project.paths.ledger).unwrap();
@@ -168,8 +169,8 @@ fn a_removed_ledger_file_is_told_to_readers_and_written_anew_by_opening() {
     assert!(project.reader().find(&ids[0]).unwrap().is_some());
 }
 
-/// CAL-GOV-4: a journal that is shorter than what was signed of it is not written on, until somebody
-/// says that it is right.
+/// CAL-GOV-4: a journal that is shorter than its signed part is not written to, until a person
+/// confirms it.
 #[test]
 fn a_journal_that_was_put_back_to_an_earlier_state_is_not_opened() {
     let (mut project, _) = Project::with_entries(1);

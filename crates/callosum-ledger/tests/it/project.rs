@@ -9,7 +9,7 @@ use serde_json::Map;
 /// When every test begins.
 pub(crate) const START: &str = "2026-11-02T10:00:00Z";
 
-/// Where a project stands on a disk in memory.
+/// Path of a project on a disk in memory.
 pub(crate) const ROOT: &str = "/project";
 
 pub(crate) struct Project {
@@ -35,7 +35,7 @@ impl Project {
         }
     }
 
-    /// The folder [`ROOT`] of a disk in memory, whatever is there.
+    /// Returns the project in the folder [`ROOT`] of a disk in memory, with its present contents.
     pub(crate) fn in_memory(disk: Disk) -> Self {
         let mut paths = LedgerPaths::in_root(ROOT);
         paths.audit_buffer = Some("/machine/audit-buffer.jsonl".into());

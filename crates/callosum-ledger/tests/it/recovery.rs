@@ -136,7 +136,7 @@ fn a_backup_that_does_not_verify_is_refused() {
 /// CAL-LED-2, CAL-ERR-4, REQ-ERR-004: what was damaged or lost is rolled back to the last valid
 /// state, archives too; the bad bytes are kept.
 #[test]
-fn the_journal_restores_whatever_was_damaged_or_lost() {
+fn the_journal_restores_everything_damaged_or_lost() {
     let (project, _) = Project::with_entries(2);
     let rotated = project.open().rotate().unwrap().unwrap();
     project.store(&project.open(), "in the active ledger");
@@ -177,8 +177,8 @@ fn the_journal_restores_whatever_was_damaged_or_lost() {
     check(&project, 4);
 }
 
-/// CAL-LED-2: entries that another program appended are taken in when somebody says so, and only
-/// valid ones behind those that are known.
+/// CAL-LED-2: entries that another program appended are taken in on request, and only valid ones
+/// after the known ones.
 #[test]
 fn a_foreign_append_is_taken_in_when_asked_for() {
     let (project, ids) = Project::with_entries(2);
@@ -221,9 +221,9 @@ fn a_foreign_append_is_taken_in_when_asked_for() {
     check(&project, 3);
 }
 
-/// CAL-GOV-1: a journal that is gone is begun anew only when somebody says so.
+/// CAL-GOV-1: a lost journal is begun from scratch only on request.
 #[test]
-fn a_lost_journal_is_begun_anew_only_when_asked_for() {
+fn a_lost_journal_is_begun_from_scratch_only_on_request() {
     let (project, ids) = Project::with_entries(2);
     project.open().rotate().unwrap().unwrap();
     project.store(&project.open(), "in the active ledger");
@@ -246,7 +246,7 @@ fn a_lost_journal_is_begun_anew_only_when_asked_for() {
 /// CAL-GOV-1: wherever a journal's replacement is interrupted, there is the old one whole, or none,
 /// or the new one whole; and doing it again does the rest.
 #[test]
-fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
+fn a_journal_begun_from_scratch_is_never_a_part_of_the_old_one() {
     for calls in 0.. {
         let (project, _) = Project::with_entries(2);
         let project = project.at("2026-11-03T10:00:00Z");
@@ -279,7 +279,8 @@ fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
     }
 }
 
-/// What was signed counts, and what ledger and hashlog have that the journal has lost.
+/// Returns the parts that would be lost: the signed records, and the entries that ledger and
+/// hashlog have but the journal does not.
 fn refused_loss(error: &RecoverError) -> (u64, String) {
     match error {
         RecoverError::Beyond { entries, first, .. } => (*entries, first.to_string()),
@@ -287,8 +288,8 @@ fn refused_loss(error: &RecoverError) -> (u64, String) {
     }
 }
 
-/// CAL-LED-2, CAL-GOV-1: an entry that ledger and hashlog have, and whose record was damaged, is not
-/// dropped; it is taken in when somebody says so.
+/// CAL-LED-2, CAL-GOV-1: an entry that ledger and hashlog have, and whose record was damaged, is
+/// not dropped; it is taken in on request.
 #[test]
 fn an_entry_whose_last_record_is_damaged_is_not_dropped() {
     for is_cut in [false, true] {
@@ -343,8 +344,8 @@ fn a_journal_that_was_cut_is_not_gone_back_to_unasked() {
     check(&project, 2);
 }
 
-/// CAL-LED-2, CAL-SEC-1: anybody can compute a checksum. A backup's entries are those of the
-/// journal, and what the journal does not know is taken in only when somebody vouches for it.
+/// CAL-LED-2, CAL-SEC-1: anyone can compute a checksum. A backup's entries are those of the
+/// journal, and entries unknown to the journal are taken in only if a person vouches for them.
 #[test]
 fn a_forged_entry_in_a_backup_is_refused_by_name() {
     let (project, ids) = Project::with_entries(2);
@@ -359,10 +360,10 @@ fn a_forged_entry_in_a_backup_is_refused_by_name() {
             .unwrap()
             .remove("checksum");
         let text = ledger.to_string();
-        let mut said: Value = serde_json::from_str(&project.text(&note)).unwrap();
-        said["sha256"] = Checksum::of(text.as_bytes()).to_string().into();
+        let mut described: Value = serde_json::from_str(&project.text(&note)).unwrap();
+        described["sha256"] = Checksum::of(text.as_bytes()).to_string().into();
         project.write(&backup.path, text);
-        project.write(&note, said.to_string());
+        project.write(&note, described.to_string());
     };
     forge(&|entry| entry["summary"] = "FORGED".into());
     for from in [
@@ -476,7 +477,7 @@ fn archives_alone_are_taken_over_by_a_new_journal() {
     assert!(!empty.disk.exists(&empty.paths.ledger).unwrap());
 }
 
-/// CAL-LED-2: and by one that begins with a backup, of which nothing is doubled.
+/// CAL-LED-2: and by one that begins with a backup, without doubling any entry.
 #[test]
 fn a_backup_brings_back_a_ledger_whose_journal_is_lost() {
     let (project, backup) = only_archives_and_a_backup();

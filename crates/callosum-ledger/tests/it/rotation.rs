@@ -153,7 +153,7 @@ fn many_days_and_rotations_replay_byte_for_byte() {
 
 /// CAL-LED-1: an archive that is lost, with the watermark, is written again from the journal.
 #[test]
-fn a_lost_archive_is_written_anew_from_the_journal() {
+fn a_lost_archive_is_rebuilt_from_the_journal() {
     let (project, _) = Project::with_entries(2);
     let rotated = project.open().rotate().unwrap().unwrap();
     let whole = project.read(&rotated.archive);
@@ -266,10 +266,10 @@ fn the_past_is_rebuilt_as_it_stood() {
     );
 }
 
-/// CAL-LED-1, CAL-GOV-2: a compressed archive is read, verified and replayed by what it says, also
-/// where another program compressed it, and by whoever was reading meanwhile.
+/// CAL-LED-1, CAL-GOV-2: a compressed archive is read, verified and replayed by its contents, also
+/// if another program compressed it, and by a reader that was active in between.
 #[test]
-fn compressed_archives_say_what_they_said() {
+fn compression_keeps_the_contents_of_archives() {
     let (project, ids) = Project::with_entries(3);
     let early = project.reader();
     let rotated = project.open().rotate().unwrap().unwrap();
@@ -347,7 +347,7 @@ fn compressed_archives_say_what_they_said() {
     assert_eq!(verified(&project).archived_entries, 3);
 }
 
-/// CAL-LED-1: what is archived while somebody reads is given once.
+/// CAL-LED-1: an entry that is archived during a read is returned once.
 #[test]
 fn a_reader_that_was_open_before_a_rotation_gives_each_entry_once() {
     let (project, ids) = Project::with_entries(3);
@@ -425,10 +425,10 @@ fn an_archive_and_the_new_ledger_keep_permissions() {
     }
 }
 
-/// CAL-LED-1: whatever stands under a name that would be the next, of any kind, is left alone, and
-/// no entry is lost for it.
+/// CAL-LED-1: a file of any kind under a name that would be the next is left alone, and no entry is
+/// lost for it.
 #[test]
-fn a_rotation_takes_a_name_under_which_nothing_stands() {
+fn a_rotation_takes_an_unused_name() {
     let (project, _) = Project::with_entries(2);
     let history = &project.paths.history;
     let taken = ["", "_2", "_3", "_4"].map(|count| format!("cal_memory_20261102_100000{count}"));
@@ -475,7 +475,7 @@ fn what_is_not_a_file_is_not_an_archive() {
 
 /// CAL-LED-1, REQ-ERR-005: where nothing can be archived, what is committed is stored all the same.
 #[test]
-fn a_folder_of_archives_that_cannot_be_written_keeps_nobody_from_writing() {
+fn a_folder_of_archives_that_cannot_be_written_prevents_no_write() {
     let (project, _) = Project::with_entries(2);
     let project = project.rotating_at(10);
     let ledger = project.open();

@@ -1,4 +1,4 @@
-//! How often the disk is written to and synced, counted call by call.
+//! Number of writes and syncs of the disk, counted call by call.
 
 use std::{
     ffi::OsString,
@@ -27,7 +27,7 @@ enum Call {
     Sync(OsString),
 }
 
-/// What a recorded disk and the test that watches it share.
+/// State shared by a recorded disk and the test that watches it.
 #[derive(Default)]
 struct Watch {
     state: Mutex<State>,
@@ -62,7 +62,7 @@ impl Watch {
         self.changed.notify_all();
     }
 
-    /// Waits until a sync stands at the closed gate.
+    /// Waits until a sync arrives at the closed gate.
     fn wait_for_sync(&self) {
         let state = self.state.lock().unwrap();
         drop(self.changed.wait_while(state, |state| state.in_sync == 0));
@@ -210,8 +210,9 @@ fn a_commit_is_one_write_to_each_file_and_one_sync() {
     assert_eq!(watch.take(), [Call::Sync(JOURNAL.into())]);
 }
 
-/// CAL-PERF-1, REQ-PERF-005: whoever comes while a group is synced waits for that sync and for one
-/// more, which all share that came meanwhile: so entries for each sync grow with the writers.
+/// CAL-PERF-1, REQ-PERF-005: a writer that comes during the sync of a group waits for that sync and
+/// for one more, which all share that came in that time: so entries for each sync grow with the
+/// writers.
 #[test]
 fn however_many_wait_while_a_group_is_synced_one_more_sync_serves_them_all() {
     for writers in [1, 4, 12] {

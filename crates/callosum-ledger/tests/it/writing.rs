@@ -47,7 +47,7 @@ fn create_makes_what_is_missing_and_nothing_the_second_time() {
 
 /// CAL-SCH-1, REQ-SYS-003: at rest the file is valid JSON of the seed's schema.
 #[test]
-fn what_is_committed_stands_in_the_ledger_as_the_schema_says() {
+fn committed_entries_are_in_the_ledger_as_the_schema_says() {
     let project = Project::new();
     let ledger = project.open();
     let first = project.store(&ledger, "first");
@@ -182,7 +182,7 @@ fn entries_of_many_threads_and_handles_are_all_there_once() {
     assert_eq!(project.open().repairs(), []);
 }
 
-/// CAL-GOV-1: events stand in the journal in the order in which they were told.
+/// CAL-GOV-1: events are in the journal in the order of their calls.
 #[test]
 fn events_stand_in_order_before_the_commit_that_follows_them() {
     let project = Project::new();
@@ -220,7 +220,7 @@ fn a_new_day_begins_a_new_file_that_other_handles_notice() {
         project.store(&tuesday, "tuesday").task_id.as_str(),
         "cal_2026_11_03_0001"
     );
-    // A handle whose clock stands still goes on in the new file.
+    // A handle whose clock has stopped continues in the new file.
     let late = project.store(&other, "late");
     assert_eq!(late.task_id.as_str(), "cal_2026_11_03_0002");
     let days: Vec<_> = project.disk.list_dir(&project.paths.audit).unwrap();
@@ -238,8 +238,8 @@ fn a_new_day_begins_a_new_file_that_other_handles_notice() {
     assert_eq!(project.reader().stats().unwrap().entries, 3);
 }
 
-/// CAL-GOV-1: a file of ours that somebody puts another in place of, cuts or removes between two
-/// commits is noticed, though it was open all the while.
+/// CAL-GOV-1: if another program replaces, cuts or removes a file of ours between two commits, this
+/// is noticed, though it was open the whole time.
 #[test]
 fn a_file_that_is_replaced_cut_or_removed_between_two_commits_is_noticed() {
     type Change = fn(&Project, &Path);
@@ -285,8 +285,8 @@ fn a_file_that_is_replaced_cut_or_removed_between_two_commits_is_noticed() {
     check(Project::journal, link, false);
 }
 
-/// CAL-MSP-2: a lock's file that is removed while a ledger is open keeps nobody apart any more,
-/// so both lock the one that stands there next.
+/// CAL-MSP-2: a lock's file that is removed while a ledger is open excludes no one any more, so
+/// both lock the file that is there next.
 #[test]
 fn a_removed_lock_file_is_noticed_by_a_ledger_that_had_it_open() {
     let project = Project::new();
@@ -394,7 +394,7 @@ fn a_ledger_without_a_journal_is_taken_over_where_its_checksums_are_right() {
     assert_eq!(project.text(&project.paths.ledger), wrong);
 }
 
-/// CAL-SCH-4, CAL-MSP-2: an entry may be linked whatever an archive holds, which is not read.
+/// CAL-SCH-4, CAL-MSP-2: an entry may be linked regardless of the archives, which are not read.
 #[test]
 fn a_link_to_the_active_ledger_reads_no_archive() {
     let (project, _) = Project::with_entries(2);
@@ -488,8 +488,8 @@ fn a_linked_day_file_is_refused_by_name() {
         symlink(&victim, project.journal()).unwrap();
         for _ in 0..2 {
             let error = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
-            let told = with_causes(&error);
-            assert!(told.contains("2026-11-02.jsonl"), "{told}");
+            let text = with_causes(&error);
+            assert!(text.contains("2026-11-02.jsonl"), "{text}");
         }
         assert!(!project.disk.exists(&project.paths.ledger).unwrap());
 

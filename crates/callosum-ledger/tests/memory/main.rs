@@ -1,6 +1,6 @@
-//! How much memory the long operations hold: so much whatever the size of the ledger.
+//! Memory held by the long operations: a fixed amount for a ledger of any size.
 //!
-//! A binary of its own with one test, because what it counts is counted for the whole process.
+//! A binary of its own with one test, because its count is for the whole process.
 
 #![expect(clippy::unwrap_used, reason = "it is a test as a whole")]
 
@@ -48,7 +48,7 @@ impl Project {
     }
 }
 
-/// What an operation adds to the memory that is held already, at most.
+/// Checks the limit on the memory that an operation adds to that already held.
 fn bounded(what: &str, run: impl FnOnce()) {
     let before = ALLOCATED.current_usage();
     ALLOCATED.reset_peak_usage();

@@ -1,4 +1,4 @@
-//! [`Shown`]: what the fake client has on its screen, drawn as Claude Code 2.1.332 draws it.
+//! [`Shown`]: screen of the fake client, drawn as Claude Code 2.1.332 draws it.
 
 use std::fmt::Write as _;
 

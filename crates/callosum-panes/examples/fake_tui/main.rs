@@ -36,7 +36,7 @@ use self::{
     mail::Mail,
 };
 
-/// How often the program looks at its schedule.
+/// Interval at which the program looks at its schedule.
 const TICK: Duration = Duration::from_millis(10);
 
 struct Settings {

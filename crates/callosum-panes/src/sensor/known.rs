@@ -1,4 +1,4 @@
-//! [`Known`]: what a sensor knows about one client, from look to look.
+//! [`Known`]: a sensor's knowledge about one client, from look to look.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,7 +21,8 @@ use crate::{
     tracker::Tracker,
 };
 
-/// How long the colors of a composer count while its text is the same. A person may type the text of a placeholder.
+/// Time for which the colors of a composer count while its text is the same. A person may type the
+/// text of a placeholder.
 const JUDGED: Duration = Duration::from_secs(1);
 
 /// A client in a place. Another client in the same pane is another place.

@@ -33,16 +33,16 @@ use crate::{
     tmux::{Tmux, TmuxPane, is_default},
 };
 
-/// How long a table of processes is used, unless a pane's program changes.
+/// Time for which a table of processes is used, unless a pane's program changes.
 const PROCESSES: Duration = Duration::from_secs(5);
 
-/// How often clients are looked up in the table of processes.
+/// Interval at which clients are looked up in the table of processes.
 const ENDED: Duration = Duration::from_secs(1);
 
-/// How long an agent that has ended is still listed.
+/// Time for which an agent that has ended is still listed.
 const MOURNED: jiff::SignedDuration = jiff::SignedDuration::from_secs(600);
 
-/// Where a sensor looks.
+/// Places that a sensor reads.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// tmux, if it is installed.
@@ -116,7 +116,7 @@ pub struct Sensor {
     processes_at: Option<Instant>,
     /// When it was last looked up whether clients have ended.
     ended_at: Option<Instant>,
-    /// What runs in each pane, by server and pane.
+    /// Program in each pane, by server and pane.
     clients: HashMap<(PathBuf, String), Client>,
     /// Every client with a terminal, as the table of processes had them.
     with_terminal: Vec<Running>,
@@ -124,7 +124,7 @@ pub struct Sensor {
     sources: Sources,
 }
 
-/// What runs in a pane of tmux.
+/// Program in a pane of tmux.
 #[derive(Debug)]
 struct Client {
     /// The process that the pane started.

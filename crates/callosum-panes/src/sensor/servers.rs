@@ -20,7 +20,7 @@ use crate::{
     tmux::{CapturedScreen, Connection, Requested, Snapshot, Tmux, TmuxPane, Wanted, sockets},
 };
 
-/// How long a server that could not be reached is left alone.
+/// Time for which a server that could not be reached is left alone.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// A tmux server.
@@ -50,8 +50,9 @@ pub(super) struct InPane<'p> {
 }
 
 impl Sensor {
-    /// Lists the panes of every server, with the screens of those that had a client at the last look. All servers work
-    /// at the same time, and files and processes are read meanwhile.
+    /// Lists the panes of every server, with the screens of those that had a client at the last
+    /// look. All servers work at the same time, and files and processes are read in the same
+    /// interval.
     pub(super) fn list(&mut self, notes: &mut Vec<String>) -> Vec<Listed> {
         let Some(tmux) = self.settings.tmux.clone() else {
             notes.push("tmux is not installed, so no screen can be read".to_owned());

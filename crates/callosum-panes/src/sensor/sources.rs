@@ -1,4 +1,4 @@
-//! [`Sources`]: what files say about sessions, read again only when they may have changed.
+//! [`Sources`]: information about sessions from files, read again only when they may have changed.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ use crate::{
     program::{Processes, Program, Running},
 };
 
-/// How long the files of Claude Code are used. The client rewrites them in place, so their folder does not change.
+/// Time for which the files of Claude Code are used. The client rewrites them in place, so their
+/// folder does not change.
 const CLAUDE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]

@@ -17,11 +17,11 @@ use super::{
     reply::Lines,
 };
 
-/// How long a pane whose screen imitates the protocol is not read again.
+/// Time for which a pane whose screen imitates the protocol is not read again.
 const AVOIDED: Duration = Duration::from_secs(30);
 
-/// How long most of what a list has is used: the program, the place in the window, the process. Size and title are always
-/// asked for.
+/// Time for which most fields of a list are used: the program, the place in the window, the
+/// process. Size and title are always requested.
 const LISTED: Duration = Duration::from_secs(1);
 
 /// Makes tmux send the replies so far, so that they are read while it works on the rest. It writes when its queue of
@@ -261,8 +261,8 @@ impl Connection {
         Ok(distinct(&lines))
     }
 
-    /// Reads the screens of panes, without colors. `None` for a pane that has gone, was resized meanwhile, or imitates
-    /// the protocol. Costs about 0.06 ms for each.
+    /// Reads the screens of panes, without colors. `None` for a pane that has gone, was resized
+    /// during the read, or imitates the protocol. Costs about 0.06 ms for each.
     pub fn screens(&mut self, panes: &[&TmuxPane]) -> Result<Vec<Option<Vec<u8>>>, TmuxError> {
         let captures = panes.iter().map(|pane| Capture::plain(pane));
         self.capture(captures.collect())

@@ -24,7 +24,7 @@ use super::{
     turn::Turn,
 };
 
-/// How long a reply may take. tmux answers within a millisecond unless the machine is very busy.
+/// Timeout for a reply. tmux answers within a millisecond unless the machine is very busy.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Time for a client to detach before it is killed. It takes about 2 ms.
@@ -33,7 +33,7 @@ const DETACH: Duration = Duration::from_millis(500);
 /// Oldest tmux with flags for a control client (`attach-session -f`).
 const OLDEST: (u32, u32) = (3, 2);
 
-/// Why a tmux server cannot be read.
+/// Reason that a tmux server cannot be read.
 #[derive(Debug, Error)]
 pub enum TmuxError {
     /// tmux cannot be started.
@@ -69,7 +69,7 @@ pub enum TmuxError {
     },
 }
 
-/// How tmux is started.
+/// Command that starts tmux.
 #[derive(Clone, Debug)]
 pub struct Tmux {
     /// The program, by its path.
@@ -94,7 +94,7 @@ pub struct Connection {
     pub(super) listed: Option<(Instant, HashMap<String, TmuxPane>)>,
 }
 
-/// What came where a reply was due.
+/// Result of waiting for a reply.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// The reply.

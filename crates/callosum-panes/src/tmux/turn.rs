@@ -16,7 +16,7 @@ use std::{
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
-/// How long to wait for other clients. After that, attach or detach all the same.
+/// Time to wait for other clients. After that, attach or detach all the same.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Pause between attempts.

@@ -135,7 +135,7 @@ fn a_pane_that_closes_while_it_is_read_is_no_error() {
     let mut connection = server.connect();
     let panes = connection.panes().unwrap();
     server.tmux(&["kill-pane", "-t", &gone]);
-    // The other pane has grown meanwhile, so its size is another one, too.
+    // The other pane has grown since, so its size is another one, too.
     let panes: Vec<&TmuxPane> = panes.iter().collect();
     connection.screens(&panes).unwrap();
     let panes = connection.panes().unwrap();

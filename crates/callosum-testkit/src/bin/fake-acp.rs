@@ -1,10 +1,17 @@
 //! `fake-acp`: a coding agent that speaks the Agent Client Protocol.
 //!
-//! It reads a file through its client, asks to be allowed to write one, which it does where it
-//! is, and answers with what came of both. `--crash` ends in the middle of the answer, `--stall`
-//! falls silent there until it is cancelled, which `--deaf` does not hear, `--old` speaks another version of the protocol, and with `--logged-out`
-//! nobody is logged in. It begins in a mode that writes without asking; `--no-modes` offers no other. Before the
-//! answer it sends a notice that is marked as informational. With `--heard FILE` it writes down the notifications that it gets.
+//! It reads a file through its client, asks for permission to write one, which it does in its own
+//! folder, and answers with the results of both. Options:
+//!
+//! - `--crash` ends in the middle of the answer.
+//! - `--stall` falls silent there until it is cancelled, and `--deaf` ignores the cancellation.
+//! - `--old` speaks another version of the protocol.
+//! - With `--logged-out` no user is logged in.
+//! - With `--no-modes` it offers no other mode than the one in which it begins, which writes
+//!   without asking.
+//! - With `--heard FILE` it writes down the notifications that it gets.
+//!
+//! Before the answer it sends a notice that is marked as informational.
 
 use std::{
     io::{self, BufRead, Write},
@@ -63,9 +70,9 @@ fn main() -> io::Result<()> {
                 )?;
                 let target = format!("{folder}/owned-by-agent");
                 let call = json!({"toolCallId": "c", "title": "write", "kind": "edit", "locations": [{"path": target}]});
-                let mut told = call.clone();
-                told["sessionUpdate"] = "tool_call".into();
-                update(told)?;
+                let mut start = call.clone();
+                start["sessionUpdate"] = "tool_call".into();
+                update(start)?;
                 let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
                     {"optionId": "no", "name": "No", "kind": "reject_once"}]);
                 let granted = ask(
@@ -118,7 +125,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Asks the client something, and waits for what it says; `null` for an error.
+/// Asks the client something, and waits for its answer; `null` for an error.
 fn ask(method: &str, mut params: Value) -> io::Result<Value> {
     params["sessionId"] = "s".into();
     send(&json!({"jsonrpc": "2.0", "id": 100, "method": method, "params": params}))?;

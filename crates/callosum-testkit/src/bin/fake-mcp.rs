@@ -1,13 +1,19 @@
-//! `fake-mcp`: a server of the Model Context Protocol whose tools behave as they are called.
+//! `fake-mcp`: a server of the Model Context Protocol whose tools behave as their names say.
 //!
-//! `ask` answers, `structured` answers with an object, `refuse` says that it failed, `crash` ends
-//! in the middle of a call, `stall` reports progress once and never answers, `drip` reports progress first, `noise` writes
-//! what is no message first, `huge` writes without end, `more` wants two arguments, `look.up` answers with its arguments
-//! as they came, also as structured content, and says that it only reads, `typed` answers with the structured content that
-//! it is handed as `answer`, whatever its schema says. It speaks the
-//! lifecycle with `server/discover`; with `--legacy` only the one with `initialize`, and with
-//! `--odd` one tool of its list has no schema and another no name, with `--garbage` it speaks no protocol at all, and with `--babble` goes on listening. With `--heard FILE` it writes down the notifications that it gets,
-//! and with `--deaf` it never ends by itself.
+//! - `ask` answers, and `structured` answers with an object.
+//! - `refuse` says that it failed, and `crash` ends in the middle of a call.
+//! - `stall` reports progress once and never answers; `drip` reports progress first.
+//! - `noise` first writes something that is no message, and `huge` writes without end.
+//! - `more` wants two arguments.
+//! - `look.up` answers with its arguments as they came, also as structured content, and says that
+//!   it only reads.
+//! - `typed` answers with the structured content that it gets as `answer`, regardless of its
+//!   schema.
+//!
+//! It speaks the lifecycle with `server/discover`; with `--legacy` only the one with `initialize`.
+//! With `--odd` one tool of its list has no schema and another no name. With `--garbage` it speaks
+//! no protocol at all, and with `--babble` also continues to listen. With `--heard FILE` it writes
+//! down the notifications that it gets, and with `--deaf` it never ends by itself.
 
 use std::{
     io::{self, BufRead, Write},

@@ -1,7 +1,8 @@
-//! `kill-loop KILLS SEED`: kills `ledger-appender` so many times, and looks after each kill.
+//! `kill-loop KILLS SEED`: kills `ledger-appender` so many times, and checks the ledger after each
+//! kill.
 //!
-//! It is `cargo xtask kill-loop` that builds both and starts this. What is looked for is said by
-//! [`KillLoop`]; it ends in a panic where that is not found.
+//! `cargo xtask kill-loop` builds both and starts this. [`KillLoop`] defines the checks; a failed
+//! one ends in a panic.
 
 use std::{
     io::{self, Write},

@@ -1,11 +1,11 @@
-//! `ledger-appender FOLDER NAME COUNT`: stores entries, and says of each when it is stored.
+//! `ledger-appender FOLDER NAME COUNT`: stores entries, and reports each when it is stored.
 //!
 //! Each line of its standard output is the id of an entry that `commit` returned. It is written to
-//! be killed at any moment. `COUNT` 0 goes on without end. Where others hold the lock for too
-//! long, it tries again, 40 times. Time and ids are the system's own, as in the real program.
+//! be killed at any moment. `COUNT` 0 continues without end. If others hold the lock for too long,
+//! it retries, 40 times. Time and ids are the system's own, as in the real program.
 //!
-//! `ledger-appender FOLDER --hold` takes the ledger's lock, says `held`, and waits for its standard
-//! input to end.
+//! `ledger-appender FOLDER --hold` takes the ledger's lock, prints `held`, and waits for its
+//! standard input to end.
 
 use std::{
     io::{self, Read, Write},
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody reads the reason where even this fails.
+            // If even this fails, no reader is left for the reason.
             drop(writeln!(io::stderr(), "{error}"));
             ExitCode::FAILURE
         }
@@ -60,7 +60,7 @@ fn append(paths: &LedgerPaths, name: &str, count: &str) -> Result<(), Box<dyn st
         };
         let id = patiently(|| ledger.reserve(spawn.clone()))?;
         ledger.record(AuditEvent::new(Event::Decision).with("number", number))?;
-        // One in five is long enough to be killed in the midst of its writing.
+        // One in five is long enough to be killed in the middle of its writing.
         let length = if number % 5 == 4 {
             60_000
         } else {
@@ -75,7 +75,7 @@ fn append(paths: &LedgerPaths, name: &str, count: &str) -> Result<(), Box<dyn st
     Ok(())
 }
 
-/// Tries again where somebody else held the lock for too long.
+/// Retries if another process held the lock for too long.
 fn patiently<T>(mut write: impl FnMut() -> Result<T, WriteError>) -> Result<T, WriteError> {
     let mut tries = 0;
     loop {

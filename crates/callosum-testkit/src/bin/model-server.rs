@@ -1,9 +1,9 @@
 //! `model-server`: a model that plays back what the prompt asks for, on loopback.
 //!
 //! Its first line on standard output is its address; then it prints a JSON line for each request.
-//! `--port N` chooses the port, `--fallback TEXT` what is said to a prompt without a script, and
-//! with `--side-calls` requests that offer no tools are answered without their script. What a
-//! script is stands at [`callosum_testkit::model`].
+//! `--port N` chooses the port, `--fallback TEXT` the answer to a prompt without a script. With
+//! `--side-calls` requests that offer no tools are answered without their script.
+//! [`callosum_testkit::model`] describes scripts.
 
 use std::{
     io::{self, Write},
@@ -22,7 +22,7 @@ fn main() -> io::Result<ExitCode> {
     };
     let server = ModelServer::watched(options, |heard| {
         let line = serde_json::to_string(heard).expect("a request has no keys but text");
-        // Whoever no longer reads the log still has the server.
+        // A client that stops reading the log still has the server.
         drop(writeln!(io::stdout(), "{line}"));
     })?;
     writeln!(io::stdout(), "{}", server.url())?;

@@ -1,7 +1,7 @@
 //! `noop`: an executor that does nothing and says so, as fast as a program can.
 //!
 //! It speaks the seed's protocol on standard input, handshake included. Its answers are constants,
-//! so that what is measured with it is the house around it.
+//! so that measurements with it show the cost of Callosum itself.
 
 use std::io::{self, Read, Write};
 

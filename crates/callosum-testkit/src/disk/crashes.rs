@@ -1,4 +1,4 @@
-//! [`Crashes`]: what a crash may leave of a disk, at every step of what was done to it.
+//! [`Crashes`]: possible states of a disk after a crash, at every step of a workload.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -13,34 +13,34 @@ use super::{
     trace::{Inode, NameChange, Names, Node, Step, Trace},
 };
 
-/// Up to so many combinations of files and folders at one step, all of them are generated.
+/// Maximum number of combinations of files and folders at one step for which all are generated.
 const EXHAUSTIVE: usize = 64;
 
-/// Of more combinations, so many are drawn beside those that are always generated.
+/// Number of further combinations, drawn at random in addition to those that are always generated.
 const DRAWN: usize = 12;
 
 /// A disk as a crash left it.
 #[derive(Clone, Debug)]
 pub struct Crash {
-    /// What is on it.
+    /// Contents of the disk.
     pub image: Image,
     /// After how many steps, at the latest, it can come about.
     pub steps: usize,
-    /// How often the workload had been told something by then.
+    /// Number of reports that the workload had received by then.
     pub told: usize,
 }
 
-/// Generates what a crash may leave, from the trace of a workload.
+/// Generates the possible states after a crash, from the trace of a workload.
 ///
-/// After each step: what was synced is there. Of each file that was changed since, one of the
+/// After each step everything synced is there. Each file that was changed since is in one of the
 /// versions that `file_versions` lists. Of the names given and taken in a folder since it was
-/// synced, any number of the first ones; a rename between two folders happened in both or in
-/// neither. Names and contents are independent of one another, and so are files and folders. What a
-/// failed sync was for is not there.
+/// synced, any number of the first ones took effect; a rename between two folders happened in both
+/// or in neither. Names and contents are independent of one another, and so are files and folders.
+/// The data of a failed sync is not there.
 ///
-/// Where the combinations of files and folders at a step are no more than 64, all are generated.
-/// Else: each version of each file, and each number of names of each folder, with all others as
-/// they were synced and with all others as they were last; each combination of synced and last;
+/// If the combinations of files and folders at a step are no more than 64, all are generated.
+/// Otherwise: each version of each file, and each number of names of each folder, with all others
+/// as they were synced and with all others as they were last; each combination of synced and last;
 /// and 12 drawn ones. Not generated: names of one folder out of order, and sectors that are torn
 /// themselves.
 #[derive(Debug)]
@@ -53,15 +53,15 @@ pub struct Crashes<'t> {
 
 type Versions = Vec<Arc<Vec<u8>>>;
 
-/// Something of which there is more than one state.
+/// A part that has more than one possible state.
 enum Part {
     File(Inode, Versions),
-    /// So many names of a folder may be lost.
+    /// A folder, and the number of its names that may be lost.
     Folder(PathBuf, usize),
 }
 
 impl<'t> Crashes<'t> {
-    /// The crashes of a trace; what is drawn is drawn from `seed`.
+    /// Returns the crashes of a trace; random choices are drawn from `seed`.
     pub fn of(trace: &'t Trace, seed: u64) -> Self {
         Self {
             trace,
@@ -182,7 +182,7 @@ fn steps_of_files(made: &[Step]) -> BTreeMap<Inode, Vec<&Step>> {
     files
 }
 
-/// What is on disk of a file, and what is only on its way there.
+/// Content of a file: the part on disk, and the changes that are only on their way there.
 struct Content<'t> {
     synced: Vec<u8>,
     unsynced: Vec<&'t Step>,
@@ -194,7 +194,7 @@ impl<'t> Content<'t> {
             synced: first.clone(),
             unsynced: Vec::new(),
         };
-        // What whoever reads the file sees, and the bytes of it that the next sync writes.
+        // Bytes that a reader of the file sees, and those among them that the next sync writes.
         let mut seen = first;
         let mut dirty: Vec<Range<usize>> = Vec::new();
         for step in steps {
@@ -286,7 +286,7 @@ impl<'t> PendingNames<'t> {
         Self { changes, pending }
     }
 
-    /// The names where of each folder's pending changes so many happened.
+    /// Returns the names if the given number of each folder's pending changes happened.
     fn kept(&self, mut names: Names, kept: &HashMap<&Path, usize>) -> Names {
         for (change, numbers) in &self.changes {
             let happened = numbers
@@ -300,7 +300,7 @@ impl<'t> PendingNames<'t> {
     }
 }
 
-/// What can be reached from the root.
+/// Builds the image of everything reachable from the root.
 fn image(names: Names, files: &[Arc<Vec<u8>>]) -> Image {
     let mut image = Image::default();
     let mut folders = BTreeSet::new();
@@ -325,7 +325,7 @@ fn image(names: Names, files: &[Arc<Vec<u8>>]) -> Image {
 
 /// Picks one of each part's choices, in many ways.
 ///
-/// All ways where there are no more than `exhaustive`. Else each choice of each part with the
+/// All ways if there are no more than `exhaustive`. Otherwise each choice of each part with the
 /// first, and with the last, of all others; the first or the last of each, in all combinations up
 /// to `exhaustive`; and `drawn` at random.
 pub(super) fn combinations(

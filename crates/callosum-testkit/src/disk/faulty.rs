@@ -11,7 +11,7 @@ use callosum_host::{
     disk::{Access, Create, FileHandle, FileId, FileStat, FileSystem, ListedEntry},
 };
 
-/// How a disk fails, once so many of the calls that a fault concerns went well.
+/// Failure of a disk, after a number of successful calls that the fault concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// One call fails with an input/output error; of a write, the half is done.
@@ -47,7 +47,7 @@ struct State {
     has_failed: bool,
 }
 
-/// What a call does, as far as faults tell calls apart.
+/// Kind of a call, as far as faults distinguish calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Call {
     Read,
@@ -66,7 +66,7 @@ struct FaultyFile {
 }
 
 impl FaultyDisk {
-    /// A disk that has the fault once so many of the calls that it concerns were made.
+    /// Returns a disk that has the fault after this many of the calls that it concerns.
     pub fn new(below: impl FileSystem + 'static, fault: Fault, calls: usize) -> Self {
         Self {
             below: Arc::new(below),
@@ -95,7 +95,7 @@ impl FaultyDisk {
         self.fail_after(0);
     }
 
-    /// Has a call fail after so many more of those that the fault concerns.
+    /// Makes a call fail after this many more of those that the fault concerns.
     pub fn fail_after(&self, calls: usize) {
         self.switch.state().calls_left = calls;
     }
@@ -111,7 +111,7 @@ impl Switch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call, and says whether it meets the fault.
+    /// Counts a call, and returns whether it meets the fault.
     fn meets(&self, call: Call) -> bool {
         let is_concerned = match self.fault {
             Fault::Once | Fault::ForGood | Fault::Interrupted => true,

@@ -1,29 +1,29 @@
-//! What a crash may leave of one file whose last changes were not synced.
+//! Possible states after a crash of one file whose last changes were not synced.
 //!
 //! A disk writes whole sectors, in an order of its own, and the size apart from the data. So each
-//! sector holds what it held after any one of the changes, the size is that after any one of
-//! them, and a sector within the size that never reached the disk holds zeros.
+//! sector has its content after any one of the changes, the size is that after any one of them, and
+//! a sector within the size that never reached the disk holds zeros.
 
 use std::{collections::HashSet, sync::Arc};
 
 use super::{memory, trace::Step};
 
-/// What a disk writes whole or not at all.
+/// Unit that a disk writes whole or not at all.
 pub(super) const SECTOR: usize = 512;
 
-/// Up to so many combinations of sectors and sizes, all of them are generated.
+/// Maximum number of combinations of sectors and sizes for which all are generated.
 const EXHAUSTIVE: usize = 64;
 
-/// Of more combinations, so many are drawn beside those that are always generated.
+/// Number of further combinations, drawn at random in addition to those that are always generated.
 const DRAWN: usize = 6;
 
-/// Returns what may be found of a file: first its synced content, last its newest.
+/// Returns the possible contents of a file: first its synced content, last its newest.
 ///
 /// Always among them, for each unsynced change: all changes up to it and none after; its new size
 /// with nothing of its data; its data with the size before; each cut between its sectors, with
 /// those before it written and with those after it; and it alone, with no change before it. All
-/// combinations of sectors and sizes are generated where there are no more than 64, else 6 more
-/// are drawn.
+/// combinations of sectors and sizes are generated if there are no more than 64, else 6 more are
+/// drawn.
 pub(super) fn file_versions<'s>(
     synced: &Arc<Vec<u8>>,
     unsynced: impl Iterator<Item = &'s Step>,

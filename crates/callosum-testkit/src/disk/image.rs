@@ -1,4 +1,4 @@
-//! [`Image`]: what stands on a disk at one moment.
+//! [`Image`]: contents of a disk at one moment.
 
 use std::{
     collections::BTreeMap,
@@ -37,7 +37,7 @@ impl Image {
         self.nodes.insert(path, Some(Arc::new(bytes.into())));
     }
 
-    /// Takes a file away. Says whether it was there.
+    /// Removes a file. Returns whether it existed.
     pub fn remove_file(&mut self, path: &Path) -> bool {
         let is_there = self.file(path).is_some();
         if is_there {

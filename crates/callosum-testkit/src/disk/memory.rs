@@ -28,8 +28,8 @@ struct Contents {
     files: Vec<File>,
     names: Names,
     trace: Trace,
-    told: usize,
-    /// How many more syncs of files succeed before one fails.
+    reports: usize,
+    /// Number of further syncs of files that succeed before one fails.
     syncs_left: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ impl MemoryDisk {
                 steps: Vec::new(),
             },
             names,
-            told: 0,
+            reports: 0,
             syncs_left: None,
         })))
     }
@@ -86,18 +86,18 @@ impl MemoryDisk {
         Disk::with(Arc::new(self.clone()))
     }
 
-    /// Notes that the workload was told something; the number of it, from 0.
+    /// Notes that the workload received a report, and returns its number, from 0.
     pub fn tell(&self) -> usize {
         let mut contents = self.contents();
-        let number = contents.told;
-        contents.told += 1;
+        let number = contents.reports;
+        contents.reports += 1;
         contents.trace.steps.push(Step::Told { number });
         number
     }
 
-    /// After so many more syncs of files, has one fail. What it was to make durable is still read,
-    /// and no later sync makes it durable: so do the systems that take pages for written whatever
-    /// became of them.
+    /// Makes a sync of a file fail after this many more. The data that it should have made durable
+    /// is still readable, but no later sync makes it durable: some systems take pages for written
+    /// after any failure.
     pub fn fail_sync_after(&self, syncs: usize) {
         self.contents().syncs_left = Some(syncs);
     }
@@ -107,7 +107,7 @@ impl MemoryDisk {
         self.contents().trace.clone()
     }
 
-    /// What stands on it now, as whoever reads it sees it.
+    /// Returns the current contents, as a reader sees them.
     pub fn image(&self) -> Image {
         let contents = self.contents();
         let mut image = Image::default();

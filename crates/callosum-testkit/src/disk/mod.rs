@@ -1,12 +1,12 @@
-//! File systems for tests: one in memory that remembers every change, what a crash may leave of
-//! those changes, and one that fails.
+//! File systems for tests: one in memory that remembers every change, the possible states of those
+//! changes after a crash, and one that fails.
 //!
 //! Start with [`MemoryDisk`], on which a workload runs, and [`Crashes`], which generates the
-//! [`Image`]s that a crash may leave of it. [`FaultyDisk`] stands in front of any file system and
-//! makes its calls fail; [`ObservedDisk`] has something happen between two of them.
+//! [`Image`]s that a crash may leave of it. [`FaultyDisk`] wraps any file system and makes its
+//! calls fail; [`ObservedDisk`] runs a function between two of them.
 //!
-//! What is deliberately not here: permissions, symbolic links and clocks. A test that needs those
-//! uses the real disk.
+//! Deliberately not here: permissions, symbolic links and clocks. A test that needs those uses the
+//! real disk.
 
 mod crashes;
 mod faulty;

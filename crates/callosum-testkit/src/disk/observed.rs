@@ -1,6 +1,6 @@
-//! [`ObservedDisk`]: a file system that tells of each file before it is opened.
+//! [`ObservedDisk`]: a file system that reports each file before it is opened.
 //!
-//! For what must hold, or is to happen, in the midst of an operation.
+//! For conditions that must hold, or events that happen, in the middle of an operation.
 
 use std::{
     io,

@@ -12,7 +12,8 @@ fn mount() -> (MemoryDisk, Disk) {
     (memory, disk)
 }
 
-/// What a crash may leave of `/d/file`, after which steps.
+/// Returns the possible states of `/d/file` after a crash, and the steps after which each can
+/// occur.
 fn left(memory: &MemoryDisk) -> BTreeSet<Option<Vec<u8>>> {
     let trace = memory.trace();
     let crashes = Crashes::of(&trace, 1).generate();
@@ -74,7 +75,7 @@ fn what_was_synced_is_there_and_what_came_after_may_be() {
         })
         .collect();
     let expected = [(0, "old"), (1, "new"), (1, "n"), (1, "n\0\0")];
-    let expected = expected.map(|(told, bytes)| (told, bytes.as_bytes().to_vec()));
+    let expected = expected.map(|(reports, bytes)| (reports, bytes.as_bytes().to_vec()));
     assert_eq!(after, expected.into_iter().collect());
 }
 
@@ -104,7 +105,7 @@ fn a_name_may_come_before_its_content_and_be_lost_after_it() {
     assert_eq!(last, [Some(&b"new"[..])]);
 }
 
-/// REQ-LED-001: what the house relies on for files that are replaced whole.
+/// REQ-LED-001: guarantees on which Callosum relies for files that are replaced whole.
 #[test]
 fn a_replaced_file_has_its_old_bytes_or_its_new_ones() {
     let (memory, _) = with_file(b"old");

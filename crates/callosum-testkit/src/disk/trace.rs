@@ -1,4 +1,5 @@
-//! [`Trace`]: every change that a workload made, in order, with what it was told is durable.
+//! [`Trace`]: every change that a workload made, in order, with the reports of durability that it
+//! received.
 
 use std::{
     collections::BTreeMap,
@@ -6,10 +7,10 @@ use std::{
     sync::Arc,
 };
 
-/// One file, whatever names it has.
+/// Id of a file, independent of its names.
 pub type Inode = usize;
 
-/// What a name stands for.
+/// Target of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     File(Inode),
@@ -19,16 +20,16 @@ pub(super) enum Node {
 /// The names of a disk.
 pub(super) type Names = BTreeMap<PathBuf, Node>;
 
-/// A change of a disk, a promise that it gave, or something that the workload was told.
+/// A change of a disk, a promise that it gave, or a report to the workload.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Bytes were written.
     Write {
         /// The file.
         file: Inode,
-        /// Where.
+        /// Offset of the write.
         offset: u64,
-        /// What.
+        /// Bytes written.
         bytes: Arc<Vec<u8>>,
     },
     /// The size was set.
@@ -43,8 +44,8 @@ pub enum Step {
         /// The file.
         file: Inode,
     },
-    /// Making the content of a file durable failed, and what was not yet durable never will be:
-    /// the system takes its pages for written.
+    /// Making the content of a file durable failed, and the data that was not yet durable never
+    /// will be: the system takes its pages for written.
     FailedSync {
         /// The file.
         file: Inode,
@@ -56,9 +57,9 @@ pub enum Step {
         /// The folder.
         path: PathBuf,
     },
-    /// The workload was told something, such as that an entry is stored.
+    /// The workload received a report, for example that an entry is stored.
     Told {
-        /// How many such steps there were before.
+        /// Number of such steps before.
         number: usize,
     },
 }
@@ -127,25 +128,25 @@ impl NameChange {
     }
 }
 
-/// What happened on a disk since it was mounted.
+/// Everything that happened on a disk since it was mounted.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// The files that were there at first, by their ids; all of it durable.
     pub(super) first_files: Vec<Arc<Vec<u8>>>,
     /// The names that were there at first.
     pub(super) first_names: Names,
-    /// What happened.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
 impl Trace {
-    /// How many times the content of a file was made durable.
+    /// Counts the successful syncs of files.
     pub fn file_syncs(&self) -> usize {
         let is_sync = |step: &&Step| matches!(step, Step::SyncFile { .. });
         self.steps.iter().filter(is_sync).count()
     }
 
-    /// How many syncs of a file failed.
+    /// Counts the failed syncs of files.
     pub fn failed_syncs(&self) -> usize {
         let is_failed = |step: &&Step| matches!(step, Step::FailedSync { .. });
         self.steps.iter().filter(is_failed).count()

@@ -7,7 +7,7 @@ use super::{
     script::{self, ScriptTurn},
 };
 
-/// Who said a message.
+/// Author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     System,
@@ -23,7 +23,7 @@ pub(super) struct Message {
     pub(super) text: String,
 }
 
-/// What a client asks, in whatever dialect.
+/// A client's request, in any dialect.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ModelRequest {
     pub(super) dialect: Dialect,
@@ -39,14 +39,14 @@ pub(super) struct ModelRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chosen {
     pub(super) turn: ScriptTurn,
-    /// Which turn of a script it is, and the message with the script.
+    /// Number of the script's turn, and the message with the script.
     pub(super) played: Option<(usize, String)>,
 }
 
 impl ModelRequest {
-    /// Chooses the answer: the turn of the newest script, or `fallback`, by a schema if need be.
+    /// Chooses the answer: the turn of the newest script, or `fallback`, by a schema if necessary.
     ///
-    /// Fails with what is wrong in the script.
+    /// Fails with the fault in the script.
     pub(super) fn choose(&self, fallback: &str, side_calls: bool) -> Result<Chosen, String> {
         let is_side_call = side_calls && self.tools.is_empty();
         if !is_side_call && let Some(chosen) = self.scripted()? {
@@ -70,7 +70,7 @@ impl ModelRequest {
         texts.join("\n")
     }
 
-    /// How many messages are the model's own.
+    /// Counts the messages that are the model's own.
     pub(super) fn answers(&self) -> usize {
         answers(&self.messages)
     }
@@ -95,7 +95,7 @@ impl ModelRequest {
     }
 }
 
-/// Counts the model's answers; what it said in one go can stand as several messages.
+/// Counts the model's answers; one answer can be split into several messages.
 fn answers(messages: &[Message]) -> usize {
     let mut count = 0;
     let mut before = None;
@@ -108,7 +108,7 @@ fn answers(messages: &[Message]) -> usize {
     count
 }
 
-/// The text of a message's content: a string, or a list of parts of which some have text.
+/// Returns the text of a message's content: a string, or a list of parts that may have text.
 pub(super) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -161,7 +161,7 @@ mod tests {
         check(&[(Assistant, "before"), (User, script)], "one");
         let once = [(User, script), (Assistant, "one"), (Tool, "")];
         check(&once, "two");
-        // Codex keeps what was said and what was called as two items.
+        // Codex stores an answer's text and its calls as two items.
         let split = [
             (User, script),
             (Assistant, "a"),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_call_is_told_by_its_missing_tools_where_asked_for() {
+    fn a_side_call_is_recognized_by_its_missing_tools_on_request() {
         let script = "SCRIPT:[{\"text\":\"one\"}]";
         let mut asked = asked(&[(Speaker::User, script)]);
         assert_eq!(asked.choose("ok", true).unwrap().turn.text, "ok");

@@ -28,9 +28,9 @@ impl Request {
         Some(value)
     }
 
-    /// Reads a request; `None` where the client went away without asking.
+    /// Reads a request; `None` if the client went away without asking.
     ///
-    /// `go_on` is called before the body is read, if the client waits to be told so.
+    /// `go_on` is called before the body is read, if the client waits for that.
     pub(crate) fn read(
         from: &mut impl BufRead,
         go_on: impl FnOnce() -> io::Result<()>,
@@ -194,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_waits_to_be_told_is_told() {
+    fn a_client_that_waits_for_continue_gets_it() {
         let text = "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx";
-        let mut told = false;
+        let mut is_notified = false;
         let request = Request::read(&mut text.as_bytes(), || {
-            told = true;
+            is_notified = true;
             Ok(())
         });
         assert_eq!(request.unwrap().unwrap().body, b"x");
-        assert!(told);
+        assert!(is_notified);
     }
 }

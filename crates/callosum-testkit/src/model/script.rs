@@ -5,35 +5,35 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What stands before a script in a prompt.
+/// Mark before a script in a prompt.
 pub const MARK: &str = "SCRIPT:";
 
 /// One answer of the model. Every field may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptTurn {
-    /// What it says.
+    /// Text of the answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The tools that it calls after saying so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// The tokens that are reported; a quarter of the bytes where nothing is said.
+    /// Tokens to report; by default a quarter of the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Answers with an error instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<ScriptFault>,
-    /// The error's status, where it is not the one that the dialect has for the fault.
+    /// The error's status, if it is not the dialect's own for the fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// The `retry-after` header of an error, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
-    /// How often the text is said; once where nothing is said. For answers that are too long.
+    /// Number of repetitions of the text; 1 by default. For answers that are too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<usize>,
-    /// Answers with this as a page of its own instead, whatever the dialect.
+    /// Answers with this as a page of its own instead, in every dialect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// Ends the connection in the middle of the text.
@@ -48,10 +48,10 @@ pub struct ScriptTurn {
     /// Milliseconds of silence between any two events of a stream.
     #[serde(skip_serializing_if = "is_zero")]
     pub drip_ms: u64,
-    /// Into how many pieces a stream breaks the text; 2 where nothing is said.
+    /// Number of pieces into which a stream breaks the text; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pieces: Option<usize>,
-    /// What goes wrong does so for the first so many attempts only.
+    /// Number of attempts that fail; later ones succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
 }
@@ -62,7 +62,7 @@ pub struct ScriptTurn {
 pub struct Call {
     /// The tool's name, as the client offers it.
     pub name: String,
-    /// The namespace that it is in, where the dialect has some and the request does not offer the tool.
+    /// Its namespace, if the dialect has some and the request does not offer the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Its arguments.
@@ -81,7 +81,7 @@ pub struct Usage {
     pub cached: u64,
 }
 
-/// What a model's service refuses with.
+/// Reason for which a model's service refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptFault {
@@ -98,7 +98,7 @@ pub enum ScriptFault {
 }
 
 impl ScriptTurn {
-    /// A turn that only says something.
+    /// Returns a turn with text only.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -122,7 +122,7 @@ impl ScriptTurn {
         turn
     }
 
-    /// The text in as many pieces as are asked for; none where there is no text.
+    /// Splits the text into the requested number of pieces; none if there is no text.
     pub(super) fn pieces(&self) -> Vec<String> {
         let letters: Vec<char> = self.text.chars().collect();
         let each = letters.len().div_ceil(self.pieces.unwrap_or(2).max(1));
@@ -145,10 +145,10 @@ impl ScriptTurn {
     }
 }
 
-/// Reads the script in a message; `None` where it has none.
+/// Reads the script in a message; `None` if it has none.
 ///
-/// Some clients quote the prompt that they are given, so a script whose quotes are escaped once
-/// is read as well. Fails with what is wrong in one that is there and cannot be read.
+/// Some clients quote the prompt, so a script whose quotes are escaped once is read as well. Fails
+/// with the fault in one that cannot be read.
 pub(super) fn find(message: &str) -> Option<Result<Vec<ScriptTurn>, String>> {
     let at = message.find(MARK)? + MARK.len();
     let script = &message[at..];
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_is_read_from_where_it_stands_and_words_go_on_after_it() {
+    fn a_script_is_read_at_its_mark_and_words_may_follow() {
         let turns = [ScriptTurn::text("a \"b\"\n"), ScriptTurn::default()];
         let script = ScriptTurn::script(&turns);
         for message in [

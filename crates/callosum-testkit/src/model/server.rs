@@ -21,12 +21,12 @@ use super::{
     script::{ScriptTurn, Usage},
 };
 
-/// How a server answers where no script says so.
+/// Default behavior of a server without a script.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The port; 0 is any that is free.
     pub port: u16,
-    /// What is said to a prompt without a script.
+    /// Answer to a prompt without a script.
     pub fallback: String,
     /// Whether a request that offers no tools is an agent's own side call (a title, a summary),
     /// and is answered without its script. To be left off for clients that never offer tools.
@@ -46,7 +46,7 @@ impl Default for Options {
     }
 }
 
-/// A request that was heard, and what was answered.
+/// A request that was received, and its answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReceivedRequest {
     /// Its number, the first being 1.
@@ -91,7 +91,7 @@ type Replies = Box<dyn Fn(&Prompt<'_>) -> Option<ScriptTurn> + Send + Sync>;
 pub struct Prompt<'a> {
     /// The text of all messages that are not the model's own.
     pub text: &'a str,
-    /// How many messages are the model's own.
+    /// Number of messages that are the model's own.
     pub answers: usize,
     /// The tools that are offered.
     pub tools: &'a [String],
@@ -101,9 +101,9 @@ struct State {
     options: Options,
     ended: AtomicBool,
     heard: Mutex<Vec<ReceivedRequest>>,
-    /// How often the turn of a message was asked for.
+    /// Number of requests so far for each turn of a message.
     served: Mutex<HashMap<(String, usize), u32>>,
-    /// Called for every request, once it is known what is answered.
+    /// Called for every request, once its answer is known.
     watch: Option<Watch>,
     /// Answers a prompt before any script does.
     replies: Option<Replies>,
@@ -126,7 +126,8 @@ impl ModelServer {
         Self::listen(options, None, None)
     }
 
-    /// The same, with the text of a request's messages answered by `replies`, where it has a turn for it.
+    /// Returns the same server, which answers the text of a request's messages by `replies` if that
+    /// has a turn for it.
     pub fn replying(
         options: Options,
         replies: impl Fn(&str) -> Option<ScriptTurn> + Send + Sync + 'static,
@@ -308,7 +309,7 @@ impl State {
         }
     }
 
-    /// How often this turn was asked for, this time included.
+    /// Counts the requests for this turn, this one included.
     fn count(&self, (number, message): (usize, String)) -> u32 {
         let mut served = locked(&self.served);
         let count = served.entry((message, number)).or_default();
@@ -343,7 +344,7 @@ impl State {
         number
     }
 
-    /// What clients ask beside answers: which models there are, how long a prompt is.
+    /// Answers the other requests: available models, length of a prompt.
     fn about(&self, request: &Request) -> (u16, Value) {
         let path = request.path.split('?').next().unwrap_or_default();
         let tokens = request.body.len() / 4;
@@ -380,7 +381,7 @@ impl State {
     }
 }
 
-/// Streams an answer, going silent or away in the middle where the turn says so.
+/// Streams an answer, and falls silent or closes in the middle if the turn says so.
 fn play(client: &TcpStream, dialect: Dialect, reply: &Reply<'_>) -> io::Result<()> {
     let mut to = client;
     let events = dialect.events(reply);
@@ -394,7 +395,7 @@ fn play(client: &TcpStream, dialect: Dialect, reply: &Reply<'_>) -> io::Result<(
     http::end_stream(&mut to)
 }
 
-/// Four bytes to a token, which is near enough for what nobody pays.
+/// Four bytes to a token, which is close enough for tokens without a price.
 fn usual(request: &[u8], turn: &ScriptTurn) -> Usage {
     let calls = turn.calls.iter();
     let called: usize = calls.map(|call| call.input.to_string().len()).sum();

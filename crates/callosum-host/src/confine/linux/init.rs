@@ -10,7 +10,7 @@ use rustix::{
 use super::{
     super::{
         exec::{Children, Stdio, start},
-        inner_listener::hand_out,
+        inner_listener::send_listeners,
         report::{Failed, Line, Outcome, Step},
         spec::SandboxSpec,
     },
@@ -19,8 +19,8 @@ use super::{
     loopback, mounts, seccomp,
 };
 
-/// Returns how the program ended, or nothing where it was not let end by itself. With this process
-/// everything ends that it was the first of.
+/// Returns the program's outcome, or `None` if it was ended before its end. With this process, the
+/// first of its namespace, everything in the namespace ends.
 pub(super) fn keep(
     order: &SandboxSpec,
     line: &Line,
@@ -33,7 +33,7 @@ pub(super) fn keep(
             let listeners: io::Result<Vec<TcpListener>> =
                 order.listen.iter().map(TcpListener::bind).collect();
             listeners
-                .and_then(|listeners| hand_out(gate, &listeners))
+                .and_then(|listeners| send_listeners(gate, &listeners))
                 .map_err(Failed::at(Step::Network))?;
         }
     }
@@ -42,7 +42,7 @@ pub(super) fn keep(
     mounts::arrange(order).map_err(Failed::at(Step::Mounts))?;
     capabilities::drop_all().map_err(Failed::at(Step::Capabilities))?;
     restrict(order, line)?;
-    // Nobody inside may trace this process, which holds the line.
+    // No process inside may trace this process, which holds the line.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(Failed::at(Step::Capabilities))?;
 
     let children = Children::listen().map_err(Failed::at(Step::Order))?;
@@ -52,7 +52,7 @@ pub(super) fn keep(
     }
 }
 
-/// Gives away what needs no namespace.
+/// Applies the restrictions that need no namespace.
 pub(in super::super) fn restrict(order: &SandboxSpec, line: &Line) -> Result<(), Failed> {
     limit_all(order.layers.namespaces)?;
     set_no_new_privs(true).map_err(Failed::at(Step::Capabilities))?;

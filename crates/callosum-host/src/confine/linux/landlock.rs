@@ -1,4 +1,4 @@
-//! Landlock: what is not named is neither read nor written, whatever the mounts say.
+//! Landlock: paths that are not named can be neither read nor written, regardless of the mounts.
 
 use std::{
     io,
@@ -59,7 +59,7 @@ pub(super) fn restrict(order: &SandboxSpec) -> io::Result<u32> {
         ]);
     }
     for (path, access) in fixed {
-        // What is not there needs no right.
+        // A missing path needs no right.
         if let Ok(object) = PathFd::new(path) {
             allow(&object, access)?;
         }
@@ -67,14 +67,14 @@ pub(super) fn restrict(order: &SandboxSpec) -> io::Result<u32> {
     for place in &order.places {
         let access = match place.access {
             Access::Read => read,
-            // On the disk something else stands there.
+            // Without namespaces this path leads to other contents on the disk.
             Access::Fresh if !order.layers.namespaces => continue,
-            // A right to the folder around it cannot be taken back for what is in it.
+            // A right to the folder around it cannot be revoked for its contents.
             Access::Hidden => continue,
             Access::Write | Access::Fresh | Access::Bounded => everything,
         };
         if order.layers.namespaces {
-            // What is mounted there is what the order names; nothing else is in sight.
+            // Only what the order names is mounted there; nothing else is visible.
             if let Ok(object) = PathFd::new(&place.path) {
                 allow(&object, access)?;
             }
@@ -95,7 +95,7 @@ pub(super) fn restrict(order: &SandboxSpec) -> io::Result<u32> {
     }
 }
 
-/// Opens what an order names where nothing is mounted; `None` if it is gone.
+/// Opens a path of an order without mounts; `None` if it is gone.
 fn on_disk(path: &Path) -> io::Result<Option<OwnedFd>> {
     match linked::open(path) {
         Ok(object) => Ok(Some(object)),

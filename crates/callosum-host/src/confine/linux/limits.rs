@@ -12,7 +12,7 @@ use super::super::{
 };
 use crate::disk::Disk;
 
-/// Most processes and threads of one that is confined, where the system counts them by namespace.
+/// Limit of processes and threads of a confined program, if the system counts them by namespace.
 const MOST_PROCESSES: u64 = 4096;
 
 /// Longest file that one may write, in bytes.
@@ -22,9 +22,9 @@ const LONGEST_FILE: u64 = 2 * 1024 * 1024 * 1024;
 /// odd ways below 2.5 GB (Bun 1.3, as Claude Code and opencode bring it).
 const LEAST_MEMORY: u64 = 4 * 1024 * 1024 * 1024;
 
-/// What runs away is stopped before it has taken the machine: a process has at most three
-/// quarters of the memory that there is for its data. Processes are bounded where they are counted by
-/// namespace, not by user.
+/// Limits resources so that a runaway process cannot take over the machine: a process gets at most
+/// three quarters of the existing memory for its data. Processes are limited where they are counted
+/// by namespace, not by user.
 pub(super) fn limit_all(namespaces: bool) -> Result<(), Failed> {
     limit()?;
     let more = || {
@@ -68,14 +68,14 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// The memory of this machine, in bytes, where the system says.
+/// Returns the memory of this machine in bytes, if the system tells.
 pub(super) fn memory() -> Option<u64> {
-    let told = Disk::real().read(Path::new("/proc/meminfo")).ok()?;
-    total(&String::from_utf8_lossy(&told))
+    let meminfo = Disk::real().read(Path::new("/proc/meminfo")).ok()?;
+    total(&String::from_utf8_lossy(&meminfo))
 }
 
-fn total(told: &str) -> Option<u64> {
-    let line = told
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn memory_is_read_as_the_system_writes_it() {
-        let told = "MemTotal:       24530628 kB\nMemFree:         1 kB\n";
-        assert_eq!(total(told), Some(24_530_628 * 1024));
+        let meminfo = "MemTotal:       24530628 kB\nMemFree:         1 kB\n";
+        assert_eq!(total(meminfo), Some(24_530_628 * 1024));
         assert_eq!(total("MemFree: 1 kB\n"), None);
         assert_eq!(total("MemTotal: many\n"), None);
     }

@@ -1,4 +1,4 @@
-//! Linux: the door and the keeper, and a file for each thing that they give away.
+//! Linux: the processes named door and keeper, and a file for each restriction.
 
 mod capabilities;
 mod init;

@@ -39,11 +39,13 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// Where pseudo terminals stand, none of which is of the machine outside: tools of agents run commands in one.
+/// Folder of pseudo terminals, all separate from those of the machine outside: tools of agents run
+/// commands in one.
 pub(super) const TERMINALS: &str = "/dev/pts";
 
-/// What of `/proc` steers the machine and not a process, as container runtimes have it. The kernel asks who owns such a
-/// file and not which namespace its writer is in, so for root in a user namespace the mount has to refuse the write.
+/// Parts of `/proc` that control the machine and not a process, as container runtimes have it. The
+/// kernel checks the owner of such a file, not the namespace of its writer. So for root in a user
+/// namespace the mount has to refuse the write.
 const KERNEL_SETTINGS: [&str; 10] = [
     "/proc/acpi",
     "/proc/asound",
@@ -57,7 +59,7 @@ const KERNEL_SETTINGS: [&str; 10] = [
     "/proc/sysrq-trigger",
 ];
 
-/// Links that programs expect beside the devices.
+/// Links that programs expect next to the devices.
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/dev/fd", "/proc/self/fd"),
     ("/dev/stdin", "/proc/self/fd/0"),
@@ -77,7 +79,7 @@ const MOST_TEMPORARY: u64 = 1024 * 1024 * 1024;
 /// Most files and folders in it.
 const MOST_TEMPORARY_FILES: u64 = 256 * 1024;
 
-/// Makes the order's room the root of this namespace. Everything else is gone afterwards.
+/// Makes the order's empty folder the root of this namespace. Everything else is gone afterwards.
 pub(super) fn arrange(order: &SandboxSpec) -> io::Result<()> {
     let room = &order.room;
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
@@ -88,7 +90,7 @@ pub(super) fn arrange(order: &SandboxSpec) -> io::Result<()> {
     mount("callosum", room, "tmpfs", plain, c"mode=755,size=16m")?;
     let mut places: Vec<_> = order.places.iter().collect();
     let mut bounded = Bounded::default();
-    // A folder comes before what is in it.
+    // A folder comes before its contents.
     places.sort_by(|a, b| a.path.cmp(&b.path));
     for place in &places {
         let target = inside(room, &place.path);
@@ -99,7 +101,7 @@ pub(super) fn arrange(order: &SandboxSpec) -> io::Result<()> {
             }
             Access::Bounded => bounded.show(&place.source, target)?,
             Access::Hidden => {
-                // What is not shown needs no cover.
+                // A path that is not shown needs no cover.
                 let found = target.symlink_metadata();
                 if found.is_ok_and(|found| found.is_dir()) {
                     mount("callosum", &target, "tmpfs", plain, c"mode=755,size=64k")?;
@@ -181,7 +183,7 @@ fn inside(room: &Path, path: &Path) -> PathBuf {
 struct Bounded {
     /// Their sources, and where each was mounted first.
     known: Vec<(PathBuf, PathBuf)>,
-    /// What was in the sources: it stays on the disk, and is only read.
+    /// Original contents of the sources: they stay on the disk, and are only read.
     pinned: Vec<PathBuf>,
 }
 
@@ -223,7 +225,7 @@ fn show(source: &Path, target: &Path) -> io::Result<()> {
     let opened = match linked::open(source) {
         Ok(opened) => opened,
         Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => return Err(error),
-        // It went away since the order was written; nothing is what is then to be seen.
+        // It disappeared after the order was written; then nothing must be visible.
         Err(_) => return Ok(()),
     };
     if target.symlink_metadata().is_err() {
@@ -243,7 +245,7 @@ fn show(source: &Path, target: &Path) -> io::Result<()> {
     Ok(mount_bind_recursive(name_of(&opened), target)?)
 }
 
-/// A path that leads to the opened object itself, whatever its name leads to by now.
+/// Returns a path that leads to the opened object itself, even if its name leads elsewhere by now.
 fn name_of(opened: &OwnedFd) -> PathBuf {
     Path::new("/proc/self/fd").join(opened.as_raw_fd().to_string())
 }
@@ -296,7 +298,7 @@ struct Mounted {
     flags: MountFlags,
 }
 
-/// What is mounted, with the flags that a change must keep.
+/// Lists the mounts, with the flags that a change must keep.
 fn mounted() -> io::Result<Vec<Mounted>> {
     let text = Disk::real()
         .read(Path::new("/proc/self/mountinfo"))

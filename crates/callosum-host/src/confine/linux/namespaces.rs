@@ -15,8 +15,8 @@ use super::{
     init::keep,
 };
 
-/// Returns in two processes: in the keeper, where all is over, with what there is to be said, and
-/// in the one that called, once the keeper and all that was started is gone, with nothing.
+/// Returns in two processes: in the keeper, at the end, with the result to report; and in the
+/// calling process, with `None`, once the keeper and all processes that it started are gone.
 pub(in super::super) fn enter(
     order: &SandboxSpec,
     line: &Line,

@@ -1,7 +1,8 @@
-//! System calls that no executor needs, and by which more could be reached than was given.
+//! System calls that no executor needs, and that could reach more than was granted.
 //!
-//! A filter sees the numbers that a call is given, and not what a pointer leads to: no path, and no address of a
-//! socket. So a local socket is refused when it is made, whatever it would connect to.
+//! A filter sees the numbers that a call is given, but not the data behind a pointer: no path, and
+//! no address of a socket. So a local socket is refused when it is made, regardless of its later
+//! target.
 
 use std::{collections::BTreeMap, io};
 
@@ -43,8 +44,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_quotactl,
 ];
 
-/// Refused as if the kernel were older, so that callers take the older way: their arguments, or
-/// what they do later, cannot be looked at.
+/// Refused as if the kernel were older, so that callers take the older way: a filter cannot look at
+/// their arguments, or at what they do later.
 const UNKNOWN: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_io_uring_setup,
@@ -52,8 +53,8 @@ const UNKNOWN: &[i64] = &[
     libc::SYS_openat2,
 ];
 
-/// Refused as if the file system had no attributes. As root, `security.capability` gives a file rights that whoever starts
-/// it has, and the filter does not see which name is set.
+/// Refused as if the file system had no attributes. As root, `security.capability` gives a file
+/// rights that every user who starts it gets, and the filter does not see which name is set.
 ///
 /// `cp -p` falls back to `chmod` on this error only: with `EPERM` it fails.
 const UNSUPPORTED: &[i64] = &[
@@ -90,10 +91,12 @@ const OPENS: &[(i64, u8, u8)] = &[
     (libc::SYS_openat, 2, 3),
 ];
 
-/// Bits of a mode by which a program runs as its file's owner or group, whoever starts it.
+/// Bits of a mode by which a program runs as its file's owner or group, regardless of the user who
+/// starts it.
 const SET_ID: [u32; 2] = [libc::S_ISUID, libc::S_ISGID];
 
-/// Types of sockets that may be told at any time whom to send to, by a path too; the kernel takes the second for the first.
+/// Types of sockets that can get a new destination at any time, by a path too; the kernel takes the
+/// second for the first.
 const DATAGRAMS: [i32; 2] = [libc::SOCK_DGRAM, libc::SOCK_RAW];
 
 /// The part of a socket's type that is no flag.
@@ -130,8 +133,9 @@ pub(super) fn restrict(pairs_only: bool) -> io::Result<()> {
         libc::SYS_ioctl,
         requests.into_iter().collect::<io::Result<_>>()?,
     );
-    // What is not of these families goes past network namespaces, or is of no use in one. Local sockets have a path, which
-    // leads to whatever listens on this machine: an agent of keys, a container runtime, a session's bus.
+    // Other families bypass network namespaces, or are of no use in one. Local sockets have a path,
+    // which leads to any listener on this machine: an agent of keys, a container runtime, a
+    // session's bus.
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let none_of_them = families
         .iter()
@@ -162,7 +166,7 @@ pub(super) fn restrict(pairs_only: bool) -> io::Result<()> {
     )
 }
 
-/// What refuses to create a device, and to give a file a bit of [`SET_ID`].
+/// Returns rules that refuse to create a device, and to give a file a bit of [`SET_ID`].
 fn modes() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     let has = |argument: u8, bits: u64| (argument, SeccompCmpOp::MaskedEq(bits), bits);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();

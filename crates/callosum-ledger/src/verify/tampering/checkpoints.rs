@@ -1,9 +1,9 @@
-//! What a hand does to the checkpoints, and to the key that signed them.
+//! Tampering with the checkpoints, and with the key that signed them.
 
 use super::*;
 use crate::signed_note::{SignedNote, SigningKey};
 
-/// Changes the checkpoints and says what is found in their file.
+/// Changes the checkpoints and returns the finding for their file.
 fn checkpoints(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let mut notes = project.notes();
@@ -13,7 +13,7 @@ fn checkpoints(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, 
     project.found(&project.witness.path())
 }
 
-/// CAL-GOV-4: a checkpoint that the journal tells of and that is not kept.
+/// CAL-GOV-4: a checkpoint that the journal records and that is not kept.
 #[test]
 fn a_missing_checkpoint_is_named() {
     for at in [0, ENTRIES / 2, ENTRIES - 1] {
@@ -28,7 +28,7 @@ fn a_missing_checkpoint_is_named() {
     assert_eq!(project.found(&project.witness.path()), missing);
 }
 
-/// CAL-GOV-4: a checkpoint that another key signed, one that was changed, and one that is none.
+/// CAL-GOV-4: a checkpoint that another key signed, one that was changed, and one that is invalid.
 #[test]
 fn a_checkpoint_that_is_not_ours_is_named() {
     let key = |name: &str| SigningKey::from_seed(name, &[9; 32]).unwrap();
@@ -78,7 +78,7 @@ fn a_checkpoint_that_is_not_ours_is_named() {
     }
 }
 
-/// CAL-GOV-4: a key that is gone makes all signatures another's; who did it is told by the key.
+/// CAL-GOV-4: without its key, all signatures count as another's; the key identifies the signer.
 #[test]
 fn a_lost_key_is_named() {
     let project = Project::new();
@@ -96,7 +96,7 @@ fn a_lost_key_is_named() {
 fn a_checkpoint_of_another_log_is_named() {
     for at in [0, ENTRIES / 2, ENTRIES - 1] {
         let project = Project::new();
-        let others = project.beside().notes();
+        let others = project.sibling().notes();
         let mut notes = project.notes();
         notes[at].clone_from(&others[at]);
         project.write_notes(&notes);

@@ -1,5 +1,5 @@
-//! What a hand does to the lines of a hashlog: that of the active ledger, of an archive, and of one
-//! that is compressed.
+//! Tampering with the lines of a hashlog: that of the active ledger, of an archive, and of one that
+//! is compressed.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ enum Of {
 const ALL: [Of; 3] = [Of::Active, Of::Archived, Of::Compressed];
 
 impl Of {
-    /// Changes the lines of the hashlog and says what is found in its file.
+    /// Changes the lines of the hashlog and returns the finding for its file.
     fn found(self, change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
         let project = Project::new();
         let path = match self {
@@ -58,14 +58,14 @@ fn with(line: &str, field: &str, value: &str) -> String {
     changed
 }
 
-/// A line with its hash made anew.
+/// Returns a line with its hash recomputed.
 fn rehashed(line: &str) -> String {
     let mut bytes = line.as_bytes()[..line.rfind(",\"line\":\"").unwrap()].to_vec();
     HASHLOG.seal(&mut bytes, 0);
     String::from_utf8(bytes).unwrap().trim_end().to_owned()
 }
 
-/// All lines numbered and hashed anew from this one on, so that the chain holds.
+/// Renumbers and rehashes all lines from this one on, so that the chain holds.
 fn rechained(lines: &mut [String], from: usize) {
     for at in from..lines.len() {
         let prev = match at.checked_sub(1) {
@@ -85,7 +85,7 @@ fn rechained(lines: &mut [String], from: usize) {
     }
 }
 
-/// The fields of a line, each with what it may be changed to.
+/// The fields of a line, each with a changed value.
 const FIELDS: [(&str, &str); 6] = [
     ("task_id", "\"cal_2026_11_02_0099\""),
     ("executor", "\"other\""),
@@ -98,7 +98,7 @@ const FIELDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// CAL-GOV-4, CAL-SUM-2: an edited line, also where its hash was made anew, and those of all lines
+/// CAL-GOV-4, CAL-SUM-2: an edited line, also if its hash was recomputed, and those of all lines
 /// behind it.
 #[test]
 fn an_edited_line_is_named() {
@@ -120,8 +120,8 @@ fn an_edited_line_is_named() {
     }
 }
 
-/// CAL-GOV-4: a line that is gone, also where those behind it were numbered and hashed anew; at the
-/// end it is a cut tail.
+/// CAL-GOV-4: a line that is gone, also if those behind it were renumbered and rehashed; at the end
+/// it is a cut tail.
 #[test]
 fn a_deleted_line_or_a_cut_tail_is_named() {
     for of in ALL {
@@ -189,7 +189,7 @@ fn an_inserted_moved_or_doubled_line_is_named() {
 fn a_spliced_or_rewritten_hashlog_is_named() {
     // Another day, so that no task is the same; and another hour, so that all are.
     for start in ["2026-11-03T10:00:00Z", "2026-11-02T11:00:00Z"] {
-        let other = Project::of(start);
+        let other = Project::begun_at(start);
         let others = other.lines(&other.paths.hashlog);
         for of in ALL {
             for at in [0, ENTRIES / 2, ENTRIES - 1] {

@@ -1,9 +1,9 @@
-//! What a hand does to the journal.
+//! Tampering with the journal.
 
 use super::*;
 use crate::{chain::JOURNAL, checksum::Checksum};
 
-/// Changes the journal and says what is found in it.
+/// Changes the journal and returns the finding.
 fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let path = project.journal();
@@ -17,18 +17,18 @@ fn journal(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)
     found
 }
 
-/// A record with its hash made anew, behind another one.
+/// Returns a record with its hash recomputed, behind another one.
 fn resealed(line: &str, prev: Option<Checksum>) -> String {
     let (fields, rest) = line.split_at(line.rfind(",\"prev\":\"").unwrap());
-    let said = &rest[9..73];
-    let prev = prev.map_or_else(|| said.to_owned(), |prev| prev.to_string());
+    let stated = &rest[9..73];
+    let prev = prev.map_or_else(|| stated.to_owned(), |prev| prev.to_string());
     let mut bytes = format!("{fields},\"prev\":\"{prev}\"").into_bytes();
     JOURNAL.seal(&mut bytes, 0);
     let text = String::from_utf8(bytes).unwrap();
     text.trim_end().to_owned()
 }
 
-/// Every record with its hash made anew, so that the chain holds.
+/// Recomputes the hash of every record, so that the chain holds.
 fn rechained(lines: &mut [String]) {
     let mut head = Checksum::ZERO;
     for line in lines {
@@ -37,7 +37,7 @@ fn rechained(lines: &mut [String]) {
     }
 }
 
-/// CAL-GOV-4: edited, also where the record's own hash was made anew.
+/// CAL-GOV-4: edited, also if the record's own hash was recomputed.
 #[test]
 fn an_edited_record_is_named() {
     for at in [0, 1, RECORDS / 2, RECORDS - 2, RECORDS - 1] {
@@ -61,8 +61,9 @@ fn an_edited_record_is_named() {
     }
 }
 
-/// CAL-GOV-4: the last record, which tells of the last checkpoint and is not signed yet: what it
-/// tells must be kept, what else it says is not proven, and the verification says how far it is.
+/// CAL-GOV-4: the last record is about the last checkpoint and is not signed yet. Its checkpoint
+/// must be kept, the rest of it is not proven, and the verification reports how far the proof
+/// reaches.
 #[test]
 fn the_last_record_is_proven_as_far_as_it_tells_of_a_checkpoint() {
     let project = Project::new();
@@ -213,9 +214,9 @@ fn a_cut_tail_is_named() {
     }
 }
 
-/// CAL-GOV-4: a tail that was cut in the midst of a line takes signed records with it like any other:
-/// the last line, which looks as a crash leaves it, does not hide that. How many were signed in all
-/// is said, and nothing is written to such a journal before somebody says that it is right.
+/// CAL-GOV-4: a tail that was cut in the middle of a line removes signed records like any other:
+/// the last line, which looks like the result of a crash, does not hide that. The report gives the
+/// total number of signed records. Nothing is written to such a journal until a person confirms it.
 #[test]
 fn a_tail_that_was_cut_within_a_line_is_named() {
     for left in [1, RECORDS / 2, SIGNED - 1] {
@@ -231,8 +232,8 @@ fn a_tail_that_was_cut_within_a_line_is_named() {
         let of_journal = found.iter().find(|problem| problem.path == path).unwrap();
         assert_eq!(of_journal.fault, VerifyFinding::TailCut, "{left} left");
         assert_eq!(of_journal.number, number(left));
-        let said = format!("{SIGNED} records were signed");
-        assert!(of_journal.detail.contains(&said), "{}", of_journal.detail);
+        let stated = format!("{SIGNED} records were signed");
+        assert!(of_journal.detail.contains(&stated), "{}", of_journal.detail);
 
         let signed = project
             .witness
@@ -263,10 +264,10 @@ fn a_torn_record_that_was_not_signed_is_torn() {
     assert_eq!(found, Some((VerifyFinding::Torn, RECORDS as u64)));
 }
 
-/// CAL-GOV-4: everything written anew so that it fits together is not what was signed.
+/// CAL-GOV-4: a consistent rewrite of everything is not what was signed.
 #[test]
 fn a_consistent_rewriting_is_named() {
-    // The checkpoints are of 3, 6, 9, 12 and 15 records, each of which is named up to.
+    // The checkpoints are of 3, 6, 9, 12 and 15 records; each is reported up to its size.
     for (at, first) in [(0, 1), (2, 1), (RECORDS / 2, 7), (SIGNED - 1, 13)] {
         let project = Project::new();
         let path = project.journal();
@@ -317,8 +318,8 @@ fn a_missing_journal_is_named() {
     assert!(!project.verify().is_sound());
 }
 
-/// CAL-GOV-4: the last entry of ledger and hashlog, which the journal does not tell of, was cut off
-/// there, or added here where the journal is proven.
+/// CAL-GOV-4: the last entry of ledger and hashlog that the journal lacks was cut off from the
+/// journal, or was added here if the journal is proven.
 #[test]
 fn views_that_go_beyond_the_journal_are_named() {
     let project = Project::new();

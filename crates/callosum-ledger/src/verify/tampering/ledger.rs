@@ -1,15 +1,15 @@
-//! What a hand does to the entries of a ledger, active or archived.
+//! Tampering with the entries of a ledger, active or archived.
 
 use super::*;
 use crate::{canonical::DuplicateKeys, entry::seal, rotation};
 
-/// A change of a ledger's entries, and what is found in its file.
+/// A change of a ledger's entries, and the finding for its file.
 type Tampered = fn(&dyn Fn(&mut Vec<String>)) -> Option<(VerifyFinding, u64)>;
 
 /// The ledger that is active, and one that was archived.
 const LEDGERS: [Tampered; 2] = [|change| active(change), |change| archived(change)];
 
-/// Changes the entries of the ledger file and says what is found in it.
+/// Changes the entries of the ledger file and returns the finding.
 fn active(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64)> {
     let project = Project::new();
     let mut entries = project.entries();
@@ -31,7 +31,7 @@ fn archived(change: impl FnOnce(&mut Vec<String>)) -> Option<(VerifyFinding, u64
     project.found(&archive)
 }
 
-/// CAL-GOV-4, CAL-SUM-1: an edited entry, also where its checksum was made anew.
+/// CAL-GOV-4, CAL-SUM-1: an edited entry, also if its checksum was recomputed.
 #[test]
 fn an_edited_entry_is_named() {
     for ledger in LEDGERS {
@@ -106,7 +106,7 @@ fn an_inserted_moved_or_doubled_entry_is_named() {
 #[test]
 fn a_spliced_or_rewritten_ledger_is_named() {
     // Another day, so that no task is the same; and another hour, so that all are.
-    for other in [Project::other(), Project::of("2026-11-02T11:00:00Z")] {
+    for other in [Project::other(), Project::begun_at("2026-11-02T11:00:00Z")] {
         a_ledger_spliced_from(&other.entries());
     }
 }

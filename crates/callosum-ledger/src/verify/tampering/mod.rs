@@ -1,8 +1,8 @@
-//! A table of everything that a hand can do to ledger, journal and checkpoints, each named.
+//! A table of every way to tamper with ledger, journal and checkpoints, each reported by name.
 //!
-//! Every row is tried at the start, in the middle and at the end. Where the end is not a row of its
-//! own, the reason is written there. Start with [`Project`]; the rows are beside it, by what is
-//! changed.
+//! Every row is tried at the start, in the middle and at the end. If the end is not a row of its
+//! own, a comment there gives the reason. Start with [`Project`]; the rows are in the modules, by
+//! what is changed.
 
 mod checkpoints;
 mod hashlog;
@@ -31,26 +31,26 @@ struct Project {
 
 const ENTRIES: usize = 5;
 const RECORDS: usize = 1 + 3 * ENTRIES;
-/// The last record tells of the last checkpoint, which cannot cover it.
+/// The last record is about the last checkpoint, which cannot cover it.
 const SIGNED: usize = RECORDS - 1;
 
 impl Project {
     fn new() -> Self {
-        Self::of("2026-11-02T10:00:00Z")
+        Self::begun_at("2026-11-02T10:00:00Z")
     }
 
     /// Another one, begun a day later, so that no task is the same.
     fn other() -> Self {
-        Self::of("2026-11-03T10:00:00Z")
+        Self::begun_at("2026-11-03T10:00:00Z")
     }
 
     /// Another one of the same machine.
-    fn beside(&self) -> Self {
+    fn sibling(&self) -> Self {
         let folder = Rc::clone(&self.folder);
         Self::within(folder, "beside", "2026-11-03T10:00:00Z")
     }
 
-    fn of(start: &str) -> Self {
+    fn begun_at(start: &str) -> Self {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self::within(Rc::new(folder.unwrap()), "project", start)
     }
@@ -123,7 +123,7 @@ impl Project {
         verify_within(&self.disk, &self.paths, scope).unwrap()
     }
 
-    /// What is found in this file.
+    /// Returns the finding for this file.
     fn found(&self, path: &Path) -> Option<(VerifyFinding, u64)> {
         let found = self.verify();
         let problem = found.problems.iter().find(|problem| problem.path == path);
@@ -175,7 +175,7 @@ fn number(index: usize) -> u64 {
 
 /// CAL-GOV-4: nothing was done, and nothing is found.
 #[test]
-fn what_nobody_touched_is_sound_and_signed() {
+fn an_untouched_project_is_sound_and_signed() {
     let found = Project::new().verify();
     assert_eq!(found.problems, []);
     assert_eq!(found.checkpoints, ENTRIES as u64);

@@ -202,7 +202,7 @@ impl Machine {
             obstacle,
             Some(Reason::CopyMode | Reason::InputOff | Reason::Unreadable)
         ) {
-            // A person may stop scrolling. Nothing can go wrong meanwhile.
+            // A person may stop scrolling. Nothing can go wrong until then.
             self.agreeing = 0;
             return Action::Wait;
         }
@@ -266,7 +266,7 @@ impl Machine {
             };
         }
         self.agreeing = 0;
-        // A dialog that opened meanwhile hides the proof; the text may still be behind it.
+        // A dialog that has opened since hides the proof; the text may still be behind it.
         let is_hidden = content == Content::Hidden || obstacle.is_some();
         if !is_hidden && seen.elapsed >= at + longest.max(wait) {
             return Action::Done(self.unconfirmed(content));

@@ -1,4 +1,4 @@
-//! [`Observation`]: what a look saw, and [`Action`]: what to do about it.
+//! [`Observation`]: result of a look at the pane, and [`Action`]: reaction to it.
 
 use std::time::Duration;
 

@@ -21,7 +21,7 @@ use serde_json::json;
 use super::{super::DeliveryRoute, Mailbox, MailboxError};
 use crate::claude_sessions::ClaudeSession;
 
-/// How long the client may take to read a text.
+/// Timeout for the client to read a text.
 const WRITE: Duration = Duration::from_secs(5);
 
 /// The socket of one session.

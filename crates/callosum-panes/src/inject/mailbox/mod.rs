@@ -33,7 +33,7 @@ use crate::{
 /// Least time that is left for the proof once a text was left.
 const PROOF: Duration = Duration::from_secs(3);
 
-/// How long a hook that is slower than the screen is waited for.
+/// Time to wait for a hook that is slower than the screen.
 const HOOK: Duration = Duration::from_millis(500);
 
 /// A client's own way to take a message.

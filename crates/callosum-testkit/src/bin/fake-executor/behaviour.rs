@@ -1,4 +1,4 @@
-//! What it does when it is asked something.
+//! Behavior of the fake on a request.
 
 use std::{
     io::{self, Write},
@@ -23,7 +23,7 @@ const TOO_LONG: usize = 20_000;
 /// Longest prompt that is echoed whole, in bytes.
 const ECHOED: usize = 4_000;
 
-/// How it meets a task.
+/// Reaction to a task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
     Echo,

@@ -42,7 +42,7 @@ use serde_json::Value;
 
 use self::{behaviour::Behaviour, options::Options};
 
-/// What was asked, in either form.
+/// The request, in either form.
 struct Arguments {
     prompt: String,
     metadata: Value,

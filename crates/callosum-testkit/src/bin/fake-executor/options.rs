@@ -6,7 +6,7 @@ use callosum_host::Disk;
 
 use crate::behaviour::Behaviour;
 
-/// What was ordered.
+/// Options of the command line.
 pub(crate) struct Options {
     pub(crate) behaviour: Behaviour,
     pub(crate) prompt: Option<String>,
@@ -73,7 +73,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether it is to misbehave this time; counts, where it was told how often.
+    /// Whether to misbehave this time; counts, if the number of failures is limited.
     pub(crate) fn count_failure(&self) -> Result<bool, String> {
         let Some((times, file)) = &self.fail_times else {
             return Ok(true);

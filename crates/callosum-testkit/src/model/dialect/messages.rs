@@ -104,7 +104,7 @@ fn stop_reason(reply: &Reply<'_>) -> &'static str {
     }
 }
 
-/// Here what came from a cache is counted beside what was read anew, not within it.
+/// Here tokens from a cache are counted next to the newly read ones, not among them.
 fn usage(reply: &Reply<'_>) -> Value {
     json!({
         "input_tokens": reply.usage.input.saturating_sub(reply.usage.cached),

@@ -31,7 +31,7 @@ pub enum Dialect {
     Ollama,
 }
 
-/// What a turn is written from.
+/// Input for writing a turn.
 pub(super) struct Reply<'a> {
     pub(super) body: &'a Value,
     pub(super) model: &'a str,
@@ -69,7 +69,7 @@ impl Dialect {
     pub(super) fn read(self, path: &str, body: &Value) -> ModelRequest {
         let streamed = match self {
             Self::Gemini => path.contains(":streamGenerateContent"),
-            // Ollama streams unless it is told not to.
+            // Ollama streams unless the request forbids it.
             Self::Ollama => body["stream"] != Value::Bool(false),
             _ => body["stream"] == Value::Bool(true),
         };
@@ -128,26 +128,26 @@ impl Dialect {
         }
     }
 
-    /// The status of a refusal and what is said with it, as the service of this dialect does.
+    /// Returns the status and body of a refusal, as the service of this dialect sends them.
     pub(super) fn refusal(
         self,
         fault: ScriptFault,
         status: Option<u16>,
         words: &str,
     ) -> (u16, Value) {
-        let (usual, kind, said) = self.usual_refusal(fault);
+        let (usual, kind, message) = self.usual_refusal(fault);
         let status = status.unwrap_or(usual);
-        let said = if words.is_empty() { said } else { words };
+        let message = if words.is_empty() { message } else { words };
         let body = match self {
             Self::Messages => {
-                json!({"type": "error", "error": {"type": kind, "message": said}})
+                json!({"type": "error", "error": {"type": kind, "message": message}})
             }
             Self::Responses | Self::Chat => {
                 let code = (fault != ScriptFault::ServerError).then_some(kind);
-                json!({"error": {"message": said, "type": kind, "param": null, "code": code}})
+                json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
             }
-            Self::Gemini => json!({"error": {"code": status, "message": said, "status": kind}}),
-            Self::Ollama => json!({"error": said}),
+            Self::Gemini => json!({"error": {"code": status, "message": message, "status": kind}}),
+            Self::Ollama => json!({"error": message}),
         };
         (status, body)
     }

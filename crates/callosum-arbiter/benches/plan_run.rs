@@ -1,4 +1,4 @@
-//! What a call of a plan costs by itself, and what it costs to go on with a run of a thousand.
+//! Cost of a plan's call by itself, and of going on with a run of a thousand.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -162,7 +162,7 @@ fn manifest() -> Manifest {
     }
 }
 
-/// What runs are carried on with, in memory.
+/// Context in which runs are carried on, in memory.
 struct Desk {
     answers: Answers,
     clock: Clock,

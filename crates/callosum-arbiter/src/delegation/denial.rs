@@ -1,12 +1,13 @@
-//! [`Denials`]: what an executor said of a write to the ledger that was denied it (REQ-GOV-005).
+//! [`Denials`]: an executor's reports of denied writes to the ledger (REQ-GOV-005).
 //!
-//! The operating system denies the write and tells only the executor, so what that says on standard error, or what a
-//! tool of it gave back, is all that there is: a claim, which the hashes beside it bear out or not. Deliberately not here: what
-//! tries that failed said on standard error, which is kept whatever it is.
+//! The operating system denies the write and reports it only to the executor. So its standard
+//! error, and the results of its tools, are the only source: a claim, which the hashes in the same
+//! record bear out or not. Deliberately not here: the standard error of failed tries, which is
+//! always kept.
 
 use callosum_evidence::{secrets, terminal_escape::harmless};
 
-/// How the names begin of what the ledger consists of, and of what steers it.
+/// Prefixes of the names of the ledger's files, and of those that steer it.
 const OF_THE_LEDGER: [&str; 10] = [
     ".cal_memory",
     ".cal_hashlog",
@@ -20,7 +21,7 @@ const OF_THE_LEDGER: [&str; 10] = [
     "cake_config.yaml",
 ];
 
-/// How programs say that the operating system did not let them.
+/// Phrases with which programs report that the operating system denied access.
 const DENIED: [&str; 6] = [
     "read-only file system",
     "permission denied",
@@ -61,12 +62,12 @@ impl Denials {
         }
     }
 
-    /// All its words; `None` where it told of no denial.
+    /// Returns all its words; `None` if it reported no denial.
     pub(super) fn words(&self) -> Option<String> {
         joined(self.said.iter().chain(&self.of_tools))
     }
 
-    /// Those of its tools; `None` where none told of a denial.
+    /// Returns the words of its tools; `None` if none reported a denial.
     pub(super) fn of_tools(&self) -> Option<String> {
         joined(self.of_tools.iter())
     }

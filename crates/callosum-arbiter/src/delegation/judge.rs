@@ -1,7 +1,7 @@
-//! Judges a valid answer: may it be committed, and what is to be said of it.
+//! Judges a valid answer: may it be committed, and with which remarks.
 //!
-//! Whether an answer is valid at all (JSON, fields, checksum, upper bound) the protocol has said
-//! before; this is about what it says.
+//! The protocol has already checked whether an answer is valid at all (JSON, fields, checksum,
+//! upper bound); this is about its content.
 
 use callosum_agents::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
 use callosum_evidence::{citation::Review, secrets, tokens};
@@ -11,11 +11,12 @@ use serde_json::{Map, Value, json};
 use super::means::SHORT_SUMMARY;
 use crate::share::Share;
 
-/// Most citations of a kind that an entry, or an executor, is told one by one.
+/// Most citations of a kind that are listed one by one for an entry, or an executor.
 pub(super) const MOST_TOLD: usize = 20;
 
-/// What an entry keeps of what an executor says of its answer: how tokens were counted and how many
-/// were what, who answered, what it cost, and what of the tree a model was shown that opens no file.
+/// Fields that an entry keeps of an executor's report on its answer: how tokens were counted and
+/// how many were used for what, who answered, the cost, and which part of the tree was shown to a
+/// model that opens no file.
 const TOLD_OF_ANSWERS: [&str; 7] = [
     "token_method",
     "tokens",
@@ -38,13 +39,13 @@ pub(super) struct Judged {
     pub(super) tokens_used: u64,
     /// Tokens of the summary, estimated.
     pub(super) tokens_returned: u64,
-    /// How its citations stand.
+    /// Review of its citations.
     pub(super) citations: Review,
-    /// What the entry's metadata says of the answer.
+    /// Metadata of the entry about the answer.
     pub(super) metadata: Map<String, Value>,
 }
 
-/// Why a valid answer may not be committed.
+/// Reason that a valid answer may not be committed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Objection {
     /// The summary is shorter than the project demands.
@@ -58,7 +59,7 @@ pub(super) enum Objection {
     Uncited {
         /// Its length.
         bytes: usize,
-        /// How its citations stand.
+        /// Review of its citations.
         review: Review,
     },
     /// The summary has outgrown the bound by what its secrets were replaced with.
@@ -73,9 +74,9 @@ pub(super) enum Objection {
     /// Too few of its citations hold.
     #[error("{review}, but the required share is {required}{}", told(review))]
     Ungrounded {
-        /// How they stand.
+        /// Review of its citations.
         review: Review,
-        /// What is demanded.
+        /// Share that is demanded.
         required: Share,
     },
 }
@@ -90,7 +91,7 @@ fn told(review: &Review) -> String {
 }
 
 impl Objection {
-    /// How the citations stand, where they are what it is about.
+    /// Returns the review of the citations, if the objection is about them.
     pub(super) fn into_review(self) -> Option<Review> {
         match self {
             Self::Ungrounded { review, .. } | Self::Uncited { review, .. } => Some(review),
@@ -109,7 +110,7 @@ impl Objection {
     }
 }
 
-/// What a project demands of an answer.
+/// Demands of a project on an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Demands {
     /// Whether a short summary is refused.
@@ -181,7 +182,8 @@ pub(super) fn is_worth_a_second_call(judged: &Judged, scope_bytes: impl FnOnce()
     judged.summary.len() < SHORT_SUMMARY && !holds && scope_bytes() >= SMALL_SCOPE
 }
 
-/// Whether an entry that was committed before meets what is demanded now, and what is said of it.
+/// Judges an entry that was committed before by the present demands; `None` if it does not meet
+/// them.
 pub(super) fn judge_again(entry: &Entry, citations: Review, demands: Demands) -> Option<Judged> {
     let tally = citations.tally;
     let is_short = entry.summary.len() < SHORT_SUMMARY;
@@ -303,7 +305,7 @@ mod tests {
         assert_eq!(kept["missing_places"][0]["place"], "a.rs:1");
     }
 
-    /// CAL-COM-1: who computed the checksum is said.
+    /// CAL-COM-1: the record names who computed the checksum.
     #[test]
     fn a_checksum_that_we_computed_is_said_to_be_ours() {
         let judged = judged("text", false).unwrap();

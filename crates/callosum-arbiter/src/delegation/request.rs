@@ -1,4 +1,5 @@
-//! What an executor is told of a task: its request, and what was wrong with an answer that is sent back to it.
+//! Texts for an executor: the request of a task, and the complaint about an answer that is sent
+//! back.
 
 use std::fmt::Write as _;
 
@@ -32,7 +33,7 @@ impl Workshop<'_> {
         Ok(Request::for_task(&job.task.prompt, id.as_str(), context))
     }
 
-    /// What the tasks found out that this one builds on.
+    /// Returns the summaries of the tasks that this one builds on.
     fn linked_summaries(&self, linked: &[TaskId]) -> Result<Value, Stop> {
         let mut summaries = Vec::new();
         let ledger = Reader::open(
@@ -54,7 +55,7 @@ impl Workshop<'_> {
     }
 }
 
-/// What is to be said to the executor, where asking once more may help.
+/// Returns the complaint for the executor, if asking once more may help.
 pub(super) fn complaint_of(objection: &Objection) -> Option<String> {
     match objection {
         Objection::TooShort { bytes } => Some(format!(

@@ -1,8 +1,8 @@
-//! [`Told`]: which of the places that executors did not reach are told of, a line each, and no more of a task than a
+//! [`Told`]: selects which unreached places of executors are reported, one line each, and no more per task than a
 //! person reads.
 //!
-//! Each is in the journal, however often it is asked for. Deliberately not here: which places go untold since a client
-//! does without them.
+//! Each is in the journal, no matter how often an executor asks for it. Deliberately not here:
+//! which places go unreported because a client does without them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,10 +11,10 @@ use std::{
 
 use crate::task::TaskIndex;
 
-/// Most places of a task that are told by name.
+/// Most places of a task that are reported by name.
 const MOST: usize = 8;
 
-/// What was told of the tasks of a run.
+/// Places that were reported for the tasks of a run.
 #[derive(Debug, Default)]
 pub(super) struct Told(Mutex<BTreeMap<TaskIndex, Places>>);
 
@@ -23,12 +23,13 @@ pub(super) struct Told(Mutex<BTreeMap<TaskIndex, Places>>);
 struct Places {
     named: BTreeSet<String>,
     more: BTreeSet<String>,
-    /// How many of those were told.
+    /// Number of those that were reported.
     counted: usize,
 }
 
 impl Told {
-    /// Whether a place is to be told by its name now: it was not before, and there are few of them.
+    /// Whether a place is to be reported by its name now: it was not before, and there are few of
+    /// them.
     pub(super) fn is_news(&self, task: TaskIndex, place: &str) -> bool {
         let mut all = self.all();
         let places = all.entry(task).or_default();
@@ -43,7 +44,7 @@ impl Told {
         false
     }
 
-    /// How many places there were beside those, where there are more of them than was told.
+    /// Returns the number of further places, if there are more of them than was reported.
     pub(super) fn more(&self, task: TaskIndex) -> Option<usize> {
         let mut all = self.all();
         let places = all.get_mut(&task)?;
@@ -53,7 +54,7 @@ impl Told {
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<TaskIndex, Places>> {
-        // Its sets are whole whoever panicked beside it.
+        // Its sets are whole even if another thread panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

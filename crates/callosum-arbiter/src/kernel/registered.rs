@@ -1,8 +1,8 @@
-//! What the registry's executors are as capabilities.
+//! Executors of the registry, as capabilities.
 //!
-//! Each is an agent, `agent.ID`. One that is a server of tools is each tool that the server tells of as well,
-//! `tool.ID.TOOL`. Nobody but this machine's user gives trust: an entry may ask for less than it has, not for
-//! more, and what a server says of its tools makes them no safer by itself.
+//! Each is an agent, `agent.ID`. A server of tools is also each tool that it lists, `tool.ID.TOOL`.
+//! Only this machine's user gives trust: an entry may ask for less than it has, not for more, and a
+//! server's claims about its tools make them no safer by themselves.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub const SENSITIVE_FIELDS: &str = "sensitive_fields";
 /// Milliseconds that a task may take where its entry says nothing.
 const TASK_MS: u64 = 60 * 60 * 1000;
 
-/// Why an entry of the registry is no capability.
+/// Reason that an entry of the registry is no capability.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum EntryError {
     /// Its name makes none.
@@ -46,14 +46,14 @@ pub enum EntryError {
         id: String,
         /// The key.
         key: &'static str,
-        /// What it holds.
+        /// Value that it holds.
         value: String,
-        /// What it takes.
+        /// Values that it takes.
         allowed: &'static str,
     },
 }
 
-/// What this machine can hold an executor to whose entry leaves that open.
+/// Confinement that this machine can enforce on an executor whose entry leaves that open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holding {
     /// It writes where its entry says, and nowhere else.
@@ -69,11 +69,11 @@ pub fn is_held_at_best(executor: &Executor) -> bool {
     policy == Policy::BestEffort && executor.kind != Kind::Http && !executor.is_embedded()
 }
 
-/// Returns the capabilities that an executor is, an agent where it takes tasks; `is_trusted` where this machine may start it, `tools` what
-/// its server told of its tools at the last handshake.
+/// Returns the capabilities that an executor is, an agent if it takes tasks. `is_trusted` is
+/// whether this machine may start it, `tools` is what its server listed at the last handshake.
 ///
-/// The tool that the entry names is one of them also where the server told of none; one of which the server tells what
-/// is no tool is none.
+/// The tool that the entry names is one of them even if the server listed none. A tool whose
+/// listing is invalid is none.
 pub fn registered_manifests(
     executor: &Executor,
     is_trusted: bool,
@@ -113,7 +113,7 @@ fn agent(executor: &Executor, is_trusted: bool, holding: Holding) -> Result<Mani
         Kind::Http => effects.extend([Effect::AsksModel, Effect::CallsServer]),
         Kind::Mcp => effects.extend([Effect::CallsServer]),
     }
-    // One that nobody holds may write what its user may.
+    // One that nothing confines may write what its user may.
     let is_free = executor.kind != Kind::Http && executor.confinement == Some(Policy::Off);
     let is_free = is_free || (is_held_at_best(executor) && holding == Holding::Nothing);
     if executor.may_change_files() || is_free {
@@ -137,7 +137,7 @@ fn agent(executor: &Executor, is_trusted: bool, holding: Holding) -> Result<Mani
             ..Quotas::default()
         },
         provenance: Provenance::Executor(executor.id.clone()),
-        // Its task stands in the journal with the call's key, and its entry in the ledger.
+        // The journal has its task with the call's key, and the ledger has its entry.
         answers_by_key: true,
         unheld: Unheld::default(),
         unheld_output: Unheld::default(),
@@ -156,8 +156,8 @@ fn tool_of(
         .map(|c| if plain(c) { c } else { '_' })
         .collect();
     let mut effects = BTreeSet::from([Effect::CallsServer]);
-    // What a tool does nobody says but its server; that it may be relied on a person has to say, of the
-    // tool by its name, or of the server and then for what it says only reads.
+    // Only its server knows what a tool does. A person has to vouch for it: for the tool by its
+    // name, or for the server and then for the tools that it lists as read-only.
     let is_vouched_for = tool.only_reads || executor.tool.as_ref() == Some(&tool.name);
     if agent.trust_tier < TrustTier::TRUSTED || !is_vouched_for {
         effects.insert(Effect::Unknown);
@@ -185,7 +185,7 @@ fn tool_of(
         output: output.schema,
         effects,
         provenance: Provenance::ToolServer(executor.id.clone()),
-        // A server is told of no key, and nobody else keeps what it was asked.
+        // A server gets no key, and nothing else records what it was asked.
         answers_by_key: false,
         unheld: input.unheld,
         unheld_output: output.unheld,
@@ -193,8 +193,9 @@ fn tool_of(
     })
 }
 
-/// What this machine's user gives: all of it to what is built in, 2 to what may be started, 1 to a
-/// server of tools of which its entry says no more, nothing else. An entry may ask for less.
+/// Returns the trust that this machine's user gives: all of it to what is built in, 2 to what may
+/// be started, 1 to a server of tools whose entry is otherwise empty, nothing else. An entry may
+/// ask for less.
 fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> {
     if !is_trusted {
         return Ok(TrustTier::UNKNOWN);
@@ -329,7 +330,8 @@ mod tests {
         }
     }
 
-    /// CCOS-CAP-1: who is let write may change files, and what a trusted server says only reads does not.
+    /// CCOS-CAP-1: an executor that may write may change files; a tool that a trusted server lists
+    /// as read-only does not.
     #[test]
     fn who_has_places_to_write_to_may_change_files() {
         let found = |executor: &Executor, tools: &[ServerTool], holding| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! [`call_outcome`]: what an answered call says of its capability.
+//! [`call_outcome`]: contribution of an answered call to its capability's statistics.
 
 use callosum_plan::{CapabilityName, FailureKind};
 

@@ -40,7 +40,7 @@ fn a_policy_about_an_executor_holds_by_whatever_name_it_is_asked() {
         ("\"claude\"", "approved"),
         ("\"new\"", "not-allowed"),
         ("\"writer\"", "asked"),
-        // Nobody can be forbidden what has no name.
+        // No policy can forbid what has no name.
         ("\"delegate\"", "not-allowed"),
         (":delegate", "not-allowed"),
         ("\"w..x\"", "not-allowed"),
@@ -57,7 +57,8 @@ fn a_policy_about_an_executor_holds_by_whatever_name_it_is_asked() {
     assert_eq!(said(&kernel.gate(&asked, &standing)), "revoked");
 }
 
-/// CCOS-GOV-1: where nobody is named, those that may not be asked are told to whoever chooses.
+/// CCOS-GOV-1: if no executor is named, the provider that chooses one gets the list of those that
+/// it may not ask.
 #[test]
 fn who_may_not_be_asked_is_barred_where_nobody_is_named() {
     let forbid =

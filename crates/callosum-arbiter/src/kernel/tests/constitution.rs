@@ -10,7 +10,7 @@ use crate::kernel::{
     constitution::{BUILT_IN, signature},
 };
 
-/// CCOS-GOV-1: what can't be evaluated permits nothing, whatever else permits it.
+/// CCOS-GOV-1: a policy that can't be evaluated permits nothing, even if another one does.
 #[test]
 fn a_policy_that_fails_permits_nothing() {
     let failing = "@id(\"overflow\") forbid (principal, action, resource) \

@@ -102,7 +102,7 @@ fn standing() -> Standing {
     }
 }
 
-/// What a ruling is, in a word.
+/// Returns the name of a ruling, in a word.
 fn said(ruling: &Ruling) -> &'static str {
     match ruling {
         Ruling::Approved(_) => "approved",

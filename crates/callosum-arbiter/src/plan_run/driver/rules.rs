@@ -13,14 +13,14 @@ use crate::{
     plan_run::standing::standing,
 };
 
-/// How often the rules are looked at while calls are being made.
+/// Interval between looks at the rules while calls are being made.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Why a call is stopped that is being made.
+/// Reason that a call in flight is stopped.
 pub(super) struct Stopped {
-    /// What was forbidden, and how.
+    /// Description of what was forbidden, and by which rule.
     text: String,
-    /// What helps.
+    /// Remedy.
     hint: &'static str,
 }
 

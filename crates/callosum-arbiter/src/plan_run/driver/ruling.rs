@@ -118,7 +118,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 || others.map(|(call, ..)| call.capability()).any(may_cost))
     }
 
-    /// What the run may use up in all.
+    /// Returns the limits on the resources of the run, in all.
     pub(super) fn caps(&self) -> RunCaps {
         self.means.grant.caps.narrowed(&self.state.started().caps)
     }

@@ -1,7 +1,7 @@
 //! One machine with a world of effects, on which a plan runs over as many processes as it takes.
 //!
-//! The journal and the world share a count of steps, at one of which the process is killed: before or after a record is
-//! on disk, or between an effect and its answer.
+//! The journal and the world share a count of steps. The process is killed at one of them: before
+//! or after a record is on disk, or between an effect and its answer.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ use crate::{
     plan_run::*,
 };
 
-/// How many steps are left until the process is killed.
+/// Number of steps left until the process is killed.
 pub(super) struct Life(AtomicUsize);
 
 impl Life {
@@ -49,7 +49,7 @@ impl Life {
     }
 }
 
-/// A journal of which the process that wrote it may die.
+/// A journal whose writing process may die.
 pub(super) struct Book<'a> {
     pub(super) life: Arc<Life>,
     pub(super) synced: &'a Mutex<Vec<RunRecord>>,
@@ -80,7 +80,7 @@ impl RunJournal for Book<'_> {
     }
 }
 
-/// What was done, in order, and under which keys.
+/// Effects that were performed, in order, and their keys.
 #[derive(Default)]
 pub(super) struct World {
     effects: Vec<String>,

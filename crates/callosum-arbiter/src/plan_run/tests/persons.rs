@@ -1,4 +1,5 @@
-//! What a person said of a call: where it counts, and how it is told from what a capability answered.
+//! Decisions of a person on a call: when they count, and how they differ from a capability's
+//! answers.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,7 @@ fn an_approval_counts_where_it_was_given() {
     assert_eq!(approved(&here), 1);
 }
 
-/// CCOS-CHN-1: the chain tells what a person said from what a capability answered.
+/// CCOS-CHN-1: the chain distinguishes a person's statement from a capability's answer.
 #[test]
 fn an_answer_that_a_person_gave_is_told_from_one_that_was_made() {
     let mut words = Vec::new();

@@ -23,33 +23,33 @@ use super::{
     value::Value,
 };
 
-/// What a command was told of where it runs.
+/// Arguments of a command that choose the project and its settings.
 #[derive(Clone, Debug, Default)]
 pub struct Told<'a> {
     /// The argument of `-C`.
     pub root: Option<&'a Path>,
     /// The settings on the command line.
     pub settings: &'a [(Key, OsString)],
-    /// What is about to be trusted, and counts as if it was.
+    /// Subject that is about to be trusted, and counts as if it was.
     pub as_if_trusted: Option<Subject>,
 }
 
-/// Where a command runs: roots, homes, what is in force, and what was allowed.
+/// Environment of a command: roots, homes, settings in force, and what was allowed.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The tree that is read, and the folder that keeps its state.
     pub roots: Roots,
-    /// Where state that belongs to no project lives.
+    /// Directories of state that belongs to no project.
     pub homes: Homes,
-    /// What `.calrc` says.
+    /// Content of `.calrc`.
     pub calrc: Calrc,
-    /// What is in force.
+    /// Settings in force.
     pub settings: Settings,
-    /// Where the project's state stands.
+    /// Paths of the project's state.
     pub places: Places,
-    /// What `.calrc` sets and what waits for `callosum trust`; the defaults are in force.
+    /// Values of `.calrc` that wait for `callosum trust`; the defaults are in force.
     pub waiting: Vec<Waiting>,
-    /// What the user of this machine has allowed.
+    /// Permissions that the user of this machine has given.
     pub trust: Trust,
 }
 
@@ -96,7 +96,7 @@ impl Project {
         })
     }
 
-    /// What the `cake_config.yaml` of the user and of this project come to.
+    /// Returns the configuration from the `cake_config.yaml` of the user and of this project.
     pub fn guard(&self, disk: &Disk) -> GuardConfig {
         let user = self.homes.cake_config();
         let roots = [self.roots.tree.as_path(), self.roots.state.as_path()];
@@ -126,8 +126,8 @@ impl Project {
         set(disk, &self.calrc.path, &mut self.trust, address, value)
     }
 
-    /// Sets a value in `.calrc` where what stands there is refused, which keeps the project from being loaded. `None` where it is not
-    /// that which keeps it.
+    /// Sets a value in `.calrc` if the present one is not allowed, which keeps the project from
+    /// being loaded. `None` if the present one is allowed.
     pub fn mend(
         disk: &Disk,
         environment: &Environment,
@@ -182,7 +182,7 @@ fn set(
     Ok(change)
 }
 
-/// Why a command does not know where it runs.
+/// Reason that a command's project is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
     /// Another user put state into a root that every user may write to.
@@ -209,7 +209,7 @@ pub enum ProjectError {
     /// The project's own places lead elsewhere.
     #[error(transparent)]
     Places(#[from] PlacesError),
-    /// What was allowed is not known.
+    /// The permissions are not known.
     #[error(transparent)]
     Trust(#[from] StateFileError),
     /// The disk does not say.
@@ -217,7 +217,7 @@ pub enum ProjectError {
     Disk(#[from] DiskError),
 }
 
-/// Why a setting was not changed.
+/// Reason that a setting was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     /// The file is another user's, and its settings are ignored.
@@ -237,11 +237,11 @@ pub enum SetError {
     Disk(#[from] DiskError),
 }
 
-/// Why a refused value was not replaced.
+/// Reason that a refused value was not replaced.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum MendError {
-    /// Where it stands is not known.
+    /// The project is not known.
     Project(#[from] ProjectError),
     /// It was not changed.
     Set(#[from] SetError),

@@ -33,7 +33,7 @@ fn read(text: impl AsRef<[u8]>) -> Result<Calrc, CalrcError> {
     Calrc::read(Path::new("/p/.calrc"), text.as_ref())
 }
 
-/// What was read, where another value of it may be set.
+/// Returns the content, if another value of it may be set.
 fn as_if_set(calrc: Calrc) -> Result<Calrc, CalrcError> {
     let other = Address::Enabled("nobody".to_owned());
     calrc.may_be_set(&other).map(|()| calrc)
@@ -282,7 +282,8 @@ fn an_edit_of_no_file_makes_one() {
     assert_eq!(now.fingerprint, Some(change.after));
 }
 
-/// CAL-CFG-1: a value that may not stand there is not written; one that stands there is replaced by one that may.
+/// CAL-CFG-1: a value that is not allowed is not written; a present one is replaced by one that is
+/// allowed.
 #[test]
 fn a_value_that_is_refused_is_replaced_and_never_written() {
     let text = r#"{"retry_max": 77, "executors": {"a": {"priority": 5000}}}"#;
@@ -300,7 +301,7 @@ fn a_value_that_is_refused_is_replaced_and_never_written() {
     let desk = Desk::with(Some(r#"{"retry_max": 77, "a": 1}"#));
     desk.edit("retry_max", "4").unwrap();
     assert_eq!(desk.text(), r#"{"retry_max": 4, "a": 1}"#);
-    // Of several, one after another; no other meanwhile.
+    // Several, one after another; no other at that time.
     let desk = Desk::with(Some(text));
     assert!(matches!(
         desk.edit("io_threshold", "5"),

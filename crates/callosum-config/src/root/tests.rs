@@ -157,7 +157,7 @@ fn a_git_folder_without_a_head_is_no_repository() {
     check(&ground, "g/h", None, "g", "g");
 }
 
-/// REQ-SEC-001: whatever of another user's is above the folder that one starts in, marks no root.
+/// REQ-SEC-001: no file of another user above the folder that one starts in marks a root.
 #[test]
 fn files_of_other_users_mark_no_root() {
     if callosum_host::disk::user() != 0 {

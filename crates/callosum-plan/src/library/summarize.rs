@@ -1,4 +1,4 @@
-//! `summarize`: what a collection holds, in a few words of data.
+//! `summarize`: the content of a collection, in a few words of data.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{
 
 pub(super) const FUNCTIONS: &[Row] = &[("summarize", 1, 1, summarize)];
 
-/// How many different values `:frequencies` tells at most, the most frequent.
+/// Most different values in `:frequencies`, the most frequent.
 const TOLD: usize = 20;
 
 /// A map: `:count`; of numbers `:min`, `:max`, `:mean`; of keywords, strings and booleans

@@ -17,11 +17,11 @@ use crate::value::{Key, Value};
 pub struct Excluded {
     /// The way to it from the whole, as `{:a}[]`; empty if it is the whole.
     pub place: String,
-    /// What it is, as `a string`.
+    /// Description of it, as `a string`.
     pub what: String,
 }
 
-/// How many integers a range may have to be compared one by one.
+/// Most integers of a range that are compared one by one.
 const FEW: i128 = 64;
 
 /// Characters of a literal in a message.

@@ -34,7 +34,7 @@ fn rules(source: &str) -> Vec<Rule> {
     findings.iter().map(|finding| finding.rule).collect()
 }
 
-/// CCOS-RTFS-1: what is missing where a form or a type expects something is told.
+/// CCOS-RTFS-1: if a form or a type expects something that is missing, the error names it.
 #[test]
 fn what_is_missing_is_told() {
     for source in [
@@ -362,7 +362,7 @@ fn collections_that_nobody_else_holds_grow_without_copies() {
             "{source}"
         );
     }
-    // What somebody else holds stays as it was.
+    // Shared values stay as they were.
     check(
         "(let [a [1 2] b (conj a 3) c (assoc a 0 9)] [a b c])",
         "[[1 2] [1 2 3] [9 2]]",

@@ -1,4 +1,4 @@
-//! Where programs stop for a call and go on: anywhere, beside one another, again, and not under `pure`.
+//! Calls at which programs stop and go on: anywhere, in parallel, again, and not under `pure`.
 
 use callosum_plan::{Failure, FailureKind};
 
@@ -109,7 +109,7 @@ fn a_query_is_a_call_however_its_map_is_written() {
     }
 }
 
-/// CCOS-RTFS-1: branches that stand beside one another wait together, and answers come in any order.
+/// CCOS-RTFS-1: parallel branches wait together, and answers come in any order.
 #[test]
 fn parallel_branches_wait_together_and_the_order_of_answers_is_nothing() {
     let source = "(let [x 2] (step-parallel (+ x (call :a)) (* (call :b) (call :c)) 7))";
@@ -181,7 +181,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     check("(checkpoint :here)", "nil");
 }
 
-/// CCOS-RTFS-1: what stands under `pure` makes no call, neither itself nor by way of a function.
+/// CCOS-RTFS-1: an expression under `pure` makes no call, neither itself nor by way of a function.
 #[test]
 fn nothing_under_pure_makes_a_call() {
     check("(pure (+ 1 2))", "3");

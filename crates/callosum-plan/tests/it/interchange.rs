@@ -69,7 +69,7 @@ fn texts_and_booleans_convert_to_numbers() {
     assert!(hint.contains("`parse-int` returns nil"), "{hint}");
 }
 
-/// CCOS-RTFS-1: `type-name` returns lowercase names, each of which is a type.
+/// CCOS-RTFS-1: `type-name` returns lowercase names, each the name of a type.
 #[test]
 fn names_of_types_are_types() {
     let values = [

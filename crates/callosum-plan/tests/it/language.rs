@@ -1,4 +1,4 @@
-//! What programs come to: forms, patterns, functions, failures. Where they stop for a call: `effects`.
+//! Values of programs: forms, patterns, functions, failures. Stops for a call: `effects`.
 
 use callosum_plan::{Failure, FailureKind};
 

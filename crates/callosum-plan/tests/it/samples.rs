@@ -179,7 +179,7 @@ fn findings(source: &str, options: &CompileOptions) -> Vec<Finding> {
     compile(source, options).err().unwrap_or_default()
 }
 
-/// CCOS-RTFS-1: all that is wrong is told at once, in the order of the source.
+/// CCOS-RTFS-1: all faults are reported at once, in the order of the source.
 #[test]
 fn everything_wrong_is_told_at_once() {
     let found = findings(
@@ -257,7 +257,7 @@ fn a_failed_call_is_told_where_it_stands() {
     assert_eq!(span.line_and_column("(let [x 1]\n  (call :a x))"), (2, 3));
 }
 
-/// CCOS-RTFS-1: what happens to steps is told in order, and each call says in which steps it stands.
+/// CCOS-RTFS-1: events of steps are reported in order, and each call names the steps around it.
 #[test]
 fn steps_tell_what_happens_to_them() {
     let source = "(step :outer {:timeout-ms 90}

@@ -56,8 +56,8 @@ pub fn build(facts: &[Fact], question: &Question) -> Value {
     let mut ranked: Vec<(&Fact, usize)> = facts
         .iter()
         .map(|fact| {
-            let said: BTreeSet<String> = self::words(&fact.text).collect();
-            (fact, words.intersection(&said).count())
+            let fact_words: BTreeSet<String> = self::words(&fact.text).collect();
+            (fact, words.intersection(&fact_words).count())
         })
         .collect();
     ranked.sort_by(|(one, score), (other, its)| {
@@ -327,8 +327,8 @@ mod tests {
             let horizon = build(&facts, &question);
             prop_assert!(tokens_of(&horizon) <= max_tokens, "{}", horizon);
             let shown = ids(&horizon).len();
-            let said = format!(":left-out {{:ledger {}}}", facts.len() - shown);
-            prop_assert!(shown == facts.len() || horizon.to_string().contains(&said), "{}", horizon);
+            let count = format!(":left-out {{:ledger {}}}", facts.len() - shown);
+            prop_assert!(shown == facts.len() || horizon.to_string().contains(&count), "{}", horizon);
             let reversed: Vec<Fact> = facts.iter().rev().cloned().collect();
             prop_assert_eq!(build(&reversed, &question).to_string(), horizon.to_string());
         }

@@ -248,9 +248,9 @@ mod tests {
                 backoff_base: Duration::from_millis(base_ms),
                 seed,
             };
-            let said = policy.after(code, retries, who);
-            prop_assert_eq!(said, policy.after(code, retries, who));
-            if let Remedy::Retry { delay } = said {
+            let remedy = policy.after(code, retries, who);
+            prop_assert_eq!(remedy, policy.after(code, retries, who));
+            if let Remedy::Retry { delay } = remedy {
                 prop_assert!(delay <= MAX_BACKOFF);
             }
         }

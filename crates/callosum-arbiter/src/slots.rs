@@ -55,7 +55,7 @@ impl Slots {
     ) -> Result<Option<Slot>, DiskError> {
         let folder = self.folder.join(name);
         self.disk.create_dir_all(&folder)?;
-        let mut told = false;
+        let mut is_reported = false;
         let mut looked = 0;
         // Who looks at fewer slots must not keep those from the others that it does not look at.
         let turn_of = folder.join(format!("turn-{count}"));
@@ -69,7 +69,7 @@ impl Slots {
                 break turn;
             }
             looked += 1;
-            if looked > PASSING && !std::mem::replace(&mut told, true) {
+            if looked > PASSING && !std::mem::replace(&mut is_reported, true) {
                 waits();
             }
             thread::sleep(EACH_TURN);
@@ -81,7 +81,7 @@ impl Slots {
                     return Ok(Some(Slot { _lock: lock }));
                 }
             }
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut is_reported, true) {
                 waits();
             }
             thread::sleep(EACH);
@@ -98,7 +98,7 @@ mod tests {
 
     /// CAL-ARB-2: a run that gives a slot back and wants another does not pass those that wait.
     #[test]
-    fn whoever_waits_has_the_next_slot() {
+    fn a_waiting_run_has_the_next_slot() {
         let folder = tempfile::tempdir().unwrap();
         let slots = Slots {
             disk: Disk::real(),

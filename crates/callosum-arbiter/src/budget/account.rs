@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_not_believed_whatever_it_says() {
+    fn a_token_is_not_believed_with_any_content() {
         let ground = ground();
         for text in [
             "",

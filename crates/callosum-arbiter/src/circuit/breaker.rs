@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_and_rules_that_are_off_keep_nobody_out() {
+    fn a_clock_that_goes_back_and_rules_that_are_off_keep_no_one_out() {
         let open = Circuit {
             failures: 9,
             opened: Some(at(1_000)),

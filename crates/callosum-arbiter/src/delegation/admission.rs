@@ -42,14 +42,14 @@ impl Workshop<'_> {
         let disk = &self.means.surroundings.disk;
         let key = reuse.key(job.task, job.executor, &job.linked);
         let until = Instant::now() + job.executor.total().unwrap_or(LONGEST_TURN);
-        let mut told = false;
+        let mut is_reported = false;
         while !self.means.cancel.is_cancelled() {
             match reuse.take_turn(disk, &key) {
                 Ok(None) if Instant::now() < until => {}
                 // Where nothing can be locked it is asked as well: nothing is lost but time.
                 taken => return Ok(taken.ok().flatten()),
             }
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut is_reported, true) {
                 let why = format!(
                     "waits: another run is asking `{}` the same question",
                     job.executor.id

@@ -101,7 +101,8 @@ impl Workshop<'_> {
                 Verdict::Failed(reason) => (reason, true),
             };
             let place = format!("{}:{}", connection.host, connection.port);
-            if does_without.contains(&place.as_str()) || !self.told.is_news(job.index, &place) {
+            if does_without.contains(&place.as_str()) || !self.unreached.is_news(job.index, &place)
+            {
                 return;
             }
             let place = &on_one_line(&secrets::mask(&place).text);
@@ -120,7 +121,7 @@ impl Workshop<'_> {
             };
             self.watch.notice(job.index, notice);
         });
-        if let Some(places) = self.told.more(job.index) {
+        if let Some(places) = self.unreached.more(job.index) {
             let notice = Notice::UnreachedBesides { executor, places };
             self.watch.notice(job.index, notice);
         }

@@ -23,7 +23,7 @@ use super::{
     report::Failure,
     request::complaint_of,
     stop::{Stop, one_line},
-    told::Told,
+    unreached::UnreachedPlaces,
     watch::{Notice, Watch},
 };
 use crate::{
@@ -95,7 +95,7 @@ pub(super) struct Workshop<'a> {
     pub(super) health: Health,
     pub(super) watch: &'a dyn Watch,
     /// Places that executors did not reach and that were reported.
-    pub(super) told: Told,
+    pub(super) unreached: UnreachedPlaces,
     /// The ledger's file, before and after each executor's work.
     pub(super) ledger_file: GrowingChecksum,
 }

@@ -41,7 +41,7 @@ const LONGEST_LINE: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct Denials {
     /// On standard error.
-    said: Vec<String>,
+    of_stderr: Vec<String>,
     /// Of what its tools gave back.
     of_tools: Vec<String>,
 }
@@ -50,7 +50,7 @@ impl Denials {
     /// Hears a line, already masked; keeps it where it tells of a denial.
     pub(super) fn hear(&mut self, line: &str) {
         if tells_of_a_denial(line) {
-            keep(&mut self.said, line);
+            keep(&mut self.of_stderr, line);
         }
     }
 
@@ -64,7 +64,7 @@ impl Denials {
 
     /// Returns all its words; `None` if it reported no denial.
     pub(super) fn words(&self) -> Option<String> {
-        joined(self.said.iter().chain(&self.of_tools))
+        joined(self.of_stderr.iter().chain(&self.of_tools))
     }
 
     /// Returns the words of its tools; `None` if none reported a denial.
@@ -111,13 +111,13 @@ mod tests {
             denials.hear(line);
         }
         assert_eq!(denials.words(), None);
-        let said = "bash: line 1: .cal_memory.json: Read-only file system";
-        denials.hear(said);
+        let line = "bash: line 1: .cal_memory.json: Read-only file system";
+        denials.hear(line);
         denials.hear("Error: EACCES: open '/p/registry.json'");
         let words = denials.words().unwrap();
         assert_eq!(
             words,
-            format!("{said}\nError: EACCES: open '/p/registry.json'")
+            format!("{line}\nError: EACCES: open '/p/registry.json'")
         );
     }
 
@@ -128,12 +128,12 @@ mod tests {
         let result = "total 1\n  zsh:1: read-only file system: /p/.cal_memory.json\u{7}\nsrc/a.rs: Permission denied";
         denials.hear_tool(result);
         denials.hear_tool(result);
-        let told = "zsh:1: read-only file system: /p/.cal_memory.json\\u{7}";
-        assert_eq!(denials.of_tools().as_deref(), Some(told));
-        assert_eq!(denials.words().as_deref(), Some(told));
-        let mut said = Denials::default();
-        said.hear("sh: cal_audit/x: Permission denied");
-        assert_eq!(said.of_tools(), None);
+        let line_of_tool = "zsh:1: read-only file system: /p/.cal_memory.json\\u{7}";
+        assert_eq!(denials.of_tools().as_deref(), Some(line_of_tool));
+        assert_eq!(denials.words().as_deref(), Some(line_of_tool));
+        let mut of_stderr = Denials::default();
+        of_stderr.hear("sh: cal_audit/x: Permission denied");
+        assert_eq!(of_stderr.of_tools(), None);
     }
 
     #[test]

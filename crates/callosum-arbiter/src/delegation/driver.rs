@@ -26,7 +26,7 @@ use super::{
     means::{Means, Rules},
     record::{About, not_started, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
-    told::Told,
+    unreached::UnreachedPlaces,
     watch::{Again, Notice, Watch},
 };
 use crate::{
@@ -90,7 +90,7 @@ pub fn run(
         rules,
         health: Health::new(),
         watch,
-        told: Told::default(),
+        unreached: UnreachedPlaces::default(),
         ledger_file: GrowingChecksum::new(&means.ledger.paths().ledger, LARGEST_HASHED),
     };
     let over = Cancel::new()?;

@@ -12,12 +12,12 @@ use super::means::SHORT_SUMMARY;
 use crate::share::Share;
 
 /// Most citations of a kind that are listed one by one for an entry, or an executor.
-pub(super) const MOST_TOLD: usize = 20;
+pub(super) const MOST_LISTED: usize = 20;
 
 /// Fields that an entry keeps of an executor's report on its answer: how tokens were counted and
 /// how many were used for what, who answered, the cost, and which part of the tree was shown to a
 /// model that opens no file.
-const TOLD_OF_ANSWERS: [&str; 7] = [
+const KEPT_OF_ANSWERS: [&str; 7] = [
     "token_method",
     "tokens",
     "client",
@@ -28,7 +28,7 @@ const TOLD_OF_ANSWERS: [&str; 7] = [
 ];
 
 /// Longest of these that is kept, in bytes of JSON.
-const LONGEST_TOLD: usize = 200;
+const LONGEST_VALUE: usize = 200;
 
 /// An answer that may be committed.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +72,10 @@ pub(super) enum Objection {
         bytes: usize,
     },
     /// Too few of its citations hold.
-    #[error("{review}, but the required share is {required}{}", told(review))]
+    #[error(
+        "{review}, but the required share is {required}{}",
+        first_complaints(review)
+    )]
     Ungrounded {
         /// Review of its citations.
         review: Review,
@@ -82,7 +85,7 @@ pub(super) enum Objection {
 }
 
 /// The first ones that do not hold.
-fn told(review: &Review) -> String {
+fn first_complaints(review: &Review) -> String {
     let complaints = review.complaints(2);
     if complaints.is_empty() {
         return String::new();
@@ -154,9 +157,9 @@ pub(super) fn judge(
     if answer.checksum_by == ChecksumBy::Us {
         metadata.insert("answer_checksum".to_owned(), "computed on arrival".into());
     }
-    for key in TOLD_OF_ANSWERS {
-        if let Some(told) = answer.metadata.get(key).filter(|told| is_short(told)) {
-            metadata.insert(key.to_owned(), told.clone());
+    for key in KEPT_OF_ANSWERS {
+        if let Some(value) = answer.metadata.get(key).filter(|value| is_short(value)) {
+            metadata.insert(key.to_owned(), value.clone());
         }
     }
     Ok(Judged {
@@ -209,11 +212,11 @@ fn stored(review: &Review) -> Value {
         "moved": tally.moved,
         "missing": tally.missing,
     });
-    let moved = review.moved.iter().take(MOST_TOLD);
+    let moved = review.moved.iter().take(MOST_LISTED);
     let moved: Vec<Value> = moved
         .map(|(place, line)| json!({"place": place, "line": line}))
         .collect();
-    let missing = review.missing.iter().take(MOST_TOLD);
+    let missing = review.missing.iter().take(MOST_LISTED);
     let missing: Vec<Value> = missing
         .map(|(place, why)| json!({"place": place, "why": why.to_string()}))
         .collect();
@@ -225,8 +228,8 @@ fn stored(review: &Review) -> Value {
     stored
 }
 
-fn is_short(told: &Value) -> bool {
-    !told.is_null() && told.to_string().len() <= LONGEST_TOLD
+fn is_short(value: &Value) -> bool {
+    !value.is_null() && value.to_string().len() <= LONGEST_VALUE
 }
 
 #[cfg(test)]
@@ -301,13 +304,16 @@ mod tests {
              a.rs:1 (there is no such file), a.rs:1 (there is no such file)"
         );
         let kept = &judged("0.03").unwrap().metadata["citations"];
-        assert_eq!(kept["missing_places"].as_array().unwrap().len(), MOST_TOLD);
+        assert_eq!(
+            kept["missing_places"].as_array().unwrap().len(),
+            MOST_LISTED
+        );
         assert_eq!(kept["missing_places"][0]["place"], "a.rs:1");
     }
 
     /// CAL-COM-1: the record names who computed the checksum.
     #[test]
-    fn a_checksum_that_we_computed_is_said_to_be_ours() {
+    fn a_checksum_that_we_computed_is_marked_as_ours() {
         let judged = judged("text", false).unwrap();
         assert_eq!(judged.metadata["answer_checksum"], "computed on arrival");
         assert_eq!(judged.tokens_used, 7);

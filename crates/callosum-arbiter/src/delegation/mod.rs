@@ -24,7 +24,7 @@ mod reuse;
 mod start_mark;
 mod stop;
 mod time_zone;
-mod told;
+mod unreached;
 
 pub use self::{
     change::may_change,

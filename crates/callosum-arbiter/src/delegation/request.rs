@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     attempt::{Job, Workshop},
-    judge::{MOST_TOLD, Objection},
+    judge::{MOST_LISTED, Objection},
     means::SHORT_SUMMARY,
     stop::Stop,
 };
@@ -83,7 +83,7 @@ pub(super) fn complaint_of(objection: &Objection) -> Option<String> {
 /// The citations that do not hold, a line each.
 fn listed(review: &Review) -> String {
     let mut listed = String::new();
-    for complaint in review.complaints(MOST_TOLD) {
+    for complaint in review.complaints(MOST_LISTED) {
         let _ = write!(listed, "\n- {}", quote::one_line(&complaint));
     }
     listed

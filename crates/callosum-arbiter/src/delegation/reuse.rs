@@ -69,8 +69,8 @@ impl Reuse {
         };
         let found = ledger.find(&id)?.map(|found| found.entry);
         Ok(found.filter(|entry| {
-            let said = entry.metadata.get(REQUEST_KEY).and_then(|key| key.as_str());
-            said == Some(key.to_string().as_str())
+            let recorded = entry.metadata.get(REQUEST_KEY).and_then(|key| key.as_str());
+            recorded == Some(key.to_string().as_str())
         }))
     }
 

@@ -25,7 +25,7 @@ pub(super) enum Addressee {
     /// One that is chosen later.
     Any,
     /// A text that names no executor's capability, so that no policy can name it.
-    Nobody(String),
+    Unknown(String),
 }
 
 impl Addressee {
@@ -52,7 +52,7 @@ impl Addressee {
         };
         match CapabilityName::parse(&format!("agent.{id}")) {
             Ok(executor) if executor != request.capability => Self::Named(executor),
-            _ => Self::Nobody(id.to_string()),
+            _ => Self::Unknown(id.to_string()),
         }
     }
 }

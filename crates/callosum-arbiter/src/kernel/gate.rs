@@ -116,7 +116,7 @@ impl Kernel {
                 };
                 (verdict, BTreeSet::new())
             }
-            Addressee::Nobody(text) => return Err(no_addressee(&text, own)),
+            Addressee::Unknown(text) => return Err(no_addressee(&text, own)),
             Addressee::Any => (
                 self.verdict(own, request, standing, &redacted),
                 self.barred(request, standing, &redacted),

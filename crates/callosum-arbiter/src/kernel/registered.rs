@@ -86,14 +86,14 @@ pub fn registered_manifests(
         manifests.push(agent.clone());
     }
     if let Some(named) = &executor.tool {
-        let untold = || ServerTool {
+        let unlisted = || ServerTool {
             name: named.clone(),
             ..ServerTool::default()
         };
-        let told = tools.iter().find(|tool| tool.name == *named);
-        let told = told.cloned().unwrap_or_else(untold);
-        if told.unfit.is_none() {
-            manifests.push(tool_of(executor, &told, &agent)?);
+        let listed = tools.iter().find(|tool| tool.name == *named);
+        let listed = listed.cloned().unwrap_or_else(unlisted);
+        if listed.unfit.is_none() {
+            manifests.push(tool_of(executor, &listed, &agent)?);
         }
     }
     if executor.kind == Kind::Mcp {
@@ -171,7 +171,7 @@ fn tool_of(
             "Calls the tool {} of the server {}.",
             tool.name, executor.id
         ),
-        said => said.to_owned(),
+        text => text.to_owned(),
     };
     let input = input_of(&tool.input_schema)?;
     let output = output_of(&tool.output_schema)?;
@@ -203,7 +203,7 @@ fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> 
     if executor.fingerprint() == Executor::embedded().fingerprint() {
         return Ok(TrustTier::OWN);
     }
-    let Some(said) = executor.extra.get(TRUST_TIER) else {
+    let Some(value) = executor.extra.get(TRUST_TIER) else {
         let is_tool = executor.kind == Kind::Mcp;
         return Ok(if is_tool {
             TrustTier::CONFIGURED
@@ -211,18 +211,18 @@ fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> 
             TrustTier::TRUSTED
         });
     };
-    let number = said.as_u64().and_then(|number| u8::try_from(number).ok());
+    let number = value.as_u64().and_then(|number| u8::try_from(number).ok());
     let tier = number.and_then(|number| TrustTier::try_from(number).ok());
     tier.filter(|tier| *tier <= TrustTier::TRUSTED)
-        .ok_or_else(|| refused(executor, TRUST_TIER, said, "0, 1, 2"))
+        .ok_or_else(|| refused(executor, TRUST_TIER, value, "0, 1, 2"))
 }
 
 fn sensitive_fields(executor: &Executor) -> Result<BTreeSet<String>, EntryError> {
-    let Some(said) = executor.extra.get(SENSITIVE_FIELDS) else {
+    let Some(value) = executor.extra.get(SENSITIVE_FIELDS) else {
         return Ok(BTreeSet::new());
     };
-    let refuse = || refused(executor, SENSITIVE_FIELDS, said, "a list of names");
-    let names = said.as_array().ok_or_else(refuse)?;
+    let refuse = || refused(executor, SENSITIVE_FIELDS, value, "a list of names");
+    let names = value.as_array().ok_or_else(refuse)?;
     let name = |name: &serde_json::Value| name.as_str().map(str::to_owned).ok_or_else(refuse);
     names.iter().map(name).collect()
 }
@@ -303,13 +303,13 @@ mod tests {
             only_reads,
             ..ServerTool::default()
         };
-        let told = [tool("look.up", true), tool("remove", false)];
+        let tools = [tool("look.up", true), tool("remove", false)];
         for (tier, unknown) in [
             (None, ["list_issues_all", "look_up", "remove"].as_slice()),
             (Some(json!(2)), &["remove"]),
         ] {
             let manifests =
-                registered_manifests(&server(tier), true, &told, Holding::Files).unwrap();
+                registered_manifests(&server(tier), true, &tools, Holding::Files).unwrap();
             let ids: Vec<&str> = manifests.iter().map(|one| one.id.as_str()).collect();
             assert_eq!(
                 ids,
@@ -380,11 +380,11 @@ mod tests {
             tool: None,
             ..server(None)
         };
-        let told = ServerTool {
+        let listed = ServerTool {
             name: "look".to_owned(),
             ..ServerTool::default()
         };
-        let manifests = registered_manifests(&server, true, &[told], Holding::Files).unwrap();
+        let manifests = registered_manifests(&server, true, &[listed], Holding::Files).unwrap();
         let [tool] = manifests.as_slice() else {
             panic!("{manifests:?}");
         };
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_asks_for_other_trust_must_be_trusted_anew() {
+    fn an_entry_that_asks_for_other_trust_must_be_trusted_again() {
         let before = server(None).fingerprint();
         assert_ne!(before, server(Some(json!(2))).fingerprint());
     }

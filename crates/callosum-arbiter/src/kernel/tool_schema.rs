@@ -51,7 +51,7 @@ const OF_TEXTS: [(&str, &str); 2] = [("minLength", "min-length"), ("maxLength", 
 const OF_LISTS: [(&str, &str); 2] = [("minItems", "min-count"), ("maxItems", "max-count")];
 
 /// Type of the answer of a tool whose server lists no schema for the structured content.
-const UNTOLD: &str = "[:map [:text String] [:structured Any ?]]";
+const UNLISTED: &str = "[:map [:text String] [:structured Any ?]]";
 
 /// Type of what a tool takes, or answers.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ pub(super) fn output_of(schema: &Map<String, Json>) -> Result<ToolType, SchemaEr
         reading.note(schema, &[]);
     }
     Ok(ToolType {
-        schema: Schema::read(UNTOLD)?,
+        schema: Schema::read(UNLISTED)?,
         unheld: reading.unheld(schema),
     })
 }
@@ -262,8 +262,8 @@ impl Reading {
                 self.type_of(of, depth)
             );
         }
-        let is_told = |name: &str| properties().any(|(told, _)| told == name);
-        for name in required(schema).filter(|name| !is_told(name)) {
+        let is_listed = |name: &str| properties().any(|(listed, _)| listed == name);
+        for name in required(schema).filter(|name| !is_listed(name)) {
             let _ = write!(map, " [{} Any]", self.key(name));
         }
         let base = match map.as_str() {
@@ -437,17 +437,17 @@ mod tests {
             ("{:filters [] :labels {:a 1}}", "{:labels}{:a} "),
             ("{:filters [] :kind \"pages\"}", "{:kind} "),
         ] {
-            let said = mismatch(wrong).unwrap();
+            let message = mismatch(wrong).unwrap();
             assert!(
-                said.starts_with(&format!("the value{place}")),
-                "{wrong}: {said}"
+                message.starts_with(&format!("the value{place}")),
+                "{wrong}: {message}"
             );
         }
     }
 
     /// CCOS-CAP-1: what a type can't hold is listed, and refused by the server alone.
     #[test]
-    fn what_is_not_held_is_told() {
+    fn what_is_not_held_is_listed() {
         check_with(
             &json!({"oneOf": [], "patternProperties": {}, "additionalProperties": false, "properties": {
                 "a": {"$ref": "#/$defs/a"}, "b": {"type": "string", "pattern": "^x", "format": "uri", "title": "B"},
@@ -485,7 +485,7 @@ mod tests {
                 "{schema}"
             );
         };
-        check(&json!({}), UNTOLD, &[]);
+        check(&json!({}), UNLISTED, &[]);
         check(
             &json!({"type": "object", "required": ["n"], "properties": {
                 "n": {"type": "integer", "minimum": 1}, "of": {"$ref": "#/$defs/of"}}, "$defs": {}}),

@@ -49,10 +49,10 @@ impl RunSecret {
 
     /// Returns the number of a record that carries the seal of it.
     pub(super) fn number_of(&self, record: &AuditRecord) -> Option<u64> {
-        let told = record.details.get(SEAL)?.as_str()?;
+        let recorded = record.details.get(SEAL)?.as_str()?;
         let number = record.details.get(NUMBER)?.as_u64()?;
         let seal = self.seal_of(record.status.as_deref(), &record.details)?;
-        (seal.to_string() == told).then_some(number)
+        (seal.to_string() == recorded).then_some(number)
     }
 
     /// `None` of what has no canonical form, which no record of ours is.

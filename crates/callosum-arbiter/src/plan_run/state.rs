@@ -54,7 +54,7 @@ pub struct CallState {
     /// State of the call.
     pub standing: CallStanding,
     /// Whether a person, and no provider, supplied its result.
-    pub is_said: bool,
+    pub is_by_person: bool,
 }
 
 /// State of a call.
@@ -211,7 +211,7 @@ impl RunState {
                     ruled: None,
                     after_steps: self.steps.len(),
                     standing: CallStanding::Intended,
-                    is_said: false,
+                    is_by_person: false,
                 });
             }
             RunRecord::Ruled(ruled) => {
@@ -300,7 +300,7 @@ impl RunState {
             },
             _ => return Err("it decides about a call whose outcome is known"),
         };
-        call.is_said = true;
+        call.is_by_person = true;
         self.answer(Answered {
             key,
             answer,

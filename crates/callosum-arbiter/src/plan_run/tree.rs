@@ -214,7 +214,7 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
                 None => "value",
             }
             .to_owned(),
-            standing: match (call.is_said, answered.found) {
+            standing: match (call.is_by_person, answered.found) {
                 (true, _) => "said",
                 (false, true) => "found",
                 (false, false) => "made",

@@ -488,7 +488,7 @@ proptest! {
 
 /// CAL-ARB-2: an executor at its cap lets others pass, and its own tasks queue.
 #[test]
-fn a_full_lane_queues_its_own_tasks_and_nobody_elses() {
+fn a_full_lane_queues_its_own_tasks_and_no_others() {
     let mut run = schedule(in_mode(Mode::Concurrent, 4)).in_lanes(vec![0, 0, 0, 1], vec![1, 12]);
     assert_eq!(started(&run.next(ms(0), &Facts::IDLE)), [0, 3]);
     let turn = commit(&mut run, 3, ms(10));

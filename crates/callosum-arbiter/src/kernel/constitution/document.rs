@@ -182,8 +182,8 @@ pub(super) fn read(text: &str, origin: Origin) -> Result<Document, ConstitutionE
 /// Returns the version that the first line of a text says.
 pub fn header(text: &str) -> Result<u64, ConstitutionError> {
     let line = text.lines().next().unwrap_or_default();
-    let said = line.strip_prefix(HEADER).ok_or(ConstitutionError::Header)?;
-    let (format, version) = said.split_once(", ").ok_or(ConstitutionError::Header)?;
+    let parts = line.strip_prefix(HEADER).ok_or(ConstitutionError::Header)?;
+    let (format, version) = parts.split_once(", ").ok_or(ConstitutionError::Header)?;
     let number = |text: &str, word: &str| {
         let digits = text.strip_prefix(word)?;
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -307,9 +307,9 @@ fn validate(policies: &[(Policy, PolicyNote)]) -> Result<(), ConstitutionError> 
         .validation_warnings()
         .map(|warning| (warning.policy_id().to_string(), warning.to_string()));
     match error.chain(warning).min() {
-        Some((id, said)) => {
+        Some((id, message)) => {
             let named = format!("for policy `{id}`, ");
-            let reason = said.strip_prefix(&named).unwrap_or(&said).to_owned();
+            let reason = message.strip_prefix(&named).unwrap_or(&message).to_owned();
             Err(ConstitutionError::Invalid { id, reason })
         }
         None => Ok(()),

@@ -203,7 +203,7 @@ mod tests {
     /// Policies are validated over the schema, so the facts that they get must be of it, or a
     /// policy could fail that was found sound.
     #[test]
-    fn what_policies_are_told_is_of_their_schema() {
+    fn facts_for_policies_are_of_their_schema() {
         let schema = SCHEMA.as_ref().unwrap();
         let capped = RunCaps {
             yields: Some(u64::MAX),

@@ -61,8 +61,8 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         );
         self.look_at_rules()?;
         let revoked = self.means.rules.revoked().map_err(RunError::Revocations)?;
-        let stands = standing(&self.state, self.means.grant, revoked, records, key);
-        let ruling = self.gate(&request, &stands);
+        let at_call = standing(&self.state, self.means.grant, revoked, records, key);
+        let ruling = self.gate(&request, &at_call);
         let grounds = ruling.grounds().clone();
         let mut ruled = Ruled {
             key,

@@ -30,8 +30,8 @@ fn a_value_that_can_not_be_kept_is_the_plans_own_failure() {
         panic!("it was kept");
     };
     assert_eq!(failure.kind, FailureKind::BudgetExhausted);
-    let said = "the program's value is nested deeper than 128";
-    assert!(failure.message.starts_with(said), "{}", failure.message);
+    let start = "the program's value is nested deeper than 128";
+    assert!(failure.message.starts_with(start), "{}", failure.message);
 }
 
 /// CCOS-RTFS-2: if a plan does not do what it did when its answers were recorded, the error shows

@@ -137,12 +137,12 @@ impl Provider for Worker {
         if !self.life.step() {
             return Err(killed());
         }
-        told(answer)
+        outcome_of(answer)
     }
 
     fn outcome(&self, key: &str, _: &Cancel) -> Result<KnownOutcome, ProviderFailure> {
         let world = self.world.lock().unwrap();
-        Ok(match world.by_key.get(key).cloned().map(told) {
+        Ok(match world.by_key.get(key).cloned().map(outcome_of) {
             None => KnownOutcome::NotBegun,
             Some(Ok(answer)) => KnownOutcome::Answered(answer),
             Some(Err(failure)) => KnownOutcome::Failed(failure),
@@ -150,7 +150,7 @@ impl Provider for Worker {
     }
 }
 
-fn told(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
+fn outcome_of(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
     if answer == Value::Nil {
         let kind = FailureKind::CapabilityError;
         return Err(ProviderFailure::before(kind, "it never works"));
@@ -165,9 +165,9 @@ fn told(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
     })
 }
 
-struct Nobody;
+struct NoWatch;
 
-impl RunWatch for Nobody {
+impl RunWatch for NoWatch {
     fn notice(&self, _: RunNotice<'_>) {}
 }
 
@@ -328,7 +328,7 @@ impl Machine {
             stop: &Cancel::new().unwrap(),
             end: &Cancel::new().unwrap(),
             at_once: self.at_once,
-            watch: &Nobody,
+            watch: &NoWatch,
         };
         drive(state, &program, &self.source, &means)
     }

@@ -86,9 +86,9 @@ fn a_record_without_a_right_seal_counts_for_nothing() {
         .details
         .insert("buffered".to_owned(), json!("the id that it waited under"));
     assert!(check.admits(&waited));
-    let told = check.foreign.as_ref().unwrap();
-    assert_eq!((told.count, told.first), (6, 7));
-    assert_eq!(told.status, "decided");
+    let foreign = check.foreign.as_ref().unwrap();
+    assert_eq!((foreign.count, foreign.first), (6, 7));
+    assert_eq!(foreign.status, "decided");
     assert_eq!(check.missing(), None);
 }
 

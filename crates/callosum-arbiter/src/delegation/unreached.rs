@@ -1,4 +1,4 @@
-//! [`Told`]: selects which unreached places of executors are reported, one line each, and no more per task than a
+//! [`UnreachedPlaces`]: selects which unreached places of executors are reported, one line each, and no more per task than a
 //! person reads.
 //!
 //! Each is in the journal, no matter how often an executor asks for it. Deliberately not here:
@@ -16,7 +16,7 @@ const MOST: usize = 8;
 
 /// Places that were reported for the tasks of a run.
 #[derive(Debug, Default)]
-pub(super) struct Told(Mutex<BTreeMap<TaskIndex, Places>>);
+pub(super) struct UnreachedPlaces(Mutex<BTreeMap<TaskIndex, Places>>);
 
 /// The places of one task, over all its tries.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ struct Places {
     counted: usize,
 }
 
-impl Told {
+impl UnreachedPlaces {
     /// Whether a place is to be reported by its name now: it was not before, and there are few of
     /// them.
     pub(super) fn is_news(&self, task: TaskIndex, place: &str) -> bool {
@@ -64,16 +64,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_place_is_told_once_a_task_and_many_are_counted() {
-        let told = Told::default();
+    fn each_place_is_reported_once_a_task_and_many_are_counted() {
+        let unreached = UnreachedPlaces::default();
         let (one, other) = (TaskIndex(0), TaskIndex(1));
-        assert!(told.is_news(one, "a:1") && told.is_news(other, "a:1"));
-        assert!(!told.is_news(one, "a:1"));
-        assert_eq!(told.more(one), None);
-        let is_named = |number: &usize| told.is_news(one, &format!("h{number}:1"));
+        assert!(unreached.is_news(one, "a:1") && unreached.is_news(other, "a:1"));
+        assert!(!unreached.is_news(one, "a:1"));
+        assert_eq!(unreached.more(one), None);
+        let is_named = |number: &usize| unreached.is_news(one, &format!("h{number}:1"));
         assert_eq!((0..3000).filter(is_named).count(), MOST - 1);
-        assert_eq!(told.more(one), Some(3000 + 1 - MOST));
-        assert_eq!(told.more(one), None);
-        assert_eq!(told.more(other), None);
+        assert_eq!(unreached.more(one), Some(3000 + 1 - MOST));
+        assert_eq!(unreached.more(one), None);
+        assert_eq!(unreached.more(other), None);
     }
 }

@@ -246,7 +246,7 @@ mod tests {
 
     /// CAKE-CFG-1: what is no file is not waited for, and a link to nothing is reported.
     #[test]
-    fn what_is_no_file_is_told_and_not_waited_for() {
+    fn what_is_no_file_is_reported_and_not_waited_for() {
         let ground = Ground::new();
         ground.folder("project/cake_config.yaml");
         let loaded = load(&ground);

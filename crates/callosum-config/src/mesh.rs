@@ -484,7 +484,7 @@ mod tests {
     /// CALC-ROUTE-1: everything that is wrong is named by file and key, with what is allowed.
     #[test]
     fn every_fault_is_named_by_its_key() {
-        let said = load(
+        let message = load(
             "[mesh]\nlease = 1\nleases = \"maybe\"\n\
              [mesh.routes.\"Big Review\"]\nprimary = \"codex\"\n\
              [mesh.routes.large-review]\nprimary = \"a b\"\nminutes = 0\nabout = \"\"\nenabled = 3\n\
@@ -492,7 +492,7 @@ mod tests {
              [mesh.routes.new]\nprimary = \"codex\"\n\
              [mesh.roles.qwen]\nname = \"X\"\n",
         );
-        let said = said.unwrap_err();
+        let message = message.unwrap_err();
         for part in [
             "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest, resume_after_limit)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
@@ -506,7 +506,7 @@ mod tests {
             "`mesh.routes.new.minutes` is missing",
             "`mesh.roles.qwen` needs `name` and `duties`",
         ] {
-            assert!(said.contains(part), "{part}: {said}");
+            assert!(message.contains(part), "{part}: {message}");
         }
         assert!(
             load("mesh = 1")

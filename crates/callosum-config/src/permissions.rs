@@ -354,7 +354,7 @@ mod tests {
     /// CAKE-SHIM-1: a permission holds in the place and for the time for which it was given; one
     /// that has run out is swept, and a clock that was put back prolongs nothing.
     #[test]
-    fn a_permission_holds_where_and_as_long_as_was_said() {
+    fn a_permission_holds_where_and_as_long_as_it_was_given() {
         let ground = Ground::new();
         let (here, there) = (of(&ground, "/a"), of(&ground, "/b"));
         let now = at("10:00:00");

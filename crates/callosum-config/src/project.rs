@@ -59,25 +59,25 @@ impl Project {
         disk: &Disk,
         environment: &Environment,
         here: &Path,
-        told: &Told<'_>,
+        options: &Told<'_>,
     ) -> Result<Self, ProjectError> {
         let homes = Homes::find(environment)?;
-        let mut roots = Roots::find(disk, here, told.root)?;
+        let mut roots = Roots::find(disk, here, options.root)?;
         // A user who names the folder with `-C` means what is in it.
-        if told.root.is_none()
+        if options.root.is_none()
             && let Some(ForeignMark { path, user }) = foreign_state(disk, &roots)?
         {
             return Err(ProjectError::Foreign { path, user });
         }
         place_sessions(disk, &homes, &mut roots);
         let state = StatePlace::find(disk, &homes, &roots.state)?;
-        let calrc = calrc_of(disk, &roots, &state, told)?;
+        let calrc = calrc_of(disk, &roots, &state, options)?;
         let trust = Trust::open(disk, &homes, &roots.state)?;
-        let mut settings = Settings::resolve(&calrc, environment, told.settings)?;
+        let mut settings = Settings::resolve(&calrc, environment, options.settings)?;
         let is_trusted = calrc
             .fingerprint
             .map(Subject::Calrc)
-            .is_none_or(|calrc| trust.is_trusted(calrc) || told.as_if_trusted == Some(calrc));
+            .is_none_or(|calrc| trust.is_trusted(calrc) || options.as_if_trusted == Some(calrc));
         let waiting = if is_trusted {
             Vec::new()
         } else {
@@ -131,15 +131,15 @@ impl Project {
     pub fn mend(
         disk: &Disk,
         environment: &Environment,
-        told: (&Path, &Told<'_>),
+        options: (&Path, &Told<'_>),
         (address, value): (&Address, &Value),
     ) -> Result<Option<Change>, MendError> {
-        let (here, told) = told;
+        let (here, options) = options;
         let homes = Homes::find(environment).map_err(ProjectError::from)?;
-        let roots = Roots::find(disk, here, told.root).map_err(ProjectError::from)?;
+        let roots = Roots::find(disk, here, options.root).map_err(ProjectError::from)?;
         let state = StatePlace::find(disk, &homes, &roots.state).map_err(ProjectError::from)?;
         let path = Places::calrc_in(&state.folder);
-        let calrc = calrc_of(disk, &roots, &state, told)?;
+        let calrc = calrc_of(disk, &roots, &state, options)?;
         if !calrc.refuses(address) {
             return Ok(None);
         }
@@ -153,10 +153,10 @@ fn calrc_of(
     disk: &Disk,
     roots: &Roots,
     state: &StatePlace,
-    told: &Told<'_>,
+    options: &Told<'_>,
 ) -> Result<Calrc, ProjectError> {
     let path = Places::calrc_in(&state.folder);
-    if told.root.is_none() && is_calrc_foreign(disk, roots, &path)? {
+    if options.root.is_none() && is_calrc_foreign(disk, roots, &path)? {
         return Ok(Calrc {
             path,
             ..Calrc::default()
@@ -290,7 +290,7 @@ mod tests {
         let notes = ground.write("project/loa-grimoire/NOTES.md", "");
         chown(notes.parent().unwrap(), Some(12_345), None).unwrap();
         let environment = [("HOME", ground.path("home"))].into_iter().collect();
-        let load = |told: &Told<'_>| Project::load(&ground.disk, &environment, &here, told);
+        let load = |options: &Told<'_>| Project::load(&ground.disk, &environment, &here, options);
         let refused = load(&Told::default());
         let of_folder = |path: &Path| path == notes.parent().unwrap();
         assert!(

@@ -102,11 +102,11 @@ impl Settings {
         let executors = calrc
             .executors
             .iter()
-            .map(|(id, said)| {
+            .map(|(id, entry)| {
                 let settings = ExecutorSettings {
-                    enabled: said_or(said.enabled, true, calrc),
-                    priority: said_or(said.priority, DEFAULT_PRIORITY, calrc),
-                    max_concurrent: said_or(said.max_concurrent, DEFAULT_CAP, calrc),
+                    enabled: set_or(entry.enabled, true, calrc),
+                    priority: set_or(entry.priority, DEFAULT_PRIORITY, calrc),
+                    max_concurrent: set_or(entry.max_concurrent, DEFAULT_CAP, calrc),
                 };
                 (id.clone(), settings)
             })
@@ -140,12 +140,12 @@ impl Settings {
 
     /// Returns the values in force for an executor, also if it has no entry in `.calrc`.
     pub fn executor(&self, id: &str) -> ExecutorSettings {
-        let unsaid = || ExecutorSettings {
+        let unset = || ExecutorSettings {
             enabled: by_default(true),
             priority: by_default(DEFAULT_PRIORITY),
             max_concurrent: by_default(DEFAULT_CAP),
         };
-        self.executors.get(id).cloned().unwrap_or_else(unsaid)
+        self.executors.get(id).cloned().unwrap_or_else(unset)
     }
 
     /// Returns the limits of a schedule. `seed` decides the chance in the pauses before further
@@ -298,8 +298,8 @@ fn by_default<T>(value: T) -> Setting<T> {
     }
 }
 
-fn said_or<T>(said: Option<T>, default: T, calrc: &Calrc) -> Setting<T> {
-    match said {
+fn set_or<T>(set: Option<T>, default: T, calrc: &Calrc) -> Setting<T> {
+    match set {
         Some(value) => Setting {
             value,
             origin: Origin::Calrc(calrc.path.clone()),
@@ -381,7 +381,7 @@ impl fmt::Display for Refusal {
 
 /// Values that their keys do not take: all of them, those of `.calrc` first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", told(refused))]
+#[error("{}", first_of(refused))]
 pub struct SettingsError {
     /// At least one.
     pub refused: Vec<Refusal>,
@@ -390,7 +390,7 @@ pub struct SettingsError {
 }
 
 /// The first one, and how many more there are: `callosum config check` shows each.
-fn told(refused: &[Refusal]) -> String {
+fn first_of(refused: &[Refusal]) -> String {
     let Some((first, more)) = refused.split_first() else {
         return String::new();
     };
@@ -450,7 +450,7 @@ mod tests {
 
     /// CAL-CFG-1: all layers are looked at before any is reported.
     #[test]
-    fn every_layers_wrong_values_are_told_at_once() {
+    fn every_layers_wrong_values_are_reported_at_once() {
         let environment: Environment = [("CAL_RETRY_MAX", "many"), ("CAL_IO_THRESHOLD", "0")]
             .into_iter()
             .collect();
@@ -480,15 +480,15 @@ mod tests {
             .into_iter()
             .collect();
         let settings = Settings::resolve(&calrc("{}"), &environment, &[]).unwrap();
-        let said: Vec<String> = settings.warnings.iter().map(ToString::to_string).collect();
+        let warnings: Vec<String> = settings.warnings.iter().map(ToString::to_string).collect();
         assert_eq!(
-            said,
+            warnings,
             ["unknown variable CAL_RETRYMAX, did you mean `CAL_RETRY_MAX`?"]
         );
     }
 
     #[test]
-    fn an_executor_that_nobody_speaks_of_is_enabled_and_in_the_middle() {
+    fn an_executor_without_an_entry_is_enabled_and_in_the_middle() {
         let file = calrc(r#"{"executors": {"a": {"enabled": false}, "b": {"priority": 2}}}"#);
         let settings = Settings::resolve(&file, &Environment::default(), &[]).unwrap();
         let a = settings.executor("a");

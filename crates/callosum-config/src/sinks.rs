@@ -224,9 +224,9 @@ mod tests {
             ),
             ("[", "config.toml"),
         ] {
-            let said = read(text).unwrap_err();
-            assert!(said.contains(part), "{text}: {said}");
-            assert!(!said.contains("secret"), "{said}");
+            let message = read(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+            assert!(!message.contains("secret"), "{message}");
         }
     }
 }

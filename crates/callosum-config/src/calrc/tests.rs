@@ -40,9 +40,9 @@ fn as_if_set(calrc: Calrc) -> Result<Calrc, CalrcError> {
 }
 
 #[track_caller]
-fn refuse(text: impl AsRef<[u8]>, said: &str) {
+fn refuse(text: impl AsRef<[u8]>, message: &str) {
     let error = read(text).and_then(as_if_set).unwrap_err().to_string();
-    assert_eq!(error, format!("`/p/.calrc`: {said}"));
+    assert_eq!(error, format!("`/p/.calrc`: {message}"));
 }
 
 /// CAL-CFG-1
@@ -142,7 +142,7 @@ fn a_byte_order_mark_is_passed_over() {
 #[test]
 fn hostile_content_is_refused_with_its_place() {
     let deep = format!("{{\"x\": {}{}}}", "[".repeat(500_000), "]".repeat(500_000));
-    for (text, said) in [
+    for (text, message) in [
         ("".as_bytes(), "line 1"),
         (b"[]", "expected an object, found `[]`"),
         (b"null", "expected an object, found `null`"),
@@ -155,7 +155,7 @@ fn hostile_content_is_refused_with_its_place() {
         (deep.as_bytes(), "nesting"),
     ] {
         let error = read(text).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(message), "{error}");
         assert!(error.len() < 300, "{error}");
     }
 }

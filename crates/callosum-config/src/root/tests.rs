@@ -205,14 +205,14 @@ fn files_of_who_owns_the_folder_mark_the_root() {
 }
 
 #[test]
-fn a_folder_that_is_named_is_the_root_whatever_stands_above_it() {
+fn a_named_folder_is_the_root_with_anything_above_it() {
     let ground = with(&[(".calrc", "{}"), (".git/HEAD", ""), ("a/x", "")]);
     check(&ground, "", Some("a"), "a", "a");
     check(&ground, "a", Some(".."), "", "");
 }
 
 #[test]
-fn without_mark_and_git_the_root_is_where_one_stands() {
+fn without_mark_and_git_the_root_is_the_current_folder() {
     let ground = with(&[("a/x", "")]);
     check(&ground, "a", None, "a", "a");
 }

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_one_segment_or_more() {
+    fn a_star_matches_one_segment_or_more() {
         let list = Allowlist::parse(&[":storage/*", ":nlp.sentiment"]).unwrap();
         for allowed in [":storage.read", "storage/a/b", ":nlp/sentiment"] {
             assert!(list.allows(&name(allowed)), "{allowed}");

@@ -32,8 +32,8 @@ impl RegularExpression {
                 pattern.len()
             ));
         }
-        let last_line = |said: String| {
-            let last = said.lines().last().unwrap_or_default();
+        let last_line = |message: String| {
+            let last = message.lines().last().unwrap_or_default();
             last.trim_start_matches("error: ").to_owned()
         };
         let parsed = regex_syntax::parse(pattern).map_err(|error| last_line(error.to_string()))?;

@@ -233,10 +233,10 @@ mod tests {
         assert_eq!(text.join(" "), printed);
     }
 
-    fn refuse(source: &str, said: &str) {
+    fn refuse(source: &str, message: &str) {
         match read(source) {
             Ok(forms) => panic!("{source} reads as {forms:?}"),
-            Err(error) => assert!(error.message.contains(said), "{source}: {error}"),
+            Err(error) => assert!(error.message.contains(message), "{source}: {error}"),
         }
     }
 

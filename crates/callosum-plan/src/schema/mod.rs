@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::reader::read_one;
 
-    fn said(schema: &str, value: &str) -> Option<String> {
+    fn mismatch_of(schema: &str, value: &str) -> Option<String> {
         let schema = Schema::of_form(&read_one(schema).unwrap()).unwrap();
         let value = Value::read(value).unwrap();
         schema
@@ -277,33 +277,36 @@ mod tests {
             ("[:and Map [:only-keys [:a \"b\"]]]", "{\"b\" 1}", "{:b 1}"),
             ("[:and Map [:only-keys []]]", "{}", "{:a 1}"),
         ] {
-            assert_eq!(said(schema, fits), None, "{schema} {fits}");
+            assert_eq!(mismatch_of(schema, fits), None, "{schema} {fits}");
             if !doesnt.is_empty() {
-                assert!(said(schema, doesnt).is_some(), "{schema} {doesnt}");
+                assert!(mismatch_of(schema, doesnt).is_some(), "{schema} {doesnt}");
             }
         }
         assert_eq!(
-            said("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
+            mismatch_of("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
             Some(
                 "the value[1]{:a} is a keyword, so the whole is not of type [:vector [:map [:a Int]]]"
             )
         );
         let query = "[:union Nil [:map [:query String] [:page Int ?]]]";
-        for (value, told) in [
+        for (value, start) in [
             ("{}", "the value{:query} is missing"),
             ("{:query 3}", "the value{:query} is an integer"),
             ("{:query \"x\" :page nil}", "the value{:page} is nil"),
         ] {
-            let said = said(query, value).unwrap();
-            assert_eq!(said, format!("{told}, so the whole is not of type {query}"));
+            let message = mismatch_of(query, value).unwrap();
+            assert_eq!(
+                message,
+                format!("{start}, so the whole is not of type {query}")
+            );
         }
         let kind = "[:map [:kind [:union Nil [:enum :scan :deps]]]]";
-        let told = said(kind, "{:kind :sacn}").unwrap();
+        let message = mismatch_of(kind, "{:kind :sacn}").unwrap();
         let why = "the value{:kind} is not one of the allowed values, so";
-        assert!(told.starts_with(why), "{told}");
+        assert!(message.starts_with(why), "{message}");
         let only = "[:vector [:and Map [:only-keys [:a]]]]";
         assert_eq!(
-            said(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),
+            mismatch_of(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),
             Some(
                 "the value[1]{:b} is an unexpected key, so the whole is not of type [:vector [:and Map [:only-keys [:a]]]]"
             )

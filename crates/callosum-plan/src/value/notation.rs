@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_has_one_text_whatever_the_order_of_its_keys() {
+    fn data_has_one_text_in_any_order_of_its_keys() {
         let text = |source: &str| Value::read(source).unwrap().to_string();
         assert_eq!(text("{:b 1 :a [2.0 nil]}"), "{:a [2.0 nil] :b 1}");
         assert_eq!(

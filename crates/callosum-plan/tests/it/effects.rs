@@ -2,7 +2,7 @@
 
 use callosum_plan::{Failure, FailureKind};
 
-use crate::running::{answered, check, fail, run, said};
+use crate::running::{answered, check, fail, hint_of, run};
 
 /// CCOS-RTFS-1: an effect may stand anywhere: in arguments, maps, closures, functions of the library.
 #[test]
@@ -173,7 +173,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     fail("(step :s {:timout-ms 1} 1)", FailureKind::ParseError);
     let delegating = "(step :s {:on-fail :delegate} (/ 1 0))";
     fail(delegating, FailureKind::ParseError);
-    assert!(said(delegating).contains("(catch e (call :agent.delegate"));
+    assert!(hint_of(delegating).contains("(catch e (call :agent.delegate"));
     check("(step \"s\" {:a 1})", "{:a 1}");
     check("(step :s 1 2)", "2");
     check("(step-loop false 1)", "nil");

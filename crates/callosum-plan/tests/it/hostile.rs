@@ -258,7 +258,7 @@ fn a_capability_built_at_run_time_is_refused() {
 /// CCOS-RTFS-1: a capability without a provider is refused with the name that was probably meant,
 /// unless a `try` handles its absence.
 #[test]
-fn a_call_of_what_nobody_provides_is_refused_unless_it_is_caught() {
+fn a_call_without_a_provider_is_refused_unless_it_is_caught() {
     let names = ["ledger.query", "agent.claude", "fs.read"];
     let provided = names.map(|name| callosum_plan::CapabilityName::parse(name).unwrap());
     let options = CompileOptions {

@@ -295,8 +295,8 @@ fn every_rejection_says_where_and_why() {
             "expected a whole number, 0 or more",
         ),
     ] {
-        let told = accept(json, &request()).err().unwrap();
-        assert!(told[0].message.contains(words), "{}", told[0]);
+        let rejections = accept(json, &request()).err().unwrap();
+        assert!(rejections[0].message.contains(words), "{}", rejections[0]);
     }
     let broken = accept("{\"version\": ", &request()).err().unwrap();
     assert_eq!(broken[0].rule, "json-shape");

@@ -88,6 +88,6 @@ pub(crate) fn fail(source: &str, kind: FailureKind) {
 }
 
 /// Returns the hint with which a source is refused.
-pub(crate) fn said(source: &str) -> String {
+pub(crate) fn hint_of(source: &str) -> String {
     alone(source).unwrap_err().hint.unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use std::{
 use callosum_host::{Clock, Ids};
 use jiff::Timestamp;
 
-/// Makes the time stand still at the moment that it names; for tests.
+/// Stops the clock at the moment that it names; for tests.
 const TEST_CLOCK: &str = "CALLOSUM_TEST_CLOCK";
 
 /// Makes ids count up instead of being random; for tests.

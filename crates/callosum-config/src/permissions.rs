@@ -53,7 +53,7 @@ pub struct Permit {
     pub pattern: Permission,
     /// Time at which it was given.
     pub since: Timestamp,
-    /// Until when it holds; `None` for good.
+    /// End of the time for which it holds; `None` if it has none.
     pub until: Option<Timestamp>,
     /// Whether one command uses it up.
     pub once: bool,

@@ -307,7 +307,7 @@ mod tests {
         );
     }
 
-    /// A cloned `.calrc` may only tighten: what leads elsewhere waits for a word of its user.
+    /// A cloned `.calrc` may only tighten: what leads elsewhere waits for approval by its user.
     #[test]
     fn a_path_that_leads_out_is_in_force_once_it_is_trusted() {
         let ground = with_calrc(r#"{"audit_path": "../elsewhere", "retry_max": 1}"#);

@@ -28,7 +28,7 @@ pub enum Ruling {
 pub struct Grounds {
     /// The ids of the policies that decided; those that begin with `kernel.` are the kernel's own.
     pub policies: Vec<String>,
-    /// The hash of the constitution that they stand in.
+    /// The hash of the constitution that has them.
     pub constitution: String,
     /// Explanation for a person, in a sentence.
     pub text: String,

@@ -118,7 +118,7 @@ pub struct ForeignRecords {
 /// Records that this machine wrote, and that are not there as it did.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MissingRecords {
-    /// Others should stand before one, and do not.
+    /// Others should come before one, and do not.
     #[error("records of the run before audit record {seq} are missing or were changed")]
     Before {
         /// The journal's number for it.

@@ -164,7 +164,7 @@ pub enum Problem {
         key: String,
         /// The key that was probably meant.
         nearest: Option<&'static str>,
-        /// Every key that may stand there.
+        /// Every key that is allowed.
         known: &'static [&'static str],
     },
     /// A value that its key does not take.

@@ -145,7 +145,7 @@ pub enum EditError {
     /// The present content cannot be read.
     #[error(transparent)]
     Calrc(#[from] CalrcError),
-    /// The value may not stand there.
+    /// The value is not allowed.
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     /// Another process is changing it.

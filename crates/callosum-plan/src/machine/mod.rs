@@ -120,7 +120,7 @@ pub enum StepChange {
     Completed,
     /// It failed, and begins this try, from 2.
     Retrying(u32),
-    /// It failed for good.
+    /// It failed, without a further try.
     Failed(FailureKind),
     /// A checkpoint of this name was passed within it.
     Checkpoint(Name),

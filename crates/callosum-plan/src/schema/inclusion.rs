@@ -317,7 +317,7 @@ impl Inclusion {
         }
     }
 
-    /// Whether some value may stand for a key.
+    /// Whether a value of this part may have this key.
     fn may_have(&mut self, part: &Part<'_>, key: &Key) -> Result<bool, Misfit> {
         if let Shape::MapOf(keys, _) = part.base
             && !self.fits(keys, &key.to_value())?

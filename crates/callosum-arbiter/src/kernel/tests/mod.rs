@@ -1,4 +1,4 @@
-//! The door under friendly and hostile hands.
+//! The gate, with friendly and hostile calls.
 
 mod addressee;
 mod catalogue;

@@ -1,5 +1,5 @@
 //! Named by their budgets: a decision in under 10 µs (REQ-ARB-001 allows 50 ms), and a schedule
-//! whose own share of a thousand tasks is small beside a thousand started processes.
+//! whose own share of a thousand tasks is small compared with a thousand started processes.
 
 use std::time::Duration;
 

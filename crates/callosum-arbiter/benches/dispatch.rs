@@ -1,11 +1,12 @@
-//! How many tasks that do nothing a second, with a ledger entry and every audit record each.
+//! Throughput of tasks that do nothing, per second, with a ledger entry and every audit record
+//! each.
 //!
 //! `cargo build --release -p callosum -p callosum-testkit --bins && cargo bench -p callosum-arbiter --bench dispatch`
 //!
-//! Each task starts a real process of the `noop` executor, as the program does it where its entry
-//! says `confinement: off`. After `--`: `--confined` has each confined; `--unguarded` has them
-//! started without anybody who ends what they leave; `--parent-mb 1024` has this process hold that
-//! much memory meanwhile, since a process that is forked pays for it. For a scale, the same
+//! Each task starts a real process of the `noop` executor, as the program does it if its entry says
+//! `confinement: off`. After `--`: `--confined` has each confined; `--unguarded` has them started
+//! without a process that ends what they leave; `--parent-mb 1024` has this process hold that much
+//! memory during the run, since a process that is forked pays for it. For a scale, the same
 //! processes are started unguarded in the same run by as many threads, without arbiter, ledger and
 //! journal.
 
@@ -40,7 +41,7 @@ use callosum_host::{Clock, Disk, Ids, confine::ForkServer, process::Cancel};
 use callosum_ledger::{Answers, Ledger, LedgerPaths};
 use callosum_testkit::fakes;
 
-/// How many tasks.
+/// Number of tasks.
 const TASKS: usize = 1000;
 
 fn main() {
@@ -183,7 +184,7 @@ fn ballast(arguments: &[String]) -> Vec<u8> {
     vec![1; megabytes.unwrap_or(0_usize) << 20]
 }
 
-/// What the program would confine with here.
+/// Returns the confiner that the program would use here.
 fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path, executor: &Executor) -> Arc<Confiner> {
     let program = fakes::program("callosum");
     let server = ForkServer::new(&program);

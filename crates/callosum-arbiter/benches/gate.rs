@@ -1,5 +1,5 @@
-//! What the door costs: one ruling in under 50 µs, beside the hashing of 16 KiB as a measure of the
-//! machine, and how that grows with a project's prohibitions and with the arguments.
+//! Cost of the gate: one ruling in under 50 µs, compared with the hashing of 16 KiB as a measure of
+//! the machine, and its growth with a project's prohibitions and with the arguments.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What a call of a plan costs by itself, and what it costs to go on with a run of a thousand.
+//! Cost of a plan's call by itself, and of going on with a run of a thousand.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -80,7 +80,7 @@ fn going_on_with_a_run_of_a_thousand_answers(bencher: divan::Bencher<'_, '_>) {
     let desk = Desk::new();
     let journal = Book::default();
     assert!(matches!(desk.run(&journal, None), RunEnd::Completed(_)));
-    let mut records = journal.0.into_inner().expect("nobody panicked");
+    let mut records = journal.0.into_inner().expect("no thread panicked");
     records.pop();
     let kept = || {
         let kept = (1..).zip(&records).map(|(seq, record)| Kept {
@@ -108,15 +108,15 @@ impl RunJournal for Book {
     fn tell(&self, _: &RunId, records: &[RunRecord]) -> Result<(), WriteError> {
         self.0
             .lock()
-            .expect("nobody panicked")
+            .expect("no thread panicked")
             .extend_from_slice(records);
         Ok(())
     }
 }
 
-struct Nobody;
+struct NoWatch;
 
-impl RunWatch for Nobody {
+impl RunWatch for NoWatch {
     fn notice(&self, _: RunNotice<'_>) {}
 }
 
@@ -162,7 +162,7 @@ fn manifest() -> Manifest {
     }
 }
 
-/// What runs are carried on with, in memory.
+/// Context in which runs are carried on, in memory.
 struct Desk {
     answers: Answers,
     clock: Clock,
@@ -227,7 +227,7 @@ impl Desk {
             stop: &self.cancel,
             end: &self.cancel,
             at_once: 1,
-            watch: &Nobody,
+            watch: &NoWatch,
         };
         drive(state, &self.program, PLAN, &means).expect("it goes on")
     }

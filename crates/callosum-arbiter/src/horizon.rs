@@ -1,8 +1,8 @@
-//! [`build`]: what is known about a matter, within a number of tokens.
+//! [`build`]: the known facts about a matter, within a number of tokens.
 //!
-//! A function of facts that were gathered: the same facts and the same question give the same horizon.
-//! Facts with a place come first. Then what has most words of the question, then what is newest. What does not fit is cut at the
-//! end of a line or left out, and counted.
+//! A function of facts that were gathered: the same facts and the same question give the same
+//! horizon. Facts with a place come first. Then what has most words of the question, then what is
+//! newest. What does not fit is cut at the end of a line or left out, and counted.
 
 use std::{
     cmp::Reverse,
@@ -18,19 +18,19 @@ pub const LEAST_TOKENS: u64 = 96;
 /// Something that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Where it stands, such as `ledger`.
+    /// Source of the fact, such as `ledger`.
     pub source: &'static str,
-    /// What it is named by there.
+    /// Name that the source uses for it.
     pub id: String,
     /// When it came about, in the form of ISO 8601 and UTC, so that later is greater.
     pub at: String,
-    /// What it says.
+    /// Text of the fact.
     pub text: String,
     /// Its place before all facts that are ranked by words and time; those have none.
     pub place: Option<u32>,
 }
 
-/// What a horizon is to be about.
+/// Subject of a horizon, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// The matter, in words.
@@ -56,8 +56,8 @@ pub fn build(facts: &[Fact], question: &Question) -> Value {
     let mut ranked: Vec<(&Fact, usize)> = facts
         .iter()
         .map(|fact| {
-            let said: BTreeSet<String> = self::words(&fact.text).collect();
-            (fact, words.intersection(&said).count())
+            let fact_words: BTreeSet<String> = self::words(&fact.text).collect();
+            (fact, words.intersection(&fact_words).count())
         })
         .collect();
     ranked.sort_by(|(one, score), (other, its)| {
@@ -327,8 +327,8 @@ mod tests {
             let horizon = build(&facts, &question);
             prop_assert!(tokens_of(&horizon) <= max_tokens, "{}", horizon);
             let shown = ids(&horizon).len();
-            let said = format!(":left-out {{:ledger {}}}", facts.len() - shown);
-            prop_assert!(shown == facts.len() || horizon.to_string().contains(&said), "{}", horizon);
+            let count = format!(":left-out {{:ledger {}}}", facts.len() - shown);
+            prop_assert!(shown == facts.len() || horizon.to_string().contains(&count), "{}", horizon);
             let reversed: Vec<Fact> = facts.iter().rev().cloned().collect();
             prop_assert_eq!(build(&reversed, &question).to_string(), horizon.to_string());
         }

@@ -1,12 +1,12 @@
-//! Who does what, how, in which order, and what happens when it fails.
+//! Assignment of tasks to executors: modes, order, and handling of failures.
 //!
-//! Start with [`Submission`], what one call hands over, and [`Schedule`], which says at each
-//! moment what is to be started. [`choose_mode`] decides how a task runs and [`RecoveryPolicy`]
-//! what a failure means. All of these decide over facts that are handed to them: no clock, no
-//! file, no thread, so that the same facts always lead to the same decision.
+//! Start with [`Submission`], the input of one call, and [`Schedule`], which returns at each moment
+//! what is to be started. [`choose_mode`] decides how a task runs and [`RecoveryPolicy`] what a
+//! failure means. All of these decide over facts that the caller passes: no clock, no file, no
+//! thread, so that the same facts always lead to the same decision.
 //!
-//! What is deliberately not here: starting processes and judging answers (agents), writing what
-//! was decided (ledger), and anything a user sees.
+//! What is deliberately not here: starting processes and judging answers (agents), writing what was
+//! decided (ledger), and anything a user sees.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
-//! [`State`]: where an executor's process stands between being idle and being idle again.
+//! [`State`]: state of an executor's process, from idle to idle again.
 //!
-//! The whole of Seed CAL §5.1 is one function, [`State::after`]. Whoever drives a process asks it
-//! at each step and records the answer; a step that the table does not have is an error, never a
+//! The whole of Seed CAL §5.1 is one function, [`State::after`]. The driver of a process asks it at
+//! each step and records the answer; a step that the table does not have is an error, never a
 //! state.
 
 use std::fmt;
 
-/// Where an executor's process stands.
+/// State of an executor's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Registered, not started.
@@ -58,7 +58,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What moves a process from one state to the next.
+/// Event that moves a process from one state to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
     /// It was started with a task.
@@ -105,9 +105,9 @@ impl fmt::Display for Trigger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a process that is `{from}` has no step `{trigger}`")]
 pub struct IllegalTransition {
-    /// Where the process stood.
+    /// State before the trigger.
     pub from: State,
-    /// What was to happen.
+    /// Trigger that does not fit.
     pub trigger: Trigger,
 }
 
@@ -115,7 +115,7 @@ pub struct IllegalTransition {
 mod tests {
     use super::*;
 
-    /// CAL-MSP-1: the table of §5.1, and nothing beside it.
+    /// CAL-MSP-1: the table of §5.1, and nothing else.
     #[test]
     fn only_the_five_transitions_of_the_table_are_legal() {
         let mut legal = Vec::new();

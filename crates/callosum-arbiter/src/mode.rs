@@ -1,7 +1,7 @@
-//! [`choose_mode`]: how a task runs, and why.
+//! [`choose_mode`]: the mode of a task, and the reason for it.
 //!
-//! The order is that of the algorithm in Seed CAL §4.2, not of the tree in §4.1: the tree asks
-//! for independence before I/O load and ledger conflicts, and so would never reach them.
+//! The order is that of the algorithm in Seed CAL §4.2, not of the tree in §4.1: the tree asks for
+//! independence before I/O load and ledger conflicts, and so would never reach them.
 
 use std::fmt;
 
@@ -13,12 +13,12 @@ const BUSY_DISK: f64 = 0.8;
 /// File reads above which a task counts as a load by itself, unless configured (CAL-ARB-2).
 pub const DEFAULT_IO_THRESHOLD: u64 = 10_000;
 
-/// How a task runs beside others (Seed CAL §4.1).
+/// Concurrency of a task with others (Seed CAL §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// After the tasks that it builds on; where asked for without any, one at a time.
     Sequential,
-    /// At once, beside others.
+    /// At once, next to others.
     Concurrent,
     /// With a pause since the start of the last such task.
     Staggered,
@@ -52,10 +52,10 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Why a mode was chosen.
+/// Reason that a mode was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It builds on tasks that were not committed when it was handed over.
+    /// It builds on tasks that were not committed at its submission.
     ContextDependency,
     /// The caller insisted on it.
     Asked,
@@ -65,7 +65,7 @@ pub enum Reason {
     HeavyTask,
     /// The disk was busy.
     BusyDisk,
-    /// It concerns a part that stands by itself.
+    /// It concerns an independent part.
     IndependentScope,
     /// Nothing spoke against it.
     Default,
@@ -92,34 +92,34 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What was decided about a task, to be written into the audit journal (REQ-ARB-005).
+/// Decision about a task, to be written into the audit journal (REQ-ARB-005).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// How it runs.
+    /// Mode in which it runs.
     pub mode: Mode,
-    /// Why.
+    /// Reason for the mode.
     pub reason: Reason,
 }
 
-/// What the decision needs to know of the task.
+/// Facts about the task that the decision needs.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskFacts {
-    /// How many of its links are not committed.
+    /// Number of its links that are not committed.
     pub unmet_links: usize,
     /// The mode that the caller insists on.
     pub asked: Option<Mode>,
     /// File reads that it is expected to cost.
     pub estimated_io_ops: Option<u64>,
-    /// How much of the tree it concerns.
+    /// Part of the tree that it concerns.
     pub scope: Scope,
 }
 
-/// What the decision needs to know of the machine, gathered by the caller beforehand.
+/// Facts about the machine that the decision needs, gathered by the caller beforehand.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// Whether another process holds the ledger; our own writes do not count (CAL-ARB-2).
     pub ledger_busy: bool,
-    /// The share of time (0 to 1) in which the disk was busy; `None` while nobody measured it.
+    /// The share of time (0 to 1) in which the disk was busy; `None` until it is measured.
     pub disk_utilisation: Option<f64>,
     /// File reads above which a task counts as a load by itself.
     pub io_threshold: u64,
@@ -137,11 +137,11 @@ impl Facts {
     };
 }
 
-/// Chooses how a task runs. Pure: the caller gathers the facts.
+/// Chooses the mode of a task. Pure: the caller gathers the facts.
 ///
-/// Links come first, before what the caller asks for: a task never starts before what it builds
-/// on is committed (REQ-ARB-003). A mode that was asked for comes before the machine's state,
-/// which the locks guard in any case. What nobody measured or estimated does not count as load.
+/// Links come first, before what the caller asks for: a task never starts before what it builds on
+/// is committed (REQ-ARB-003). A mode that was asked for comes before the machine's state, which
+/// the locks guard in any case. What was not measured or estimated does not count as load.
 pub fn choose_mode(task: &TaskFacts, facts: &Facts) -> Decision {
     let (mode, reason) = if task.unmet_links > 0 {
         (Mode::Sequential, Reason::ContextDependency)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::task::Task;
 
-/// How a task is ordered among those that wait (Seed CAL §4.4).
+/// Order of a task among those that wait (Seed CAL §4.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
     /// The more it builds on, the earlier it starts.
@@ -33,12 +33,12 @@ impl Priority {
         }
     }
 
-    /// The weight of a task with so many links, at the head of a chain of so many tasks that are
-    /// still to run (itself included). The heavier starts first; among equals, the one that was
-    /// handed over first.
+    /// Returns the weight of a task with so many links, at the head of a chain of so many tasks
+    /// that are still to run (itself included). The heavier starts first; among equals, the one
+    /// that was submitted first.
     ///
-    /// The three are on one scale, on which a task that has nothing to do with others weighs 1:
-    /// a submission may mix them.
+    /// The three are on one scale, on which a task that has nothing to do with others weighs 1: a
+    /// submission may mix them.
     pub fn weight(self, links: usize, remaining_chain: usize) -> f64 {
         match self {
             // Seed CAL §4.4.

@@ -1,13 +1,13 @@
-//! [`RecoveryPolicy`]: what a failure means for the task that met it (Seed CAL §7.1, §7.3).
+//! [`RecoveryPolicy`]: consequence of a failure for the task that met it (Seed CAL §7.1, §7.3).
 //!
-//! Decides only. That an answer with a wrong checksum is discarded before its task runs again,
-//! which is all that a rollback takes when nothing unchecked is ever written, is the driver's.
+//! Decides only. The driver discards an answer with a wrong checksum before its task runs again.
+//! That is all that a rollback takes when nothing unchecked is ever written.
 
 use std::time::Duration;
 
 use callosum_ledger::ErrorCode;
 
-/// The longest pause before another try, whatever the arithmetic says (Seed CAL §7.3,
+/// The longest pause before another try, even if the arithmetic gives more (Seed CAL §7.3,
 /// `MAX_BACKOFF`, which it leaves open).
 pub const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
@@ -17,22 +17,22 @@ pub const DEFAULT_BACKOFF_BASE: Duration = Duration::from_millis(500);
 /// Tries after the first, for all codes but E007 (REQ-ERR-002).
 pub const DEFAULT_RETRY_MAX: u32 = 3;
 
-/// Tries after the first for E007, where nobody said how many (REQ-ERR-002, REQ-MSP-003).
+/// Tries after the first for E007, if no number is configured (REQ-ERR-002, REQ-MSP-003).
 const LOCK_RETRIES: u32 = 5;
 
 /// The largest share of a pause that chance adds to it (Seed CAL §7.3).
 const JITTER: f64 = 0.2;
 
-/// What a failure means for the task that met it, and how long to wait before trying again.
+/// Consequence of a failure for the task that met it, and the pause before trying again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryPolicy {
     /// Tries after the first; 0 turns retrying off. At the default of 3, E007 has 5; any other
-    /// number is somebody's own, and holds for E007 as well.
+    /// number is the user's own, and holds for E007 as well.
     pub retry_max: u32,
     /// The first pause after a crash. The other pauses keep their proportion to it: with twice
     /// the default, all are twice as long.
     pub backoff_base: Duration,
-    /// Where chance begins, so that the same run makes the same pauses.
+    /// Seed of the random numbers, so that the same run makes the same pauses.
     pub seed: u64,
 }
 
@@ -46,12 +46,12 @@ impl Default for RecoveryPolicy {
     }
 }
 
-/// What to do about a failure.
+/// Reaction to a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Run the task again after a pause.
     Retry {
-        /// How long to wait.
+        /// Time to wait.
         delay: Duration,
     },
     /// The task has failed; others go on.
@@ -83,10 +83,11 @@ impl RecoveryPolicy {
         }
     }
 
-    /// Says what to do where an answer is there and only the ledger did not take it, so often already.
+    /// Decides what to do if an answer exists and only the ledger did not take it, after so many
+    /// tries.
     ///
-    /// Nobody is asked again then: to wait for E007's lock costs nothing but time, and has its five tries however few
-    /// somebody wants of those that are paid for.
+    /// The executor is not asked again then: to wait for E007's lock costs nothing but time, and
+    /// has its five tries however few tries the user wants of those that are paid for.
     pub fn after_commit(&self, code: ErrorCode, tries: u32, who: u64) -> Remedy {
         let retry_max = match code {
             ErrorCode::LockTimeout => self.retry_max.max(LOCK_RETRIES),
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(pauses, [2000, 2000, 2000]);
     }
 
-    /// REQ-ERR-002: whoever wants fewer tries does not wait 15 s on a lock that is stuck.
+    /// REQ-ERR-002: a user who wants fewer tries does not wait 15 s on a lock that is stuck.
     #[test]
     fn a_number_of_ones_own_holds_for_a_busy_lock_too() {
         for (retry_max, tries) in [(0, 0), (1, 1), (2, 2), (3, 5), (4, 4), (5, 5)] {
@@ -199,7 +200,8 @@ mod tests {
         }
     }
 
-    /// REQ-ERR-002, REQ-MSP-003: an answer that was paid for waits for a busy lock, also where nobody is to be asked again.
+    /// REQ-ERR-002, REQ-MSP-003: an answer that was paid for waits for a busy lock, even if no
+    /// executor is to be asked again.
     #[test]
     fn an_answer_that_is_there_waits_for_the_lock_however_few_the_retries() {
         for (retry_max, tries) in [(0, 5), (1, 5), (3, 5), (7, 7)] {
@@ -246,9 +248,9 @@ mod tests {
                 backoff_base: Duration::from_millis(base_ms),
                 seed,
             };
-            let said = policy.after(code, retries, who);
-            prop_assert_eq!(said, policy.after(code, retries, who));
-            if let Remedy::Retry { delay } = said {
+            let remedy = policy.after(code, retries, who);
+            prop_assert_eq!(remedy, policy.after(code, retries, who));
+            if let Remedy::Retry { delay } = remedy {
                 prop_assert!(delay <= MAX_BACKOFF);
             }
         }

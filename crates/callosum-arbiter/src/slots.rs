@@ -1,8 +1,8 @@
-//! [`Slots`]: how many tasks an executor has at once over all runs on this machine.
+//! [`Slots`]: limit on an executor's tasks at once over all runs on this machine.
 //!
-//! A slot is a locked file: whoever is killed gives it back. Within one run the schedule keeps to the
-//! same number, so that a run never waits for itself. A run that an executor began takes no slot: it
-//! would wait for the one that waits for it.
+//! A slot is a locked file: a killed process frees it. Within one run the schedule keeps to the
+//! same number, so that a run never waits for itself. A run that an executor began takes no slot:
+//! it would wait for the one that waits for it.
 
 use std::{
     path::PathBuf,
@@ -12,16 +12,16 @@ use std::{
 
 use callosum_host::{Disk, DiskError, FileLock, LockFile, process::Cancel};
 
-/// How often a slot is looked for while all are taken.
+/// Interval between looks for a free slot while all are taken.
 const EACH: Duration = Duration::from_millis(50);
 
-/// How often it is looked whether it is one's turn to look for a slot.
+/// Interval between looks whether it is this run's turn to look for a slot.
 const EACH_TURN: Duration = Duration::from_millis(10);
 
-/// How often that may fail before it is called waiting: others only pass by.
+/// Number of failures before it is called waiting: others only pass by.
 const PASSING: u32 = 100;
 
-/// How long a turn is waited for before it is done without: its holder may have been stopped.
+/// Longest wait for a turn; then it goes on without, since the holder may have been stopped.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The slots of the executors of a machine (`docs/formats/slots.md`).
@@ -40,12 +40,12 @@ pub struct Slot {
 }
 
 impl Slots {
-    /// Takes one of `count` slots of what `name` names, in letters and digits, and waits for one where
-    /// all are taken; `None` where somebody cancelled.
+    /// Takes one of the `count` slots of `name`, which has letters and digits, and waits for one if
+    /// all are taken; `None` if the run was cancelled.
     ///
-    /// `waits` is called once, when it is clear that it has to be waited. One that waits has the next slot: a
-    /// run that gives one back and wants another comes after it. Which of several that wait is the one is
-    /// not said.
+    /// Calls `waits` once, when it is clear that it has to wait. A waiting run has the next slot: a
+    /// run that frees one and wants another comes after it. The order among several waiting runs is
+    /// not specified.
     pub fn take(
         &self,
         name: &str,
@@ -55,7 +55,7 @@ impl Slots {
     ) -> Result<Option<Slot>, DiskError> {
         let folder = self.folder.join(name);
         self.disk.create_dir_all(&folder)?;
-        let mut told = false;
+        let mut is_reported = false;
         let mut looked = 0;
         // Who looks at fewer slots must not keep those from the others that it does not look at.
         let turn_of = folder.join(format!("turn-{count}"));
@@ -69,7 +69,7 @@ impl Slots {
                 break turn;
             }
             looked += 1;
-            if looked > PASSING && !std::mem::replace(&mut told, true) {
+            if looked > PASSING && !std::mem::replace(&mut is_reported, true) {
                 waits();
             }
             thread::sleep(EACH_TURN);
@@ -81,7 +81,7 @@ impl Slots {
                     return Ok(Some(Slot { _lock: lock }));
                 }
             }
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut is_reported, true) {
                 waits();
             }
             thread::sleep(EACH);
@@ -98,7 +98,7 @@ mod tests {
 
     /// CAL-ARB-2: a run that gives a slot back and wants another does not pass those that wait.
     #[test]
-    fn whoever_waits_has_the_next_slot() {
+    fn a_waiting_run_has_the_next_slot() {
         let folder = tempfile::tempdir().unwrap();
         let slots = Slots {
             disk: Disk::real(),
@@ -127,7 +127,7 @@ mod tests {
         );
     }
 
-    /// CAL-ARB-2: who has a smaller cap and waits stands in nobody's way.
+    /// CAL-ARB-2: a run that waits with a smaller cap does not block others.
     #[test]
     fn a_smaller_cap_keeps_no_slot_from_a_larger_one() {
         let folder = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ mod tests {
         drop(first);
     }
 
-    /// CAL-ARB-2: as many as there are slots, and whoever comes after waits until one is given back.
+    /// CAL-ARB-2: as many as there are slots, and the next one waits until one is free.
     #[test]
     fn a_slot_is_had_by_one_and_given_back() {
         let folder = tempfile::tempdir().unwrap();

@@ -77,7 +77,7 @@ impl Submission {
         &self.dependants[at.0]
     }
 
-    /// How many tasks the longest chain has that begins with this one, itself included.
+    /// Returns the number of tasks in the longest chain that begins with this one, itself included.
     pub fn remaining_chain(&self, at: TaskIndex) -> usize {
         self.remaining_chain[at.0]
     }
@@ -137,7 +137,7 @@ fn find_cycle(tasks: &[Task], ordered: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// Why tasks cannot be taken over.
+/// Reason that tasks cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmissionError {
     /// Tasks that wait for each other.
@@ -151,7 +151,7 @@ pub enum SubmissionError {
     NoSuchTask {
         /// The task with the link.
         task: String,
-        /// Where the link leads.
+        /// Target of the link.
         link: TaskIndex,
     },
 }

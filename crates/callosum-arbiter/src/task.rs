@@ -1,4 +1,4 @@
-//! [`Task`]: one analysis that somebody asks for.
+//! [`Task`]: one analysis that a caller asks for.
 //!
 //! Only data. What follows from it is decided in [`crate::mode`] and [`crate::priority`].
 
@@ -10,14 +10,14 @@ use callosum_ledger::TaskId;
 
 use crate::{mode::Mode, priority::Priority, share::Share};
 
-/// One analysis that somebody asks for, before it has an id of the ledger.
+/// One analysis that a caller asks for, before it has an id of the ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// The name by which other tasks of the same submission link to it.
     pub local_id: String,
-    /// What is asked.
+    /// Prompt of the task.
     pub prompt: String,
-    /// Which of the four analyses it is; `None` where it is a question and no analysis.
+    /// Kind among the four analyses; `None` if it is a question and no analysis.
     pub kind: Option<Kind>,
     /// The files and folders that it is about, from the root; empty for the whole tree.
     pub paths: Vec<String>,
@@ -25,11 +25,11 @@ pub struct Task {
     pub executor: Option<String>,
     /// The tasks whose results it builds on.
     pub links: Vec<Link>,
-    /// How much of the tree it concerns.
+    /// Part of the tree that it concerns.
     pub scope: Scope,
-    /// File reads that the caller expects it to cost; `None` where nobody said.
+    /// File reads that the caller expects it to cost; `None` if there is no estimate.
     pub estimated_io_ops: Option<u64>,
-    /// How it is ordered among those that wait.
+    /// Priority among the tasks that wait.
     pub priority: Priority,
     /// The mode that the caller insists on; `None` leaves the choice to the arbiter.
     pub mode: Option<Mode>,
@@ -41,7 +41,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task with this prompt and otherwise nothing said: a question about the whole tree.
+    /// A task with this prompt and otherwise the defaults: a question about the whole tree.
     pub fn new(local_id: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             local_id: local_id.into(),
@@ -59,8 +59,8 @@ impl Task {
         }
     }
 
-    /// Which analysis an executor is asked for: `scout` knows the four and nothing else, so that a plain question
-    /// to it is a scan.
+    /// Returns the analysis that an executor is asked for: `scout` knows the four and nothing else,
+    /// so that a plain question to it is a scan.
     pub fn kind_for(&self, executor: &str) -> Option<Kind> {
         let default = (executor == EMBEDDED_ID).then(Kind::default);
         self.kind.or(default)
@@ -91,10 +91,10 @@ pub enum Link {
     Ledger(TaskId),
 }
 
-/// How much of the tree a task concerns (Seed CAL §4.2, `scope_type`).
+/// Part of the tree that a task concerns (Seed CAL §4.2, `scope_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// A part that stands by itself.
+    /// An independent part.
     Module,
     /// All of it.
     Repo,

@@ -1,7 +1,7 @@
-//! [`TreePrint`]: what a source tree is, by content, and whether it is still that.
+//! [`TreePrint`]: fingerprint of a source tree's content, and whether the tree still has it.
 //!
-//! What counts is what a search of the tree sees, and the commit that is checked out. Ignored and
-//! hidden files do not count, nor does what Callosum keeps itself.
+//! It covers what a search of the tree sees, and the commit that is checked out. Ignored and hidden
+//! files do not count, nor does what Callosum keeps itself.
 
 use std::{
     fmt::Write as _,
@@ -35,8 +35,8 @@ pub struct TreePrint {
 impl TreePrint {
     /// Reads every file of the tree once, on all cores.
     ///
-    /// `None` where there is nothing to rely on: a tree that changed meanwhile, that cannot be
-    /// read, or that has more than 512 MiB.
+    /// Returns `None` if there is nothing to rely on: a tree that changed during the read, that
+    /// cannot be read, or that has more than 512 MiB.
     pub fn read(disk: &Disk, root: &Path) -> Option<Self> {
         let tree = SourceTree::read(disk, root, &Scope::of(&[])).ok()?;
         if tree.files.iter().map(|file| file.bytes).sum::<u64>() > MOST_BYTES {
@@ -66,7 +66,7 @@ impl TreePrint {
     }
 }
 
-/// What tells without opening a file that it is another.
+/// Returns a hash that shows a changed tree without opening a file.
 fn looks(disk: &Disk, root: &Path, tree: &SourceTree) -> Checksum {
     let mut text = head(disk, root);
     let files = tree.files.iter().map(|file| &file.path);
@@ -124,7 +124,7 @@ fn content(disk: &Disk, path: &Path) -> Option<Checksum> {
     Some(Checksum::of(&file.read_range(0, found.len as usize).ok()?))
 }
 
-/// What `HEAD` names, as far as git's files say; nothing where there is no repository.
+/// Returns the commit that `HEAD` names in git's files; an empty text if there is no repository.
 fn head(disk: &Disk, root: &Path) -> String {
     let git = root.join(".git");
     let read = |path: &Path| {
@@ -134,7 +134,7 @@ fn head(disk: &Disk, root: &Path) -> String {
     let (folder, shared) = match disk.stat(&git).ok().flatten().map(|found| found.kind) {
         Some(EntryKind::Folder) => (git.clone(), git),
         Some(EntryKind::File) => {
-            // A linked worktree: one line that says where its own HEAD stands.
+            // A linked worktree: one line that names the folder of its own HEAD.
             let Some(place) = read(&git) else {
                 return String::new();
             };
@@ -162,7 +162,7 @@ fn head(disk: &Disk, root: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// REQ-GOV-004: a tree is what stands in it, wherever and whenever.
+    /// REQ-GOV-004: a tree is its content, at any place and time.
     #[test]
     fn the_print_is_that_of_the_content_and_the_commit() {
         let folder = tempfile::tempdir().unwrap();

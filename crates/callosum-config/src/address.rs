@@ -25,7 +25,7 @@ pub enum Address {
     Enabled(String),
     /// In which order executors are chosen: `executors.ID.priority`.
     Priority(String),
-    /// How many tasks an executor may have at once: `executors.ID.max_concurrent`.
+    /// Most tasks that an executor may have at once: `executors.ID.max_concurrent`.
     MaxConcurrent(String),
 }
 
@@ -42,7 +42,7 @@ impl Address {
         if let Some(key) = Key::ALL.into_iter().find(|key| key.name() == text) {
             return Some(Self::Key(key));
         }
-        // An id may hold dots itself, so the field is what stands after the last one.
+        // An id may hold dots itself, so the field is the text after the last one.
         let (id, field) = text.strip_prefix("executors.")?.rsplit_once('.')?;
         match field {
             "enabled" if !id.is_empty() => Some(Self::Enabled(id.to_owned())),
@@ -62,7 +62,7 @@ impl Address {
         }
     }
 
-    /// What may stand there.
+    /// Returns the values that it takes.
     pub fn takes(&self) -> Takes {
         match self {
             Self::Key(key) => key.takes(),
@@ -72,7 +72,7 @@ impl Address {
         }
     }
 
-    /// Reads a value as it stands in `.calrc`.
+    /// Reads a value in its JSON form in `.calrc`.
     pub fn read_json(&self, value: &Json) -> Result<Value, NotAllowed> {
         let as_text = || match value {
             Json::String(text) => text.clone(),
@@ -105,7 +105,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A value that may not stand where it stands.
+/// A value that its key does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` is `{value}` (allowed: {allowed})")]
 pub struct NotAllowed {
@@ -113,7 +113,7 @@ pub struct NotAllowed {
     pub key: String,
     /// The value, cut where it is long.
     pub value: String,
-    /// What may stand there.
+    /// Allowed values.
     pub allowed: String,
 }
 

@@ -1,7 +1,7 @@
 //! [`Amendment`]: the constitution that this machine's key signed last, so that no older one is put back.
 //!
-//! A signature stands for good, and the file that it stands for may be replaced with its predecessor, signature
-//! and all. What was signed last is remembered in the machine's home; a constitution of a lower version, or
+//! A signature never expires, and a file may be replaced with its predecessor, signature and all.
+//! The last signed one is recorded in the machine's home; a constitution of a lower version, or
 //! another one of the same, does not hold any more. Format: `docs/formats/constitution.md`.
 
 use std::{
@@ -21,7 +21,7 @@ const FORMAT: u32 = 1;
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
 
-/// How long to wait for another process that signs.
+/// Timeout for the lock of another process that signs.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A constitution that was signed.
@@ -41,7 +41,7 @@ struct Kept {
     signed: Amendment,
 }
 
-/// Where the last one is remembered.
+/// Record of the last signed constitution.
 pub(super) struct Amendments {
     disk: Disk,
     file: PathBuf,
@@ -77,7 +77,7 @@ impl Amendments {
         Ok(Some(kept.signed))
     }
 
-    /// Fails where a later one than this, which stands in `path`, was signed.
+    /// Fails if a later one than this, which is in `path`, was signed.
     pub(super) fn check(&self, amendment: Amendment, path: &Path) -> Result<(), GovernanceError> {
         match self.last()? {
             Some(last)
@@ -94,8 +94,8 @@ impl Amendments {
         }
     }
 
-    /// Remembers that this one, which stands in `path`, is about to be signed. The version may stay, and
-    /// not go down.
+    /// Records that this one, which is in `path`, is about to be signed. The version may stay the
+    /// same, but not go down.
     pub(super) fn remember(
         &self,
         amendment: Amendment,

@@ -1,8 +1,8 @@
-//! [`GuardConfig`]: what the `cake_config.yaml` of the user and of the project come to.
+//! [`GuardConfig`]: sum of the `cake_config.yaml` of the user and of the project.
 //!
-//! The guard must decide whatever stands in them, so loading never fails: a file that is broken
-//! counts as far as it makes the guard stricter, and is told ([`BrokenCake`]). A file that is not
-//! there costs one call of the system; nothing is remembered between two calls.
+//! The guard must decide with any content of the files, so loading never fails: a file that is
+//! broken counts as far as it makes the guard stricter, and is reported ([`BrokenCake`]). A file
+//! that is not there costs one call of the system; nothing is remembered between two calls.
 
 use std::path::{Path, PathBuf};
 
@@ -17,16 +17,16 @@ use super::secret_reads::SecretReadsFile;
 /// The name of the file, in a project's root and in the user's configuration folder.
 pub(super) const NAME: &str = "cake_config.yaml";
 
-/// What the files come to, and what is to be told of them.
+/// Configuration from the files, and the remarks about them.
 #[derive(Debug, Default)]
 pub struct GuardConfig {
-    /// What is in force.
+    /// Configuration in force.
     pub config: Config,
     /// The files that cannot be used as they are.
     pub broken: Vec<BrokenCake>,
-    /// What a project's file says and what does not count.
+    /// Entries of a project's file that do not count.
     pub passed_over: Vec<PassedOver>,
-    /// What is said and is not known, as `FILE: key`.
+    /// Unknown keys, as `FILE: key`.
     pub unknown: Vec<String>,
     /// The files that agents do not read, if a person turned that on.
     pub secrets: Option<SecretReads>,
@@ -41,19 +41,19 @@ pub struct PassedOver {
     pub key: &'static str,
 }
 
-/// Why a file cannot be used as it is.
+/// Reason that a file cannot be used as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum BrokenCake {
     /// It is a folder, a device or the like.
     #[error("{} is not a regular file", path.display())]
     NoFile {
-        /// Where it stands.
+        /// Path of the file.
         path: PathBuf,
     },
     /// It is not text.
     #[error("{} is not UTF-8", path.display())]
     NotText {
-        /// Where it stands.
+        /// Path of the file.
         path: PathBuf,
     },
     /// It is no configuration.
@@ -146,7 +146,7 @@ fn read(
         return Ok(None);
     };
     if found.kind == EntryKind::Link {
-        // One that leads nowhere stands for a file that its owner believes to be read.
+        // A link that leads nowhere is a file that its owner believes to be read.
         let target = disk.stat(&disk.canonicalize(path)?)?;
         found = target.ok_or_else(|| no_file(path))?;
     }
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// CAKE-CFG-1: a file that is broken never loosens, whoever's it is, and is named.
+    /// CAKE-CFG-1: a broken file of any owner never loosens, and is named.
     #[test]
     fn a_broken_file_never_loosens_and_is_named() {
         let whole = file("paranoid");
@@ -244,9 +244,9 @@ mod tests {
         }
     }
 
-    /// CAKE-CFG-1: what is no file is not waited for, and a link to nothing is told.
+    /// CAKE-CFG-1: what is no file is not waited for, and a link to nothing is reported.
     #[test]
-    fn what_is_no_file_is_told_and_not_waited_for() {
+    fn what_is_no_file_is_reported_and_not_waited_for() {
         let ground = Ground::new();
         ground.folder("project/cake_config.yaml");
         let loaded = load(&ground);

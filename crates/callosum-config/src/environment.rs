@@ -1,6 +1,6 @@
 //! [`Environment`]: the variables that this process was started with, read once.
 //!
-//! Nothing else in the program asks the system for a variable, so that a test can hand in any.
+//! Nothing else in the program asks the system for a variable, so that a test can pass any.
 
 use std::{
     collections::BTreeMap,
@@ -12,13 +12,14 @@ use std::{
 use callosum_host::{Clock, Ids};
 use jiff::Timestamp;
 
-/// Makes the time stand still at the moment that it names; for tests.
+/// Stops the clock at the moment that it names; for tests.
 const TEST_CLOCK: &str = "CALLOSUM_TEST_CLOCK";
 
 /// Makes ids count up instead of being random; for tests.
 const TEST_IDS: &str = "CALLOSUM_TEST_IDS";
 
-/// Names the seconds that whatever is waited for may take at least; for tests, on a machine that has much to do.
+/// Name of the variable with the least timeout of any wait, in seconds; for tests, on a machine
+/// that is busy.
 const TEST_PATIENCE: &str = "CALLOSUM_TEST_PATIENCE";
 
 /// The variables that a process was started with.
@@ -85,7 +86,7 @@ impl Environment {
         }
     }
 
-    /// Where ids come from: chance, unless a test fixed them.
+    /// Returns the source of ids: random, unless a test fixed them.
     pub fn ids(&self) -> Result<Ids, EnvironmentError> {
         match self.get(TEST_IDS) {
             None => Ok(Ids::random()),
@@ -94,10 +95,10 @@ impl Environment {
         }
     }
 
-    /// How long something may take: as long as usual, or longer where a test says so.
+    /// Returns the timeout of something: the usual one, or a longer one that a test sets.
     ///
-    /// A released program heeds no such word: a project's settings of a client may set variables, and a hook that takes
-    /// longer than its client waits denies nothing.
+    /// A released program ignores the variable: a project's settings of a client may set variables,
+    /// and a hook that takes longer than its client waits denies nothing.
     pub fn patience(&self, usual: Duration) -> Result<Duration, EnvironmentError> {
         let Some(value) = self.get(TEST_PATIENCE).filter(|_| cfg!(debug_assertions)) else {
             return Ok(usual);
@@ -128,7 +129,7 @@ pub struct EnvironmentError {
     pub name: &'static str,
     /// Its value, as far as it is text.
     pub value: String,
-    /// What it may be.
+    /// Allowed values.
     pub allowed: &'static str,
 }
 

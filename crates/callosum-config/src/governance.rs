@@ -1,8 +1,8 @@
-//! [`Governance`]: what plans may do here, read from the files that say so.
+//! [`Governance`]: rules for plans on this machine, read from their files.
 //!
-//! The user's constitution stands beside their configuration and must be signed by this machine's key; the
-//! project's may only forbid; what was revoked stands in the machine's home. Whatever can't be read, checked
-//! or understood permits nothing.
+//! The user's constitution is in a file next to their configuration and must be signed by this
+//! machine's key; the project's may only forbid; the machine's home has the list of what was
+//! revoked. A file that can't be read, checked or understood permits nothing.
 //!
 //! Formats: `docs/formats/constitution.md`, `docs/formats/capability.md`.
 
@@ -32,7 +32,7 @@ use super::{
     homes::Homes,
 };
 
-/// What the machine's key signs constitutions as.
+/// Purpose under which the machine's key signs constitutions.
 const PURPOSE: &str = "constitution";
 
 /// The version of the file of what was revoked.
@@ -41,10 +41,10 @@ const VERSION: u32 = 1;
 /// Permission bits of that file.
 const MODE: u32 = 0o600;
 
-/// How long to wait for another process that changes the same file.
+/// Timeout for the lock of another process that changes the same file.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// Where it is said what plans may do.
+/// Files with the rules for plans.
 #[derive(Clone, Debug)]
 pub struct Governance {
     disk: Disk,
@@ -83,7 +83,7 @@ impl Governance {
         self.root.join(Self::PROJECT)
     }
 
-    /// Where the signature of a constitution stands.
+    /// Returns the path of a constitution's signature.
     pub fn signature_file(constitution: &Path) -> PathBuf {
         let mut name = constitution.as_os_str().to_owned();
         name.push(".sig");
@@ -271,7 +271,7 @@ fn amendment(constitution: &Constitution, text: &str) -> Amendment {
     }
 }
 
-/// What is done about a capability.
+/// Change of a capability's revocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revocation {
     /// No plan may call it any more.
@@ -280,7 +280,7 @@ pub enum Revocation {
     Restore,
 }
 
-/// Why it is not known what plans may do.
+/// Reason that the rules for plans are not known.
 #[derive(Debug, thiserror::Error)]
 pub enum GovernanceError {
     /// A file is not what it should be.
@@ -288,7 +288,7 @@ pub enum GovernanceError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The user's constitution has no signature.

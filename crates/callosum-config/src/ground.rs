@@ -44,7 +44,7 @@ impl Ground {
         path
     }
 
-    /// What stands in a file.
+    /// Returns the text of a file.
     pub(super) fn text(&self, path: &Path) -> String {
         String::from_utf8(self.disk.read(path).unwrap()).unwrap()
     }

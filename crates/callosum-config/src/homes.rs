@@ -10,14 +10,14 @@ use callosum_ledger::Checksum;
 
 use super::{environment::Environment, state_place::NewState};
 
-/// Where state that belongs to no project lives.
+/// Directories of state that belongs to no project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
     /// `$CALLOSUM_HOME`, or `callosum` in the XDG state folder.
     pub machine: PathBuf,
     /// `$CALLOSUM_CONFIG`, or `callosum/config.toml` in the XDG configuration folder.
     pub user_config: PathBuf,
-    /// `$CALLOSUM_STATE`: where new state of a project goes.
+    /// `$CALLOSUM_STATE`: place of a project's new state.
     pub new_state: NewState,
 }
 
@@ -50,8 +50,8 @@ impl Homes {
         self.machine.join("projects").join(name.to_string())
     }
 
-    /// Where events of the project at `root` wait while its journal cannot be written
-    /// (`docs/formats/audit-buffer.md`).
+    /// Returns the folder in which events of the project at `root` wait while its journal cannot be
+    /// written (`docs/formats/audit-buffer.md`).
     pub fn audit_buffer(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());
         self.machine
@@ -59,14 +59,14 @@ impl Homes {
             .join(format!("{name}.jsonl"))
     }
 
-    /// Where it stands which entries answer which requests of the project at `root`
+    /// Returns the folder that records which entries answer which requests of the project at `root`
     /// (`docs/formats/reuse.md`).
     pub fn reuse(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());
         self.machine.join("reuse").join(name.to_string())
     }
 
-    /// Where the detached delegations of the project at `root` are kept
+    /// Returns the folder of the detached delegations of the project at `root`
     /// (`docs/formats/detached-runs.md`).
     pub fn detached_runs(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());
@@ -80,14 +80,14 @@ impl Homes {
         folder.join("find.db")
     }
 
-    /// Where the circuits of the executors of the project at `root` are kept
+    /// Returns the place of the circuits of the executors of the project at `root`
     /// (`docs/formats/circuits.md`).
     pub fn circuits(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());
         self.machine.join("circuits").join(format!("{name}.json"))
     }
 
-    /// Where it stands which tools the servers of the project at `root` have
+    /// Returns the place of the lists of tools that the servers of the project at `root` have
     /// (`docs/formats/server-tools.md`).
     pub fn server_tools(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());
@@ -100,7 +100,8 @@ impl Homes {
         self.capabilities("accepted", root)
     }
 
-    /// What calls of capabilities came to in the project at `root` (`docs/formats/capability.md`).
+    /// Returns the place of the results of calls of capabilities in the project at `root`
+    /// (`docs/formats/capability.md`).
     pub fn capability_outcomes(&self, root: &Path) -> PathBuf {
         self.capabilities("outcomes", root)
     }
@@ -111,7 +112,8 @@ impl Homes {
         folder.join(format!("{name}.json"))
     }
 
-    /// Where the locks of the runs of plans of the project at `root` are (`docs/formats/plan-run.md`).
+    /// Returns the folder of the locks of the runs of plans of the project at `root`
+    /// (`docs/formats/plan-run.md`).
     pub fn plan_locks(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());
         self.machine.join("plan-locks").join(name.to_string())
@@ -129,7 +131,8 @@ impl Homes {
         self.machine.join("journal")
     }
 
-    /// What agents on this machine tell one another (`docs/formats/mesh-events.md`).
+    /// Returns the folder of the messages between agents on this machine
+    /// (`docs/formats/mesh-events.md`).
     pub fn mesh(&self) -> PathBuf {
         self.machine.join("mesh")
     }
@@ -159,12 +162,14 @@ impl Homes {
         self.user_config.with_file_name("panes")
     }
 
-    /// Which sessions were not told yet where things stand (`docs/formats/hooks.md`).
+    /// Returns the folder that records which sessions have not got the start digest yet
+    /// (`docs/formats/hooks.md`).
     pub fn untold(&self) -> PathBuf {
         self.machine.join("untold")
     }
 
-    /// What hooks have added to models' contexts, by day (`docs/formats/hooks.md`).
+    /// Returns the folder with the tokens that hooks have added to models' contexts, by day
+    /// (`docs/formats/hooks.md`).
     pub fn hook_tokens(&self) -> PathBuf {
         self.machine.join("hook-tokens")
     }
@@ -189,24 +194,25 @@ impl Homes {
         self.machine.join("open-errors")
     }
 
-    /// Where the snapshots of all trees are kept (`docs/formats/snapshot.md`).
+    /// Returns the folder of the snapshots of all trees (`docs/formats/snapshot.md`).
     pub fn snapshots(&self) -> PathBuf {
         self.machine.join("snapshots")
     }
 
-    /// Where the snapshots of one tree are kept, and what `callosum undo` knows of it (`docs/formats/undo.md`).
+    /// Returns the folder of the snapshots of one tree, and of the data of `callosum undo` about it
+    /// (`docs/formats/undo.md`).
     pub fn snapshots_of(&self, tree: &Path) -> PathBuf {
         let name = Checksum::of(tree.as_os_str().as_bytes());
         self.snapshots().join(name.to_string())
     }
 
-    /// Where the settings of clients are kept as they were before our hooks
+    /// Returns the folder with the settings of clients as they were before our hooks
     /// (`docs/formats/hooks.md`).
     pub fn registrations(&self) -> PathBuf {
         self.machine.join("hooks")
     }
 
-    /// The user's configuration of the guard, beside their configuration of the program
+    /// The user's configuration of the guard, next to their configuration of the program
     /// (`docs/formats/cake-config.md`).
     pub fn cake_config(&self) -> PathBuf {
         self.user_config.with_file_name(super::cake::NAME)
@@ -217,34 +223,38 @@ impl Homes {
         self.user_config.with_file_name(super::secret_reads::NAME)
     }
 
-    /// The user's constitution of plans, beside their configuration of the program
+    /// The user's constitution of plans, next to their configuration of the program
     /// (`docs/formats/constitution.md`).
     pub fn constitution(&self) -> PathBuf {
         self.user_config.with_file_name("constitution.cedar")
     }
 
-    /// Where the user lays a model that knows what words mean, for [`search_index`](Self::search_index).
+    /// Returns the place in which the user puts a model that knows what words mean, for
+    /// [`search_index`](Self::search_index).
     pub fn model(&self) -> PathBuf {
         self.user_config.with_file_name("model")
     }
 
-    /// Where the user lays, or links, `ck`, which is then asked at each search.
+    /// Returns the place in which the user puts, or links, `ck`, which is then asked at each
+    /// search.
     pub fn ck(&self) -> PathBuf {
         self.user_config.with_file_name("ck")
     }
 
-    /// Where `ck` keeps its indexes of trees, unless its user says otherwise.
+    /// Returns the folder of the indexes of `ck`, unless its user configures another.
     pub fn ck_indexes(&self) -> PathBuf {
         self.machine.join("search").join("ck")
     }
 
-    /// Which lines `init` added to the exclude file of the repository at `root`.
+    /// Returns the file with the lines that `init` added to the exclude file of the repository at
+    /// `root`.
     pub fn excluded(&self, root: &Path) -> PathBuf {
         let name = Checksum::of(root.as_os_str().as_bytes());
         self.machine.join("excluded").join(name.to_string())
     }
 
-    /// What `init --instructions` added to files of the tree at `tree`.
+    /// Returns the file with the text that `init --instructions` added to files of the tree at
+    /// `tree`.
     pub fn instructions(&self, tree: &Path) -> PathBuf {
         let name = Checksum::of(tree.as_os_str().as_bytes());
         self.machine
@@ -252,7 +262,8 @@ impl Homes {
             .join(format!("{name}.json"))
     }
 
-    /// Which projects of this machine one may name to another (`docs/formats/repositories.md`).
+    /// Returns the list of this machine's projects that one may name to another
+    /// (`docs/formats/repositories.md`).
     pub fn repositories(&self) -> PathBuf {
         self.machine.join("repositories")
     }
@@ -309,7 +320,7 @@ fn place(
         .ok_or(HomesError::Unknown { own, xdg })
 }
 
-/// Why a home is not known.
+/// Reason that a home is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HomesError {
     /// Nothing says where it is.

@@ -14,11 +14,11 @@ pub(crate) const GZIP: &str = "gzip";
 /// A setting of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// How many tasks may run at once.
+    /// Most tasks at once.
     ConcurrencyLimit,
-    /// Where the ledger stands.
+    /// Path of the ledger.
     LedgerPath,
-    /// Where the audit journal stands.
+    /// Path of the audit journal.
     AuditPath,
     /// The size at which a ledger is archived.
     RotationThresholdMb,
@@ -26,7 +26,7 @@ pub enum Key {
     ArchiveCompression,
     /// The silence after which an executor counts as hanging.
     ExecutorTimeoutMs,
-    /// How often a failed task is tried again.
+    /// Retries of a failed task.
     RetryMax,
     /// The first pause before a further try.
     BackoffBaseMs,
@@ -48,7 +48,7 @@ pub enum Key {
     MaxCost,
     /// The most time of a tree of tasks.
     MaxSeconds,
-    /// How deep tasks may beget tasks.
+    /// Deepest nesting of tasks that start tasks.
     MaxDepth,
     /// The memory that this program may hold.
     MemoryLimitMb,
@@ -138,7 +138,7 @@ impl Key {
         }
     }
 
-    /// What it takes.
+    /// Returns the values that it takes.
     pub fn takes(self) -> Takes {
         match self {
             Self::ConcurrencyLimit => Takes::Count(
@@ -166,7 +166,7 @@ impl Key {
         }
     }
 
-    /// The value where nobody says otherwise.
+    /// The default value.
     pub fn default(self) -> Value {
         match self {
             Self::ConcurrencyLimit => Value::Count(Concurrency::default().get() as u64),
@@ -191,7 +191,7 @@ impl Key {
         }
     }
 
-    /// What it means, as the reference says it.
+    /// Returns its description, as in the reference.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::ConcurrencyLimit => "Most tasks that run at once",

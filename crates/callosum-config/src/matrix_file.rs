@@ -1,7 +1,7 @@
-//! [`MatrixFile`]: who does what, as the user's configuration says it now.
+//! [`MatrixFile`]: the routing table of the user's configuration, as it is now.
 //!
-//! Read again whenever it may have changed: it is small, and what it says is held against what it said last. Deliberately
-//! not here: what else stands in that file.
+//! Read again when it may have changed: it is small, and the content is compared with the last one.
+//! Deliberately not here: the rest of that file.
 
 use std::path::PathBuf;
 
@@ -15,15 +15,16 @@ use super::mesh::{MeshSettings, MeshSettingsError};
 pub struct MatrixFile {
     disk: Disk,
     path: PathBuf,
-    /// What reading it came to when it was last looked at: its bytes, none where it is not there, or why it cannot be read.
+    /// Result of the last read: its bytes, `None` if it does not exist, or the reason that it
+    /// cannot be read.
     read: Result<Option<Vec<u8>>, String>,
     matrix: Matrix,
 }
 
-/// What looking at the file again came to.
+/// Result of another look at the file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Looked {
-    /// It says what it said.
+    /// Its content is the same.
     Same,
     /// It says something else, which can be used.
     Changed,
@@ -49,7 +50,7 @@ impl MatrixFile {
         &self.matrix
     }
 
-    /// Looks at it again. What is wrong is told once, until it is another thing.
+    /// Looks at it again. A fault is reported once, until it is another one.
     pub fn look(&mut self) -> Looked {
         let read = self.disk.read_if_there(&self.path);
         let read = read.map_err(|error| error.to_string());
@@ -76,8 +77,8 @@ mod tests {
     use super::*;
     use crate::ground::Ground;
 
-    /// CALC-ROUTE-1: what the file says holds from when it says so; a file that cannot be used is told once, and the last one
-    /// that could holds meanwhile.
+    /// CALC-ROUTE-1: the file's content holds from its change on; a file that cannot be used is
+    /// reported once, and the last one that could be used holds until it is mended.
     #[test]
     fn a_change_holds_and_a_broken_file_does_not() {
         let ground = Ground::new();

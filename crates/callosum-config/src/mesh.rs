@@ -1,7 +1,7 @@
-//! [`MeshSettings`]: what the user's configuration says of the mesh: who does what, and what a lease means to others.
+//! [`MeshSettings`]: the user's configuration of the mesh: routes, and the effect of a lease on others.
 //!
-//! The table `mesh` of `config.toml`; other tables are other rooms' business. What is wrong in it is named by its
-//! key, all of it at once.
+//! The table `mesh` of `config.toml`; other modules read the other tables. Faults in it are named
+//! by their keys, all of them at once.
 
 use std::path::{Path, PathBuf};
 
@@ -43,26 +43,26 @@ const MOST_EXAMPLES: usize = 500;
 /// The most minutes that an agent may be given to begin: a week.
 const MOST_MINUTES: i64 = 7 * 24 * 60;
 
-/// What an agent meets that is about to edit a file on which another holds a lease.
+/// Effect on an agent that is about to edit a file on which another holds a lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LeaseMode {
-    /// It is told who holds it, and goes on.
+    /// It learns who holds the lease, and goes on.
     #[default]
     Warn,
-    /// It is kept from the edit, and told the same.
+    /// The edit is denied, and it learns the same.
     Block,
 }
 
-/// What is configured of the mesh.
+/// Configuration of the mesh.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeshSettings {
-    /// What a lease means to others.
+    /// Effect of a lease on others.
     pub leases: LeaseMode,
     /// Categories and roles; only those that the user configured.
     pub matrix: Matrix,
     /// Prompts with their categories, which come before the rules when a prompt is classified.
     pub examples: Vec<Example>,
-    /// How a person is notified about agents, if they are.
+    /// Notification of a person about agents, if there is any.
     pub notify: Option<NotifySetting>,
     /// Folders outside of a project in which output files of tasks may be written.
     pub output_folders: Vec<String>,
@@ -72,7 +72,7 @@ pub struct MeshSettings {
     pub resume_after_limit: bool,
 }
 
-/// Why the user's configuration of the mesh cannot be used.
+/// Reason that the user's configuration of the mesh cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshSettingsError {
     /// The file cannot be read.
@@ -83,7 +83,7 @@ pub enum MeshSettingsError {
     NotToml {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The fault, and its place.
         reason: String,
     },
     /// Keys or values in it are not allowed.
@@ -97,12 +97,13 @@ pub enum MeshSettingsError {
 }
 
 impl MeshSettings {
-    /// Reads them; what is not said is as the seed has it. A file that is not there says nothing.
+    /// Reads them; a key that is absent has the seed's value. A file that does not exist sets
+    /// nothing.
     pub fn load(disk: &Disk, path: &Path) -> Result<Self, MeshSettingsError> {
         Self::of_file(path, disk.read_if_there(path)?.as_deref())
     }
 
-    /// What the bytes of a file come to, none where it is not there.
+    /// Reads the settings from the bytes of a file, `None` if it does not exist.
     pub fn of_file(path: &Path, bytes: Option<&[u8]>) -> Result<Self, MeshSettingsError> {
         let Some(bytes) = bytes else {
             return Ok(Self::default());
@@ -126,7 +127,7 @@ impl MeshSettings {
         })
     }
 
-    /// What a file's table comes to, and what is wrong in it.
+    /// Reads a file's table: returns the settings, and the faults in it.
     fn of(file: &Table) -> (Self, Vec<String>) {
         let mut reader = Reader::default();
         let mut settings = Self::default();
@@ -483,7 +484,7 @@ mod tests {
     /// CALC-ROUTE-1: everything that is wrong is named by file and key, with what is allowed.
     #[test]
     fn every_fault_is_named_by_its_key() {
-        let said = load(
+        let message = load(
             "[mesh]\nlease = 1\nleases = \"maybe\"\n\
              [mesh.routes.\"Big Review\"]\nprimary = \"codex\"\n\
              [mesh.routes.large-review]\nprimary = \"a b\"\nminutes = 0\nabout = \"\"\nenabled = 3\n\
@@ -491,7 +492,7 @@ mod tests {
              [mesh.routes.new]\nprimary = \"codex\"\n\
              [mesh.roles.qwen]\nname = \"X\"\n",
         );
-        let said = said.unwrap_err();
+        let message = message.unwrap_err();
         for part in [
             "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles, examples, notify, output_folders, digest, resume_after_limit)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
@@ -505,7 +506,7 @@ mod tests {
             "`mesh.routes.new.minutes` is missing",
             "`mesh.roles.qwen` needs `name` and `duties`",
         ] {
-            assert!(said.contains(part), "{part}: {said}");
+            assert!(message.contains(part), "{part}: {message}");
         }
         assert!(
             load("mesh = 1")

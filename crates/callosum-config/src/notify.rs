@@ -1,4 +1,4 @@
-//! [`NotifySetting`]: how and when a person is notified about an agent, `[mesh.notify]` of config.toml.
+//! [`NotifySetting`]: means and time of a notification about an agent, `[mesh.notify]` of config.toml.
 
 use jiff::{SignedDuration, civil::Time};
 use toml::{Table, Value};
@@ -15,12 +15,12 @@ const LONGEST: i64 = 24 * 3_600;
 /// Most words of a command.
 const MOST_WORDS: usize = 64;
 
-/// How a person is notified, and when.
+/// Means and time of a person's notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifySetting {
     /// The way.
     pub by: NotifyBy,
-    /// How long an agent must be blocked.
+    /// Least time that an agent must be blocked.
     pub after: SignedDuration,
     /// The kinds of notices: `blocked`, `stuck`, `usage-limited`, `done`.
     pub on: Vec<String>,

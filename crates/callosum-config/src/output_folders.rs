@@ -14,7 +14,7 @@ use super::{Environment, Homes, MeshSettings, Roots};
 /// Most folders.
 const MOST: usize = 32;
 
-/// What a value of the key may be.
+/// Allowed values of the key.
 pub(crate) const ALLOWED: &str = "a list of up to 32 folders, each absolute or below `~/`";
 
 /// Reads the value of the key; `None` if it is not allowed.

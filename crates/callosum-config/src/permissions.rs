@@ -31,11 +31,11 @@ const VERSION: u32 = 1;
 /// The name of the file of what is permitted everywhere.
 const USER: &str = "user.json";
 
-/// How long the call that used up a permission for one time still has it. A client that has the hook registered twice
-/// asks both at once, or one right after the other.
+/// Time for which the call that used up a permission for one time still has it. A client that has
+/// the hook registered twice asks both at once, or one right after the other.
 const SAME_CALL: Duration = Duration::from_secs(30);
 
-/// Where a permission holds.
+/// Scope of a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// In one project.
@@ -51,9 +51,9 @@ pub struct Permit {
     pub id: String,
     /// The words that a command must begin with.
     pub pattern: Permission,
-    /// When it was said.
+    /// Time at which it was given.
     pub since: Timestamp,
-    /// Until when it holds; `None` for good.
+    /// End of the time for which it holds; `None` if it has none.
     pub until: Option<Timestamp>,
     /// Whether one command uses it up.
     pub once: bool,
@@ -80,7 +80,7 @@ impl RuleLevel {
     }
 }
 
-/// What is permitted in one project.
+/// Permissions in one project.
 #[derive(Clone, Debug)]
 pub struct Permissions {
     disk: Disk,
@@ -122,8 +122,8 @@ impl UsedPermit {
 }
 
 impl Permit {
-    /// Whether it holds at this time. One that runs out does not hold before it was said either:
-    /// a clock that was put back makes nothing last longer.
+    /// Whether it holds at this time. One that runs out does not hold before it was given either: a
+    /// clock that was put back makes nothing last longer.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.until
             .is_none_or(|until| (self.since..until).contains(&now))
@@ -154,7 +154,7 @@ impl Permissions {
         }
     }
 
-    /// What is permitted at this time, the user's first.
+    /// Returns the permissions at this time, the user's first.
     pub fn holding(&self, now: Timestamp) -> Result<Vec<(Reach, Permit)>, StateFileError> {
         let mut all = Vec::new();
         for reach in [Reach::User, Reach::Project] {
@@ -351,10 +351,10 @@ mod tests {
         holding.map(|(_, permit)| permit.id).collect()
     }
 
-    /// CAKE-SHIM-1: a permission holds where it was given and as long as was said; what has run out
-    /// is swept, and a clock that was put back prolongs nothing.
+    /// CAKE-SHIM-1: a permission holds in the place and for the time for which it was given; one
+    /// that has run out is swept, and a clock that was put back prolongs nothing.
     #[test]
-    fn a_permission_holds_where_and_as_long_as_was_said() {
+    fn a_permission_holds_where_and_as_long_as_it_was_given() {
         let ground = Ground::new();
         let (here, there) = (of(&ground, "/a"), of(&ground, "/b"));
         let now = at("10:00:00");

@@ -19,7 +19,7 @@ use super::{
 /// The registry of executors, in the folder of the state (Seed CAL §14.3).
 const REGISTRY: &str = "registry.json";
 
-/// Where a project's state stands.
+/// Paths of a project's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The ledger and what belongs to it.
@@ -37,7 +37,7 @@ pub struct Places {
 pub struct Waiting {
     /// Its key.
     pub key: Key,
-    /// What would be in force.
+    /// Value that would be in force.
     pub setting: Setting<Value>,
 }
 
@@ -60,8 +60,8 @@ impl Places {
     ) -> Result<Self, PlacesError> {
         let folder = state.folder.as_path();
         let mut ledger = LedgerPaths::in_root(folder);
-        // A path that somebody chose is seen from the project's root, wherever the rest of the state is. Without the `/` at
-        // an end, at which the system would follow a link of that name.
+        // A path that a user chose is seen from the project's root, wherever the rest of the state
+        // is. Without the `/` at an end, at which the system would follow a link of that name.
         let plain = |key| {
             let from = if is_default(root, settings, key) {
                 folder
@@ -118,10 +118,10 @@ impl Places {
     }
 }
 
-/// Takes out of force where an untrusted `.calrc` puts ledger and journal.
+/// Takes out of force the paths of ledger and journal in an untrusted `.calrc`.
 ///
-/// Also inside of the root: a file of the repository that is named as the ledger would be taken
-/// for a damaged one, and written anew.
+/// Also inside of the root: a file of the repository that is named as the ledger would be taken for
+/// a damaged one, and replaced.
 pub(super) fn hold_back(root: &Path, settings: &mut Settings) -> Vec<Waiting> {
     let mut waiting = Vec::new();
     for key in [Key::LedgerPath, Key::AuditPath] {
@@ -136,7 +136,7 @@ pub(super) fn hold_back(root: &Path, settings: &mut Settings) -> Vec<Waiting> {
     waiting
 }
 
-/// Whether a path is the seed's, whoever says it: `init` writes the defaults down.
+/// Whether a path is the seed's, from any origin: `init` writes the defaults down.
 fn is_default(root: &Path, settings: &Settings, key: Key) -> bool {
     match key.default() {
         Value::Path(path) => root.join(path) == root.join(settings.path(key)),
@@ -156,7 +156,7 @@ fn leads_out(disk: &Disk, root: &Path, path: &Path) -> Result<bool, DiskError> {
         } else {
             let real = match disk.canonicalize(there) {
                 Ok(real) => real,
-                // A link to nothing: whoever writes to it creates its target.
+                // A link to nothing: a program that writes to it creates its target.
                 Err(error) if error.is_absent() => return Ok(true),
                 Err(error) => return Err(error),
             };
@@ -175,7 +175,7 @@ fn leads_out(disk: &Disk, root: &Path, path: &Path) -> Result<bool, DiskError> {
     Ok(true)
 }
 
-/// Why a project has no place for its state.
+/// Reason that a project has no place for its state.
 #[derive(Debug, thiserror::Error)]
 pub enum PlacesError {
     /// A link in the project leads out of it.
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
     use crate::{calrc::Calrc, environment::Environment, ground::Ground};
 
-    /// A project folder, which is a repository, with an `outside` beside it.
+    /// Returns a project folder, which is a repository, with an `outside` next to it.
     fn project() -> (Ground, PathBuf, PathBuf) {
         let ground = Ground::new();
         ground.folder("root/.git/hooks");
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// A repository could name one of its own files as the ledger, and have it written anew.
+    /// A repository could name one of its own files as the ledger, and have it replaced.
     #[test]
     fn an_untrusted_path_inside_of_the_root_waits_as_well() {
         let (_, root, _) = project();

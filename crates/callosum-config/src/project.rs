@@ -23,33 +23,33 @@ use super::{
     value::Value,
 };
 
-/// What a command was told of where it runs.
+/// Arguments of a command that choose the project and its settings.
 #[derive(Clone, Debug, Default)]
 pub struct Told<'a> {
     /// The argument of `-C`.
     pub root: Option<&'a Path>,
     /// The settings on the command line.
     pub settings: &'a [(Key, OsString)],
-    /// What is about to be trusted, and counts as if it was.
+    /// Subject that is about to be trusted, and counts as if it was.
     pub as_if_trusted: Option<Subject>,
 }
 
-/// Where a command runs: roots, homes, what is in force, and what was allowed.
+/// Environment of a command: roots, homes, settings in force, and what was allowed.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The tree that is read, and the folder that keeps its state.
     pub roots: Roots,
-    /// Where state that belongs to no project lives.
+    /// Directories of state that belongs to no project.
     pub homes: Homes,
-    /// What `.calrc` says.
+    /// Content of `.calrc`.
     pub calrc: Calrc,
-    /// What is in force.
+    /// Settings in force.
     pub settings: Settings,
-    /// Where the project's state stands.
+    /// Paths of the project's state.
     pub places: Places,
-    /// What `.calrc` sets and what waits for `callosum trust`; the defaults are in force.
+    /// Values of `.calrc` that wait for `callosum trust`; the defaults are in force.
     pub waiting: Vec<Waiting>,
-    /// What the user of this machine has allowed.
+    /// Permissions that the user of this machine has given.
     pub trust: Trust,
 }
 
@@ -59,25 +59,25 @@ impl Project {
         disk: &Disk,
         environment: &Environment,
         here: &Path,
-        told: &Told<'_>,
+        options: &Told<'_>,
     ) -> Result<Self, ProjectError> {
         let homes = Homes::find(environment)?;
-        let mut roots = Roots::find(disk, here, told.root)?;
+        let mut roots = Roots::find(disk, here, options.root)?;
         // A user who names the folder with `-C` means what is in it.
-        if told.root.is_none()
+        if options.root.is_none()
             && let Some(ForeignMark { path, user }) = foreign_state(disk, &roots)?
         {
             return Err(ProjectError::Foreign { path, user });
         }
         place_sessions(disk, &homes, &mut roots);
         let state = StatePlace::find(disk, &homes, &roots.state)?;
-        let calrc = calrc_of(disk, &roots, &state, told)?;
+        let calrc = calrc_of(disk, &roots, &state, options)?;
         let trust = Trust::open(disk, &homes, &roots.state)?;
-        let mut settings = Settings::resolve(&calrc, environment, told.settings)?;
+        let mut settings = Settings::resolve(&calrc, environment, options.settings)?;
         let is_trusted = calrc
             .fingerprint
             .map(Subject::Calrc)
-            .is_none_or(|calrc| trust.is_trusted(calrc) || told.as_if_trusted == Some(calrc));
+            .is_none_or(|calrc| trust.is_trusted(calrc) || options.as_if_trusted == Some(calrc));
         let waiting = if is_trusted {
             Vec::new()
         } else {
@@ -96,7 +96,7 @@ impl Project {
         })
     }
 
-    /// What the `cake_config.yaml` of the user and of this project come to.
+    /// Returns the configuration from the `cake_config.yaml` of the user and of this project.
     pub fn guard(&self, disk: &Disk) -> GuardConfig {
         let user = self.homes.cake_config();
         let roots = [self.roots.tree.as_path(), self.roots.state.as_path()];
@@ -126,20 +126,20 @@ impl Project {
         set(disk, &self.calrc.path, &mut self.trust, address, value)
     }
 
-    /// Sets a value in `.calrc` where what stands there is refused, which keeps the project from being loaded. `None` where it is not
-    /// that which keeps it.
+    /// Sets a value in `.calrc` if the present one is not allowed, which keeps the project from
+    /// being loaded. `None` if the present one is allowed.
     pub fn mend(
         disk: &Disk,
         environment: &Environment,
-        told: (&Path, &Told<'_>),
+        options: (&Path, &Told<'_>),
         (address, value): (&Address, &Value),
     ) -> Result<Option<Change>, MendError> {
-        let (here, told) = told;
+        let (here, options) = options;
         let homes = Homes::find(environment).map_err(ProjectError::from)?;
-        let roots = Roots::find(disk, here, told.root).map_err(ProjectError::from)?;
+        let roots = Roots::find(disk, here, options.root).map_err(ProjectError::from)?;
         let state = StatePlace::find(disk, &homes, &roots.state).map_err(ProjectError::from)?;
         let path = Places::calrc_in(&state.folder);
-        let calrc = calrc_of(disk, &roots, &state, told)?;
+        let calrc = calrc_of(disk, &roots, &state, options)?;
         if !calrc.refuses(address) {
             return Ok(None);
         }
@@ -153,10 +153,10 @@ fn calrc_of(
     disk: &Disk,
     roots: &Roots,
     state: &StatePlace,
-    told: &Told<'_>,
+    options: &Told<'_>,
 ) -> Result<Calrc, ProjectError> {
     let path = Places::calrc_in(&state.folder);
-    if told.root.is_none() && is_calrc_foreign(disk, roots, &path)? {
+    if options.root.is_none() && is_calrc_foreign(disk, roots, &path)? {
         return Ok(Calrc {
             path,
             ..Calrc::default()
@@ -182,7 +182,7 @@ fn set(
     Ok(change)
 }
 
-/// Why a command does not know where it runs.
+/// Reason that a command's project is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
     /// Another user put state into a root that every user may write to.
@@ -209,7 +209,7 @@ pub enum ProjectError {
     /// The project's own places lead elsewhere.
     #[error(transparent)]
     Places(#[from] PlacesError),
-    /// What was allowed is not known.
+    /// The permissions are not known.
     #[error(transparent)]
     Trust(#[from] StateFileError),
     /// The disk does not say.
@@ -217,7 +217,7 @@ pub enum ProjectError {
     Disk(#[from] DiskError),
 }
 
-/// Why a setting was not changed.
+/// Reason that a setting was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     /// The file is another user's, and its settings are ignored.
@@ -237,11 +237,11 @@ pub enum SetError {
     Disk(#[from] DiskError),
 }
 
-/// Why a refused value was not replaced.
+/// Reason that a refused value was not replaced.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum MendError {
-    /// Where it stands is not known.
+    /// The project is not known.
     Project(#[from] ProjectError),
     /// It was not changed.
     Set(#[from] SetError),
@@ -290,7 +290,7 @@ mod tests {
         let notes = ground.write("project/loa-grimoire/NOTES.md", "");
         chown(notes.parent().unwrap(), Some(12_345), None).unwrap();
         let environment = [("HOME", ground.path("home"))].into_iter().collect();
-        let load = |told: &Told<'_>| Project::load(&ground.disk, &environment, &here, told);
+        let load = |options: &Told<'_>| Project::load(&ground.disk, &environment, &here, options);
         let refused = load(&Told::default());
         let of_folder = |path: &Path| path == notes.parent().unwrap();
         assert!(
@@ -307,7 +307,7 @@ mod tests {
         );
     }
 
-    /// A cloned `.calrc` may only tighten: what leads elsewhere waits for a word of its user.
+    /// A cloned `.calrc` may only tighten: what leads elsewhere waits for approval by its user.
     #[test]
     fn a_path_that_leads_out_is_in_force_once_it_is_trusted() {
         let ground = with_calrc(r#"{"audit_path": "../elsewhere", "retry_max": 1}"#);

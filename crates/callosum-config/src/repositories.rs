@@ -124,9 +124,9 @@ mod tests {
         assert!(list.know(one).unwrap());
         assert!(!list.know(other).unwrap());
         // A file that says another root than its name is not believed, nor one of a newer version.
-        let said = r#"{"format":1,"root":"/work/elsewhere","since":"x"}"#;
+        let misnamed = r#"{"format":1,"root":"/work/elsewhere","since":"x"}"#;
         let newer = r#"{"format":2,"root":"/work/newer","since":"x"}"#;
-        for (root, text) in [(other, said), (Path::new("/work/newer"), newer)] {
+        for (root, text) in [(other, misnamed), (Path::new("/work/newer"), newer)] {
             ground
                 .disk
                 .create(&list.file(root), text.as_bytes(), 0o600)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state_file::{LOCK_TIMEOUT, StateFile, StateFileError};
 
-/// The name of the file, beside the user's configuration.
+/// The name of the file, next to the user's configuration.
 pub(super) const NAME: &str = "secret_reads.json";
 
 /// The name of a project's file: patterns that it adds, one a line.

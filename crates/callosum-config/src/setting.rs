@@ -7,11 +7,11 @@ use std::{fmt, path::PathBuf};
 pub struct Setting<T> {
     /// The value.
     pub value: T,
-    /// Where it comes from.
+    /// Origin of the value.
     pub origin: Origin,
 }
 
-/// Where a value comes from; each outweighs those before it (CAL-CFG-1).
+/// Origin of a value; each outweighs those before it (CAL-CFG-1).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The program itself.

@@ -1,4 +1,4 @@
-//! [`Settings`]: what is in force, after flag, environment, `.calrc` and default were asked in
+//! [`Settings`]: values in force, after flag, environment, `.calrc` and default were asked in
 //! this order (CAL-CFG-1).
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, time::Duration};
@@ -22,33 +22,33 @@ use super::{
     value::Value,
 };
 
-/// What our own variables begin with.
+/// Prefix of our own variables.
 const PREFIX: &str = "CAL_";
 
-/// The place of an executor of which `.calrc` gives none: after all that have one below it.
+/// The place of an executor without one in `.calrc`: after all that have one below it.
 pub const DEFAULT_PRIORITY: u64 = 100;
 
-/// What is in force.
+/// Values in force.
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: Vec<(Key, Setting<Value>)>,
     executors: BTreeMap<String, ExecutorSettings>,
-    /// What was said and is not known.
+    /// Names that were set and are not known.
     pub warnings: Vec<Warning>,
 }
 
-/// What is in force for one executor.
+/// Values in force for one executor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutorSettings {
     /// Whether it may be chosen.
     pub enabled: Setting<bool>,
     /// Its place in the order; the lowest goes first.
     pub priority: Setting<u64>,
-    /// How many tasks it may have at once.
+    /// Most tasks that it may have at once.
     pub max_concurrent: Setting<u64>,
 }
 
-/// As many tasks as an executor may have of which `.calrc` says nothing: all that run.
+/// Most tasks of an executor without an entry in `.calrc`: all that run.
 const DEFAULT_CAP: u64 = 12;
 
 impl Settings {
@@ -102,11 +102,11 @@ impl Settings {
         let executors = calrc
             .executors
             .iter()
-            .map(|(id, said)| {
+            .map(|(id, entry)| {
                 let settings = ExecutorSettings {
-                    enabled: said_or(said.enabled, true, calrc),
-                    priority: said_or(said.priority, DEFAULT_PRIORITY, calrc),
-                    max_concurrent: said_or(said.max_concurrent, DEFAULT_CAP, calrc),
+                    enabled: set_or(entry.enabled, true, calrc),
+                    priority: set_or(entry.priority, DEFAULT_PRIORITY, calrc),
+                    max_concurrent: set_or(entry.max_concurrent, DEFAULT_CAP, calrc),
                 };
                 (id.clone(), settings)
             })
@@ -133,22 +133,23 @@ impl Settings {
         std::mem::replace(&mut self.values[key as usize].1, default_of(key))
     }
 
-    /// The executors of which `.calrc` says something, by id.
+    /// The executors that have an entry in `.calrc`, by id.
     pub fn executors(&self) -> &BTreeMap<String, ExecutorSettings> {
         &self.executors
     }
 
-    /// What is in force for an executor, also where `.calrc` says nothing of it.
+    /// Returns the values in force for an executor, also if it has no entry in `.calrc`.
     pub fn executor(&self, id: &str) -> ExecutorSettings {
-        let unsaid = || ExecutorSettings {
+        let unset = || ExecutorSettings {
             enabled: by_default(true),
             priority: by_default(DEFAULT_PRIORITY),
             max_concurrent: by_default(DEFAULT_CAP),
         };
-        self.executors.get(id).cloned().unwrap_or_else(unsaid)
+        self.executors.get(id).cloned().unwrap_or_else(unset)
     }
 
-    /// What a schedule keeps to. `seed` decides the chance in the pauses before further tries.
+    /// Returns the limits of a schedule. `seed` decides the chance in the pauses before further
+    /// tries.
     pub fn limits(&self, seed: u64) -> Limits {
         let concurrency = u8::try_from(self.count(Key::ConcurrencyLimit))
             .ok()
@@ -224,7 +225,7 @@ impl Settings {
         }
     }
 
-    /// How many tasks each executor may have at once of which `.calrc` says that.
+    /// Returns the most tasks at once of each executor for which `.calrc` sets that.
     pub fn caps(&self) -> BTreeMap<String, usize> {
         self.executors
             .iter()
@@ -247,7 +248,7 @@ impl Settings {
         }
     }
 
-    /// What a tree of tasks may take.
+    /// Returns the limits of a tree of tasks.
     pub fn bounds(&self) -> Bounds {
         let bound = |number: u64| Some(number).filter(|number| *number > 0);
         Bounds {
@@ -258,7 +259,7 @@ impl Settings {
         }
     }
 
-    /// How deep executors may delegate to executors; the first run's depth is 1.
+    /// Returns the deepest delegation of executors to executors; the first run's depth is 1.
     pub fn max_depth(&self) -> u64 {
         self.count(Key::MaxDepth)
     }
@@ -276,7 +277,7 @@ impl Settings {
     }
 }
 
-/// What is in force where nothing is said.
+/// Returns the default value at an address.
 pub fn default_at(address: &Address) -> Value {
     match address {
         Address::Key(key) => key.default(),
@@ -297,8 +298,8 @@ fn by_default<T>(value: T) -> Setting<T> {
     }
 }
 
-fn said_or<T>(said: Option<T>, default: T, calrc: &Calrc) -> Setting<T> {
-    match said {
+fn set_or<T>(set: Option<T>, default: T, calrc: &Calrc) -> Setting<T> {
+    match set {
         Some(value) => Setting {
             value,
             origin: Origin::Calrc(calrc.path.clone()),
@@ -307,8 +308,8 @@ fn said_or<T>(said: Option<T>, default: T, calrc: &Calrc) -> Setting<T> {
     }
 }
 
-/// What was said and is not known. A variable that begins like ours and resembles none of them is
-/// somebody else's.
+/// Returns the names that were set and are not known. A variable that begins like ours and
+/// resembles none of them is another program's.
 fn warnings(calrc: &Calrc, environment: &Environment) -> Vec<Warning> {
     let keys = calrc.unknown.iter().map(|unknown| Warning {
         origin: Place::Calrc(calrc.path.clone()),
@@ -330,10 +331,10 @@ fn warnings(calrc: &Calrc, environment: &Environment) -> Vec<Warning> {
     keys.chain(variables).collect()
 }
 
-/// A name that nobody reads.
+/// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Where it stands.
+    /// Place of the name.
     pub origin: Place,
     /// The name.
     pub name: String,
@@ -341,7 +342,7 @@ pub struct Warning {
     pub nearest: Option<&'static str>,
 }
 
-/// Where a name stands that nobody reads.
+/// Place of an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the project's `.calrc`.
@@ -366,9 +367,9 @@ impl fmt::Display for Warning {
 /// A value that its key does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where it comes from.
+    /// Origin of the value.
     pub origin: Origin,
-    /// What is wrong.
+    /// The fault.
     pub problem: NotAllowed,
 }
 
@@ -380,16 +381,16 @@ impl fmt::Display for Refusal {
 
 /// Values that their keys do not take: all of them, those of `.calrc` first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", told(refused))]
+#[error("{}", first_of(refused))]
 pub struct SettingsError {
     /// At least one.
     pub refused: Vec<Refusal>,
-    /// What was said beside them and is not known.
+    /// Unknown names that were found as well.
     pub warnings: Vec<Warning>,
 }
 
 /// The first one, and how many more there are: `callosum config check` shows each.
-fn told(refused: &[Refusal]) -> String {
+fn first_of(refused: &[Refusal]) -> String {
     let Some((first, more)) = refused.split_first() else {
         return String::new();
     };
@@ -447,9 +448,9 @@ mod tests {
         );
     }
 
-    /// CAL-CFG-1: all layers are looked at before anything is said.
+    /// CAL-CFG-1: all layers are looked at before any is reported.
     #[test]
-    fn every_layers_wrong_values_are_told_at_once() {
+    fn every_layers_wrong_values_are_reported_at_once() {
         let environment: Environment = [("CAL_RETRY_MAX", "many"), ("CAL_IO_THRESHOLD", "0")]
             .into_iter()
             .collect();
@@ -479,15 +480,15 @@ mod tests {
             .into_iter()
             .collect();
         let settings = Settings::resolve(&calrc("{}"), &environment, &[]).unwrap();
-        let said: Vec<String> = settings.warnings.iter().map(ToString::to_string).collect();
+        let warnings: Vec<String> = settings.warnings.iter().map(ToString::to_string).collect();
         assert_eq!(
-            said,
+            warnings,
             ["unknown variable CAL_RETRYMAX, did you mean `CAL_RETRY_MAX`?"]
         );
     }
 
     #[test]
-    fn an_executor_that_nobody_speaks_of_is_enabled_and_in_the_middle() {
+    fn an_executor_without_an_entry_is_enabled_and_in_the_middle() {
         let file = calrc(r#"{"executors": {"a": {"enabled": false}, "b": {"priority": 2}}}"#);
         let settings = Settings::resolve(&file, &Environment::default(), &[]).unwrap();
         let a = settings.executor("a");

@@ -1,7 +1,7 @@
-//! [`SinkSetting`]: where the daemon passes events on to, as the user's configuration says.
+//! [`SinkSetting`]: a destination to which the daemon forwards events, from the user's configuration.
 //!
-//! The user's own file alone is read: a repository names no address to which what agents say is sent. An
-//! address is a secret, and stands in a variable that the file names.
+//! The user's own file alone is read: a repository names no address to which agents' messages are
+//! sent. An address is a secret, and is in a variable that the file names.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -25,9 +25,9 @@ const LONGEST_NAME: usize = 32;
 pub struct SinkSetting {
     /// Its name: the key of its table.
     pub name: String,
-    /// What is spoken there.
+    /// Protocol of the sink.
     pub kind: SinkKind,
-    /// What is passed on.
+    /// Topics that are forwarded.
     pub topics: Vec<Pattern>,
     /// The variable that holds its address.
     pub variable: String,
@@ -35,7 +35,7 @@ pub struct SinkSetting {
     pub address: Option<String>,
 }
 
-/// What is spoken at a place.
+/// Protocol of a sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SinkKind {
@@ -59,7 +59,7 @@ struct Table {
     topics: Vec<String>,
 }
 
-/// Why the user's configuration cannot be used.
+/// Reason that the user's configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SinksError {
     /// It cannot be read.
@@ -70,7 +70,7 @@ pub enum SinksError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with its place.
+        /// The fault, with its place.
         reason: String,
     },
     /// A value is none.
@@ -80,9 +80,9 @@ pub enum SinksError {
         path: PathBuf,
         /// The key.
         key: String,
-        /// What stands there.
+        /// The value.
         value: String,
-        /// What may.
+        /// Allowed values.
         allowed: &'static str,
     },
 }
@@ -137,7 +137,7 @@ impl SinkSetting {
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if !is_variable {
-                // Whoever put the address itself there does not want it repeated.
+                // A user who put the address itself there does not want it repeated.
                 let allowed = "the name of a variable that holds the address";
                 let key = format!("sinks.{name}.url_env");
                 return Err(wrong(key, "not shown", allowed));
@@ -224,9 +224,9 @@ mod tests {
             ),
             ("[", "config.toml"),
         ] {
-            let said = read(text).unwrap_err();
-            assert!(said.contains(part), "{text}: {said}");
-            assert!(!said.contains("secret"), "{said}");
+            let message = read(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+            assert!(!message.contains("secret"), "{message}");
         }
     }
 }

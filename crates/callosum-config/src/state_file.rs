@@ -14,13 +14,13 @@ use std::{
 use callosum_host::{Disk, DiskError, LockError};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// How long to wait for another process that changes the same files.
+/// Timeout for the lock of another process that changes the same files.
 pub(super) const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Permission bits of such a file.
 const MODE: u32 = 0o600;
 
-/// Where such a file is, and which version of its format this program knows.
+/// Path of such a file, and the version of its format that this program knows.
 #[derive(Clone, Debug)]
 pub(super) struct StateFile {
     disk: Disk,
@@ -44,12 +44,12 @@ impl StateFile {
         }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it holds; `None` where there is no file.
+    /// Returns its content; `None` if there is no file.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, StateFileError> {
         let Some(bytes) = self.disk.read_if_there(&self.path)? else {
             return Ok(None);
@@ -77,7 +77,7 @@ impl StateFile {
     }
 }
 
-/// Why it is not known, or not changed, what such a file holds.
+/// Reason that the content of such a file is not known, or not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StateFileError {
     /// The file was written by a later version of this program.
@@ -95,7 +95,7 @@ pub enum StateFileError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parse error.
         source: serde_json::Error,
     },
     /// Another process is changing it.

@@ -15,14 +15,14 @@ use super::{homes::Homes, root::Roots};
 /// The project's settings, in the folder of its state (Seed CAL §14.3).
 pub(crate) const CALRC: &str = ".calrc";
 
-/// The file in the machine's folder that makes it the place of the state whatever the tree has: a move between the two
-/// has begun and is not done.
+/// The file in the machine's folder that makes it the place of the state, no matter what the tree
+/// has: a move between the two has begun and is not done.
 pub const MOVING: &str = ".moving";
 
 /// The same for session files.
 pub const MOVING_SESSIONS: &str = ".moving-sessions";
 
-/// Where new state of a project goes that has none yet.
+/// Place of the new state of a project that has none yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NewState {
     /// Into the machine's state folder.

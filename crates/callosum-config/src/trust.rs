@@ -1,6 +1,6 @@
-//! [`Trust`]: what the user of this machine has allowed a project to do.
+//! [`Trust`]: permissions that the user of this machine has given to a project.
 //!
-//! One file for each root, in the machine's home, where no repository can reach it
+//! One file for each root, in the machine's home, which no repository can reach
 //! (`docs/formats/trust.md`; why it is needed at all: `docs/design/trust.md`).
 
 use std::{
@@ -21,7 +21,7 @@ use super::{
 /// The version of the file that this program writes.
 const VERSION: u32 = 1;
 
-/// What was allowed for one root.
+/// Permissions that were given for one root.
 #[derive(Clone, Debug)]
 pub struct Trust {
     disk: Disk,
@@ -40,20 +40,20 @@ struct Decisions {
     calrc: BTreeSet<String>,
     #[serde(default)]
     executors: BTreeSet<String>,
-    /// Not what is allowed: what was once, whatever files it named held then.
+    /// No permissions now, but those of the past, with any content of the files that they named.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     entries: BTreeSet<String>,
 }
 
-/// What can be allowed, by the hash of what it is.
+/// Subject that can be trusted, by the hash of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A `.calrc` with these bytes.
     Calrc(Checksum),
     /// An executor whose entry runs exactly this.
     Executor(Checksum),
-    /// An executor's entry, whatever the files hold that it names: kept to say that these changed, and
-    /// no permission.
+    /// An executor's entry, with any content of the files that it names: kept to report that these
+    /// changed, and no permission.
     Entry(Checksum),
 }
 
@@ -101,7 +101,7 @@ impl Trust {
     }
 
     /// The lock that guards what is changed for this root, its `.calrc` included. Creates the
-    /// folder that it stands in.
+    /// folder that it is in.
     pub fn lock(&self) -> Result<&Path, DiskError> {
         self.homes.create_machine(&self.disk)?;
         if let Some(folder) = self.lock.parent() {

@@ -1,4 +1,4 @@
-//! [`user_faults`]: what is wrong with the user's own `config.toml`, whichever part reads it.
+//! [`user_faults`]: faults in the user's own `config.toml`, found by any of its readers.
 
 use callosum_host::Disk;
 use toml::Table;
@@ -8,7 +8,7 @@ use super::{
     SinkSetting,
 };
 
-/// The tables that somebody reads.
+/// The tables that are known.
 const KNOWN: [&str; 4] = ["arbiter", "mesh", "models", "sinks"];
 
 /// Returns what is wrong with the user's own configuration, each with the file, the key, the value and what it may be;
@@ -16,7 +16,7 @@ const KNOWN: [&str; 4] = ["arbiter", "mesh", "models", "sinks"];
 pub fn user_faults(disk: &Disk, homes: &Homes, environment: &Environment) -> Vec<String> {
     let sinks = SinkSetting::read_all(disk, homes, environment).err();
     let mesh = match MeshSettings::load(disk, &homes.user_config) {
-        // Told already, in fewer words and without what stands there.
+        // Reported already, in fewer words and without the content.
         Err(MeshSettingsError::NotToml { .. } | MeshSettingsError::Disk(_)) if sinks.is_some() => {
             None
         }
@@ -38,10 +38,10 @@ pub fn user_faults(disk: &Disk, homes: &Homes, environment: &Environment) -> Vec
     known.chain(unknown(disk, homes)).collect()
 }
 
-/// The keys that nobody reads. Their values are not shown: one may be an address.
+/// The unknown keys. Their values are not shown: one may be an address.
 fn unknown(disk: &Disk, homes: &Homes) -> Vec<String> {
     let path = &homes.user_config;
-    // What cannot be read is told by those who read it.
+    // The file's readers report that it cannot be read.
     let bytes = disk.read_if_there(path).ok().flatten();
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let table: Option<Table> = text.and_then(|text| text.parse().ok());

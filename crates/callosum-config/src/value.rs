@@ -1,4 +1,4 @@
-//! [`Value`]: what a setting can hold, and [`Takes`], which reads one and keeps it in range.
+//! [`Value`]: value of a setting, and [`Takes`], which reads one and keeps it in range.
 
 use std::{
     ffi::OsStr,
@@ -50,7 +50,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a setting takes.
+/// Values that a setting takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// A whole number within a range.
@@ -68,7 +68,7 @@ pub enum Takes {
 }
 
 impl Takes {
-    /// Reads a value as it stands in `.calrc`; `None` where it is not allowed.
+    /// Reads a value in its JSON form in `.calrc`; `None` if it is not allowed.
     pub fn read_json(&self, value: &Json) -> Option<Value> {
         match (self, value) {
             (Self::Count(range), Json::Number(number)) => {

@@ -1,4 +1,4 @@
-//! What a program may use up: [`Limits`], and the [`Budget`] that counts them down.
+//! Resources of a program: [`Limits`], and the [`Budget`] that counts them down.
 //!
 //! Counts are of what a program does, never of time, so that the same program fails at the same
 //! place on every machine and again on every replay.
@@ -10,7 +10,7 @@ use crate::{
     value::{Key, Known, Map, Value, Vector},
 };
 
-/// What an evaluation may use at most.
+/// Limits of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Units of work; one expression is about one, and so are each 16 values that are copied.
@@ -39,12 +39,12 @@ impl Default for Limits {
     }
 }
 
-/// What is left of some limits.
+/// Rest of some limits.
 #[derive(Debug)]
 pub(crate) struct Budget {
     fuel: u64,
     memory: u64,
-    /// What the memory was at first.
+    /// Memory limit at the start.
     allowed: u64,
 }
 
@@ -119,7 +119,7 @@ impl Budget {
         Ok(Value::map(entries))
     }
 
-    /// Takes a vector apart; a copy, where somebody else holds it, is paid for.
+    /// Takes a vector apart; if it is shared, the copy is paid for.
     pub(crate) fn open_vector(&mut self, vector: Vector) -> Result<(Vec<Value>, Known), Failure> {
         if vector.is_shared() {
             self.allocate(vector_bytes(vector.len()))?;
@@ -174,10 +174,10 @@ impl Budget {
     }
 }
 
-/// What an allocation takes beyond what was asked for, about.
+/// Bytes that an allocation takes beyond its size, about.
 const OVERHEAD: u64 = 16;
 
-/// How many entries a node of a map has room for, and how many it has at least where there are others.
+/// Most entries of a map's node, and the least that it has if there are other nodes.
 const NODE_ROOM: u64 = 11;
 const NODE_LEAST: u64 = 5;
 
@@ -185,7 +185,7 @@ fn vector_bytes(items: usize) -> u64 {
     items as u64 * size_of::<Value>() as u64 + 48 + OVERHEAD
 }
 
-/// A map's entries stand in nodes, each of which takes what a full one does. More entries never take less.
+/// A map's entries are in nodes; each takes what a full one does. More entries never take less.
 fn map_bytes(entries: usize) -> u64 {
     let entries = entries as u64;
     let nodes = if entries <= NODE_ROOM {

@@ -1,9 +1,9 @@
-//! How many calls a program may make, counted before it runs, and what under `pure` may make one.
+//! Number of calls that a program may make, counted before it runs, and the calls under `pure`.
 //!
 //! Of alternatives the largest counts; a body that is evaluated for each item of a literal vector
-//! counts that often. A function that makes calls and is called by its name counts where it is
-//! called. Where it is handed on as a value nobody can say how often it will be called: then, and
-//! where it calls itself, there is no bound. Each function is looked at once.
+//! counts that often. A function that makes calls and is called by its name counts at its calls. If
+//! it is passed on as a value, the number of its calls is unknown: then, and if it calls itself,
+//! there is no bound. Each function is looked at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::{
     value::Value,
 };
 
-/// What is looked at.
+/// Input of the analysis.
 pub(crate) struct Subject<'a> {
     pub(crate) expressions: &'a [Expression],
     pub(crate) groups: &'a [GroupDefinition],
@@ -25,7 +25,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) entry: Id,
 }
 
-/// What came of it.
+/// Result of the analysis.
 pub(crate) struct Analysis {
     pub(crate) yields: YieldBound,
     /// Expressions under `pure` that are functions which may make calls.
@@ -52,7 +52,7 @@ pub(crate) fn analyse(subject: &Subject<'_>) -> Analysis {
     }
 }
 
-/// What the body of one function uses, apart from functions that it makes: those are used by it too.
+/// Uses in the body of one function, apart from functions that it makes: it uses those too.
 #[derive(Default)]
 struct Uses {
     functions: HashSet<FunctionId>,
@@ -301,7 +301,7 @@ impl Counter<'_> {
     }
 
     fn library(&self, function: u32, arguments: &[Id]) -> YieldBound {
-        // A function that is called once for each item of what stands last, as `map` does.
+        // A function that is called once for each item of the last argument, as `map` does.
         if let [called, .., items] = arguments
             && self.subject.library.calls_once_each(function)
             && let Some(callee) = self.subject.function(*called)
@@ -312,7 +312,7 @@ impl Counter<'_> {
         self.sum(arguments)
     }
 
-    /// How many items a literal has.
+    /// Returns the number of items of a literal.
     fn length(&self, id: Id) -> Option<u64> {
         match &self.subject.expressions[id as usize] {
             Expression::Constant(Value::Vector(items)) => Some(items.len() as u64),

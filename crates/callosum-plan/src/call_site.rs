@@ -152,8 +152,8 @@ fn caught(subject: &Subject<'_>) -> HashSet<Id> {
     seen
 }
 
-/// The step with retries that evaluates a call, by the call. Looks at each expression once, whatever the number of
-/// steps: a model's source may have thousands of them around one large function.
+/// Returns the step with retries that evaluates a call, by the call. Looks at each expression once,
+/// for any number of steps: a model's source may have thousands of them around one large function.
 fn retried(subject: &Subject<'_>) -> HashMap<Id, u32> {
     let mut found = HashMap::new();
     let mut seen = HashSet::new();

@@ -13,13 +13,13 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CapabilityName(Arc<str>);
 
-/// Why a text names no capability.
+/// Reason that a text names no capability.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("`{name}` is not a capability name: {reason}")]
 pub struct CapabilityNameError {
     /// The text.
     pub name: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: &'static str,
 }
 
@@ -30,7 +30,7 @@ pub struct CapabilityPattern {
     open: bool,
 }
 
-/// Which capabilities a program may call; empty, it allows none.
+/// Capabilities that a program may call; empty, it allows none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowlist {
     patterns: Vec<CapabilityPattern>,
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_one_segment_or_more() {
+    fn a_star_matches_one_segment_or_more() {
         let list = Allowlist::parse(&[":storage/*", ":nlp.sentiment"]).unwrap();
         for allowed in [":storage.read", "storage/a/b", ":nlp/sentiment"] {
             assert!(list.allows(&name(allowed)), "{allowed}");

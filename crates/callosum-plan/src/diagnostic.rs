@@ -1,4 +1,5 @@
-//! How findings and failures look: a message, its place in the source, a hint, in the way of rustc.
+//! Display of findings and failures: a message, its place in the source, a hint, in the way of
+//! rustc.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -13,7 +14,7 @@ pub enum Colours {
     Styled,
 }
 
-/// What is to be shown.
+/// Parts of a message that is to be shown.
 pub(crate) struct Diagnostic<'a> {
     pub(crate) id: &'a str,
     pub(crate) message: &'a str,

@@ -1,4 +1,4 @@
-//! [`Failure`]: how an evaluation ends that comes to no value, and what `catch` catches.
+//! [`Failure`]: end of an evaluation without a value, and the value that `catch` catches.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -15,7 +15,7 @@ use crate::{
 pub enum FailureKind {
     /// The source can't be read, or is no program.
     ParseError,
-    /// A symbol that nothing stands for.
+    /// A symbol without a meaning.
     UndefinedSymbol,
     /// A form that other languages have and this one has not.
     UnsupportedForm,
@@ -31,11 +31,11 @@ pub enum FailureKind {
     IntegerOverflow,
     /// No clause or pattern fits.
     MatchError,
-    /// A value that is not of the type that was written beside it.
+    /// A value that is not of the type that was written next to it.
     TypeValidationError,
     /// An effect where none is allowed.
     SecurityViolation,
-    /// A capability that nobody provides.
+    /// A capability that no one provides.
     UnknownCapability,
     /// A capability that was called and failed.
     CapabilityError,
@@ -98,17 +98,17 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// Why an evaluation came to no value.
+/// Reason that an evaluation came to no value.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{kind}: {message}")]
 pub struct Failure {
     /// Its kind.
     pub kind: FailureKind,
-    /// What happened.
+    /// Description of the failure.
     pub message: String,
-    /// How it may be mended.
+    /// Suggested fix.
     pub hint: Option<String>,
-    /// What was being evaluated.
+    /// Place of the expression that was being evaluated.
     pub span: Option<Span>,
 }
 

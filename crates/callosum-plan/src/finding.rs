@@ -1,4 +1,4 @@
-//! [`Finding`]: what the compiler has against a source, and how that is shown.
+//! [`Finding`]: objection of the compiler to a source, and its display.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use crate::{
 /// One reason why a source is no program, or may not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about.
+    /// Place in the source.
     pub span: Span,
     /// The rule that it breaks.
     pub rule: Rule,
-    /// What is wrong.
+    /// Description of the fault.
     pub message: String,
-    /// How it may be mended.
+    /// Suggested fix.
     pub hint: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub enum Rule {
     ReservedName,
     /// A name is bound twice where it may be once.
     NameTwice,
-    /// Nothing stands for a symbol.
+    /// A symbol has no meaning.
     UndefinedSymbol,
     /// A type expression is none.
     MalformedType,
@@ -47,13 +47,13 @@ pub enum Rule {
     MalformedCapability,
     /// A capability is outside of what is allowed.
     CapabilityNotAllowed,
-    /// Nobody provides a capability.
+    /// No one provides a capability.
     UnknownCapability,
     /// A literal argument of a call does not fit what the capability takes.
     ArgumentMismatch,
     /// There may be more calls than allowed.
     TooManyYields,
-    /// A call stands where only pure forms may.
+    /// A call is in a place for pure forms only.
     EffectInPure,
     /// The program is not one plan with what it needs.
     NotOnePlan,

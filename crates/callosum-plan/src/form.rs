@@ -1,7 +1,7 @@
-//! [`Form`]: a piece of source as a tree, with where it stands.
+//! [`Form`]: a piece of source as a tree, with its place.
 //!
-//! The tree is as deep as the reader lets it be, so that what walks it may recur. What a form
-//! means is the compiler's.
+//! The tree is as deep as the reader allows, so that code that walks it may recur. The compiler
+//! decides what a form means.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ pub type Name = Arc<str>;
 /// Two forms are equal where they say the same, wherever they stand.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// What it is.
+    /// Kind of the form.
     pub kind: FormKind,
-    /// Where it stands; empty where it was built and not read.
+    /// Place in the source; empty if it was built and not read.
     pub span: Span,
 }
 
@@ -36,7 +36,7 @@ pub enum FormKind {
     Text(Arc<str>),
     /// `:name`.
     Keyword(Name),
-    /// A name that stands for something else.
+    /// A name with a meaning of its own.
     Symbol(Name),
     /// `[…]`.
     Vector(Vec<Form>),

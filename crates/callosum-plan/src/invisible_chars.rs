@@ -1,7 +1,7 @@
-//! [`is_hidden`]: characters that show a text other than it is.
+//! [`is_hidden`]: characters that make a text look different from its content.
 //!
-//! One table for both sides: a source that has one is refused, so whatever is written in the notation has them as
-//! escapes. What terminals obey is among them.
+//! One table for both sides: a source that has one is refused, so text in the notation has them as
+//! escapes. Characters that control terminals are among them.
 
 /// Whether a character reorders or hides the text around it, or is obeyed where it should be shown.
 ///

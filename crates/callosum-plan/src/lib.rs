@@ -1,9 +1,9 @@
 //! The language of plans: read with spans, checked before it runs, evaluated up to each effect.
 //!
-//! Start with [`compile`], which makes a [`Program`] of source or says all that is wrong with it, and
-//! [`Machine`], which evaluates one until it comes to a value or needs the answer to a call. [`read`]
-//! makes [`Form`]s of source; [`Value`] is what expressions come to. [`accept`] makes a program of what
-//! a model hands in.
+//! Start with [`compile`], which makes a [`Program`] of source or lists all faults in it, and
+//! [`Machine`], which evaluates one until it comes to a value or needs the answer to a call.
+//! [`read`] makes [`Form`]s of source; [`Value`] is the value of an expression. [`accept`] makes a
+//! program of a model's proposal.
 //!
 //! What is deliberately not here: effects, policy, models, tokens, clocks. A program is decided by
 //! its source, its input and the answers to its calls, and by nothing else.

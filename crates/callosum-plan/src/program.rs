@@ -1,8 +1,8 @@
-//! [`Program`]: what the compiler makes of source, every name resolved, ready to be evaluated.
+//! [`Program`]: result of compiling source, every name resolved, ready to be evaluated.
 //!
-//! Expressions lie in one table and name one another by their places, so that whoever evaluates
-//! them can stop anywhere and keep no more than a place. Local names have become slots of their
-//! function's frame; what a function takes from around it is copied when it is made.
+//! Expressions lie in one table and name one another by their places, so that an evaluator can stop
+//! anywhere and keep no more than a place. Local names have become slots of their function's frame;
+//! what a function takes from around it is copied when it is made.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -33,10 +33,10 @@ pub struct Program {
     pub(crate) calls: Vec<CallSite>,
 }
 
-/// How many calls a run of a program may make.
+/// Most calls that a run of a program may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum YieldBound {
-    /// At most this many, whatever the answers are.
+    /// At most this many, with any answers.
     AtMost(u64),
     /// As many as values decide that are only known when it runs.
     Unbounded,
@@ -205,7 +205,7 @@ pub(crate) struct Catch {
     pub(crate) body: Id,
 }
 
-/// What a value is held against, and where its parts go.
+/// Pattern that a value is compared with, and the slots of its parts.
 #[derive(Debug)]
 pub(crate) enum Pattern {
     Ignore,
@@ -222,7 +222,7 @@ pub(crate) enum Pattern {
     },
 }
 
-/// What a pattern for maps says about keys that it doesn't name, and about those that are absent.
+/// Rule of a pattern for maps about keys that it doesn't name, and about those that are absent.
 #[derive(Debug)]
 pub(crate) enum Extent {
     /// There may be others; what is absent is nil.
@@ -238,7 +238,7 @@ pub(crate) enum Extent {
 /// Functions that are made together.
 #[derive(Debug)]
 pub(crate) struct GroupDefinition {
-    /// What they take from around them, as expressions of the function around.
+    /// Values that they take from around them, as expressions of the function around.
     pub(crate) captures: Vec<Id>,
     pub(crate) members: Vec<Lambda>,
 }
@@ -256,7 +256,7 @@ pub(crate) struct Lambda {
     pub(crate) body: Id,
 }
 
-/// What is made of the values of parallel branches.
+/// Way in which the values of parallel branches are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Merge {
     /// A vector of them.
@@ -276,12 +276,12 @@ pub struct StepDefinition {
     pub id: Name,
     /// Milliseconds that each of its calls may take.
     pub timeout_ms: Option<u64>,
-    /// How often its body is evaluated again after a failure.
+    /// Number of times that its body is evaluated again after a failure.
     pub retries: u32,
     /// Milliseconds that the host should wait before each of those.
     pub backoff_ms: u64,
-    /// What else its plan says of it; nil where nothing.
+    /// Further options in its plan; nil if there are none.
     pub metadata: Value,
-    /// Where it stands.
+    /// Place in the source.
     pub span: Span,
 }

@@ -1,9 +1,9 @@
-//! What a model hands in as a plan: JSON of one shape, held against what was asked for, to a program.
+//! [`accept`]: a model's proposal of a plan, in JSON of one shape, checked against the request, to a program.
 //!
-//! Start with [`accept`]. The shape and its rules are seed CCOS §3.c's. A plan comes as source, or as
-//! steps from which one is built, form by form: no text of the model is ever put into other text and
-//! read again, so that no quoting in a step's name or purpose becomes code. What a model says that it
-//! needs may be less than it was allowed, and never more. Every rejection names its place in the JSON.
+//! The shape and its rules are seed CCOS §3.c's. A plan comes as source, or as steps from which one
+//! is built, form by form: no text of the model is ever put into other text and read again, so that
+//! no quoting in a step's name or purpose becomes code. The needs that a model declares may be less
+//! than it was allowed, and never more. Every rejection names its place in the JSON.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -77,14 +77,14 @@ pub struct ProposedConstraints {
     pub max_yields: u64,
 }
 
-/// What was asked for, against which an answer is held.
+/// Request that a proposal is checked against.
 #[derive(Clone, Debug)]
 pub struct ProposalRequest {
     /// The capabilities that were allowed.
     pub allowed: Allowlist,
-    /// How many calls were allowed.
+    /// Number of calls that were allowed.
     pub max_yields: u64,
-    /// What to do where calls can't be counted before the plan runs.
+    /// Reaction if calls can't be counted before the plan runs.
     pub unbounded: Unbounded,
     /// The parameters of a plan that is built of steps.
     pub parameters: Vec<String>,
@@ -102,11 +102,11 @@ pub struct AcceptedPlan {
     pub allowed: Allowlist,
     /// The calls that it asked for.
     pub max_yields: u64,
-    /// Why it is as it is, in the model's words.
+    /// Reason for its form, in the model's words.
     pub rationale: Option<String>,
 }
 
-/// Why a plan was not taken.
+/// Reason that a plan was not accepted.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{}{rule}: {message}", in_front(path))]
 pub struct Rejection {
@@ -115,11 +115,11 @@ pub struct Rejection {
     /// The rule that it breaks: a [`Rule`](crate::Rule)'s name, or `json-shape`, `version`,
     /// `not-one-body`, `step-id`, `wider-than-allowed`.
     pub rule: &'static str,
-    /// What is wrong.
+    /// Description of the fault.
     pub message: String,
-    /// How it may be mended.
+    /// Suggested fix.
     pub hint: Option<String>,
-    /// What it is about in the source that stands at `path`, where one does.
+    /// Place in the source at `path`, if there is source.
     pub span: Option<Span>,
 }
 
@@ -144,9 +144,9 @@ impl Rejection {
         }
     }
 
-    /// Returns the rejection as some lines of text, with the source that stands at its `path` around its place.
+    /// Returns the rejection as some lines of text, with the source at its `path` around its place.
     ///
-    /// `name` is what the source is called.
+    /// `name` is the name of the source.
     pub fn render(&self, source: &str, name: &str, colours: Colours) -> String {
         let diagnostic = Diagnostic {
             id: self.rule,
@@ -164,7 +164,7 @@ impl Rejection {
     }
 }
 
-/// Makes a program of what a model handed in, or says all that is wrong with it.
+/// Makes a program of a model's proposal, or lists all faults in it.
 ///
 /// Nothing is evaluated. JSON beyond 1 MiB or nested deeper than 128 is refused.
 pub fn accept(json: &str, request: &ProposalRequest) -> Result<AcceptedPlan, Vec<Rejection>> {
@@ -396,7 +396,7 @@ fn step_form(
         match read_one(snippet) {
             Ok(form) => {
                 let pure = Form::list(vec![Form::symbol("pure"), form]);
-                // By itself first, so that what is wrong with it is told at its place.
+                // By itself first, so that a fault in it is reported at its place.
                 let alone = plan_of(&request.parameters, vec![pure.clone()]);
                 if let Err(findings) = compile_forms(&[alone], options) {
                     rejections.extend(of_findings(&path, findings));

@@ -32,8 +32,8 @@ impl RegularExpression {
                 pattern.len()
             ));
         }
-        let last_line = |said: String| {
-            let last = said.lines().last().unwrap_or_default();
+        let last_line = |message: String| {
+            let last = message.lines().last().unwrap_or_default();
             last.trim_start_matches("error: ").to_owned()
         };
         let parsed = regex_syntax::parse(pattern).map_err(|error| last_line(error.to_string()))?;
@@ -61,14 +61,14 @@ impl RegularExpression {
         bytes / 16 + (bytes / 64).saturating_mul(self.places / 16)
     }
 
-    /// Units of work that one of many looks takes, each of which goes on where the last one ended.
+    /// Units of work of one among many looks, if each goes on where the last one ended.
     pub(crate) fn next_look(&self, bytes: usize) -> u64 {
         (bytes as u64 / 64).saturating_mul(1 + self.places / 32)
     }
 }
 
-/// How many places a pattern has that the engine may have in hand at once. Recurs as deep as the
-/// parser lets brackets nest.
+/// Returns the number of a pattern's places that the engine may have in hand at once. Recurs as
+/// deep as the parser allows brackets to nest.
 fn places(hir: &Hir) -> u64 {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 0,

@@ -1,4 +1,4 @@
-//! [`Span`]: where in a source something stands.
+//! [`Span`]: place in a source.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! [`Budget`]: what a run may start, counted together with the runs above and below it.
+//! [`Budget`]: limit on what a run may start, counted together with the runs above and below it.
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
@@ -11,7 +11,7 @@ use super::bounds::{Bound, Bounds, Money, Spent};
 /// The environment variable that an executor finds its budget in.
 pub const TOKEN_VARIABLE: &str = "CAL_BUDGET";
 
-/// How long another process that counts is waited for (Seed CAL §5.3).
+/// Timeout for the lock of another process that counts (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The budget of one run.
@@ -29,7 +29,7 @@ pub struct Budget {
     is_own: bool,
 }
 
-/// An account, as it stands in its file.
+/// An account, in the form its file has.
 #[derive(Debug, Serialize, Deserialize)]
 struct Account {
     format: u32,
@@ -42,7 +42,7 @@ struct Account {
 /// The format of an account that this version writes.
 const FORMAT: u32 = 1;
 
-/// Why a run has no budget, or cannot count on it.
+/// Reason that a run has no budget, or cannot count on it.
 #[derive(Debug, thiserror::Error)]
 pub enum BudgetError {
     /// There are too many runs above it.
@@ -53,10 +53,10 @@ pub enum BudgetError {
         /// The depth that is allowed.
         most: u64,
     },
-    /// What the variable says is no token.
+    /// The content of the variable is no token.
     #[error("`{TOKEN_VARIABLE}` is not a token that Callosum gave to an executor: `{}`", token.escape_debug())]
     NotAToken {
-        /// What it says.
+        /// Content of the variable.
         token: String,
     },
     /// The run above is over, or never was.
@@ -70,10 +70,10 @@ pub enum BudgetError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parse error.
         source: serde_json::Error,
     },
-    /// Somebody else counts.
+    /// Another process holds the lock.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The disk does not take it.
@@ -81,7 +81,7 @@ pub enum BudgetError {
     Disk(#[from] DiskError),
 }
 
-/// What an executor is handed.
+/// Content of the environment variable that an executor gets.
 #[derive(Debug, PartialEq, Eq)]
 struct Token {
     depth: u64,
@@ -175,7 +175,7 @@ impl Budget {
         self.depth > 1
     }
 
-    /// What an executor of this run is to find in [`TOKEN_VARIABLE`].
+    /// Returns the token that an executor of this run is to find in [`TOKEN_VARIABLE`].
     pub fn token(&self) -> String {
         match &self.account {
             None => self.depth.to_string(),
@@ -266,7 +266,7 @@ impl Drop for Budget {
         if let Some(account) = self.account.take()
             && self.is_own
         {
-            // Litter that nobody reads, where it stays.
+            // If it stays, it is litter that no one reads.
             drop(self.disk.remove_file(&self.path(&account)));
         }
     }
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_not_believed_whatever_it_says() {
+    fn a_token_is_not_believed_with_any_content() {
         let ground = ground();
         for text in [
             "",

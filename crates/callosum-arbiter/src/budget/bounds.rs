@@ -1,4 +1,4 @@
-//! [`Bounds`]: how much a tree of tasks may take, and whether that is reached.
+//! [`Bounds`]: limits of a tree of tasks, and whether one is reached.
 
 use std::{fmt, time::Duration};
 
@@ -28,20 +28,20 @@ impl fmt::Display for Money {
     }
 }
 
-/// How much a tree of tasks may take; what is `None` has no bound.
+/// Limits of a tree of tasks; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// Starts of an executor, further tries included.
     pub spawns: Option<u64>,
     /// Tokens that executors say they used.
     pub tokens: Option<u64>,
-    /// What executors say they cost.
+    /// Cost that executors report.
     pub cost: Option<Money>,
     /// Seconds since the first task.
     pub seconds: Option<u64>,
 }
 
-/// What a tree of tasks has taken so far.
+/// Resources that a tree of tasks has used until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Starts of an executor.

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct Rules {
     /// Failures in a row that open it; 0 never does.
     pub failures: u64,
-    /// How long it stays open before one task may try.
+    /// Time that it stays open before one task may try.
     pub pause: Duration,
 }
 
-/// What is known of an executor's last tries.
+/// Results of an executor's last tries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Circuit {
     /// Failures since its last success.
@@ -32,13 +32,13 @@ pub enum Admission {
     HalfOpen,
     /// It may not, for so long.
     Open {
-        /// What is left of the pause.
+        /// Rest of the pause.
         left: Duration,
     },
 }
 
 impl Circuit {
-    /// Whether a task may be handed over at `now`.
+    /// Whether the executor may get a task at `now`.
     pub fn admits(&self, now: Timestamp, rules: Rules) -> Admission {
         let Some(opened) = self.opened.filter(|_| rules.failures > 0) else {
             return Admission::Closed;
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_and_rules_that_are_off_keep_nobody_out() {
+    fn a_clock_that_goes_back_and_rules_that_are_off_keep_no_one_out() {
         let open = Circuit {
             failures: 9,
             opened: Some(at(1_000)),

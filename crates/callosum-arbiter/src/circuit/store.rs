@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::breaker::{Admission, Circuit, Rules};
 
-/// How long another process that keeps a circuit is waited for (Seed CAL §5.3).
+/// Timeout for the lock of another process that writes a circuit (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The format that this version writes.
@@ -33,7 +33,7 @@ struct Kept {
     circuits: BTreeMap<String, Circuit>,
 }
 
-/// Why a circuit is not known, or not kept.
+/// Reason that a circuit is not known, or not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum CircuitsError {
     /// The file is not one that this version reads.
@@ -41,10 +41,10 @@ pub enum CircuitsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parse error.
         source: serde_json::Error,
     },
-    /// Somebody else keeps one.
+    /// Another process holds the lock.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The disk does not take it.
@@ -53,15 +53,15 @@ pub enum CircuitsError {
 }
 
 impl Circuits {
-    /// How a circuit stands now. Changes nothing.
+    /// Returns the present state of a circuit. Changes nothing.
     pub fn look(&self, executor: &str) -> Result<Admission, CircuitsError> {
         let kept = self.read()?;
         let circuit = kept.circuits.get(executor).copied().unwrap_or_default();
         Ok(circuit.admits(self.clock.now(), self.rules))
     }
 
-    /// Asks for a task to be handed over. Of several that ask while it is half open, one is let
-    /// through.
+    /// Asks whether a task may go to the executor. Of several that ask while it is half open, one
+    /// is admitted.
     pub fn admit(&self, executor: &str) -> Result<Admission, CircuitsError> {
         let seen = self.look(executor)?;
         if seen != Admission::HalfOpen {
@@ -133,7 +133,7 @@ impl Circuits {
 mod tests {
     use super::*;
 
-    /// What one process learns, the next one knows.
+    /// The next process knows what one process learns.
     #[test]
     fn a_circuit_is_kept_from_one_run_to_the_next() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What a try needs before its executor is asked: that nobody has answered already or is about to, that the
-//! executor is not left alone, and that it has a slot; and what the next one is told of how it went.
+//! Checks before an executor is asked: no other run has answered or is about to, the circuit is not
+//! open, and a slot is free. Also records the result of a try for the next one.
 
 use std::{
     thread,
@@ -21,17 +21,17 @@ use super::{
 };
 use crate::{circuit::Admission, slots::Slot};
 
-/// How long another run's answer is waited for where the executor's time has no bound.
+/// Longest wait for another run's answer if the executor's time has no bound.
 const LONGEST_TURN: Duration = Duration::from_mins(10);
 
-/// How often it is looked whether the other run is done.
+/// Interval between checks whether the other run is done.
 const EACH_TURN: Duration = Duration::from_millis(50);
 
 impl Workshop<'_> {
-    /// Waits while another run has this very request answered, as long as the executor may take; whoever
-    /// comes first has the turn, until it is over or has died.
+    /// Waits while another run has this very request answered, as long as the executor may take.
+    /// The first to come has the turn, until it is over or has died.
     ///
-    /// `None` where it is not waited for: nothing is to be used again, an executor began this run,
+    /// Returns `None` if there is no wait: nothing is to be used again, an executor began this run,
     /// which must not wait for the one that waits for it, or the other takes too long.
     pub(super) fn take_turn(&self, job: &Job<'_>) -> Result<Option<Turn>, Stop> {
         let reuse = self.reuse_for(job);
@@ -42,14 +42,14 @@ impl Workshop<'_> {
         let disk = &self.means.surroundings.disk;
         let key = reuse.key(job.task, job.executor, &job.linked);
         let until = Instant::now() + job.executor.total().unwrap_or(LONGEST_TURN);
-        let mut told = false;
+        let mut is_reported = false;
         while !self.means.cancel.is_cancelled() {
             match reuse.take_turn(disk, &key) {
                 Ok(None) if Instant::now() < until => {}
                 // Where nothing can be locked it is asked as well: nothing is lost but time.
                 taken => return Ok(taken.ok().flatten()),
             }
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut is_reported, true) {
                 let why = format!(
                     "waits: another run is asking `{}` the same question",
                     job.executor.id
@@ -105,7 +105,7 @@ impl Workshop<'_> {
             && entry.metadata.contains_key(REQUEST_KEY)
         {
             let key = reuse.key(job.task, job.executor, &job.linked);
-            // What is not remembered is asked anew: nothing is lost but time.
+            // If it is not remembered, it is asked again: nothing is lost but time.
             let disk = &self.means.surroundings.disk;
             drop(reuse.remember(disk, &key, &entry.task_id));
         }

@@ -31,17 +31,17 @@ use super::{
 /// A valid answer, and what it took to get it.
 pub(super) struct Asked {
     pub(super) answer: Answer,
-    /// Where the whole of it is kept, where the executor was asked to shorten it.
+    /// The full answer, if the executor was asked to shorten it.
     pub(super) whole: Option<Value>,
     /// Tokens of the answer that was too long.
     pub(super) tokens_before: u64,
 }
 
 impl Workshop<'_> {
-    /// Asks the executor, once more where its summary is too long (CAL-SCH-3).
+    /// Asks the executor, once more if its summary is too long (CAL-SCH-3).
     ///
-    /// Whatever comes of it, the connections that it asked for are on the record, and `denials` has heard what it
-    /// says of writes to the ledger that were denied it.
+    /// Whether it succeeds or not, the connections that it asked for are on the record, and
+    /// `denials` has heard its reports of denied writes to the ledger.
     pub(super) fn ask(
         &self,
         job: &Job<'_>,
@@ -58,7 +58,7 @@ impl Workshop<'_> {
         let mut heard = |sign: Sign<'_>| {
             match sign {
                 Sign::Line(line) => denials.hear(line),
-                // As it came: it is for nobody to see.
+                // Takes the raw result: no one sees it.
                 Sign::Tool(result) => return denials.hear_tool(result),
                 _ => {}
             }
@@ -87,8 +87,9 @@ impl Workshop<'_> {
         asked
     }
 
-    /// Tells of each place that the executor is not let reach, once a task and while it runs, of many their number: most programs try again for minutes
-    /// before they say so. What its client asks beside its answer and does without is only recorded.
+    /// Reports each place that the executor may not reach, once per task and while it runs; of many
+    /// places, their number. Most programs try again for minutes before they report it. A request
+    /// that the client makes on its own account, and does without, is only recorded.
     fn tell_unreached(&self, job: &Job<'_>, connections: &Connections) {
         let executor = job.executor.id.as_str();
         let does_without =
@@ -100,7 +101,8 @@ impl Workshop<'_> {
                 Verdict::Failed(reason) => (reason, true),
             };
             let place = format!("{}:{}", connection.host, connection.port);
-            if does_without.contains(&place.as_str()) || !self.told.is_news(job.index, &place) {
+            if does_without.contains(&place.as_str()) || !self.unreached.is_news(job.index, &place)
+            {
                 return;
             }
             let place = &on_one_line(&secrets::mask(&place).text);
@@ -119,7 +121,7 @@ impl Workshop<'_> {
             };
             self.watch.notice(job.index, notice);
         });
-        if let Some(places) = self.told.more(job.index) {
+        if let Some(places) = self.unreached.more(job.index) {
             let notice = Notice::UnreachedBesides { executor, places };
             self.watch.notice(job.index, notice);
         }
@@ -258,7 +260,7 @@ pub(super) fn no_thread(error: &std::io::Error) -> String {
     format!("not started: cannot create a thread: {error}")
 }
 
-/// Connections that are watched for until this goes, whatever becomes of the try.
+/// Watch on connections that ends on drop, with any result of the try.
 struct Watched<'a>(&'a Connections);
 
 impl Drop for Watched<'_> {

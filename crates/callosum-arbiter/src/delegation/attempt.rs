@@ -23,7 +23,7 @@ use super::{
     report::Failure,
     request::complaint_of,
     stop::{Stop, one_line},
-    told::Told,
+    unreached::UnreachedPlaces,
     watch::{Notice, Watch},
 };
 use crate::{
@@ -37,7 +37,7 @@ use crate::{
 /// once a run, and after a try that failed.
 pub(super) const LARGEST_HASHED: u64 = 4 << 20;
 
-/// What a worker is given.
+/// Input of a worker.
 pub(super) struct Job<'a> {
     pub(super) index: TaskIndex,
     pub(super) task: &'a Task,
@@ -51,20 +51,20 @@ pub(super) struct Job<'a> {
     pub(super) uncommitted: Option<Judged>,
 }
 
-/// How an attempt went.
+/// Result of an attempt, and its task.
 pub(super) struct Attempted {
     pub(super) index: TaskIndex,
     pub(super) id: Option<TaskId>,
     pub(super) result: AttemptResult,
 }
 
-/// What an attempt led to.
+/// Outcome of an attempt.
 pub(super) enum AttemptResult {
     /// The entry is on disk.
     Committed {
         entry: Box<Entry>,
         judged: Judged,
-        /// How old it was, where it was there already.
+        /// Age of the entry, if it existed already.
         reused: Option<Duration>,
     },
     /// It failed; a judged answer that only the ledger did not take is not lost.
@@ -76,7 +76,7 @@ pub(super) enum AttemptResult {
     Unstorable(Failure),
     /// It was not made: a bound of the tree of tasks was reached.
     OverBudget(Bound),
-    /// Somebody cancelled.
+    /// The run was cancelled.
     Cancelled,
 }
 
@@ -84,19 +84,19 @@ pub(super) enum AttemptResult {
 pub(super) struct Done {
     pub(super) entry: Entry,
     pub(super) judged: Judged,
-    /// How old it was, where it was there already.
+    /// Age of the entry, if it existed already.
     pub(super) reused: Option<Duration>,
 }
 
-/// What every attempt of a run shares.
+/// State that all attempts of a run share.
 pub(super) struct Workshop<'a> {
     pub(super) means: &'a Means<'a>,
     pub(super) rules: Rules,
     pub(super) health: Health,
     pub(super) watch: &'a dyn Watch,
-    /// The places that executors did not reach, as far as they were told.
-    pub(super) told: Told,
-    /// The ledger's file, as it stands around what executors do.
+    /// Places that executors did not reach and that were reported.
+    pub(super) unreached: UnreachedPlaces,
+    /// The ledger's file, before and after each executor's work.
     pub(super) ledger_file: GrowingChecksum,
 }
 
@@ -187,8 +187,8 @@ impl Workshop<'_> {
         })
     }
 
-    /// A commit that failed, told to the journal as soon as that can be written again. The answer is kept, since it
-    /// may be paid for; `tokens` were used for it since the last try.
+    /// Describes a commit that failed, for the journal as soon as that is writable again. The
+    /// answer is kept, since it may be paid for; `tokens` were used for it since the last try.
     fn unstored(&self, about: About<'_>, error: WriteError, judged: &Judged, tokens: u64) -> Stop {
         let mut stop = Stop::from(error);
         if let Stop::Failed(failure) | Stop::Unstorable(failure) = &mut stop {
@@ -401,7 +401,7 @@ impl Workshop<'_> {
 
     /// Looks an answer's citations up and says whether it may be committed.
     fn judge(&self, task: &Task, answer: &Answer) -> Result<Judged, Objection> {
-        // Looked up as it was said: a quote in which a secret is masked would not be found.
+        // Looks up the original text: a quote in which a secret is masked would not be found.
         let review = self.review(&answer.summary);
         let masked = secrets::mask(&answer.summary);
         judge::judge(answer, masked, review, self.demands(task))
@@ -418,7 +418,7 @@ impl Workshop<'_> {
         }
     }
 
-    /// Counts what an executor says that it took, whatever comes of its answer.
+    /// Counts what an executor reports as used, whether its answer is accepted or not.
     pub(super) fn charge(&self, spent: Spent) -> Result<(), Stop> {
         let cost = Money::of_dollars(spent.cost_usd);
         Ok(self.means.budget.charge(spent.tokens, cost)?)

@@ -1,4 +1,4 @@
-//! [`may_change`]: whether an executor may leave something behind that is changed, beside its answer.
+//! [`may_change`]: whether an executor may leave changes behind, apart from its answer.
 
 use callosum_agents::{
     client::Client,

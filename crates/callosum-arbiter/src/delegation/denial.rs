@@ -1,12 +1,13 @@
-//! [`Denials`]: what an executor said of a write to the ledger that was denied it (REQ-GOV-005).
+//! [`Denials`]: an executor's reports of denied writes to the ledger (REQ-GOV-005).
 //!
-//! The operating system denies the write and tells only the executor, so what that says on standard error, or what a
-//! tool of it gave back, is all that there is: a claim, which the hashes beside it bear out or not. Deliberately not here: what
-//! tries that failed said on standard error, which is kept whatever it is.
+//! The operating system denies the write and reports it only to the executor. So its standard
+//! error, and the results of its tools, are the only source: a claim, which the hashes in the same
+//! record bear out or not. Deliberately not here: the standard error of failed tries, which is
+//! always kept.
 
 use callosum_evidence::{secrets, terminal_escape::harmless};
 
-/// How the names begin of what the ledger consists of, and of what steers it.
+/// Prefixes of the names of the ledger's files, and of those that steer it.
 const OF_THE_LEDGER: [&str; 10] = [
     ".cal_memory",
     ".cal_hashlog",
@@ -20,7 +21,7 @@ const OF_THE_LEDGER: [&str; 10] = [
     "cake_config.yaml",
 ];
 
-/// How programs say that the operating system did not let them.
+/// Phrases with which programs report that the operating system denied access.
 const DENIED: [&str; 6] = [
     "read-only file system",
     "permission denied",
@@ -40,7 +41,7 @@ const LONGEST_LINE: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct Denials {
     /// On standard error.
-    said: Vec<String>,
+    of_stderr: Vec<String>,
     /// Of what its tools gave back.
     of_tools: Vec<String>,
 }
@@ -49,7 +50,7 @@ impl Denials {
     /// Hears a line, already masked; keeps it where it tells of a denial.
     pub(super) fn hear(&mut self, line: &str) {
         if tells_of_a_denial(line) {
-            keep(&mut self.said, line);
+            keep(&mut self.of_stderr, line);
         }
     }
 
@@ -61,12 +62,12 @@ impl Denials {
         }
     }
 
-    /// All its words; `None` where it told of no denial.
+    /// Returns all its words; `None` if it reported no denial.
     pub(super) fn words(&self) -> Option<String> {
-        joined(self.said.iter().chain(&self.of_tools))
+        joined(self.of_stderr.iter().chain(&self.of_tools))
     }
 
-    /// Those of its tools; `None` where none told of a denial.
+    /// Returns the words of its tools; `None` if none reported a denial.
     pub(super) fn of_tools(&self) -> Option<String> {
         joined(self.of_tools.iter())
     }
@@ -110,13 +111,13 @@ mod tests {
             denials.hear(line);
         }
         assert_eq!(denials.words(), None);
-        let said = "bash: line 1: .cal_memory.json: Read-only file system";
-        denials.hear(said);
+        let line = "bash: line 1: .cal_memory.json: Read-only file system";
+        denials.hear(line);
         denials.hear("Error: EACCES: open '/p/registry.json'");
         let words = denials.words().unwrap();
         assert_eq!(
             words,
-            format!("{said}\nError: EACCES: open '/p/registry.json'")
+            format!("{line}\nError: EACCES: open '/p/registry.json'")
         );
     }
 
@@ -127,12 +128,12 @@ mod tests {
         let result = "total 1\n  zsh:1: read-only file system: /p/.cal_memory.json\u{7}\nsrc/a.rs: Permission denied";
         denials.hear_tool(result);
         denials.hear_tool(result);
-        let told = "zsh:1: read-only file system: /p/.cal_memory.json\\u{7}";
-        assert_eq!(denials.of_tools().as_deref(), Some(told));
-        assert_eq!(denials.words().as_deref(), Some(told));
-        let mut said = Denials::default();
-        said.hear("sh: cal_audit/x: Permission denied");
-        assert_eq!(said.of_tools(), None);
+        let line_of_tool = "zsh:1: read-only file system: /p/.cal_memory.json\\u{7}";
+        assert_eq!(denials.of_tools().as_deref(), Some(line_of_tool));
+        assert_eq!(denials.words().as_deref(), Some(line_of_tool));
+        let mut of_stderr = Denials::default();
+        of_stderr.hear("sh: cal_audit/x: Permission denied");
+        assert_eq!(of_stderr.of_tools(), None);
     }
 
     #[test]

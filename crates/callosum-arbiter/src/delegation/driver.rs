@@ -1,8 +1,8 @@
 //! [`run`]: the threads of a delegation, and the events that move its schedule on.
 //!
 //! One thread asks the schedule and waits for events; as many workers as may run at once make the
-//! attempts; one short-lived thread measures the disk, another passes a cancellation on. Nobody
-//! polls: each thread sleeps until there is something for it.
+//! attempts; one short-lived thread measures the disk, another passes a cancellation on. No thread
+//! polls: each sleeps until there is something for it.
 
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ use super::{
     means::{Means, Rules},
     record::{About, not_started, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
-    told::Told,
+    unreached::UnreachedPlaces,
     watch::{Again, Notice, Watch},
 };
 use crate::{
@@ -37,10 +37,10 @@ use crate::{
     task::{Link, Task, TaskIndex, kind_name},
 };
 
-/// How long the disk is watched to tell how busy it is (CAL-ARB-2).
+/// Time span over which the disk's utilization is measured (CAL-ARB-2).
 const UTILISATION_SPAN: Duration = Duration::from_millis(50);
 
-/// Why a delegation could not be carried through.
+/// Reason that a delegation could not be carried through.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A task is to go to an executor that the registry does not have (CAL-SCH-4).
@@ -54,7 +54,7 @@ pub enum RunError {
     /// The system gave no thread or pipe.
     #[error("cannot start the delegation")]
     System(#[from] std::io::Error),
-    /// The schedule was told something that does not fit.
+    /// The schedule received a report that does not fit.
     #[error(transparent)]
     Schedule(#[from] NotRunning),
 }
@@ -73,9 +73,9 @@ enum Event {
 
 /// Runs every task of a submission to its end.
 ///
-/// `executors` names, for each task in order, who works on it. Blocks until all is over; a task
-/// that fails is told in the report, and fails those that build on it, not the rest. Everything
-/// that was recorded is durable when this returns, or `unrecorded` says why not.
+/// `executors` names, for each task in order, who works on it. Blocks until all is over. A task
+/// that fails is in the report, and fails those that build on it, not the rest. All records are
+/// durable when this returns, or `unrecorded` holds the reason.
 pub fn run(
     submission: Submission,
     executors: &[String],
@@ -90,7 +90,7 @@ pub fn run(
         rules,
         health: Health::new(),
         watch,
-        told: Told::default(),
+        unreached: UnreachedPlaces::default(),
         ledger_file: GrowingChecksum::new(&means.ledger.paths().ledger, LARGEST_HASHED),
     };
     let over = Cancel::new()?;
@@ -117,7 +117,7 @@ pub fn run(
         let over = &over;
         let passing = thread::Builder::new().spawn_scoped(scope, move || {
             if means.cancel.wait_here_or(over).is_ok() && means.cancel.is_cancelled() {
-                // The run may be over already; then nobody needs to know.
+                // The run may be over already; then no one needs to know.
                 drop(cancelled.send(Event::Cancelled));
             }
         });
@@ -211,7 +211,7 @@ fn in_lanes(
     let asks = tasks.iter().zip(assigned).enumerate();
     let asks = asks.map(|(place, (task, executor))| {
         let kind = kind_name(task.kind_for(&executor.id));
-        // What counts by itself is asked beside its like.
+        // A call that counts by itself gets a lane of its own next to equal calls.
         let is_reused = leaves_only_its_answer(task, executor, means.surroundings);
         let alone = (!is_reused).then_some(place);
         let asked = (&task.prompt, kind, &task.paths, &task.links, &executor.id);
@@ -238,7 +238,8 @@ fn grouped<T: Clone + Eq + Hash>(items: impl Iterator<Item = T>) -> (Vec<usize>,
 
 fn work(workshop: &Workshop<'_>, jobs: &Mutex<Receiver<Job<'_>>>, events: &Sender<Event>) {
     loop {
-        // The lock is held while waiting: whoever has it takes the next job, the others queue.
+        // The lock is held while waiting: the thread that has it takes the next job, the others
+        // queue.
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
         if events
@@ -250,7 +251,7 @@ fn work(workshop: &Workshop<'_>, jobs: &Mutex<Receiver<Job<'_>>>, events: &Sende
     }
 }
 
-/// What is known of a task beyond what the schedule knows.
+/// Facts about a task that the schedule does not know.
 #[derive(Default)]
 struct TaskRecord {
     id: Option<TaskId>,
@@ -264,7 +265,7 @@ struct TaskRecord {
     waited: Duration,
 }
 
-/// What is known at the end: of each task, who worked on it last, and what was not recorded.
+/// Facts at the end: the record of each task, its last executor, and the write that failed.
 type Driven<'a> = (Vec<TaskRecord>, Vec<&'a Executor>, Option<WriteError>);
 
 struct Run<'a> {
@@ -348,8 +349,8 @@ impl<'a> Run<'a> {
         self.records[task.0].failures.push(failure);
     }
 
-    /// Gives a task that names nobody to the next executor whose circuit is not open, where that
-    /// of its own is.
+    /// Gives a task that names no executor to the next one whose circuit is not open, if the
+    /// circuit of its own is.
     fn fall_back(&mut self, task: TaskIndex) {
         let means = self.means;
         let is_open = |id: &str| matches!(means.circuits.look(id), Ok(Admission::Open { .. }));
@@ -517,7 +518,7 @@ impl<'a> Run<'a> {
     fn status_of(&self, ending: Ending) -> TaskStatus {
         let name = |task: TaskIndex| self.tasks[task.0].local_id.clone();
         match ending {
-            // The attempt has said so already, with the entry.
+            // The attempt has already recorded this, with the entry.
             Ending::Committed | Ending::Failed(_) => TaskStatus::Failed,
             Ending::DependencyFailed { on } => TaskStatus::DependencyFailed { on: name(on) },
             Ending::OverBudget(bound) => TaskStatus::OverBudget { bound },

@@ -1,4 +1,4 @@
-//! The entry that is made of a judged answer: what is said of the task, and of how it was done.
+//! The entry that is made of a judged answer: metadata about the task, and about how it was done.
 
 use callosum_ledger::{NewEntry, TaskId};
 use serde_json::Value;

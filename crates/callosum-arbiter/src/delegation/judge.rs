@@ -1,7 +1,7 @@
-//! Judges a valid answer: may it be committed, and what is to be said of it.
+//! Judges a valid answer: may it be committed, and with which remarks.
 //!
-//! Whether an answer is valid at all (JSON, fields, checksum, upper bound) the protocol has said
-//! before; this is about what it says.
+//! The protocol has already checked whether an answer is valid at all (JSON, fields, checksum,
+//! upper bound); this is about its content.
 
 use callosum_agents::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
 use callosum_evidence::{citation::Review, secrets, tokens};
@@ -11,12 +11,13 @@ use serde_json::{Map, Value, json};
 use super::means::SHORT_SUMMARY;
 use crate::share::Share;
 
-/// Most citations of a kind that an entry, or an executor, is told one by one.
-pub(super) const MOST_TOLD: usize = 20;
+/// Most citations of a kind that are listed one by one for an entry, or an executor.
+pub(super) const MOST_LISTED: usize = 20;
 
-/// What an entry keeps of what an executor says of its answer: how tokens were counted and how many
-/// were what, who answered, what it cost, and what of the tree a model was shown that opens no file.
-const TOLD_OF_ANSWERS: [&str; 7] = [
+/// Fields that an entry keeps of an executor's report on its answer: how tokens were counted and
+/// how many were used for what, who answered, the cost, and which part of the tree was shown to a
+/// model that opens no file.
+const KEPT_OF_ANSWERS: [&str; 7] = [
     "token_method",
     "tokens",
     "client",
@@ -27,7 +28,7 @@ const TOLD_OF_ANSWERS: [&str; 7] = [
 ];
 
 /// Longest of these that is kept, in bytes of JSON.
-const LONGEST_TOLD: usize = 200;
+const LONGEST_VALUE: usize = 200;
 
 /// An answer that may be committed.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,13 +39,13 @@ pub(super) struct Judged {
     pub(super) tokens_used: u64,
     /// Tokens of the summary, estimated.
     pub(super) tokens_returned: u64,
-    /// How its citations stand.
+    /// Review of its citations.
     pub(super) citations: Review,
-    /// What the entry's metadata says of the answer.
+    /// Metadata of the entry about the answer.
     pub(super) metadata: Map<String, Value>,
 }
 
-/// Why a valid answer may not be committed.
+/// Reason that a valid answer may not be committed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Objection {
     /// The summary is shorter than the project demands.
@@ -58,7 +59,7 @@ pub(super) enum Objection {
     Uncited {
         /// Its length.
         bytes: usize,
-        /// How its citations stand.
+        /// Review of its citations.
         review: Review,
     },
     /// The summary has outgrown the bound by what its secrets were replaced with.
@@ -71,17 +72,20 @@ pub(super) enum Objection {
         bytes: usize,
     },
     /// Too few of its citations hold.
-    #[error("{review}, but the required share is {required}{}", told(review))]
+    #[error(
+        "{review}, but the required share is {required}{}",
+        first_complaints(review)
+    )]
     Ungrounded {
-        /// How they stand.
+        /// Review of its citations.
         review: Review,
-        /// What is demanded.
+        /// Share that is demanded.
         required: Share,
     },
 }
 
 /// The first ones that do not hold.
-fn told(review: &Review) -> String {
+fn first_complaints(review: &Review) -> String {
     let complaints = review.complaints(2);
     if complaints.is_empty() {
         return String::new();
@@ -90,7 +94,7 @@ fn told(review: &Review) -> String {
 }
 
 impl Objection {
-    /// How the citations stand, where they are what it is about.
+    /// Returns the review of the citations, if the objection is about them.
     pub(super) fn into_review(self) -> Option<Review> {
         match self {
             Self::Ungrounded { review, .. } | Self::Uncited { review, .. } => Some(review),
@@ -109,7 +113,7 @@ impl Objection {
     }
 }
 
-/// What a project demands of an answer.
+/// Demands of a project on an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Demands {
     /// Whether a short summary is refused.
@@ -153,9 +157,9 @@ pub(super) fn judge(
     if answer.checksum_by == ChecksumBy::Us {
         metadata.insert("answer_checksum".to_owned(), "computed on arrival".into());
     }
-    for key in TOLD_OF_ANSWERS {
-        if let Some(told) = answer.metadata.get(key).filter(|told| is_short(told)) {
-            metadata.insert(key.to_owned(), told.clone());
+    for key in KEPT_OF_ANSWERS {
+        if let Some(value) = answer.metadata.get(key).filter(|value| is_short(value)) {
+            metadata.insert(key.to_owned(), value.clone());
         }
     }
     Ok(Judged {
@@ -181,7 +185,8 @@ pub(super) fn is_worth_a_second_call(judged: &Judged, scope_bytes: impl FnOnce()
     judged.summary.len() < SHORT_SUMMARY && !holds && scope_bytes() >= SMALL_SCOPE
 }
 
-/// Whether an entry that was committed before meets what is demanded now, and what is said of it.
+/// Judges an entry that was committed before by the present demands; `None` if it does not meet
+/// them.
 pub(super) fn judge_again(entry: &Entry, citations: Review, demands: Demands) -> Option<Judged> {
     let tally = citations.tally;
     let is_short = entry.summary.len() < SHORT_SUMMARY;
@@ -207,11 +212,11 @@ fn stored(review: &Review) -> Value {
         "moved": tally.moved,
         "missing": tally.missing,
     });
-    let moved = review.moved.iter().take(MOST_TOLD);
+    let moved = review.moved.iter().take(MOST_LISTED);
     let moved: Vec<Value> = moved
         .map(|(place, line)| json!({"place": place, "line": line}))
         .collect();
-    let missing = review.missing.iter().take(MOST_TOLD);
+    let missing = review.missing.iter().take(MOST_LISTED);
     let missing: Vec<Value> = missing
         .map(|(place, why)| json!({"place": place, "why": why.to_string()}))
         .collect();
@@ -223,8 +228,8 @@ fn stored(review: &Review) -> Value {
     stored
 }
 
-fn is_short(told: &Value) -> bool {
-    !told.is_null() && told.to_string().len() <= LONGEST_TOLD
+fn is_short(value: &Value) -> bool {
+    !value.is_null() && value.to_string().len() <= LONGEST_VALUE
 }
 
 #[cfg(test)]
@@ -299,13 +304,16 @@ mod tests {
              a.rs:1 (there is no such file), a.rs:1 (there is no such file)"
         );
         let kept = &judged("0.03").unwrap().metadata["citations"];
-        assert_eq!(kept["missing_places"].as_array().unwrap().len(), MOST_TOLD);
+        assert_eq!(
+            kept["missing_places"].as_array().unwrap().len(),
+            MOST_LISTED
+        );
         assert_eq!(kept["missing_places"][0]["place"], "a.rs:1");
     }
 
-    /// CAL-COM-1: who computed the checksum is said.
+    /// CAL-COM-1: the record names who computed the checksum.
     #[test]
-    fn a_checksum_that_we_computed_is_said_to_be_ours() {
+    fn a_checksum_that_we_computed_is_marked_as_ours() {
         let judged = judged("text", false).unwrap();
         assert_eq!(judged.metadata["answer_checksum"], "computed on arrival");
         assert_eq!(judged.tokens_used, 7);

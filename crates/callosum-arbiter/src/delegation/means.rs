@@ -1,4 +1,4 @@
-//! What a delegation works with and keeps to, all of it handed in.
+//! Everything that a delegation works with and the rules that it keeps, passed by the caller.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -11,13 +11,13 @@ use crate::{budget::Budget, circuit::Circuits, schedule::Limits, share::Share, s
 
 /// Everything that a delegation leans on.
 pub struct Means<'a> {
-    /// Where entries and records go.
+    /// Store of entries and records.
     pub ledger: &'a Ledger,
-    /// Where answers and prompts are kept that are too long for an entry.
+    /// Store of answers and prompts that are too long for an entry.
     pub answers: &'a Answers,
-    /// Who can be asked.
+    /// Executors that can be asked.
     pub registry: &'a Registry,
-    /// Where and how executors run.
+    /// Environment in which executors run.
     pub surroundings: &'a ExecutionEnvironment,
     /// The tree that is read, and that citations are checked against.
     pub tree: &'a Path,
@@ -25,25 +25,25 @@ pub struct Means<'a> {
     pub clock: &'a Clock,
     /// Stops everything.
     pub cancel: &'a Cancel,
-    /// What is known of the checkout that the tree is.
+    /// Facts about the checkout that the tree is.
     pub provenance: Provenance,
     /// Answers that may be used again; `None` where none may.
     pub reuse: Option<Reuse>,
-    /// What may be started, together with the runs above and below.
+    /// Limits on what may be started, together with the runs above and below.
     pub budget: &'a Budget,
-    /// Which executors are left alone for a while.
+    /// Circuits that tell which executors are skipped for a while.
     pub circuits: &'a Circuits,
-    /// Who gets a task that names nobody where its executor's circuit is open, in this order.
+    /// Executors, in order, for a task that names none and whose executor's circuit is open.
     pub fallbacks: &'a [String],
-    /// How many tasks an executor may have at once, by its id; others as many as run.
+    /// Most tasks that an executor may have at once, by its id; others as many as run.
     pub caps: BTreeMap<String, usize>,
-    /// Where runs beside this one are counted too; `None` in a run that an executor began.
+    /// Slots in which parallel runs are counted too; `None` in a run that an executor began.
     pub slots: Option<Slots>,
-    /// Where it is kept that the executor of a plan's call was about to be started.
+    /// Mark that the executor of a plan's call was about to be started.
     pub start_mark: Option<StartMark>,
 }
 
-/// Where a tree comes from, as entries name it (Seed CAL §3.1, `metadata`).
+/// Origin of a tree, as entries name it (Seed CAL §3.1, `metadata`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
     /// The repository's name.
@@ -56,10 +56,10 @@ pub struct Provenance {
     pub asked_in: Option<String>,
 }
 
-/// What a delegation keeps to.
+/// Rules that a delegation keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// How much at once, with which pauses.
+    /// Limits of concurrency, and the pauses.
     pub limits: Limits,
     /// File reads above which a task counts as a load by itself.
     pub io_threshold: u64,
@@ -70,7 +70,8 @@ pub struct Rules {
     pub memory_limit: Option<u64>,
     /// The share of citations that must hold, for tasks that do not say themselves.
     pub require_citations: Option<Share>,
-    /// Whether an executor is started once for a task, whatever its answer is like: none is sent back.
+    /// Whether an executor is started only once for a task: no answer is sent back, however bad it
+    /// is.
     pub asks_once: bool,
     /// Whether a short answer to a question is sent back once if not all that it cites holds, or it cites nothing.
     pub asks_for_citations: bool,

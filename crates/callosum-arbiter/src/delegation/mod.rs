@@ -1,12 +1,12 @@
 //! The delegation engine: a submission goes in, committed entries come out (CAL-FLOW-1).
 //!
 //! Start with [`run`]. It asks the [`Schedule`](crate::Schedule) what to start, lets workers make
-//! one attempt at a time, which is admission, asking and what comes of it, and tells the schedule how each went. What an answer must be like is
-//! decided in judge, without touching anything; the journal's records are worded in
-//! record.
+//! one attempt at a time (admission, asking, and handling the result), and reports to the schedule
+//! how each went. The `judge` module decides what an answer must be like, without touching
+//! anything; the `record` module words the journal's records.
 //!
 //! Deliberately not here: choosing modes and pauses (decided by the schedule), speaking to
-//! executors (agents), durability (ledger), and what a person sees: a [`Watch`] is told.
+//! executors (agents), durability (ledger), and what a person sees: a [`Watch`] gets the notices.
 
 mod admission;
 mod asking;
@@ -24,7 +24,7 @@ mod reuse;
 mod start_mark;
 mod stop;
 mod time_zone;
-mod told;
+mod unreached;
 
 pub use self::{
     change::may_change,

@@ -1,4 +1,4 @@
-//! What the audit journal is told of a delegation (REQ-GOV-001, REQ-ARB-005, REQ-ERR-001).
+//! Records of a delegation for the audit journal (REQ-GOV-001, REQ-ARB-005, REQ-ERR-001).
 
 use std::time::Duration;
 
@@ -37,7 +37,8 @@ impl KeptPrompt {
         }
     }
 
-    /// What has to be kept elsewhere, because records and entries only have its beginning.
+    /// Returns the text that has to be stored elsewhere, because records and entries only have its
+    /// beginning.
     pub(super) fn too_long(&self) -> Option<&str> {
         (self.masked.len() > KEPT_PROMPT).then_some(self.masked.as_str())
     }
@@ -171,7 +172,7 @@ impl About<'_> {
         self.event(Event::Error, "denied").with("said", words)
     }
 
-    /// Somebody cancelled while it ran.
+    /// The run was cancelled while the task ran.
     pub(super) fn cancelled(self) -> AuditEvent {
         self.event(Event::Error, "cancelled")
     }
@@ -207,8 +208,8 @@ impl About<'_> {
     }
 }
 
-/// A try that failed or was denied a write, with the hashes that the ledger's file had around it (REQ-GOV-005). They differ
-/// where other tasks were committed meanwhile.
+/// A try that failed or was denied a write, with the hashes that the ledger's file had around it
+/// (REQ-GOV-005). They differ if other tasks were committed in between.
 pub(super) fn beside_ledger(
     event: AuditEvent,
     before: Option<Checksum>,

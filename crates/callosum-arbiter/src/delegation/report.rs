@@ -1,4 +1,4 @@
-//! [`Report`]: what came of each task.
+//! [`Report`]: outcome of each task.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -7,31 +7,31 @@ use callosum_ledger::{Checksum, Entry, ErrorCode, TaskId, WriteError};
 
 use crate::{budget::Bound, mode::Decision, task::Kind};
 
-/// What came of a submission.
+/// Outcome of a submission.
 #[derive(Debug)]
 pub struct Report {
     /// One for each task, in the order of the submission.
     pub tasks: Vec<TaskReport>,
     /// The executors that did not pass their last health check (Seed CAL §11.3).
     pub unwell: Vec<String>,
-    /// Why the journal lacks some of what happened beside the commits, where it does.
+    /// Reason that the journal lacks some records other than the commits, if it does.
     pub unrecorded: Option<WriteError>,
 }
 
-/// What came of one task.
+/// Outcome of one task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskReport {
     /// Its name in the submission.
     pub local_id: String,
     /// Its id in the ledger; `None` where it never began.
     pub task_id: Option<TaskId>,
-    /// Who worked on it, or would have.
+    /// Executor that worked on it, or would have.
     pub executor: String,
-    /// What kind of analysis it is; `None` for a plain question.
+    /// Kind of analysis; `None` for a plain question.
     pub kind: Option<Kind>,
-    /// How it ran, and why; `None` where it never began.
+    /// Mode in which it ran, and the reasons; `None` if it never began.
     pub decision: Option<Decision>,
-    /// How it ended.
+    /// Final status.
     pub status: TaskStatus,
     /// Each try that failed, the last one last.
     pub failures: Vec<Failure>,
@@ -39,18 +39,18 @@ pub struct TaskReport {
     pub elapsed: Duration,
 }
 
-/// How a task ended.
+/// Final status of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskStatus {
     /// Its answer is in the ledger.
     Committed {
         /// The entry, as it is stored.
         entry: Box<Entry>,
-        /// How its citations stood when it was committed.
+        /// Review of its citations when it was committed.
         citations: Review,
         /// Tokens of its summary, estimated.
         tokens_returned: u64,
-        /// How old it was where it was answered from the ledger, and not anew.
+        /// Age of the answer if it came from the ledger, and no executor was asked again.
         reused: Option<Duration>,
     },
     /// Its last try failed.
@@ -62,7 +62,7 @@ pub enum TaskStatus {
     },
     /// It was not started, or not again, because a bound of its tree of tasks was reached.
     OverBudget {
-        /// Which.
+        /// Bound that was reached.
         bound: Bound,
     },
     /// It was interrupted, or never began because the run was.
@@ -79,21 +79,21 @@ pub enum TaskStatus {
 pub struct Failure {
     /// The seed's code, where it has one.
     pub code: Option<ErrorCode>,
-    /// What failed, on one line.
+    /// The failure, on one line.
     pub message: String,
     /// More for diagnosis.
     pub details: Option<String>,
-    /// Where the whole answer is kept that was refused, by its hash.
+    /// Hash under which the full refused answer is stored.
     pub kept_answer: Option<Checksum>,
-    /// Where that is kept which had come of an answer before it broke off, by its hash.
+    /// Hash under which the part of an answer is stored that arrived before it broke off.
     pub kept_part: Option<Checksum>,
     /// The file of that part, from the project's folder where it is below it.
     pub kept_at: Option<PathBuf>,
     /// The time from the failure to the reset of the limit that caused it, if known.
     pub resets_in: Option<Duration>,
-    /// How the citations of the answer stood, where it was refused for them.
+    /// Review of the answer's citations, if it was refused for them.
     pub citations: Option<Box<Review>>,
-    /// Whether a further try is not worth making, whatever its code says.
+    /// Whether a further try is not worth making, even if its code suggests one.
     pub is_final: bool,
     /// Whether another request may fare well with this executor all the same: the fault is this request's, or
     /// a person's to mend who knows of it.

@@ -1,4 +1,5 @@
-//! What an executor is told of a task: its request, and what was wrong with an answer that is sent back to it.
+//! Texts for an executor: the request of a task, and the complaint about an answer that is sent
+//! back.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     attempt::{Job, Workshop},
-    judge::{MOST_TOLD, Objection},
+    judge::{MOST_LISTED, Objection},
     means::SHORT_SUMMARY,
     stop::Stop,
 };
@@ -32,7 +33,7 @@ impl Workshop<'_> {
         Ok(Request::for_task(&job.task.prompt, id.as_str(), context))
     }
 
-    /// What the tasks found out that this one builds on.
+    /// Returns the summaries of the tasks that this one builds on.
     fn linked_summaries(&self, linked: &[TaskId]) -> Result<Value, Stop> {
         let mut summaries = Vec::new();
         let ledger = Reader::open(
@@ -54,7 +55,7 @@ impl Workshop<'_> {
     }
 }
 
-/// What is to be said to the executor, where asking once more may help.
+/// Returns the complaint for the executor, if asking once more may help.
 pub(super) fn complaint_of(objection: &Objection) -> Option<String> {
     match objection {
         Objection::TooShort { bytes } => Some(format!(
@@ -82,7 +83,7 @@ pub(super) fn complaint_of(objection: &Objection) -> Option<String> {
 /// The citations that do not hold, a line each.
 fn listed(review: &Review) -> String {
     let mut listed = String::new();
-    for complaint in review.complaints(MOST_TOLD) {
+    for complaint in review.complaints(MOST_LISTED) {
         let _ = write!(listed, "\n- {}", quote::one_line(&complaint));
     }
     listed

@@ -1,10 +1,10 @@
 //! [`Reuse`]: whether a request was answered before, over the very same tree.
 //!
-//! The ledger has the answers. Which entry answers which request stands in the machine's home, one
-//! small file for each: so only what this machine asked itself is used again, whatever ledger a
-//! cloned repository brings, and looking needs no search through the ledger. A file that is lost
-//! costs an answer made anew. Beside it is a lock while an answer is being made, so that who asks the
-//! same meanwhile waits for it: [`Turn`].
+//! The ledger has the answers. The machine's home records which entry answers which request, one
+//! small file for each. So only what this machine asked itself is used again, no matter which
+//! ledger a cloned repository brings, and looking needs no search through the ledger. A file that
+//! is lost costs another request. Next to it is a lock while an answer is being made, so that a run
+//! that asks the same waits for it: [`Turn`].
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub(super) const TREE_KEY: &str = "tree_sha256";
 /// Answers that may be used again, over one tree.
 #[derive(Clone, Debug)]
 pub struct Reuse {
-    /// Where it stands which entry answers which request.
+    /// Folder of the files that record which entry answers which request.
     pub folder: PathBuf,
     /// The tree that is asked about.
     pub tree: TreePrint,
@@ -36,7 +36,7 @@ pub struct Reuse {
 }
 
 impl Reuse {
-    /// Identifies a request: whoever answers it is asked the same, about the same.
+    /// Returns the key of a request: equal if the executor would be asked the same, about the same.
     pub(super) fn key(&self, task: &Task, executor: &Executor, linked: &[TaskId]) -> Checksum {
         let request = json!({
             "program": env!("CARGO_PKG_VERSION"),
@@ -69,12 +69,12 @@ impl Reuse {
         };
         let found = ledger.find(&id)?.map(|found| found.entry);
         Ok(found.filter(|entry| {
-            let said = entry.metadata.get(REQUEST_KEY).and_then(|key| key.as_str());
-            said == Some(key.to_string().as_str())
+            let recorded = entry.metadata.get(REQUEST_KEY).and_then(|key| key.as_str());
+            recorded == Some(key.to_string().as_str())
         }))
     }
 
-    /// Takes the turn to have a request answered; `None` where somebody else has it.
+    /// Takes the turn to have a request answered; `None` if another run has it.
     pub(super) fn take_turn(&self, disk: &Disk, key: &Checksum) -> Result<Option<Turn>, DiskError> {
         disk.create_private_dir(&self.folder)?;
         let path = self.folder.join(format!("{key}.asked"));
@@ -94,7 +94,7 @@ impl Reuse {
         id: &TaskId,
     ) -> Result<(), DiskError> {
         disk.create_private_dir(&self.folder)?;
-        // Only a hint: what is lost costs an answer made anew.
+        // Only a hint: a lost file costs another request.
         disk.replace_unsynced(&self.path(key), format!("{id}\n").as_bytes(), 0o600)
     }
 
@@ -123,8 +123,8 @@ impl Drop for Turn {
 mod tests {
     use super::*;
 
-    /// REQ-GOV-004: one run has the turn, and gives it back when it is done; what one that was killed has
-    /// left is nobody's.
+    /// REQ-GOV-004: one run has the turn, and gives it up when it is done; a killed run's turn is
+    /// free.
     #[test]
     fn a_request_is_one_runs_turn_until_that_is_over() {
         let folder = tempfile::tempdir().unwrap();

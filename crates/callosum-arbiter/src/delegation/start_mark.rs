@@ -1,8 +1,9 @@
-//! [`StartMark`]: that the executor of a plan's call was about to be started, as this machine keeps it beside what else it
-//! knows of the run.
+//! [`StartMark`]: record that the executor of a plan's call was about to be started. This machine keeps it next to
+//! its other files of the run.
 //!
-//! The journal has it, too, in the project: there its last records can be cut off or changed, as where the project is brought back from
-//! an older copy, and who was at work would be asked again.
+//! The journal has it, too, in the project. But its last records can be cut off or changed there,
+//! for example if the project is restored from an older copy. Then an executor that was at work
+//! would be asked again.
 
 use std::path::PathBuf;
 
@@ -11,10 +12,10 @@ use callosum_host::{Disk, DiskError};
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
 
-/// What the file holds of an executor that changes nothing.
+/// Content of the file for an executor that changes nothing.
 const CHANGES_NOTHING: &[u8] = b"changes nothing\n";
 
-/// What it holds of any other.
+/// Content of the file for any other executor.
 const MAY_CHANGE: &[u8] = b"may change\n";
 
 /// A file for one call.

@@ -1,6 +1,6 @@
-//! [`Stop`]: why an attempt ended early, whoever says so.
+//! [`Stop`]: reason that an attempt ended early, from any source.
 //!
-//! What fails beside the executor (ledger, budget, circuits, disk) becomes a [`Failure`] with the
+//! Failures outside of the executor (ledger, budget, circuits, disk) become a [`Failure`] with the
 //! seed's code here, in one place.
 
 use callosum_host::DiskError;
@@ -12,7 +12,7 @@ use crate::{
     circuit::CircuitsError,
 };
 
-/// Why an attempt ended early.
+/// Reason that an attempt ended early.
 pub(super) enum Stop {
     /// The attempt failed; another may not.
     Failed(Box<Failure>),
@@ -20,7 +20,7 @@ pub(super) enum Stop {
     Unstorable(Box<Failure>),
     /// A bound of the tree of tasks was reached.
     OverBudget(Bound),
-    /// Somebody cancelled.
+    /// The run was cancelled.
     Cancelled,
 }
 
@@ -75,7 +75,7 @@ impl From<DiskError> for Stop {
     }
 }
 
-/// An error and its causes on one line, but for those that it has said already.
+/// Returns an error and its causes on one line, without causes that its text already contains.
 pub(super) fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
     let mut line = error.to_string();
     let mut next = error.source();

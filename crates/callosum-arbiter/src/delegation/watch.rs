@@ -1,4 +1,4 @@
-//! [`Watch`]: whoever wants to see a delegation while it runs.
+//! [`Watch`]: observer of a delegation while it runs.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ pub enum Notice<'a> {
     Started {
         /// Its id in the ledger.
         id: &'a TaskId,
-        /// Who works on it.
+        /// Executor that works on it.
         executor: &'a str,
-        /// How it runs, and why.
+        /// Mode in which it runs, and the reasons.
         decision: Decision,
     },
     /// Its executor showed a sign of life.
@@ -35,21 +35,21 @@ pub enum Notice<'a> {
         executor: &'a str,
         /// The host and the port.
         place: &'a str,
-        /// Why not.
+        /// Reason that it is not asked.
         reason: &'a str,
     },
-    /// It said something to our proxy that asks for no host.
+    /// It sent something to our proxy that asks for no host.
     Unasked {
         /// Its executor.
         executor: &'a str,
-        /// What came of it.
+        /// Outcome of the request.
         reason: &'a str,
     },
-    /// There were more places that it did not reach than are told by name.
+    /// There were more unreached places than are reported by name.
     UnreachedBesides {
         /// Its executor.
         executor: &'a str,
-        /// How many more.
+        /// Number of further places.
         places: usize,
     },
     /// A place that its executor may reach was not there.
@@ -58,27 +58,27 @@ pub enum Notice<'a> {
         executor: &'a str,
         /// The host and the port, masked and harmless to a terminal.
         place: &'a str,
-        /// Why.
+        /// Reason for it.
         reason: &'a str,
     },
     /// Its answer was not taken as it is, and it is asked once more within this try.
     SentBack(&'a str),
     /// A try failed, and there will be another.
     Retrying {
-        /// What the failure is called, where it has a code.
+        /// Code of the failure, if it has one.
         code: Option<ErrorCode>,
-        /// Why it failed.
+        /// Reason that it failed.
         reason: &'a str,
-        /// What is tried.
+        /// Kind of retry.
         again: Again,
-        /// How long until the next try.
+        /// Pause until the next try.
         pause: Duration,
     },
     /// It is over; how, its report says.
     Ended,
 }
 
-/// What is tried once more.
+/// Kind of retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     /// To have the executor answer.
@@ -87,7 +87,7 @@ pub enum Again {
     Commit,
 }
 
-/// Nobody watches.
+/// No one watches.
 impl Watch for () {
     fn notice(&self, _: TaskIndex, _: Notice<'_>) {}
 }

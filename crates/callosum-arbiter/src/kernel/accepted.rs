@@ -37,9 +37,9 @@ pub struct AcceptedManifest {
 pub struct AcceptedChange {
     /// The version before it.
     pub from: SemanticVersion,
-    /// How far it goes.
+    /// Level of the change.
     pub level: ChangeLevel,
-    /// What changed, the farthest first.
+    /// Descriptions of the changes, the farthest first.
     pub reasons: Vec<String>,
     /// Whether a person accepted it, as a major change needs.
     pub by_person: bool,
@@ -52,11 +52,11 @@ pub struct PendingChange {
     pub from: SemanticVersion,
     /// The version that it leads to.
     pub to: SemanticVersion,
-    /// What changed.
+    /// Difference from the accepted manifest.
     pub change: Change,
 }
 
-/// What becomes of a manifest.
+/// Result of the review of a manifest.
 #[derive(Clone, Debug)]
 pub enum Review {
     /// It is the one that was accepted.
@@ -67,7 +67,7 @@ pub enum Review {
     Pending(PendingChange),
 }
 
-/// Why an accepted manifest can't be read back.
+/// Reason that an accepted manifest can't be read back.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum AcceptedError {
     /// Its name is none.

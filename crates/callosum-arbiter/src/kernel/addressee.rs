@@ -1,10 +1,12 @@
-//! What else a call does by its arguments that policies speak of under another name: whom `:agent.delegate` and
-//! `:llm.infer` ask, that `:session.decide` quotes files that it cites, and that `:horizon.build` answers with what the ledger has.
+//! Further effects of a call, by its arguments, that policies know under another name:
+//! `:agent.delegate` and `:llm.infer` ask an executor, `:session.decide` quotes the files that it
+//! cites, and `:horizon.build` answers from the ledger.
 //!
-//! A policy about `agent.codex` holds for a task that codex is handed by whatever name. So where an executor is
-//! named, the call must be permitted for it too, and one that no policy can speak of is not asked; where none is, those that it would not be permitted for
-//! are barred, and whoever performs the call chooses among the others. A decision with citations must be permitted as
-//! `fs.read` is, and a horizon that asks the ledger as `ledger.query` is.
+//! A policy about `agent.codex` holds for each task that codex gets, under any capability's name.
+//! So if a call names an executor, it must be permitted for that too, and one that no policy can
+//! name is not asked. If it names none, the executors that it would not be permitted for are
+//! barred, and the provider chooses among the others. A decision with citations must be permitted
+//! as `fs.read` is, and a horizon that asks the ledger as `ledger.query` is.
 
 use callosum_plan::{CapabilityName, Key, Value};
 
@@ -13,17 +15,17 @@ use super::{
     request::CallRequest,
 };
 
-/// Whom a call asks.
+/// Executor or further capability that a call asks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Addressee {
-    /// Who is called is who is asked.
+    /// The called capability itself.
     Itself,
     /// This capability as well: an executor, or what reads files or the ledger.
     Named(CapabilityName),
     /// One that is chosen later.
     Any,
-    /// Somebody by a text under which no executor is a capability, so that no policy can speak of it.
-    Nobody(String),
+    /// A text that names no executor's capability, so that no policy can name it.
+    Unknown(String),
 }
 
 impl Addressee {
@@ -45,17 +47,17 @@ impl Addressee {
         }
         let named = argument(request, "executor").or_else(|| argument(request, "model"));
         let Some(Value::Text(id) | Value::Keyword(id)) = named else {
-            // What is no name is refused by whoever performs the call.
+            // The provider refuses what is no name.
             return Self::Any;
         };
         match CapabilityName::parse(&format!("agent.{id}")) {
             Ok(executor) if executor != request.capability => Self::Named(executor),
-            _ => Self::Nobody(id.to_string()),
+            _ => Self::Unknown(id.to_string()),
         }
     }
 }
 
-/// Whether a call writes down what stands in files, beside what it was given.
+/// Whether a call writes down content of files, in addition to its arguments.
 fn quotes_files(request: &CallRequest, manifest: &Manifest) -> bool {
     manifest.provenance == Provenance::BuiltIn
         && manifest.effects.contains(&Effect::WritesSession)
@@ -71,13 +73,13 @@ fn asks_ledger(request: &CallRequest, manifest: &Manifest) -> bool {
         && manifest.effects.contains(&Effect::ReadsLedger)
         && manifest.effects.contains(&Effect::ReadsSession)
         && match argument(request, "sources") {
-            // All, where none is named. What are no sources is refused by whoever performs the call.
+            // All, if it names none. The provider refuses what are no sources.
             Some(Value::Vector(sources)) => sources.is_empty() || sources.iter().any(is_ledger),
             _ => true,
         }
 }
 
-/// What stands under a name in a map that a call is made with.
+/// Returns the value under a name in a map among a call's arguments.
 fn argument<'r>(request: &'r CallRequest, name: &str) -> Option<&'r Value> {
     request
         .arguments
@@ -90,8 +92,8 @@ fn argument<'r>(request: &'r CallRequest, name: &str) -> Option<&'r Value> {
         })
 }
 
-/// What is said to a call where one thing is said of the capability and another of what else it does: the
-/// stricter of the two.
+/// Combines the verdict on a capability with the one on what else it does: returns the stricter of
+/// the two.
 pub(super) fn stricter(of_capability: Verdict, of_executor: Verdict) -> Verdict {
     match (of_capability, of_executor) {
         (
@@ -118,7 +120,7 @@ pub(super) fn stricter(of_capability: Verdict, of_executor: Verdict) -> Verdict 
     }
 }
 
-/// How much a verdict keeps from being done.
+/// Returns the rank of a verdict: the greater, the less it permits.
 fn severity(verdict: &Verdict) -> u8 {
     match verdict {
         Verdict::Permitted { .. } => 0,

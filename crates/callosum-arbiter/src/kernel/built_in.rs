@@ -16,12 +16,12 @@ const DELEGATION_MS: u64 = 60 * 60 * 1000;
 /// five seconds, so that what they publish at a time is waited for, 119 others of it.
 const PUBLICATION_MS: u64 = 10 * 60 * 1000;
 
-/// What an executor is handed.
+/// Type of the argument of a delegation to an executor.
 pub(super) const TASK: &str = "[:map [:prompt String] [:executor [:union String Keyword Nil] ?] \
     [:kind [:union Nil [:enum :scan :deps :tests :api \"scan\" \"deps\" \"tests\" \"api\"]] ?] \
     [:paths [:vector String] ?] [:links [:vector String] ?] [:fresh Bool ?]]";
 
-/// What a task comes to, as the ledger has it.
+/// Type of a task's result, as the ledger has it.
 pub(super) const TASK_ANSWER: &str = "[:map [:summary String] [:task String ?] [:time String ?] \
     [:executor String ?] [:kind String? ?] [:prompt String ?] [:tokens Int? ?] \
     [:citations [:union Nil Map] ?]]";

@@ -22,7 +22,7 @@ pub struct Catalogue {
     pending: BTreeMap<CapabilityName, PendingChange>,
 }
 
-/// Why a manifest was not taken.
+/// Reason that a manifest was not accepted into the catalog.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum CatalogueError {
     /// Two have one name.
@@ -30,19 +30,19 @@ pub enum CatalogueError {
     Twice {
         /// The name.
         id: CapabilityName,
-        /// Who has it already.
+        /// Provider that has it already.
         first: String,
-        /// Who else says to have it.
+        /// Other provider that claims it.
         second: String,
     },
 }
 
-/// What a capability is looked for by; what is empty or absent asks for nothing.
+/// Filters for a search of capabilities; an empty or absent one does not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CatalogueQuery {
     /// Its kind.
     pub kind: Option<CapabilityKind>,
-    /// Skills, all of which it must have.
+    /// Skills, all required.
     pub skills: BTreeSet<String>,
     /// The least trust it must have.
     pub trust_tier: TrustTier,

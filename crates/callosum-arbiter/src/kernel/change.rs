@@ -1,8 +1,9 @@
-//! [`compare`]: how far one manifest of a capability is from another, by variance.
+//! [`compare`]: level of the change between two manifests of a capability, by variance.
 //!
-//! Arguments are contravariant: a new version must take all that the old one took. Answers are covariant: it may answer
-//! nothing that the old one never answered. Effects, permissions and trust that widen are a major change, even if
-//! the schemas are the same. A function of the two manifests alone; what follows from it is decided in [`accepted`](super::accepted).
+//! Arguments are contravariant: a new version must take all that the old one took. Answers are
+//! covariant: it may answer nothing that the old one never answered. Effects, permissions and trust
+//! that widen are a major change, even if the schemas are the same. A function of the two manifests
+//! alone; [`accepted`](super::accepted) decides what follows from it.
 
 use std::fmt;
 
@@ -17,7 +18,7 @@ use super::{
 /// Parts of two schemas that are compared at most. A schema of 16 KiB takes some thousand.
 const COMPARISON_WORK: u64 = 1 << 20;
 
-/// How far a change goes.
+/// Level of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeLevel {
@@ -34,16 +35,16 @@ pub enum ChangeLevel {
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeReason {
-    /// How far it goes.
+    /// Level of the change.
     pub level: ChangeLevel,
-    /// What changed, without a final period.
+    /// Description of the change, without a final period.
     pub text: String,
 }
 
-/// How far a manifest is from the one before it.
+/// Difference between a manifest and the one before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What changed, the farthest first.
+    /// Descriptions of the changes, the farthest first.
     pub reasons: Vec<ChangeReason>,
 }
 

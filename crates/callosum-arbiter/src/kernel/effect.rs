@@ -1,4 +1,4 @@
-//! What a capability does to the world, how far it is trusted, how sensitive data is.
+//! Effects of a capability, and the scales of trust and of sensitivity.
 //!
 //! Each is a closed scale with words of its own on the wire, so that a policy that misspells one is
 //! refused instead of never holding.
@@ -18,7 +18,7 @@ pub enum Effect {
     ReadsLedger,
     /// Reads notes, beads, trajectories.
     ReadsSession,
-    /// Reads what agents told one another.
+    /// Reads messages between agents.
     ReadsMesh,
     /// Reads the catalogue of capabilities.
     ReadsCatalogue,
@@ -92,29 +92,30 @@ impl fmt::Display for Effect {
     }
 }
 
-/// How far something is trusted, from 0 to 3.
+/// Level of trust, from 0 to 3.
 ///
-/// Of a capability: 0 nobody vouches for it; 1 a person configured it on this machine; 2 a person said
-/// that it is trusted; 3 it is part of this program. Of a run: 0 a model's plan that nobody looked at;
-/// 1 a model's plan that a person approved; 2 a plan of the project; 3 a plan that a person started.
+/// Of a capability: 0 no one vouches for it; 1 a person configured it on this machine; 2 a person
+/// declared it trusted; 3 it is part of this program. Of a run: 0 a model's plan that no one looked
+/// at; 1 a model's plan that a person approved; 2 a plan of the project; 3 a plan that a person
+/// started.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(try_from = "u8", into = "u8")]
 pub struct TrustTier(u8);
 
-/// How sensitive data is. Data goes only to what is trusted at least as far as its number.
+/// Level of sensitivity of data. Data goes only to what is trusted at least as far as its number.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Sensitivity {
-    /// 0: anybody may know it.
+    /// 0: anyone may know it.
     #[default]
     Public,
-    /// 1: the project's files, and what was said about them.
+    /// 1: the project's files, and statements about them.
     Project,
-    /// 2: what a person or an agent said, notes, prompts.
+    /// 2: words of a person or an agent, notes, prompts.
     Personal,
     /// 3: what only this program should hold.
     Secret,
@@ -126,11 +127,11 @@ pub enum Sensitivity {
 pub struct NoTier(pub u8);
 
 impl TrustTier {
-    /// Nobody vouches for it.
+    /// No one vouches for it.
     pub const UNKNOWN: Self = Self(0);
     /// A person configured it.
     pub const CONFIGURED: Self = Self(1);
-    /// A person said that it is trusted.
+    /// A person declared it trusted.
     pub const TRUSTED: Self = Self(2);
     /// Part of this program, or a person's own doing.
     pub const OWN: Self = Self(3);

@@ -1,8 +1,8 @@
-//! [`Kernel::gate`]: the door itself.
+//! [`Kernel::gate`]: the check that every call passes.
 //!
-//! What no policy may change is looked at first: whether there is such a capability, whether it was
-//! revoked, whether the run may call it, what a person said, whether its arguments are any, what is left of
-//! the budgets. Then the constitution decides. Nothing here looks at a clock or a file.
+//! Rules that no policy may change come first: whether there is such a capability, whether it was
+//! revoked, whether the run may call it, a person's decision, whether the arguments are valid, the
+//! rest of the budgets. Then the constitution decides. Nothing here looks at a clock or a file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,11 +38,11 @@ pub(super) const LONGEST_HINT: usize = 300;
 pub struct Kernel {
     catalogue: Arc<Catalogue>,
     constitution: Constitution,
-    /// The catalogue in the policies' terms; an error stands for what can't be put in them.
+    /// The catalog in the policies' terms; an error marks a capability that can't be put in them.
     entities: Arc<BTreeMap<CapabilityName, Result<CapabilityEntity, String>>>,
 }
 
-/// What keeps a call, before any policy is asked.
+/// Obstacle to a call, before any policy is asked.
 struct Objection {
     kind: DenialKind,
     policy: &'static str,
@@ -106,7 +106,7 @@ impl Kernel {
             Addressee::Named(executor) => {
                 self.may_hand_on(&executor, request, standing)?;
                 let verdict = self.verdict(own, request, standing, &redacted);
-                // Whoever performs the call asks nobody but those of the catalogue.
+                // The provider asks only executors of the catalog.
                 let verdict = match self.catalogue.get(&executor) {
                     Some(_) => stricter(
                         verdict,
@@ -116,7 +116,7 @@ impl Kernel {
                 };
                 (verdict, BTreeSet::new())
             }
-            Addressee::Nobody(text) => return Err(no_addressee(&text, own)),
+            Addressee::Unknown(text) => return Err(no_addressee(&text, own)),
             Addressee::Any => (
                 self.verdict(own, request, standing, &redacted),
                 self.barred(request, standing, &redacted),
@@ -207,7 +207,7 @@ impl Kernel {
         barred.map(|manifest| manifest.id.clone()).collect()
     }
 
-    /// What the policies say to a call with this capability for its resource.
+    /// Returns the policies' verdict on a call with this capability for its resource.
     fn verdict(
         &self,
         resource: &CapabilityName,
@@ -352,7 +352,7 @@ fn may_call(request: &CallRequest, standing: &Standing) -> Result<(), Objection>
     Ok(())
 }
 
-/// What a person has to know who is shown the arguments as the plan wrote them: some go out without.
+/// Returns a remark for a person who sees the arguments as the plan wrote them: some are withheld.
 fn without(manifest: &Manifest, withheld: usize) -> String {
     if withheld == 0 {
         return String::new();

@@ -16,9 +16,9 @@ use crate::nearest::nearest;
 /// A fault in the literal arguments of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentFault {
-    /// What is wrong, with the capability.
+    /// The fault, with the capability.
     pub message: String,
-    /// How to fix it.
+    /// Suggested fix.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! [`Manifest`]: what a capability says of itself, or what is said of it where it cannot.
+//! [`Manifest`]: a capability's description of itself, or ours if it has none.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -8,48 +8,49 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, Sensitivity, TrustTier};
 
-/// What is known of one capability before it is called.
+/// Facts about one capability before it is called.
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    /// What plans call it by.
+    /// Name by which plans call it.
     pub id: CapabilityName,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
-    /// What it does, in a sentence or two.
+    /// Description in a sentence or two.
     pub description: String,
     /// Its version, as its provider writes it.
     pub version: String,
-    /// How it comes to what it does.
+    /// Kind of the capability.
     pub kind: CapabilityKind,
-    /// What it is good at, for those who look for one.
+    /// Skills by which it can be searched.
     pub skills: BTreeSet<String>,
-    /// What it takes: fits the one argument, or the vector of them where a call has none or several.
+    /// Type of its input: of the one argument, or of the vector of them if a call has none or
+    /// several.
     pub input: Schema,
-    /// What it answers.
+    /// Type of its answer.
     pub output: Schema,
-    /// What it does. None means that it computes and reads nothing but its arguments.
+    /// Its effects. None means that it computes and reads nothing but its arguments.
     pub effects: BTreeSet<Effect>,
-    /// How far it is trusted.
+    /// Level of trust in it.
     pub trust_tier: TrustTier,
-    /// How sensitive that is what it answers.
+    /// Sensitivity of its answers.
     pub sensitivity: Sensitivity,
     /// Names of fields of its arguments, at any depth, that are withheld where it is trusted less than
     /// [`TrustTier::TRUSTED`].
     pub sensitive_fields: BTreeSet<String>,
-    /// What one run may have of it.
+    /// Limits of one run's use of it.
     pub quotas: Quotas,
-    /// Who performs it.
+    /// Provider that performs it.
     pub provenance: Provenance,
     /// Whether a call can be asked after by its idempotency key, or made again under it without doing
     /// anything twice. Where it can't, a call whose end is not known is a person's to settle.
     pub answers_by_key: bool,
-    /// What a server's own schema asks of arguments that `input` does not hold: keywords of JSON Schema.
+    /// Keywords of JSON Schema in a server's own schema of arguments that `input` does not enforce.
     pub unheld: Unheld,
     /// The same of what it answers, and `output`.
     pub unheld_output: Unheld,
 }
 
-/// What a server's schema asks for that no type of ours holds.
+/// Parts of a server's schema that none of our types enforces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unheld {
     /// The keywords of JSON Schema that ask for it.
@@ -59,7 +60,7 @@ pub struct Unheld {
     pub sha256: Option<Checksum>,
 }
 
-/// How a capability comes to what it does.
+/// Kind of implementation of a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapabilityKind {
@@ -71,7 +72,7 @@ pub enum CapabilityKind {
     Agent,
 }
 
-/// What one run may have of a capability.
+/// Limits of one run's use of a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quotas {
     /// Calls in one run; none means as many as the run has.
@@ -82,7 +83,7 @@ pub struct Quotas {
     pub answer_bytes: u64,
 }
 
-/// Who performs a capability.
+/// Provider of a capability.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "source", content = "provider", rename_all = "kebab-case")]
 pub enum Provenance {
@@ -100,7 +101,8 @@ impl Manifest {
         self.effects.iter().all(|effect| effect.only_reads())
     }
 
-    /// Returns whether a call may use tokens or money, which nobody knows before it is over.
+    /// Returns whether a call may use tokens or money, in an amount that no one knows before it is
+    /// over.
     pub fn may_cost(&self) -> bool {
         self.effects.iter().any(|effect| {
             matches!(

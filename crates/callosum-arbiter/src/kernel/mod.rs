@@ -1,9 +1,9 @@
-//! The one door that each effect of a plan passes.
+//! The one gate that each effect of a plan passes.
 //!
-//! Start with [`Kernel::gate`]: it takes a [`CallRequest`] and how its run stands, and says by which
-//! policies the call is approved, needs a person, or is denied. [`ApprovedCall`] is what a [`Provider`]
-//! performs; nothing but the kernel makes one. [`Manifest`] says what a capability is, and [`Catalogue`]
-//! holds them under one spelling of their names.
+//! Start with [`Kernel::gate`]: it takes a [`CallRequest`] and the state of its run. It returns
+//! whether the call is approved, needs a person, or is denied, and by which policies.
+//! [`ApprovedCall`] is what a [`Provider`] performs; only the kernel makes one. [`Manifest`]
+//! describes a capability, and [`Catalogue`] holds them under one spelling of their names.
 //!
 //! What is deliberately not here: performing a call, keeping records of it, asking a person, files.
 

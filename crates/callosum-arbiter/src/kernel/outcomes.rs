@@ -1,7 +1,7 @@
-//! [`CapabilityOutcomes`]: what calls of a capability came to, and the score that follows.
+//! [`CapabilityOutcomes`]: results of the calls of a capability, and the score that follows.
 //!
-//! Counts and a bounded sample: adding a call costs the same however many there were. Deliberately not here: the file that keeps
-//! them, and which calls count.
+//! Counts and a bounded sample: adding a call costs the same however many there were. Deliberately
+//! not here: the file that keeps them, and which calls count.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Money;
 
-/// How many of the last durations are kept, for their median.
+/// Number of last durations that are kept, for their median.
 const DURATIONS: usize = 64;
 
 /// Bytes of the message of a failure that are kept.
@@ -20,7 +20,7 @@ const LONGEST_MESSAGE: usize = 200;
 /// Outcomes by capability.
 pub type Outcomes = BTreeMap<CapabilityName, CapabilityOutcomes>;
 
-/// What calls of one capability came to.
+/// Results of the calls of one capability.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapabilityOutcomes {
@@ -51,7 +51,7 @@ pub struct LastFailure {
     pub message: String,
 }
 
-/// What one call came to.
+/// Result of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallOutcome {
     /// The kind and the message of its failure; none if it answered.
@@ -60,7 +60,7 @@ pub struct CallOutcome {
     pub milliseconds: Option<u64>,
     /// Tokens of models that it used.
     pub tokens: u64,
-    /// What it cost.
+    /// Cost of the call.
     pub cost: Money,
 }
 

@@ -1,4 +1,4 @@
-//! [`Provider`]: what performs capabilities, and hears of no call that the kernel has not approved.
+//! [`Provider`]: performs capabilities, and receives only calls that the kernel has approved.
 
 use callosum_host::process::Cancel;
 use callosum_plan::{Failure, FailureKind, Value};
@@ -42,18 +42,18 @@ pub trait Provider: Send + Sync {
     fn outcome(&self, key: &str, cancel: &Cancel) -> Result<KnownOutcome, ProviderFailure>;
 }
 
-/// What a call came to.
+/// Result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The value that the program goes on with.
     pub value: Value,
-    /// What it cost.
+    /// Cost of the call.
     pub cost: AnsweredCost,
-    /// How sensitive it is, where that is more than its capability's manifest says.
+    /// Sensitivity of the answer, if it is higher than in its capability's manifest.
     pub sensitivity: Option<Sensitivity>,
 }
 
-/// What a call cost beyond time, as its provider says.
+/// Cost of a call beyond time, as its provider reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnsweredCost {
     /// Tokens of models.
@@ -62,7 +62,7 @@ pub struct AnsweredCost {
     pub cost: Money,
 }
 
-/// What is known of a call that was asked after by its key.
+/// Result of a lookup of a call by its key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KnownOutcome {
     /// It was never begun: making it does nothing twice.
@@ -73,23 +73,23 @@ pub enum KnownOutcome {
     Failed(ProviderFailure),
     /// It was begun, and making it again under its key does nothing twice.
     Repeatable,
-    /// Nobody can say: a person must.
+    /// The provider cannot know: a person must decide.
     Unknown,
 }
 
-/// Why a call came to nothing.
+/// Reason that a call failed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct ProviderFailure {
-    /// What a program catches it as.
+    /// Kind by which a program catches it.
     pub kind: FailureKind,
-    /// What failed, in a sentence.
+    /// Description of the failure, in a sentence.
     pub message: String,
     /// Whether it may have done something all the same.
     pub may_have_happened: bool,
-    /// What helps, in words to paste.
+    /// Remedy, in words to paste.
     pub hint: Option<&'static str>,
-    /// What it cost.
+    /// Cost of the call.
     pub cost: AnsweredCost,
 }
 
@@ -113,7 +113,7 @@ impl ProviderFailure {
         }
     }
 
-    /// Returns what the program is told.
+    /// Returns the failure that the program gets.
     pub fn to_failure(&self) -> Failure {
         let failure = Failure::new(self.kind, self.message.clone());
         match self.hint {

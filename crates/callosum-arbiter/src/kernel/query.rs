@@ -14,7 +14,7 @@ use super::{
     outcomes::{CapabilityOutcomes, Outcomes},
 };
 
-/// Why a query can't be answered.
+/// Reason that a query can't be answered.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum QueryError {
     /// It is not a map.
@@ -28,14 +28,14 @@ pub enum QueryError {
     Value {
         /// The key.
         key: &'static str,
-        /// What it has.
+        /// Value that it has.
         value: String,
-        /// What it takes.
+        /// Values that it takes.
         allowed: &'static str,
     },
 }
 
-/// Reads a query from a map of `:kind`, `:skills`, `:trust-tier` and `:order`, each of which may be absent.
+/// Reads a query from a map of `:kind`, `:skills`, `:trust-tier` and `:order`; each may be absent.
 pub fn read_query(value: &Value) -> Result<CatalogueQuery, QueryError> {
     let Value::Map(entries) = value else {
         return Err(QueryError::NoMap(value.noun()));

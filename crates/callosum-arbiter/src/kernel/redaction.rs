@@ -1,7 +1,7 @@
-//! What of a call's arguments its provider gets to see.
+//! Masks and withholds arguments of a call before its provider sees them.
 //!
-//! Secrets that their form or their name gives away are masked for everybody. Fields that a manifest
-//! names as sensitive are withheld from whoever is trusted too little for them.
+//! Secrets that their form or their name gives away are masked for every provider. Fields that a
+//! manifest names as sensitive are withheld from a provider that is trusted too little for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use thiserror::Error;
 /// Bytes, about, that the arguments of one call may have when written out.
 pub const MAX_ARGUMENTS: u64 = 1 << 20;
 
-/// How deep arguments may be nested; as deep as a source may.
+/// Deepest nesting of arguments; as deep as a source may be nested.
 pub const MAX_ARGUMENT_DEPTH: usize = 128;
 
-/// Fields whose text is a secret whatever it looks like.
+/// Fields whose text is always a secret, in any form.
 const PASSWORDS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
 
 /// Arguments as a provider gets them.
@@ -23,13 +23,13 @@ const PASSWORDS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
 pub struct Redacted {
     /// The arguments.
     pub arguments: Vec<Value>,
-    /// How many texts had secrets in them.
+    /// Number of texts that had secrets in them.
     pub masked: usize,
-    /// How many fields were withheld.
+    /// Number of fields that were withheld.
     pub withheld: usize,
 }
 
-/// Why arguments can't be handed to anybody.
+/// Reason that arguments can't be passed to any provider.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum UnfitArguments {
     /// They are more than any capability takes.
@@ -130,7 +130,7 @@ impl Walk {
         let Value::Text(text) = value else {
             return self.value(value, depth);
         };
-        // Some secrets are only told by the name that they are given to.
+        // Some secrets are only recognized by the name of their field.
         if PASSWORDS.contains(&plain(name).as_str()) {
             self.masked += 1;
             return Ok(Value::text("[secret: password]"));

@@ -1,8 +1,8 @@
-//! What the registry's executors are as capabilities.
+//! Executors of the registry, as capabilities.
 //!
-//! Each is an agent, `agent.ID`. One that is a server of tools is each tool that the server tells of as well,
-//! `tool.ID.TOOL`. Nobody but this machine's user gives trust: an entry may ask for less than it has, not for
-//! more, and what a server says of its tools makes them no safer by itself.
+//! Each is an agent, `agent.ID`. A server of tools is also each tool that it lists, `tool.ID.TOOL`.
+//! Only this machine's user gives trust: an entry may ask for less than it has, not for more, and a
+//! server's claims about its tools make them no safer by themselves.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub const SENSITIVE_FIELDS: &str = "sensitive_fields";
 /// Milliseconds that a task may take where its entry says nothing.
 const TASK_MS: u64 = 60 * 60 * 1000;
 
-/// Why an entry of the registry is no capability.
+/// Reason that an entry of the registry is no capability.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum EntryError {
     /// Its name makes none.
@@ -46,14 +46,14 @@ pub enum EntryError {
         id: String,
         /// The key.
         key: &'static str,
-        /// What it holds.
+        /// Value that it holds.
         value: String,
-        /// What it takes.
+        /// Values that it takes.
         allowed: &'static str,
     },
 }
 
-/// What this machine can hold an executor to whose entry leaves that open.
+/// Confinement that this machine can enforce on an executor whose entry leaves that open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holding {
     /// It writes where its entry says, and nowhere else.
@@ -69,11 +69,11 @@ pub fn is_held_at_best(executor: &Executor) -> bool {
     policy == Policy::BestEffort && executor.kind != Kind::Http && !executor.is_embedded()
 }
 
-/// Returns the capabilities that an executor is, an agent where it takes tasks; `is_trusted` where this machine may start it, `tools` what
-/// its server told of its tools at the last handshake.
+/// Returns the capabilities that an executor is, an agent if it takes tasks. `is_trusted` is
+/// whether this machine may start it, `tools` is what its server listed at the last handshake.
 ///
-/// The tool that the entry names is one of them also where the server told of none; one of which the server tells what
-/// is no tool is none.
+/// The tool that the entry names is one of them even if the server listed none. A tool whose
+/// listing is invalid is none.
 pub fn registered_manifests(
     executor: &Executor,
     is_trusted: bool,
@@ -86,14 +86,14 @@ pub fn registered_manifests(
         manifests.push(agent.clone());
     }
     if let Some(named) = &executor.tool {
-        let untold = || ServerTool {
+        let unlisted = || ServerTool {
             name: named.clone(),
             ..ServerTool::default()
         };
-        let told = tools.iter().find(|tool| tool.name == *named);
-        let told = told.cloned().unwrap_or_else(untold);
-        if told.unfit.is_none() {
-            manifests.push(tool_of(executor, &told, &agent)?);
+        let listed = tools.iter().find(|tool| tool.name == *named);
+        let listed = listed.cloned().unwrap_or_else(unlisted);
+        if listed.unfit.is_none() {
+            manifests.push(tool_of(executor, &listed, &agent)?);
         }
     }
     if executor.kind == Kind::Mcp {
@@ -113,7 +113,7 @@ fn agent(executor: &Executor, is_trusted: bool, holding: Holding) -> Result<Mani
         Kind::Http => effects.extend([Effect::AsksModel, Effect::CallsServer]),
         Kind::Mcp => effects.extend([Effect::CallsServer]),
     }
-    // One that nobody holds may write what its user may.
+    // One that nothing confines may write what its user may.
     let is_free = executor.kind != Kind::Http && executor.confinement == Some(Policy::Off);
     let is_free = is_free || (is_held_at_best(executor) && holding == Holding::Nothing);
     if executor.may_change_files() || is_free {
@@ -137,7 +137,7 @@ fn agent(executor: &Executor, is_trusted: bool, holding: Holding) -> Result<Mani
             ..Quotas::default()
         },
         provenance: Provenance::Executor(executor.id.clone()),
-        // Its task stands in the journal with the call's key, and its entry in the ledger.
+        // The journal has its task with the call's key, and the ledger has its entry.
         answers_by_key: true,
         unheld: Unheld::default(),
         unheld_output: Unheld::default(),
@@ -156,8 +156,8 @@ fn tool_of(
         .map(|c| if plain(c) { c } else { '_' })
         .collect();
     let mut effects = BTreeSet::from([Effect::CallsServer]);
-    // What a tool does nobody says but its server; that it may be relied on a person has to say, of the
-    // tool by its name, or of the server and then for what it says only reads.
+    // Only its server knows what a tool does. A person has to vouch for it: for the tool by its
+    // name, or for the server and then for the tools that it lists as read-only.
     let is_vouched_for = tool.only_reads || executor.tool.as_ref() == Some(&tool.name);
     if agent.trust_tier < TrustTier::TRUSTED || !is_vouched_for {
         effects.insert(Effect::Unknown);
@@ -171,7 +171,7 @@ fn tool_of(
             "Calls the tool {} of the server {}.",
             tool.name, executor.id
         ),
-        said => said.to_owned(),
+        text => text.to_owned(),
     };
     let input = input_of(&tool.input_schema)?;
     let output = output_of(&tool.output_schema)?;
@@ -185,7 +185,7 @@ fn tool_of(
         output: output.schema,
         effects,
         provenance: Provenance::ToolServer(executor.id.clone()),
-        // A server is told of no key, and nobody else keeps what it was asked.
+        // A server gets no key, and nothing else records what it was asked.
         answers_by_key: false,
         unheld: input.unheld,
         unheld_output: output.unheld,
@@ -193,8 +193,9 @@ fn tool_of(
     })
 }
 
-/// What this machine's user gives: all of it to what is built in, 2 to what may be started, 1 to a
-/// server of tools of which its entry says no more, nothing else. An entry may ask for less.
+/// Returns the trust that this machine's user gives: all of it to what is built in, 2 to what may
+/// be started, 1 to a server of tools whose entry is otherwise empty, nothing else. An entry may
+/// ask for less.
 fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> {
     if !is_trusted {
         return Ok(TrustTier::UNKNOWN);
@@ -202,7 +203,7 @@ fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> 
     if executor.fingerprint() == Executor::embedded().fingerprint() {
         return Ok(TrustTier::OWN);
     }
-    let Some(said) = executor.extra.get(TRUST_TIER) else {
+    let Some(value) = executor.extra.get(TRUST_TIER) else {
         let is_tool = executor.kind == Kind::Mcp;
         return Ok(if is_tool {
             TrustTier::CONFIGURED
@@ -210,18 +211,18 @@ fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> 
             TrustTier::TRUSTED
         });
     };
-    let number = said.as_u64().and_then(|number| u8::try_from(number).ok());
+    let number = value.as_u64().and_then(|number| u8::try_from(number).ok());
     let tier = number.and_then(|number| TrustTier::try_from(number).ok());
     tier.filter(|tier| *tier <= TrustTier::TRUSTED)
-        .ok_or_else(|| refused(executor, TRUST_TIER, said, "0, 1, 2"))
+        .ok_or_else(|| refused(executor, TRUST_TIER, value, "0, 1, 2"))
 }
 
 fn sensitive_fields(executor: &Executor) -> Result<BTreeSet<String>, EntryError> {
-    let Some(said) = executor.extra.get(SENSITIVE_FIELDS) else {
+    let Some(value) = executor.extra.get(SENSITIVE_FIELDS) else {
         return Ok(BTreeSet::new());
     };
-    let refuse = || refused(executor, SENSITIVE_FIELDS, said, "a list of names");
-    let names = said.as_array().ok_or_else(refuse)?;
+    let refuse = || refused(executor, SENSITIVE_FIELDS, value, "a list of names");
+    let names = value.as_array().ok_or_else(refuse)?;
     let name = |name: &serde_json::Value| name.as_str().map(str::to_owned).ok_or_else(refuse);
     names.iter().map(name).collect()
 }
@@ -302,13 +303,13 @@ mod tests {
             only_reads,
             ..ServerTool::default()
         };
-        let told = [tool("look.up", true), tool("remove", false)];
+        let tools = [tool("look.up", true), tool("remove", false)];
         for (tier, unknown) in [
             (None, ["list_issues_all", "look_up", "remove"].as_slice()),
             (Some(json!(2)), &["remove"]),
         ] {
             let manifests =
-                registered_manifests(&server(tier), true, &told, Holding::Files).unwrap();
+                registered_manifests(&server(tier), true, &tools, Holding::Files).unwrap();
             let ids: Vec<&str> = manifests.iter().map(|one| one.id.as_str()).collect();
             assert_eq!(
                 ids,
@@ -329,7 +330,8 @@ mod tests {
         }
     }
 
-    /// CCOS-CAP-1: who is let write may change files, and what a trusted server says only reads does not.
+    /// CCOS-CAP-1: an executor that may write may change files; a tool that a trusted server lists
+    /// as read-only does not.
     #[test]
     fn who_has_places_to_write_to_may_change_files() {
         let found = |executor: &Executor, tools: &[ServerTool], holding| -> Vec<String> {
@@ -378,11 +380,11 @@ mod tests {
             tool: None,
             ..server(None)
         };
-        let told = ServerTool {
+        let listed = ServerTool {
             name: "look".to_owned(),
             ..ServerTool::default()
         };
-        let manifests = registered_manifests(&server, true, &[told], Holding::Files).unwrap();
+        let manifests = registered_manifests(&server, true, &[listed], Holding::Files).unwrap();
         let [tool] = manifests.as_slice() else {
             panic!("{manifests:?}");
         };
@@ -392,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_asks_for_other_trust_must_be_trusted_anew() {
+    fn an_entry_that_asks_for_other_trust_must_be_trusted_again() {
         let before = server(None).fingerprint();
         assert_ne!(before, server(Some(json!(2))).fingerprint());
     }

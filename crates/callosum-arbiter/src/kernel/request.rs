@@ -1,4 +1,4 @@
-//! [`CallRequest`]: one call of a run that stands before the door.
+//! [`CallRequest`]: one call of a run that asks the gate.
 
 use callosum_plan::{CapabilityName, Position, StepUse, Value, Yield};
 
@@ -9,15 +9,15 @@ pub struct CallRequest {
     pub run: String,
     /// The hash of the plan's source.
     pub plan_hash: String,
-    /// Which of the run's calls it is.
+    /// Position of the call in the run.
     pub position: Position,
-    /// What is called.
+    /// Capability that is called.
     pub capability: CapabilityName,
-    /// What it is called with.
+    /// Arguments of the call.
     pub arguments: Vec<Value>,
-    /// What this call and no other is known by, also when the run is resumed.
+    /// Key that identifies this call alone, also when the run is resumed.
     pub key: String,
-    /// The steps that it stands in, the outermost first.
+    /// The steps around it, the outermost first.
     pub steps: Vec<StepUse>,
 }
 

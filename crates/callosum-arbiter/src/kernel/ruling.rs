@@ -1,4 +1,4 @@
-//! [`Ruling`]: what the kernel says to a call, and by which policies.
+//! [`Ruling`]: the kernel's decision on a call, with the policies that made it.
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{effect::Sensitivity, request::CallRequest};
 use crate::budget::Money;
 
-/// What the kernel says to a call.
+/// Decision of the kernel on a call.
 #[derive(Debug)]
 pub enum Ruling {
     /// It may go ahead.
@@ -23,14 +23,14 @@ pub enum Ruling {
     Denied(Denial),
 }
 
-/// Why a ruling is what it is.
+/// Reasons for a ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grounds {
     /// The ids of the policies that decided; those that begin with `kernel.` are the kernel's own.
     pub policies: Vec<String>,
-    /// The hash of the constitution that they stand in.
+    /// The hash of the constitution that has them.
     pub constitution: String,
-    /// What to tell a person, in a sentence.
+    /// Explanation for a person, in a sentence.
     pub text: String,
 }
 
@@ -87,7 +87,7 @@ pub struct ApprovedCall {
     addressee: Arc<OnceLock<CapabilityName>>,
 }
 
-/// What one call may take.
+/// Resources that one call may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimits {
     /// Milliseconds.
@@ -103,32 +103,32 @@ pub struct CallLimits {
 /// A call that waits for a person, with what they are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApprovalRequest {
-    /// What was asked for, its arguments as the provider would get them.
+    /// The request, with the arguments that the provider would get.
     pub request: CallRequest,
     /// The question.
     pub question: String,
-    /// Who asks for a person.
+    /// Policies that ask for a person.
     pub grounds: Grounds,
 }
 
 /// A call that may not be performed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Denial {
-    /// What is called.
+    /// Capability that is called.
     pub capability: CapabilityName,
-    /// Which of the run's calls it is.
+    /// Position of the call in the run.
     pub position: Position,
     /// Its key.
     pub key: String,
-    /// What kept it.
+    /// Kind of denial.
     pub kind: DenialKind,
-    /// Who kept it.
+    /// Policies that denied it.
     pub grounds: Grounds,
-    /// What may be done about it, where something may.
+    /// Suggestion for the user, if there is one.
     pub hint: Option<String>,
 }
 
-/// What keeps a call from being performed.
+/// Kind of denial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DenialKind {
@@ -221,7 +221,7 @@ impl ApprovedCall {
         self.by_person
     }
 
-    /// Returns the executors that it may not be handed to, where whoever performs it chooses one.
+    /// Returns the executors that may not get the call, if the provider chooses one.
     pub fn barred(&self) -> &BTreeSet<CapabilityName> {
         &self.barred
     }
@@ -243,7 +243,7 @@ impl ApprovedCall {
 }
 
 impl Denial {
-    /// Returns what the program is told.
+    /// Returns the failure that the program gets.
     pub fn to_failure(&self) -> Failure {
         let failure = Failure::new(self.kind.failure_kind(), self.grounds.text.clone());
         match &self.hint {

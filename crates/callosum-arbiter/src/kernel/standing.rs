@@ -1,6 +1,6 @@
-//! [`Standing`]: what a run may, has used up and was told, when it asks for a call.
+//! [`Standing`]: permissions of a run, its use of the budget and its decisions, when it asks for a call.
 //!
-//! Whoever drives the run keeps it. The kernel only reads it, so that the same request and the same
+//! The driver of the run keeps it. The kernel only reads it, so that the same request and the same
 //! standing always lead to the same ruling.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,28 +11,28 @@ use serde::{Deserialize, Serialize};
 use super::effect::{Sensitivity, TrustTier};
 use crate::budget::Money;
 
-/// How a run stands.
+/// State of a run, for the kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
-    /// How far its plan is trusted.
+    /// Level of trust in its plan.
     pub tier: TrustTier,
-    /// What it may call at all; by default nothing.
+    /// Capabilities that it may call; by default none.
     pub allowed: Allowlist,
-    /// What it may use up.
+    /// Limits on its use of resources.
     pub caps: RunCaps,
-    /// What it has used up, together with what calls under way may still use up.
+    /// Resources that it has used, together with those that calls in flight may still use.
     pub spent: RunSpent,
-    /// How often it has called what.
+    /// Number of calls, by capability.
     pub calls: BTreeMap<CapabilityName, u64>,
     /// The most sensitive that it was given so far: the input's, and that of each answer.
     pub sensitivity: Sensitivity,
-    /// What a person decided, by the calls' keys.
+    /// Decisions of a person, by the calls' keys.
     pub decisions: BTreeMap<String, PersonsDecision>,
-    /// What was revoked on this machine.
+    /// Capabilities that were revoked on this machine.
     pub revoked: BTreeSet<CapabilityName>,
 }
 
-/// What a run may use up; what is `None` has no cap.
+/// Limits on a run's use of resources; `None` means no cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunCaps {
     /// Calls.
@@ -49,7 +49,7 @@ pub struct RunCaps {
     pub milliseconds: Option<u64>,
 }
 
-/// What a run has used up.
+/// Resources that a run has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunSpent {
     /// Calls.
@@ -62,7 +62,7 @@ pub struct RunSpent {
     pub milliseconds: u64,
 }
 
-/// What a person said to a call.
+/// Decision of a person on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PersonsDecision {
     /// It may go ahead.

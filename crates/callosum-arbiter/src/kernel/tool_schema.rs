@@ -1,9 +1,10 @@
-//! [`input_of`] and [`output_of`]: the types of what a tool of a server takes and answers, from the JSON Schemas that
-//! the server tells.
+//! [`input_of`] and [`output_of`]: the types of what a tool of a server takes and answers, from the
+//! JSON Schemas that the server lists.
 //!
-//! Only what is sure becomes a type: names, which of them must be there, whether there may be others, simple
-//! types, their bounds, and all that within one another. What a schema asks for beyond that is told by its
-//! keyword; of arguments the server is the one who refuses it. Deliberately not here: references and patterns.
+//! Only what is sure becomes a type: names, which of them must be there, whether there may be
+//! others, simple types, their bounds, and all that within one another. If a schema asks for more,
+//! the keyword is reported; the server is the one who refuses such arguments. Deliberately not
+//! here: references and patterns.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -13,13 +14,14 @@ use serde_json::{Map, Value as Json};
 
 use super::manifest::Unheld;
 
-/// What a call without arguments is held against.
+/// Type of the arguments of a call without any.
 const NOTHING: &str = "[:vector Never]";
 
-/// How deep schemas within schemas are looked into.
+/// Deepest nesting of schemas that is read.
 const DEEPEST: usize = 8;
 
-/// Keywords that ask nothing of arguments, but for `format`, which is told and not held by most.
+/// Keywords that ask nothing of arguments, except for `format`, which most servers list and do not
+/// enforce.
 const SILENT: [&str; 15] = [
     "$comment",
     "$defs",
@@ -48,10 +50,10 @@ const OF_NUMBERS: [(&str, &str); 4] = [
 const OF_TEXTS: [(&str, &str); 2] = [("minLength", "min-length"), ("maxLength", "max-length")];
 const OF_LISTS: [(&str, &str); 2] = [("minItems", "min-count"), ("maxItems", "max-count")];
 
-/// What is answered by a tool of whose structured content its server tells nothing.
-const UNTOLD: &str = "[:map [:text String] [:structured Any ?]]";
+/// Type of the answer of a tool whose server lists no schema for the structured content.
+const UNLISTED: &str = "[:map [:text String] [:structured Any ?]]";
 
-/// What a tool takes, or answers.
+/// Type of what a tool takes, or answers.
 #[derive(Debug)]
 pub(super) struct ToolType {
     /// Of arguments one map, or nothing where no key must be there.
@@ -97,12 +99,12 @@ pub(super) fn output_of(schema: &Map<String, Json>) -> Result<ToolType, SchemaEr
         reading.note(schema, &[]);
     }
     Ok(ToolType {
-        schema: Schema::read(UNTOLD)?,
+        schema: Schema::read(UNLISTED)?,
         unheld: reading.unheld(schema),
     })
 }
 
-/// How the names of a schema stand in values.
+/// Form of a schema's names in values.
 #[derive(Clone, Copy, Default)]
 enum Keys {
     /// As plans write them: keywords where they can be.
@@ -117,7 +119,7 @@ enum Keys {
 struct Reading {
     keys: Keys,
     unheld: BTreeSet<String>,
-    /// What those keywords ask for, each with its value.
+    /// Demands of those keywords, each with its value.
     asked: Vec<String>,
 }
 
@@ -152,7 +154,8 @@ impl Reading {
         self.asked.push(format!("{keyword} {value}"));
     }
 
-    /// What of a whole schema no type holds. A reference asks for what the schema defines.
+    /// Returns the parts of a whole schema that no type holds. A reference asks for what the schema
+    /// defines.
     fn unheld(mut self, schema: &Map<String, Json>) -> Unheld {
         if self.unheld.contains("$ref") {
             for keyword in ["$defs", "definitions"] {
@@ -259,15 +262,15 @@ impl Reading {
                 self.type_of(of, depth)
             );
         }
-        let is_told = |name: &str| properties().any(|(told, _)| told == name);
-        for name in required(schema).filter(|name| !is_told(name)) {
+        let is_listed = |name: &str| properties().any(|(listed, _)| listed == name);
+        for name in required(schema).filter(|name| !is_listed(name)) {
             let _ = write!(map, " [{} Any]", self.key(name));
         }
         let base = match map.as_str() {
             "" => "Map".to_owned(),
             entries => format!("[:map{entries}]"),
         };
-        // A name may be told of by a pattern, which is not looked at.
+        // A pattern may describe the name, which is not looked at.
         let others = match schema.get("additionalProperties") {
             None | Some(Json::Bool(true)) => return base,
             Some(others) if !schema.contains_key("patternProperties") => others,
@@ -399,7 +402,7 @@ mod tests {
         );
     }
 
-    /// CCOS-CAP-1: what stands within an object or a list is held as well, and so is that there is nothing else.
+    /// CCOS-CAP-1: the type also holds the parts of an object or a list, and excludes any other.
     #[test]
     fn what_is_nested_is_held_and_what_is_more_is_refused() {
         let filter = json!({"type": "object", "additionalProperties": false, "required": ["by"], "properties": {
@@ -434,17 +437,17 @@ mod tests {
             ("{:filters [] :labels {:a 1}}", "{:labels}{:a} "),
             ("{:filters [] :kind \"pages\"}", "{:kind} "),
         ] {
-            let said = mismatch(wrong).unwrap();
+            let message = mismatch(wrong).unwrap();
             assert!(
-                said.starts_with(&format!("the value{place}")),
-                "{wrong}: {said}"
+                message.starts_with(&format!("the value{place}")),
+                "{wrong}: {message}"
             );
         }
     }
 
-    /// CCOS-CAP-1: what a type can't hold is told, and refused by nobody but the server.
+    /// CCOS-CAP-1: what a type can't hold is listed, and refused by the server alone.
     #[test]
-    fn what_is_not_held_is_told() {
+    fn what_is_not_held_is_listed() {
         check_with(
             &json!({"oneOf": [], "patternProperties": {}, "additionalProperties": false, "properties": {
                 "a": {"$ref": "#/$defs/a"}, "b": {"type": "string", "pattern": "^x", "format": "uri", "title": "B"},
@@ -482,7 +485,7 @@ mod tests {
                 "{schema}"
             );
         };
-        check(&json!({}), UNTOLD, &[]);
+        check(&json!({}), UNLISTED, &[]);
         check(
             &json!({"type": "object", "required": ["n"], "properties": {
                 "n": {"type": "integer", "minimum": 1}, "of": {"$ref": "#/$defs/of"}}, "$defs": {}}),
@@ -499,7 +502,7 @@ mod tests {
         );
     }
 
-    /// CCOS-CAP-1: a name of a server's is a name, whatever stands in it.
+    /// CCOS-CAP-1: a server's name is a name, with any content.
     #[test]
     fn a_hostile_name_stays_a_key() {
         let hostile = r#"a] (call :x) "b\"#;

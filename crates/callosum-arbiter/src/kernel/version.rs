@@ -1,4 +1,4 @@
-//! [`SemanticVersion`]: three numbers, the first of which changes with each incompatible change.
+//! [`SemanticVersion`]: three numbers; the first changes with each incompatible change.
 
 use std::{fmt, str::FromStr};
 

@@ -24,15 +24,15 @@ pub struct NewRun<'a> {
     pub id: &'a RunId,
     /// The source of its plan.
     pub source: &'a str,
-    /// What that was compiled to.
+    /// Program that the source was compiled to.
     pub program: &'a Program,
     /// Values of the plan's parameters.
     pub input: &'a BTreeMap<String, Value>,
-    /// What it may use at most.
+    /// Limits of its evaluation.
     pub limits: &'a Limits,
-    /// What its calls may use up.
+    /// Limits on the resources that its calls use.
     pub caps: RunCaps,
-    /// What it is governed by.
+    /// Constitution that governs it.
     pub constitution: &'a ConstitutionPrint,
     /// When it is begun.
     pub at: Timestamp,
@@ -56,7 +56,7 @@ impl NewRun<'_> {
     }
 }
 
-/// Why a run was not begun. Nothing of it is on record.
+/// Reason that a run was not begun. Nothing of it is on record.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
     /// Its record would hold a secret.
@@ -64,12 +64,12 @@ pub enum BeginError {
         "{place} contains what looks like a secret ({kinds}), and a run's records would store it"
     )]
     Secret {
-        /// Where.
+        /// Place of the secret.
         place: String,
-        /// What it looks like.
+        /// Kinds of secrets that it looks like.
         kinds: String,
     },
-    /// What it keeps beside the journal could not be written.
+    /// Its data outside of the journal could not be written.
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// The journal could not be written.

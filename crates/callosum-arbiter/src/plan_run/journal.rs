@@ -1,4 +1,4 @@
-//! [`RunJournal`]: where a run's records go, and how they are read back.
+//! [`RunJournal`]: destination of a run's records, and the functions that read them back.
 
 use std::{
     collections::BTreeMap,
@@ -18,19 +18,19 @@ use super::{
     tally::RunTally,
 };
 
-/// Where a run's records go.
+/// Destination of a run's records.
 pub trait RunJournal: Sync {
     /// Tells of what nothing depends on: it is on disk with the next [`tell`](Self::tell).
     fn note(&self, run: &RunId, record: &RunRecord) -> Result<(), WriteError>;
 
-    /// Tells of these, in this order. They are on disk, with all that was told before, when this
+    /// Writes these records, in this order. They are on disk, with all earlier ones, when this
     /// returns.
     fn tell(&self, run: &RunId, records: &[RunRecord]) -> Result<(), WriteError>;
 }
 
-/// A journal of the project, in which the records of one run are sealed as they are told.
+/// A journal of the project, in which the records of one run are sealed when they are written.
 ///
-/// For whoever holds the run's lock: nobody else tells of it meanwhile.
+/// For the holder of the run's lock: no other process writes records of the run at that time.
 #[derive(Debug)]
 pub struct SealedJournal {
     ledger: Ledger,
@@ -40,8 +40,9 @@ pub struct SealedJournal {
 }
 
 impl SealedJournal {
-    /// Seals what is told, from the record of this number on, and keeps in `tally` how many there are once they are on disk;
-    /// `None` in a copy of the project, whose records are not the ones that are counted.
+    /// Seals all records from the one of this number on. `tally` keeps their number once they are
+    /// on disk; it is `None` in a copy of the project, whose records are not the ones that are
+    /// counted.
     pub fn new(ledger: Ledger, secret: RunSecret, next: u64, tally: Option<RunTally>) -> Self {
         Self {
             ledger,
@@ -50,7 +51,8 @@ impl SealedJournal {
         }
     }
 
-    /// Seals nothing: for a run of which this machine has no secret, and that can only be ended.
+    /// Seals nothing: for a run whose secret this machine does not have, and that can only be
+    /// ended.
     pub fn unsealed(ledger: Ledger) -> Self {
         Self {
             ledger,
@@ -66,7 +68,7 @@ impl SealedJournal {
 
     /// Returns the number of the next record.
     fn record(&self, run: &RunId, records: &[RunRecord]) -> Result<u64, WriteError> {
-        // Held while they are told, so that they stand in the journal in the order of their numbers.
+        // Held while they are written, so that the journal has them in the order of their numbers.
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         for record in records {
             let mut event = record.to_event(run);
@@ -97,7 +99,7 @@ impl RunJournal for SealedJournal {
     }
 }
 
-/// Why a run could not be read.
+/// Reason that a run could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadRunError {
     /// The journal could not be read.
@@ -117,13 +119,13 @@ pub enum ReadRunError {
 /// A run as its records have it.
 #[derive(Debug)]
 pub struct ReadRun {
-    /// How it stands.
+    /// State of the run.
     pub state: RunState,
     /// Records that say that they are of it, and are passed over.
     pub foreign: Option<ForeignRecords>,
     /// Whether this machine can tell which records are its own: it has seals of the run.
     pub is_sealed: bool,
-    /// How many of its records were sealed here: the number of the next.
+    /// Number of its records that were sealed here, which is the number of the next.
     pub sealed: u64,
     /// The journal's number of the last record that counts.
     pub last: u64,
@@ -134,7 +136,7 @@ pub struct ReadRun {
 pub struct Runs {
     /// Those that are readable, the one that was begun last first.
     pub runs: Vec<ReadRun>,
-    /// What of it says that it is of a run, and is passed over.
+    /// Records that claim to be of a run, and are passed over.
     pub passed_over: Vec<PassedOver>,
 }
 
@@ -143,15 +145,16 @@ pub struct Runs {
 pub struct PassedOver {
     /// The run that they name, as far as that is one.
     pub run: Option<RunId>,
-    /// Why.
+    /// Reason for it.
     pub why: ReadRunError,
 }
 
-/// Reads how a run stands; `None` where the journal has none of that id.
+/// Reads the state of a run; `None` if the journal has none of that id.
 ///
-/// Where this machine has seals of it, what carries none counts for nothing; where it has none, what does not fit the
-/// records before it, as all behind the run's end. What is not readable and counts fails where it names this run, and is
-/// no matter of its otherwise. Costs one pass over the journal.
+/// If this machine has seals of it, records without one count for nothing. If it has none, records
+/// that do not fit those before them count for nothing, as do all behind the run's end. An
+/// unreadable record that counts is an error if it names this run, and does not concern it
+/// otherwise. Costs one pass over the journal.
 pub fn read_run(
     reader: &AuditReader,
     run: &RunId,
@@ -166,10 +169,11 @@ pub fn read_run(
     book.read()
 }
 
-/// Reads how every run of the journal stands; `seals_of` says which seals this machine has of one.
+/// Reads the state of every run of the journal; `seals_of` returns the seals that this machine has
+/// of one.
 ///
-/// A run of which a record is not readable, or whose records don't add up, is passed over, and keeps no other from
-/// being read. Costs one pass over the journal, and holds what it has of runs.
+/// A run with an unreadable record, or whose records don't add up, is passed over, and keeps no
+/// other from being read. Costs one pass over the journal, and holds what it has of runs.
 pub fn read_runs(
     reader: &AuditReader,
     seals_of: impl Fn(&RunId) -> Option<RunSeals>,
@@ -193,7 +197,7 @@ pub fn read_runs(
     })?;
     for (run, book) in books {
         let one = match book.read() {
-            // Its process may have told of more since its last record was read here.
+            // Its process may have written more since its last record was read here.
             Err(ReadRunError::Missing(MissingRecords::Last { .. })) => {
                 read_run(reader, &run, seals_of(&run))
             }
@@ -286,7 +290,7 @@ fn named(record: &AuditRecord) -> Option<&str> {
     record.details.get("run")?.as_str()
 }
 
-/// Hands over each record that says it is of a run.
+/// Passes each record that claims to be of a run to the visitor.
 fn each_record(
     reader: &AuditReader,
     mut take: impl FnMut(AuditRecord),

@@ -1,4 +1,5 @@
-//! Texts and values as records keep them: without secrets, long ones beside the journal.
+//! Texts and values as records keep them: without secrets, long ones in files outside of the
+//! journal.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use crate::kernel::redaction::{MAX_ARGUMENT_DEPTH, MAX_ARGUMENTS, UnfitArguments
 /// Bytes of a text that a record has in itself.
 const LONGEST_IN_RECORD: usize = 4 << 10;
 
-/// Why a kept text was not given back.
+/// Reason that a kept text could not be read back.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepingError {
     /// Its file could not be written.
@@ -21,21 +22,21 @@ pub enum KeepingError {
     /// Its file could not be read, or is not what was kept.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-    /// It was kept beside the journal, and its file is gone.
+    /// It was kept outside of the journal, and its file is gone.
     #[error("the run's data under {0} is missing from `.cal_answers`")]
     Gone(Checksum),
-    /// What was kept is no text.
+    /// The kept data is no text.
     #[error("the run's data under {0} is not UTF-8")]
     NoText(Checksum),
     /// The record has neither a text nor a hash.
     #[error("a record of the run has neither a text nor its hash")]
     Nothing,
-    /// What was kept is no value.
+    /// The kept data is no value.
     #[error("the run's data is not a value")]
     NoValue(#[from] NotationError),
 }
 
-/// Keeps a text; one that is long beside the journal, on disk when this returns.
+/// Keeps a text; a long one in a file outside of the journal, on disk when this returns.
 pub fn keep(answers: &Answers, text: String) -> Result<KeptText, DiskError> {
     if text.len() <= LONGEST_IN_RECORD {
         return Ok(KeptText {
@@ -71,7 +72,7 @@ pub fn result_of(
     }
 }
 
-/// What it is that is kept.
+/// Kind of data that is kept.
 #[derive(Clone, Copy)]
 pub(super) enum Kept {
     /// A capability's answer.
@@ -88,7 +89,7 @@ impl Kept {
         }
     }
 
-    /// Why it can't be kept: of an answer, whoever gave it is to blame.
+    /// Returns the failure of a value that can't be kept. For an answer, it blames the provider.
     fn unfit(self, why: UnfitArguments) -> Failure {
         let (kind, why) = match why {
             UnfitArguments::TooLarge(weight) => (

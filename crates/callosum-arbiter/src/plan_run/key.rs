@@ -58,8 +58,8 @@ impl<'de> Deserialize<'de> for RunId {
     }
 }
 
-/// Names one call of one run, for records and for providers that are told under which key they do
-/// something: SHA-256 over run, plan, input, position, capability, arguments and attempt.
+/// Names one call of one run, for records and for providers that get a key with each call: SHA-256
+/// over run, plan, input, position, capability, arguments and attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallKey(pub Checksum);
@@ -70,7 +70,7 @@ impl fmt::Display for CallKey {
     }
 }
 
-/// What all keys of a run have in common.
+/// Part that all keys of a run have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBase {
     /// The run. Without it a plan that is run each night would be answered with the first night's.
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// CCOS-RTFS-2: whatever makes a call another call makes its key another key.
+    /// CCOS-RTFS-2: each thing that makes a call another call makes its key another key.
     #[test]
     fn a_key_differs_with_each_part_and_only_then() {
         let base = base();

@@ -1,12 +1,12 @@
 //! Durable runs of plans: every effect is on record before it happens, and its answer before it is
 //! used.
 //!
-//! Start with [`RunState`], what the [records](RunRecord) of a run add up to, and [`next`], which
-//! says from it and from where the machine stands what is to be done. [`drive`] does it.
+//! Start with [`RunState`], the sum of the [records](RunRecord) of a run, and [`next`], which
+//! returns from it and from the machine's outcome what is to be done. [`drive`] does it.
 //!
-//! What is deliberately not here: the language (`callosum-plan`), what may be done (the kernel), and
-//! anything that a person sees. A continuation is never written down: the machine begins anew and is
-//! given the same answers (`docs/design/replay-log.md`).
+//! What is deliberately not here: the language (`callosum-plan`), what may be done (the kernel),
+//! and anything that a person sees. A continuation is never written down: the machine begins from
+//! scratch and gets the same answers (`docs/design/replay-log.md`).
 
 mod begin;
 mod driver;

@@ -1,8 +1,8 @@
-//! [`next`]: what is to be done, now that the machine stands where it stands.
+//! [`next`]: the next action of a run, by the outcome of its machine.
 //!
 //! Decided from the records and the machine's outcome alone. An answer that is on record is given
-//! again, in the order in which answers were given before, so that a machine that begins anew comes
-//! to the very same place; only then is there anything to do that has an effect.
+//! again, in the order in which answers were given before, so that a machine that begins from
+//! scratch comes to the very same place; only then is there anything to do that has an effect.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::{
     state::{CallStanding, CallState, RunState},
 };
 
-/// What is to be done.
+/// Next action of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action<'a> {
     /// Give the machine this answer, which is on record, and let it run.
@@ -38,13 +38,13 @@ pub struct Attention {
     pub call: Yield,
     /// Its key.
     pub key: CallKey,
-    /// Which try it is, from 1.
+    /// Number of the try, from 1.
     pub attempt: u32,
-    /// What it needs.
+    /// Need of the call.
     pub need: Need,
 }
 
-/// What a call needs that waits.
+/// Need of a call that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// To be put on record, ruled about and made.
@@ -57,8 +57,8 @@ pub enum Need {
     Approval,
 }
 
-/// Where a replay is not what was recorded: another program, another version of the evaluator, or
-/// records that were changed.
+/// Difference between a replay and the records: another program, another version of the evaluator,
+/// or records that were changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the run diverges at call {position}: the records have {recorded}, but the plan now has \
@@ -67,9 +67,9 @@ pub enum Need {
 pub struct Divergence {
     /// The call.
     pub position: String,
-    /// What the records have there.
+    /// Content of the records there.
     pub recorded: String,
-    /// What the machine has there.
+    /// Result of the machine there.
     pub computed: String,
 }
 

@@ -1,4 +1,4 @@
-//! [`call_outcome`]: what an answered call says of its capability.
+//! [`call_outcome`]: contribution of an answered call to its capability's statistics.
 
 use callosum_plan::{CapabilityName, FailureKind};
 
@@ -22,7 +22,7 @@ pub fn call_outcome(call: &CallState) -> Option<(CapabilityName, CallOutcome)> {
         return None;
     };
     let ruling = call.ruled.as_ref().map(|ruled| ruled.ruling);
-    if ruling != Some(RulingWord::Approved) || call.is_said {
+    if ruling != Some(RulingWord::Approved) || call.is_by_person {
         return None;
     }
     let failure = answered.answer.failure.as_ref();

@@ -1,8 +1,8 @@
-//! [`RunRecord`]: what happened in a run, as the audit journal keeps it.
+//! [`RunRecord`]: an event of a run, as the audit journal keeps it.
 //!
-//! Each is one record of the kind `plan`; its status says which, its details are the fields here and
-//! the run's id. The format: `docs/formats/plan-run.md`. No record holds a secret, and none is without
-//! end: a long text is kept beside the journal, by its hash.
+//! Each is one record of the kind `plan`; its status names the event, its details are the fields
+//! here and the run's id. The format: `docs/formats/plan-run.md`. No record holds a secret, and
+//! none is without end: a long text is kept outside of the journal, by its hash.
 
 use callosum_ledger::{AuditEvent, AuditRecord, Checksum, Event};
 use callosum_plan::{Failure, FailureKind};
@@ -28,7 +28,7 @@ pub enum RunRecord {
     Resumed(Resumed),
     /// It is about to make a call.
     Intended(Box<Intended>),
-    /// The kernel said whether it may; once that is on disk, the call may have been made.
+    /// The kernel ruled on it; once that is on disk, the call may have been made.
     Ruled(Ruled),
     /// A call has its answer.
     Answered(Answered),
@@ -38,24 +38,24 @@ pub enum RunRecord {
     Step(StepRecord),
     /// It waits for a person.
     Paused(Paused),
-    /// Somebody asked for its end.
+    /// A user asked for its end.
     CancelAsked,
     /// It came to its end.
     Ended(Ended),
 }
 
-/// A text that stands in the record, or beside the journal where it is long.
+/// A text that is in the record, or outside of the journal if it is long.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptText {
     /// The text itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The hash of a text that stands elsewhere.
+    /// The hash of a text that is stored elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Checksum>,
 }
 
-/// How a run was begun.
+/// Beginning of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Started {
     /// [`RUN_FORMAT`].
@@ -70,20 +70,20 @@ pub struct Started {
     pub input: KeptText,
     /// The hash of that map.
     pub input_sha256: Checksum,
-    /// What it may use at most.
+    /// Limits of its evaluation.
     pub limits: RunLimits,
-    /// What its calls may use up, whoever goes on with it.
+    /// Limits on the resources that its calls use, for each process that goes on with it.
     #[serde(default, skip_serializing_if = "RunCaps::is_empty")]
     pub caps: RunCaps,
     /// The capabilities that it may call, in their normal form, as its source has them.
     pub capabilities: Vec<String>,
-    /// What it is governed by.
+    /// Constitution that governs it.
     pub constitution: ConstitutionPrint,
     /// The program that began it.
     pub version: String,
 }
 
-/// Which constitution a process ran a plan under.
+/// Constitution under which a process ran a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConstitutionPrint {
     /// The version that it says it has.
@@ -110,20 +110,20 @@ pub struct RunLimits {
 /// A process went on with a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
-    /// What it is governed by from here on.
+    /// Constitution that governs it from here on.
     pub constitution: ConstitutionPrint,
-    /// How many calls had an answer by then.
+    /// Number of calls that had an answer by then.
     pub answered: u64,
 }
 
 /// A call that is about to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intended {
-    /// Where in the run; see [`callosum_plan::Position`].
+    /// Position in the run; see [`callosum_plan::Position`].
     pub position: String,
-    /// How many calls were intended before it.
+    /// Number of calls that were intended before it.
     pub ordinal: u64,
-    /// What is called, in its normal form.
+    /// Capability that is called, in its normal form.
     pub capability: String,
     /// With what, as a vector in the language's notation, secrets masked.
     pub arguments: KeptText,
@@ -131,7 +131,7 @@ pub struct Intended {
     pub arguments_sha256: Checksum,
     /// Under which key.
     pub key: CallKey,
-    /// Which try of this call, from 1; above that where a person said that it was not done.
+    /// Number of the try of this call, from 1; above that if a person stated that it was not done.
     pub attempt: u32,
     /// The steps around it, the outermost first, each with its try: `review`, `review#2`.
     pub steps: Vec<String>,
@@ -141,23 +141,23 @@ pub struct Intended {
     pub column: u64,
 }
 
-/// What the kernel said of a call.
+/// The kernel's ruling on a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruled {
     /// The call.
     pub key: CallKey,
-    /// What was said.
+    /// The ruling.
     pub ruling: RulingWord,
     /// The policies that decided.
     pub policies: Vec<String>,
-    /// Why, for a person.
+    /// Reason for a person to read.
     pub reason: String,
-    /// How sensitive that is what the run holds from then on; of what was approved only.
+    /// Sensitivity of the run's data from then on; of approved calls only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<Sensitivity>,
 }
 
-/// What the kernel says of a call.
+/// Ruling of the kernel on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RulingWord {
@@ -176,21 +176,22 @@ pub enum RulingWord {
 pub struct Answered {
     /// The call.
     pub key: CallKey,
-    /// What it came to.
+    /// Answer of the call.
     #[serde(flatten)]
     pub answer: Answer,
-    /// What was used up.
+    /// Resources that it used.
     #[serde(default)]
     pub spent: Spent,
-    /// Whether it was found by its key after an interruption, and not made anew.
+    /// Whether it was found by its key after an interruption, and not made again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub found: bool,
-    /// How sensitive that is what the run holds from then on, where the answer is more so than what was ruled.
+    /// Sensitivity of the run's data from then on, if the answer is more sensitive than the ruling
+    /// has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<Sensitivity>,
 }
 
-/// What a call came to: one of the two.
+/// Result of a call: one of the two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// A value in the language's notation.
@@ -206,14 +207,14 @@ pub struct Answer {
 pub struct KeptFailure {
     /// Its kind, as programs name it.
     pub kind: String,
-    /// What happened, secrets masked.
+    /// Description of the failure, secrets masked.
     pub message: String,
-    /// How it may be mended.
+    /// Suggested fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// What calls have used up.
+/// Resources that calls have used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Milliseconds.
@@ -227,19 +228,19 @@ pub struct Spent {
     pub cost: Money,
 }
 
-/// What a person said of a call.
+/// A person's decision on a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
     /// The call.
     pub key: CallKey,
-    /// What was said.
+    /// The decision.
     pub decision: DecisionWord,
     /// Its answer, where it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<KeptText>,
 }
 
-/// What a person may say of a call.
+/// Possible decision of a person on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionWord {
@@ -260,7 +261,7 @@ pub struct StepRecord {
     pub path: Vec<String>,
     /// `started`, `completed`, `retrying`, `failed` or `checkpoint`.
     pub change: String,
-    /// Which try begins.
+    /// Number of the try that begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     /// The kind of failure, or the checkpoint's name.
@@ -278,14 +279,14 @@ pub struct Paused {
 /// A run is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// How.
+    /// Outcome of the run.
     pub outcome: OutcomeWord,
     /// Its value or failure; neither where it was cancelled.
     #[serde(flatten)]
     pub answer: Answer,
 }
 
-/// How a run may end.
+/// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeWord {
@@ -293,7 +294,7 @@ pub enum OutcomeWord {
     Completed,
     /// With a failure.
     Failed,
-    /// Because somebody asked for it.
+    /// At a user's request.
     Cancelled,
 }
 
@@ -325,7 +326,7 @@ impl RunRecord {
         }
     }
 
-    /// Makes what is told to the journal of it.
+    /// Makes the journal's event of it.
     pub fn to_event(&self, run: &RunId) -> AuditEvent {
         let mut details = match self {
             Self::Started(record) => fields(record),
@@ -387,16 +388,16 @@ impl RunRecord {
     }
 }
 
-/// A record as it stands in the journal.
+/// A record as the journal has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// The journal's number for it.
     pub seq: u64,
-    /// When it was told.
+    /// Time at which it was written.
     pub timestamp: Timestamp,
     /// The run that it belongs to.
     pub run: RunId,
-    /// What happened.
+    /// The event.
     pub record: RunRecord,
 }
 
@@ -406,7 +407,7 @@ pub struct Kept {
 pub struct RecordError {
     /// The journal's number for it.
     pub seq: u64,
-    /// What is wrong.
+    /// The parse error.
     pub source: serde_json::Error,
 }
 

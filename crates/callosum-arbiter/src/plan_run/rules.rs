@@ -1,4 +1,4 @@
-//! [`RunRules`]: what the machine and the project permit at this moment, while a run is under way.
+//! [`RunRules`]: permissions of the machine and the project at this moment, while a run is under way.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use callosum_plan::CapabilityName;
 
 use crate::kernel::Constitution;
 
-/// What is permitted at this moment.
+/// Permissions at this moment.
 pub trait RunRules: Sync {
     /// Returns what tells the files of the rules from what they were: another stamp, other rules. Opens no file.
     fn stamp(&self) -> RulesStamp;

@@ -1,9 +1,10 @@
-//! [`RunSecret`]: what the machine that a run was begun on knows of it and nobody else, and the seals that it
+//! [`RunSecret`]: secret of the machine that a run was begun on, and of no other, and the seals that it
 //! puts on the run's records.
 //!
-//! A journal may come along with a repository, and its chain needs no key. So each record of a run says which it
-//! is, from 0, and carries a seal over all that it says. It is numbered, and not chained to the seal before it, so
-//! that a line in between takes nothing away from those behind it. Where the secret is kept is the program's to say.
+//! A journal may come along with a repository, and its chain needs no key. So each record of a run
+//! has a number, from 0, and carries a seal over its whole content. It is numbered, and not chained
+//! to the seal before it, so that a line in between takes nothing away from those behind it. The
+//! program decides where the secret is kept.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +27,7 @@ const SEAL: &str = "seal";
 /// A detail that the journal adds where an event had to wait for it.
 const BUFFERED: &str = "buffered";
 
-/// What is hashed first, so that the same secret makes no seal of anything else.
+/// Hashed first, so that the same secret makes no seal of anything else.
 const PURPOSE: &[u8] = b"callosum-plan-record-1\0";
 
 /// The secret that a run's records are sealed with; 64 hexadecimal digits where it is stored.
@@ -34,7 +35,7 @@ const PURPOSE: &[u8] = b"callosum-plan-record-1\0";
 pub struct RunSecret([u8; 32]);
 
 impl RunSecret {
-    /// Takes 32 bytes that nobody can guess.
+    /// Takes 32 bytes that no one can guess.
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -48,10 +49,10 @@ impl RunSecret {
 
     /// Returns the number of a record that carries the seal of it.
     pub(super) fn number_of(&self, record: &AuditRecord) -> Option<u64> {
-        let told = record.details.get(SEAL)?.as_str()?;
+        let recorded = record.details.get(SEAL)?.as_str()?;
         let number = record.details.get(NUMBER)?.as_u64()?;
         let seal = self.seal_of(record.status.as_deref(), &record.details)?;
-        (seal.to_string() == told).then_some(number)
+        (seal.to_string() == recorded).then_some(number)
     }
 
     /// `None` of what has no canonical form, which no record of ours is.
@@ -90,15 +91,15 @@ impl<'de> Deserialize<'de> for RunSecret {
     }
 }
 
-/// How this machine tells the records of a run that are its own.
+/// Means by which this machine recognizes its own records of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSeals {
-    /// What it seals them with.
+    /// Secret that seals them.
     pub secret: RunSecret,
     /// The journal's number of the last record that is taken without a seal: 0, but for a run that a version without
     /// seals began.
     pub after: u64,
-    /// How many were on disk at least.
+    /// Least number of records that were on disk.
     pub tally: u64,
 }
 
@@ -106,18 +107,18 @@ pub struct RunSeals {
 /// no seals of the run, they don't fit those before them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignRecords {
-    /// How many.
+    /// Number of records.
     pub count: u64,
     /// The journal's number of the first.
     pub first: u64,
-    /// What that says that happened.
+    /// Event that the first of them claims.
     pub status: String,
 }
 
 /// Records that this machine wrote, and that are not there as it did.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MissingRecords {
-    /// Others should stand before one, and do not.
+    /// Others should come before one, and do not.
     #[error("records of the run before audit record {seq} are missing or were changed")]
     Before {
         /// The journal's number for it.
@@ -129,9 +130,9 @@ pub enum MissingRecords {
          but {found} exist"
     )]
     Last {
-        /// How many there were at least.
+        /// Least number of records that were written.
         written: u64,
-        /// How many there are.
+        /// Number of records that exist.
         found: u64,
     },
 }
@@ -165,7 +166,8 @@ impl SealCheck {
         let Some(seals) = &self.seals else {
             return true;
         };
-        // Only while they come in their order: whoever appends a line may give it any number.
+        // Only while they come in their order: a program that appends a line may give it any
+        // number.
         let is_from_before = record.seq > self.last && record.seq <= seals.after;
         self.last = self.last.max(record.seq);
         if is_from_before {
@@ -188,7 +190,7 @@ impl SealCheck {
         }
     }
 
-    /// What of ours is not there, once all records are read.
+    /// Returns the records of ours that are missing, once all records are read.
     pub(super) fn missing(&self) -> Option<MissingRecords> {
         let written = self.seals.as_ref().map_or(0, |seals| seals.tally);
         let found = self.next;

@@ -1,4 +1,4 @@
-//! [`Grant`]: what a run may, and how it stands before the kernel.
+//! [`Grant`]: permissions of a run, and its state for the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,28 +11,29 @@ use super::{
 };
 use crate::kernel::{PersonsDecision, RunCaps, RunSpent, Sensitivity, Standing, TrustTier};
 
-/// What a run may, as whoever starts it grants it.
+/// Permissions of a run, granted by its starter.
 #[derive(Clone, Debug, Default)]
 pub struct Grant {
-    /// How far its plan is trusted.
+    /// Level of trust in its plan.
     pub tier: TrustTier,
-    /// What it may call at all.
+    /// Capabilities that it may call.
     pub allowed: Allowlist,
     /// The calls that a person approved where it is carried on; a record that says so is not enough.
     pub approved: BTreeSet<CallKey>,
-    /// What it may use up, beside what it was begun with.
+    /// Limits on its resources, in addition to those that it was begun with.
     pub caps: RunCaps,
-    /// How sensitive its input is.
+    /// Sensitivity of its input.
     pub sensitivity: Sensitivity,
-    /// What it is governed by, for the record.
+    /// Constitution that governs it, for the record.
     pub constitution: ConstitutionPrint,
 }
 
-/// How a run stands before the call of this key, with what is about to be put on record, and with what
-/// is revoked at this moment.
+/// Returns the state of a run before the call of this key, with what is about to be put on record,
+/// and with what is revoked at this moment.
 ///
-/// Time is that of its calls together; calls that are under way count as calls. What else they may use up is
-/// not known, so that no other that may use up something is ruled on before they are over.
+/// Time is that of its calls together; calls that are under way count as calls. What else they may
+/// use up is not known, so that no other that may use up something is ruled on before they are
+/// over.
 pub fn standing(
     state: &RunState,
     grant: &Grant,

@@ -1,4 +1,4 @@
-//! [`RunState`]: where a run stands, as its records add up.
+//! [`RunState`]: state of a run, as its records add up.
 //!
 //! A fold over records and nothing else, so that every process that reads them comes to the same.
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::kernel::Sensitivity;
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Clone, Debug)]
 pub struct RunState {
     run: RunId,
@@ -33,44 +33,44 @@ pub struct RunState {
     spent: Spent,
     sensitivity: Sensitivity,
     is_cancel_asked: bool,
-    /// The calls that the last process stopped at, since nobody but a person could help them on.
+    /// The calls that the last process stopped at, since only a person could help them on.
     asked_about: BTreeSet<CallKey>,
     ended: Option<Ended>,
 }
 
-/// Where one try of a call stands.
+/// State of one try of a call.
 #[derive(Clone, Debug)]
 pub struct CallState {
     /// The call.
     pub intended: Intended,
-    /// Which of the run's calls it is.
+    /// Position of the call in the run.
     pub position: Position,
     /// When it was intended.
     pub since: Timestamp,
-    /// What the kernel said of it last.
+    /// Last ruling of the kernel on it.
     pub ruled: Option<Ruled>,
-    /// How many things had happened to steps before.
+    /// Number of events of steps before it.
     pub after_steps: usize,
-    /// What became of it.
+    /// State of the call.
     pub standing: CallStanding,
-    /// Whether a person said what it came to, and nobody else.
-    pub is_said: bool,
+    /// Whether a person, and no provider, supplied its result.
+    pub is_by_person: bool,
 }
 
-/// What became of a call.
+/// State of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallStanding {
     /// It was intended, and surely not made.
     Intended,
     /// A person is asked first.
     Asked,
-    /// A person said that it may be made, and surely it was not yet.
+    /// A person permitted it, and surely it was not made yet.
     Granted,
-    /// It was approved; whether it was made nobody knows until it has an answer.
+    /// It was approved; it is unknown whether it was made until it has an answer.
     Begun,
     /// It has its answer.
     Answered(Answered),
-    /// A person said that it was not done; another try takes its place.
+    /// A person stated that it was not done; another try takes its place.
     NotDone,
 }
 
@@ -96,13 +96,13 @@ impl CallStanding {
     }
 }
 
-/// Why records don't add up to a run.
+/// Reason that records don't add up to a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("audit record {seq} does not fit the run: {why}")]
 pub struct UnfittingRecord {
     /// The journal's number for it.
     pub seq: u64,
-    /// What doesn't fit.
+    /// Description of the mismatch.
     pub why: &'static str,
 }
 
@@ -112,8 +112,8 @@ impl RunState {
         Self::added_up(records, |unfitting, _| Err(unfitting))
     }
 
-    /// Adds up the records of one run of which nobody can say who wrote them: what does not fit those before it is
-    /// handed to `pass_over`, and counts for nothing.
+    /// Adds up the records of one run whose writers are unknown: a record that does not fit those
+    /// before it is passed to `pass_over`, and counts for nothing.
     pub(super) fn of_fitting(
         records: Vec<Kept>,
         mut pass_over: impl FnMut(UnfittingRecord, &'static str),
@@ -148,7 +148,7 @@ impl RunState {
         Ok(Some(state))
     }
 
-    /// A run of which nothing is known but how it was begun.
+    /// Returns the state of a run with only its beginning on record.
     pub fn begin(run: RunId, started: Started, at: Timestamp) -> Self {
         Self {
             run,
@@ -211,7 +211,7 @@ impl RunState {
                     ruled: None,
                     after_steps: self.steps.len(),
                     standing: CallStanding::Intended,
-                    is_said: false,
+                    is_by_person: false,
                 });
             }
             RunRecord::Ruled(ruled) => {
@@ -300,7 +300,7 @@ impl RunState {
             },
             _ => return Err("it decides about a call whose outcome is known"),
         };
-        call.is_said = true;
+        call.is_by_person = true;
         self.answer(Answered {
             key,
             answer,
@@ -316,7 +316,7 @@ impl RunState {
         &self.run
     }
 
-    /// How it was begun.
+    /// Returns its beginning.
     pub fn started(&self) -> &Started {
         &self.started
     }
@@ -331,7 +331,7 @@ impl RunState {
         self.changed
     }
 
-    /// What its calls were last governed by.
+    /// Returns the constitution that governed its last calls.
     pub fn constitution(&self) -> &ConstitutionPrint {
         &self.constitution
     }
@@ -361,7 +361,7 @@ impl RunState {
         }
     }
 
-    /// How many calls have an answer.
+    /// Returns the number of calls that have an answer.
     pub fn answer_count(&self) -> usize {
         self.answered.len()
     }
@@ -377,8 +377,8 @@ impl RunState {
         })
     }
 
-    /// Whether a call waits for a person: to be approved, or since it was asked after and nobody could tell what came
-    /// of it. One that a process was killed in is asked after by whoever goes on.
+    /// Whether a call waits for a person: to be approved, or since its provider could not tell its
+    /// outcome. One that a process was killed in is looked up by the next process that goes on.
     pub fn waits_for_person(&self, call: &CallState) -> bool {
         match call.standing {
             CallStanding::Asked => true,
@@ -387,12 +387,12 @@ impl RunState {
         }
     }
 
-    /// What happened to its steps, in order.
+    /// Returns the events of its steps, in order.
     pub fn steps(&self) -> &[StepRecord] {
         &self.steps
     }
 
-    /// What its calls have used up.
+    /// Returns the resources that its calls have used.
     pub fn spent(&self) -> Spent {
         self.spent
     }
@@ -402,19 +402,19 @@ impl RunState {
         self.sensitivity
     }
 
-    /// Whether somebody asked for its end.
+    /// Whether a user asked for its end.
     pub fn is_cancel_asked(&self) -> bool {
         self.is_cancel_asked
     }
 
-    /// How it ended.
+    /// Returns its end.
     pub fn ended(&self) -> Option<&Ended> {
         self.ended.as_ref()
     }
 
-    /// How it stands, in a word; `is_running` says whether a process holds its lock.
+    /// Returns its state in a word; `is_running` says whether a process holds its lock.
     ///
-    /// `completed`, `failed`, `cancelled`; `running`; `waiting`, for a person; `interrupted`, where it
+    /// `completed`, `failed`, `cancelled`; `running`; `waiting`, for a person; `interrupted`, if it
     /// can be gone on with.
     pub fn standing(&self, is_running: bool) -> &'static str {
         match &self.ended {
@@ -425,7 +425,7 @@ impl RunState {
         }
     }
 
-    /// What the keys of its calls have in common.
+    /// Returns the part that the keys of its calls have in common.
     pub fn key_base(&self) -> KeyBase {
         KeyBase {
             run: self.run.clone(),

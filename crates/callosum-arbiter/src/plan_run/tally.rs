@@ -1,7 +1,8 @@
-//! [`RunTally`]: how many records of a run were on disk, as the machine that wrote them keeps it.
+//! [`RunTally`]: number of records of a run that were on disk, kept by the machine that wrote them.
 //!
-//! Seals tell that a record in between is gone, and not that the last ones are: a journal may be cut off behind any
-//! record, as one does who brings back an older copy of the project. What those had answered would be made again.
+//! Seals show that a record in between is gone, but not that the last ones are: a journal may be
+//! cut off behind any record, for example if a user restores an older copy of the project. The
+//! calls whose answers were cut off would be made again.
 
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use callosum_host::{Disk, DiskError};
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
 
-/// A file that has the number, beside what else the machine knows of the run.
+/// A file that has the number, next to the machine's other files of the run.
 #[derive(Clone, Debug)]
 pub struct RunTally {
     disk: Disk,

@@ -16,21 +16,21 @@ use super::{
 /// One action, and those that it caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActionNode {
-    /// What kind of action it is.
+    /// Kind of the action.
     pub kind: ActionKind,
-    /// What it is called.
+    /// Name of the action.
     pub name: String,
-    /// How it stands, in a word.
+    /// State in a word.
     pub standing: String,
-    /// What else there is to say of it: arguments, a value, a reason.
+    /// Further details: arguments, a value, a reason.
     pub detail: Option<String>,
     /// The key, of a call.
     pub key: Option<CallKey>,
-    /// What it caused, in order.
+    /// Actions that it caused, in order.
     pub children: Vec<ActionNode>,
 }
 
-/// What kind of action one is.
+/// Kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionKind {
@@ -42,11 +42,11 @@ pub enum ActionKind {
     Checkpoint,
     /// A call of a capability.
     Call,
-    /// What the kernel said of it.
+    /// The kernel's ruling on it.
     Ruling,
     /// A task that was delegated for it.
     Task,
-    /// What it came to.
+    /// Its result.
     Answer,
 }
 
@@ -57,11 +57,11 @@ pub struct DelegatedTask {
     pub key: String,
     /// The task.
     pub task: TaskId,
-    /// Who worked on it.
+    /// Executor that worked on it.
     pub executor: String,
-    /// How the journal last says that it stands.
+    /// Last state in the journal.
     pub standing: String,
-    /// How the citations of its answer stand, in words, where it has any.
+    /// State of the citations of its answer, in words, if it has any.
     pub citations: Option<String>,
 }
 
@@ -99,9 +99,9 @@ pub fn tree_of(state: &RunState, tasks: &[DelegatedTask], is_running: bool) -> A
     root
 }
 
-/// Puts what an action caused in the order of the calls' positions, which is that of the source: which branch
-/// was answered first says nothing. A step without calls stays behind what was told before it. Returns the
-/// first position in it.
+/// Puts what an action caused in the order of the calls' positions, which is that of the source:
+/// the order in which branches were answered means nothing. A step without calls stays behind the
+/// action before it. Returns the first position in it.
 ///
 /// Recurs as deep as steps nest, which the language bounds.
 fn arrange(node: &mut ActionNode, positions: &BTreeMap<CallKey, Position>) -> Option<Position> {
@@ -214,7 +214,7 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
                 None => "value",
             }
             .to_owned(),
-            standing: match (call.is_said, answered.found) {
+            standing: match (call.is_by_person, answered.found) {
                 (true, _) => "said",
                 (false, true) => "found",
                 (false, false) => "made",

@@ -1,8 +1,8 @@
-//! [`RunWatch`]: somebody who is told how a run goes, while it does.
+//! [`RunWatch`]: observer of a run while it goes on.
 
 use super::{record::StepRecord, state::CallState};
 
-/// Somebody who is told how a run goes. Told by one thread; must not block.
+/// Observer of a run. Called by one thread; must not block.
 pub trait RunWatch: Sync {
     /// Tells of something that has just happened, and is on record.
     fn notice(&self, notice: RunNotice<'_>);

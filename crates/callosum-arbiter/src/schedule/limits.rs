@@ -1,17 +1,17 @@
-//! [`Limits`]: how much may happen at once.
+//! [`Limits`]: bounds on concurrency, and the pauses of a schedule.
 
 use std::{fmt, ops::RangeInclusive, time::Duration};
 
 use crate::recovery::RecoveryPolicy;
 
-/// What a schedule keeps to.
+/// Limits that a schedule keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many tasks may run at once.
+    /// Most tasks at once.
     pub concurrency: Concurrency,
     /// The pause between the starts of two staggered tasks.
     pub stagger: Duration,
-    /// What failures mean.
+    /// Rules for failures.
     pub recovery: RecoveryPolicy,
 }
 
@@ -28,12 +28,12 @@ impl Default for Limits {
     }
 }
 
-/// How many tasks may run at once: 3 to 12, by default 5 (REQ-SYS-005, REQ-ARB-002).
+/// Most tasks at once: 3 to 12, by default 5 (REQ-SYS-005, REQ-ARB-002).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Concurrency(u8);
 
 impl Concurrency {
-    /// What is allowed.
+    /// Allowed values.
     pub const RANGE: RangeInclusive<u8> = 3..=12;
 
     /// Takes a number within the range.
@@ -67,6 +67,6 @@ impl fmt::Display for Concurrency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot run {tasks} tasks at once (allowed: {} to {})", Concurrency::RANGE.start(), Concurrency::RANGE.end())]
 pub struct ConcurrencyError {
-    /// What was asked for.
+    /// Number that was asked for.
     pub tasks: u8,
 }

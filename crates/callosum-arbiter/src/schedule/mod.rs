@@ -1,7 +1,7 @@
-//! When each task of a submission starts, and how each of them ends.
+//! Start and end of each task of a submission.
 //!
-//! Start with [`Schedule`]: a state machine that whoever runs tasks asks after each event. It
-//! holds no clock and no thread; time is handed to it as a duration since the run began, and the
+//! Start with [`Schedule`]: a state machine that the driver asks after each event. It holds no
+//! clock and no thread; the caller passes the time as a duration since the run began, and the
 //! machine's state as [`Facts`](crate::Facts). So a whole run can be played through in a test.
 
 mod limits;

@@ -15,16 +15,16 @@ use crate::{
     task::TaskIndex,
 };
 
-/// How long a queued task waits for the ledger before it starts all the same.
+/// Longest wait of a queued task for the ledger; then it starts all the same.
 ///
-/// Seed CAL §5.3: whoever holds the ledger longer than the global lock's timeout is stuck, and
-/// the commit meets that with E007 and its own pauses.
+/// Seed CAL §5.3: a process that holds the ledger longer than the global lock's timeout is stuck,
+/// and the commit meets that with E007 and its own pauses.
 const QUEUE_PATIENCE: Duration = Duration::from_millis(1500);
 
 /// When to look at a held ledger again: no event tells that another process gave it back.
 const LEDGER_LOOK: Duration = Duration::from_millis(20);
 
-/// How long tasks wait for memory to become free before they fail with E006 (Seed CAL §7.1).
+/// Longest wait of tasks for memory to become free; then they fail with E006 (Seed CAL §7.1).
 const MEMORY_PATIENCE: Duration = Duration::from_secs(3);
 
 /// When to look at our own memory again: no event tells that it was given back.
@@ -37,7 +37,7 @@ const MEMORY_LOOK: Duration = Duration::from_millis(100);
 ///
 /// - never more tasks at once than the limit;
 /// - a task starts only after every task that it links to was committed;
-/// - every task ends exactly once, and so a run ends, whatever the outcomes;
+/// - every task ends exactly once, and so a run ends, with any outcomes;
 /// - the same calls give the same answers.
 #[derive(Debug)]
 pub struct Schedule {
@@ -48,10 +48,10 @@ pub struct Schedule {
     ready: BTreeSet<(Reverse<Weight>, TaskIndex)>,
     /// Retries whose time has not come.
     delayed: BTreeSet<(Duration, TaskIndex)>,
-    /// How many may run at once: the limit, or less while memory is short.
+    /// Most tasks at once: the limit, or less while memory is short.
     slots: usize,
     running: usize,
-    /// How many of the running ones the caller wants one at a time.
+    /// Number of running tasks that the caller wants one at a time.
     running_in_line: usize,
     last_staggered: Option<Duration>,
     /// Since when memory is short.
@@ -62,14 +62,14 @@ pub struct Schedule {
     stopped: Option<Ending>,
 }
 
-/// What is known of one task.
+/// State of one task.
 #[derive(Debug)]
 struct Standing {
     phase: Phase,
     unmet_links: usize,
     unmet_at_first: usize,
     retries: u32,
-    /// How often the ledger did not take its answer.
+    /// Number of times that the ledger did not take its answer.
     commits: u32,
     decision: Option<Decision>,
     queued_since: Option<Duration>,
@@ -136,7 +136,7 @@ impl Ord for Weight {
 }
 
 impl Schedule {
-    /// A run of which nothing has happened yet.
+    /// Returns a run in which nothing has happened yet.
     pub fn new(submission: Submission, limits: Limits) -> Self {
         let standings: Vec<Standing> = submission
             .tasks()
@@ -178,10 +178,10 @@ impl Schedule {
         schedule
     }
 
-    /// The same, with each task in a lane, and at most so many tasks of a lane at once.
+    /// Puts each task in a lane, with at most so many tasks of a lane at once.
     ///
-    /// `lane_of` has a place of `caps` for each task, in the submission's order. Said again, each
-    /// task is in one lane of each saying, and starts where none of them is full.
+    /// `lane_of` has a place of `caps` for each task, in the submission's order. After several
+    /// calls, each task is in one lane of each call, and starts if none of them is full.
     #[must_use]
     pub fn in_lanes(mut self, lane_of: Vec<usize>, caps: Vec<usize>) -> Self {
         self.lanes.push(Lanes {
@@ -197,7 +197,7 @@ impl Schedule {
         &self.submission
     }
 
-    /// How a task ended; `None` while it has not.
+    /// Returns the end of a task; `None` until it has ended.
     pub fn ending(&self, task: TaskIndex) -> Option<Ending> {
         match self.standings[task.0].phase {
             Phase::Ended(ending) => Some(ending),
@@ -205,7 +205,7 @@ impl Schedule {
         }
     }
 
-    /// How often a task was tried again.
+    /// Returns the number of retries of a task.
     pub fn retries(&self, task: TaskIndex) -> u32 {
         self.standings[task.0].retries
     }
@@ -319,8 +319,8 @@ impl Schedule {
         consequence
     }
 
-    /// Drops everything that is not running. What runs is for the caller to interrupt; its
-    /// outcomes are still to be told.
+    /// Drops everything that is not running. What runs is for the caller to interrupt; the caller
+    /// still has to report its outcomes.
     pub fn cancel(&mut self) {
         self.stop(Ending::Cancelled);
     }
@@ -512,17 +512,17 @@ impl Schedule {
     }
 }
 
-/// What keeps a ready task from starting.
+/// Obstacle to the start of a ready task.
 enum Hold {
     Free,
     Until(Duration),
     UntilEvent,
 }
 
-/// An outcome was told of a task that was not running.
+/// An outcome was reported of a task that was not running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("task {task} of the submission is not running")]
 pub struct NotRunning {
-    /// Which.
+    /// The task.
     pub task: TaskIndex,
 }

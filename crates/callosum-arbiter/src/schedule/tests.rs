@@ -77,8 +77,8 @@ fn a_chain_runs_in_its_order() {
     assert_eq!(commit(&mut run, 2, ms(30)).then, Then::Done);
 }
 
-/// Seed CAL §12.2, scenario 2, and REQ-ARB-002: independent tasks run beside each other, as many
-/// as the limit allows.
+/// Seed CAL §12.2, scenario 2, and REQ-ARB-002: independent tasks run in parallel, as many as the
+/// limit allows.
 #[test]
 fn independent_tasks_fill_the_slots_and_no_more() {
     let mut run = schedule(in_mode(Mode::Concurrent, 7));
@@ -357,7 +357,7 @@ fn part() -> impl Strategy<Value = Part> {
         })
 }
 
-/// What was seen of a run that was played to its end.
+/// Observations of a run that was played to its end.
 #[derive(Debug, PartialEq)]
 struct Played {
     starts: Vec<(Duration, Start)>,
@@ -488,7 +488,7 @@ proptest! {
 
 /// CAL-ARB-2: an executor at its cap lets others pass, and its own tasks queue.
 #[test]
-fn a_full_lane_queues_its_own_tasks_and_nobody_elses() {
+fn a_full_lane_queues_its_own_tasks_and_no_others() {
     let mut run = schedule(in_mode(Mode::Concurrent, 4)).in_lanes(vec![0, 0, 0, 1], vec![1, 12]);
     assert_eq!(started(&run.next(ms(0), &Facts::IDLE)), [0, 3]);
     let turn = commit(&mut run, 3, ms(10));

@@ -1,4 +1,4 @@
-//! [`Turn`]: what a schedule says, and [`Outcome`], what it is told.
+//! [`Turn`]: output of a schedule, and [`Outcome`], its input.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use callosum_ledger::ErrorCode;
 
 use crate::{budget::Bound, mode::Decision, task::TaskIndex};
 
-/// What is to be done now, and what to wait for afterwards.
+/// Tasks to start now, and the event to wait for afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The tasks to start, in this order.
@@ -14,22 +14,22 @@ pub struct Turn {
     /// The tasks that have ended without being started, or before being started again, since the
     /// last turn.
     pub dropped: Vec<(TaskIndex, Ending)>,
-    /// What comes after.
+    /// Next event.
     pub then: Then,
 }
 
 /// A task that is to start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Which.
+    /// The task.
     pub task: TaskIndex,
-    /// How often it ran before.
+    /// Number of earlier tries.
     pub retries: u32,
-    /// How it runs, and why; the same for each try.
+    /// Mode in which it runs, and the reason; the same for each try.
     pub decision: Decision,
 }
 
-/// What comes after a turn.
+/// Next event after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Ask again when a running task has finished, or at this time of the run if that is earlier.
@@ -40,7 +40,7 @@ pub enum Then {
     Done,
 }
 
-/// How one try of a task went.
+/// Result of one try of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Its answer is in the ledger.
@@ -49,11 +49,11 @@ pub enum Outcome {
     Failed(Option<ErrorCode>),
     /// A limit refused it that is lifted after so long; it is tried again then, however few retries there are.
     Limited(Duration),
-    /// Its answer is there, and only the ledger did not take it; nobody is asked again.
+    /// Its answer is there, and only the ledger did not take it; the executor is not asked again.
     Uncommitted(ErrorCode),
     /// It was sent back once already, and a further try would not change it.
     Refused(ErrorCode),
-    /// It failed because the ledger takes nothing any more in this run; to try again is in vain.
+    /// It failed because the ledger takes nothing any more in this run; to try again is useless.
     Unstorable(ErrorCode),
     /// It was not started: a bound of the tree of tasks was reached, for it and all others.
     OverBudget(Bound),
@@ -61,7 +61,7 @@ pub enum Outcome {
     Cancelled,
 }
 
-/// What the outcome of a try leads to.
+/// Consequence of a try's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consequence {
     /// The task runs again.
@@ -75,7 +75,7 @@ pub enum Consequence {
     Ended(Ending),
 }
 
-/// How a task ended.
+/// Final status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Its answer is in the ledger.

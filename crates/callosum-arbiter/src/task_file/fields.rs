@@ -1,4 +1,4 @@
-//! [`Fields`]: the keys of one JSON object, taken out one by one with what is wrong said exactly.
+//! [`Fields`]: the keys of one JSON object, taken out one by one with exact errors.
 
 use callosum_ledger::canonical::CanonicalError;
 use serde_json::{Map, Value};
@@ -139,16 +139,16 @@ impl Fields {
     }
 }
 
-/// What is wrong with a task file.
+/// Fault of a task file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// It is not JSON, or not JSON that everybody reads alike.
     #[error(transparent)]
     NotJson(#[from] CanonicalError),
-    /// Something else stands where an object must.
+    /// A value of another type is in the place of an object.
     #[error("`{value}` must be an object")]
     NotAnObject {
-        /// What stands there, cut where it is long.
+        /// The value, cut if it is long.
         value: String,
     },
     /// A key that must be there is not.
@@ -157,14 +157,14 @@ pub enum Problem {
         /// The key.
         key: &'static str,
     },
-    /// A key that nobody would read.
+    /// A key that has no meaning.
     #[error("unknown key `{key}`{} (known: {})", meant(nearest.as_deref()), known.join(", "))]
     UnknownKey {
         /// The key, cut where it is long.
         key: String,
         /// The key that was probably meant.
         nearest: Option<&'static str>,
-        /// Every key that may stand there.
+        /// Every key that is allowed.
         known: &'static [&'static str],
     },
     /// A value that its key does not take.
@@ -174,7 +174,7 @@ pub enum Problem {
         key: &'static str,
         /// The value as JSON, cut where it is long.
         value: String,
-        /// What the key takes.
+        /// Values that the key takes.
         allowed: String,
         /// The value that was probably meant.
         nearest: Option<&'static str>,

@@ -38,14 +38,14 @@ const TASK_KEYS: &[&str] = &[
 /// The longest id of a task in a file, in characters.
 const LONGEST_ID: usize = 64;
 
-/// What holds for tasks that do not say otherwise.
+/// Values of keys that a task does not set.
 #[derive(Clone, Debug, Default)]
 pub struct Defaults {
-    /// Which of the four analyses; `None` for a plain question.
+    /// Kind among the four analyses; `None` for a plain question.
     pub kind: Option<Kind>,
     /// The executor; `None` leaves the choice to the priority.
     pub executor: Option<String>,
-    /// How tasks are ordered among those that wait.
+    /// Priority among the tasks that wait.
     pub priority: Priority,
     /// The mode, which a file cannot say.
     pub mode: Option<Mode>,
@@ -102,7 +102,7 @@ struct Draft {
 
 fn records_of(bytes: &[u8]) -> Result<Vec<Value>, Problem> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    // Refuses what readers disagree about, duplicate keys above all, and says where it stands.
+    // Refuses what readers disagree about, duplicate keys above all, and names its position.
     Fields::of(read_value(bytes)?, FILE_KEYS)?.list("tasks", "a list of at least one task")
 }
 
@@ -204,11 +204,11 @@ pub struct TaskFileError {
     pub file: PathBuf,
     /// The task; `None` where it is the file as a whole.
     pub task: Option<TaskPlace>,
-    /// What is wrong.
+    /// The fault.
     pub problem: Box<Problem>,
 }
 
-/// Which task of a file is meant.
+/// Task of a file that an error is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskPlace {
     /// Its number in the file, from 1.

@@ -28,9 +28,9 @@ fn accept(text: &str) -> Submission {
 }
 
 #[track_caller]
-fn refuse(text: &str, said: &str) {
+fn refuse(text: &str, message: &str) {
     let error = read_with(text, &Defaults::default()).unwrap_err();
-    assert_eq!(error.to_string(), said);
+    assert_eq!(error.to_string(), message);
 }
 
 /// Whether the published schema takes a file.
@@ -191,10 +191,13 @@ fn an_id_may_be_any_short_text() {
         &too_long,
     ] {
         let text = format!(r#"{{"tasks": [{{"id": "{id}", "prompt": "p"}}]}}"#);
-        let said = read_with(&text, &Defaults::default())
+        let message = read_with(&text, &Defaults::default())
             .unwrap_err()
             .to_string();
-        assert!(said.contains("(allowed: 1 to 64 characters"), "{said}");
+        assert!(
+            message.contains("(allowed: 1 to 64 characters"),
+            "{message}"
+        );
         assert!(!fits_schema(&text), "{id}");
     }
 }
@@ -248,10 +251,10 @@ fn what_is_not_json_is_refused_with_its_place() {
         ("{\"tasks\": NaN}", "NaN"),
         (&too_large, "too large for a float at line 2"),
     ] {
-        let said = read_with(text, &Defaults::default())
+        let message = read_with(text, &Defaults::default())
             .unwrap_err()
             .to_string();
-        assert!(said.contains(place), "{said}");
+        assert!(message.contains(place), "{message}");
     }
     refuse("[]", "`tasks.json`: `[]` must be an object");
     refuse(
@@ -270,11 +273,11 @@ fn an_error_repeats_no_more_than_a_little_of_a_value_and_no_escape_codes() {
         r#"{{"tasks": [{{"id": "\u001b[31m", "prompt": "p", "kind": "{}"}}]}}"#,
         "x".repeat(1_000_000)
     );
-    let said = read_with(&text, &Defaults::default())
+    let message = read_with(&text, &Defaults::default())
         .unwrap_err()
         .to_string();
-    assert!(said.len() < 400, "{}", said.len());
-    assert!(!said.contains('\u{1b}'), "{said}");
+    assert!(message.len() < 400, "{}", message.len());
+    assert!(!message.contains('\u{1b}'), "{message}");
 }
 
 #[test]

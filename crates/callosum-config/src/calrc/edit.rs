@@ -1,7 +1,7 @@
 //! [`edit`]: one value changed, every other byte as it was.
 //!
 //! The file is a person's: its order, its spacing and keys that we do not know are theirs. So the
-//! text is cut open at the value, not printed anew.
+//! text is cut open at the value, not printed from scratch.
 
 use std::{ops::Range, path::Path};
 
@@ -22,7 +22,7 @@ use crate::{
 /// Permission bits of a `.calrc` that is written.
 const MODE: u32 = 0o644;
 
-/// What an edit did.
+/// Effect of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The fingerprint before; `None` where there was no file.
@@ -31,11 +31,11 @@ pub struct Change {
     pub after: Checksum,
 }
 
-/// Sets one value in the `.calrc` at `path`, creating the file where it is missing.
+/// Sets one value in the `.calrc` at `path`, creating the file if it is missing.
 ///
-/// Holds `lock` meanwhile (up to 1.5 s are waited for it), so that of two edits at once none is
-/// lost. The file is replaced whole; one that is broken elsewhere than at this value is left alone, and a value that may not
-/// stand there is not written.
+/// Holds `lock` during the edit (waits up to 1.5 s for it), so that of two edits at once none is
+/// lost. The file is replaced whole. One that is broken elsewhere than at this value is left alone,
+/// and a value that its key does not allow is not written.
 pub(crate) fn edit(
     disk: &Disk,
     path: &Path,
@@ -101,7 +101,7 @@ fn quoted(name: &str) -> String {
     serde_json::Value::from(name).to_string()
 }
 
-/// The keys of the object in `text`, and where the value of each stands in it.
+/// Returns the keys of the object in `text`, and the range of each value in it.
 fn members_of(text: &str) -> Vec<(String, Range<usize>)> {
     let Members(members) = serde_json::from_str(text).expect("it was read as an object before");
     members
@@ -139,16 +139,16 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// Why `.calrc` was not changed.
+/// Reason that `.calrc` was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// What stands there cannot be read.
+    /// The present content cannot be read.
     #[error(transparent)]
     Calrc(#[from] CalrcError),
-    /// The value may not stand there.
+    /// The value is not allowed.
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
-    /// Somebody else is changing it.
+    /// Another process is changing it.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The disk does not take it.

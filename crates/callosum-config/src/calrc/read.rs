@@ -1,4 +1,4 @@
-//! [`Calrc`]: what a project's `.calrc` says, each value in range.
+//! [`Calrc`]: content of a project's `.calrc`, each value in range.
 
 use std::{
     collections::BTreeMap,
@@ -31,35 +31,35 @@ const EXECUTORS: &str = "executors";
 /// The keys of an executor's entry.
 const EXECUTOR_KEYS: [&str; 3] = ["enabled", "priority", "max_concurrent"];
 
-/// What a project's `.calrc` says.
+/// Content of a project's `.calrc`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calrc {
-    /// Where it stands, or would stand.
+    /// Path of the file, which need not exist.
     pub path: PathBuf,
     /// The hash of its bytes, by which it is trusted; `None` where there is no file.
     pub fingerprint: Option<Checksum>,
     /// The keys of the table that it sets.
     pub values: BTreeMap<&'static str, Value>,
-    /// What it says of executors, by id.
+    /// Entries of executors, by id.
     pub executors: BTreeMap<String, CalrcExecutor>,
-    /// The keys that nobody reads.
+    /// The keys that are unknown.
     pub unknown: Vec<UnknownKey>,
     /// The values that their keys do not take. Nothing may be done by a file that has any.
     pub refused: Vec<NotAllowed>,
 }
 
-/// What `.calrc` says of one executor.
+/// Entry of one executor in `.calrc`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CalrcExecutor {
     /// Whether it may be chosen.
     pub enabled: Option<bool>,
     /// Its place in the order.
     pub priority: Option<u64>,
-    /// How many tasks it may have at once.
+    /// Most tasks that it may have at once.
     pub max_concurrent: Option<u64>,
 }
 
-/// A key that nobody reads.
+/// An unknown key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownKey {
     /// The key, with those that lead to it; cut where it is long.
@@ -80,8 +80,8 @@ impl Calrc {
         }
     }
 
-    /// Reads the bytes of the file that stands at `path`. A value that may not stand where it
-    /// stands is kept in `refused`, so that all of them can be told at once.
+    /// Reads the bytes of the file at `path`. A value that its key does not allow is kept in
+    /// `refused`, so that all of them can be reported at once.
     pub fn read(path: &Path, bytes: &[u8]) -> Result<Self, CalrcError> {
         let mut calrc = Self {
             path: path.to_owned(),
@@ -110,13 +110,14 @@ impl Calrc {
         Ok(calrc)
     }
 
-    /// Whether the value that stands at an address may not stand there.
+    /// Whether the value at an address is not allowed.
     pub fn refuses(&self, address: &Address) -> bool {
         let key = excerpt(&address.to_string());
         self.refused.iter().any(|refused| refused.key == key)
     }
 
-    /// Whether the value at an address may be set: every value may stand where it stands, or this is one that may not.
+    /// Checks that the value at an address may be set: every value is allowed, or this is the one
+    /// that is not.
     pub(super) fn may_be_set(&self, address: &Address) -> Result<(), CalrcError> {
         match self.refused.first().filter(|_| !self.refuses(address)) {
             None => Ok(()),
@@ -127,7 +128,7 @@ impl Calrc {
         }
     }
 
-    /// What was read, or nothing where it is refused.
+    /// Returns the value that was read; `None`, with a note in `refused`, if it is not allowed.
     fn taken<T>(&mut self, read: Result<T, NotAllowed>) -> Option<T> {
         read.map_err(|refused| self.refused.push(refused)).ok()
     }
@@ -185,7 +186,7 @@ pub(super) fn bytes_of(disk: &Disk, path: &Path) -> Result<Option<Vec<u8>>, Calr
 /// The object in the bytes, passing over a byte order mark.
 fn object_in(bytes: &[u8]) -> Result<Map<String, Json>, Fault> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    // Refuses what readers disagree about, duplicate keys above all, and says where it stands.
+    // Refuses what readers disagree about, duplicate keys above all, and names its position.
     let canonical = canonicalize(bytes, DuplicateKeys::Refused)?;
     let value: Json = serde_json::from_slice(&canonical).expect("canonical JSON is JSON");
     match value {
@@ -194,7 +195,7 @@ fn object_in(bytes: &[u8]) -> Result<Map<String, Json>, Fault> {
     }
 }
 
-/// What some editors put before the first byte.
+/// Mark that some editors put before the first byte.
 pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, NotAllowed> {
@@ -205,14 +206,14 @@ fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, NotAl
     })
 }
 
-/// What is wrong with the content of a `.calrc`.
+/// Fault in the content of a `.calrc`.
 #[expect(clippy::enum_variant_names, reason = "each says what the file is not")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// It is not JSON, or not JSON that everybody reads alike.
     #[error("it is not valid JSON: {0}")]
     NotJson(#[from] CanonicalError),
-    /// Something else stands where the object must.
+    /// A value of another type is in the place of the object.
     #[error("expected an object, found `{0}`")]
     NotAnObject(String),
     /// A value that its key does not take.
@@ -223,18 +224,18 @@ pub enum Fault {
 /// A `.calrc` that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CalrcError {
-    /// What it says makes no sense.
+    /// Its content is invalid.
     #[error("`{}`: {fault}", path.display())]
     Fault {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         fault: Fault,
     },
     /// It is a folder, a pipe or a device, or far too large.
     #[error("`{}` is not a regular file of at most 1 MiB", path.display())]
     NoFile {
-        /// What stands there.
+        /// Path of what is there.
         path: PathBuf,
     },
     /// The disk does not give it.

@@ -33,16 +33,16 @@ fn read(text: impl AsRef<[u8]>) -> Result<Calrc, CalrcError> {
     Calrc::read(Path::new("/p/.calrc"), text.as_ref())
 }
 
-/// What was read, where another value of it may be set.
+/// Returns the content, if another value of it may be set.
 fn as_if_set(calrc: Calrc) -> Result<Calrc, CalrcError> {
     let other = Address::Enabled("nobody".to_owned());
     calrc.may_be_set(&other).map(|()| calrc)
 }
 
 #[track_caller]
-fn refuse(text: impl AsRef<[u8]>, said: &str) {
+fn refuse(text: impl AsRef<[u8]>, message: &str) {
     let error = read(text).and_then(as_if_set).unwrap_err().to_string();
-    assert_eq!(error, format!("`/p/.calrc`: {said}"));
+    assert_eq!(error, format!("`/p/.calrc`: {message}"));
 }
 
 /// CAL-CFG-1
@@ -142,7 +142,7 @@ fn a_byte_order_mark_is_passed_over() {
 #[test]
 fn hostile_content_is_refused_with_its_place() {
     let deep = format!("{{\"x\": {}{}}}", "[".repeat(500_000), "]".repeat(500_000));
-    for (text, said) in [
+    for (text, message) in [
         ("".as_bytes(), "line 1"),
         (b"[]", "expected an object, found `[]`"),
         (b"null", "expected an object, found `null`"),
@@ -155,7 +155,7 @@ fn hostile_content_is_refused_with_its_place() {
         (deep.as_bytes(), "nesting"),
     ] {
         let error = read(text).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(message), "{error}");
         assert!(error.len() < 300, "{error}");
     }
 }
@@ -282,7 +282,8 @@ fn an_edit_of_no_file_makes_one() {
     assert_eq!(now.fingerprint, Some(change.after));
 }
 
-/// CAL-CFG-1: a value that may not stand there is not written; one that stands there is replaced by one that may.
+/// CAL-CFG-1: a value that is not allowed is not written; a present one is replaced by one that is
+/// allowed.
 #[test]
 fn a_value_that_is_refused_is_replaced_and_never_written() {
     let text = r#"{"retry_max": 77, "executors": {"a": {"priority": 5000}}}"#;
@@ -300,7 +301,7 @@ fn a_value_that_is_refused_is_replaced_and_never_written() {
     let desk = Desk::with(Some(r#"{"retry_max": 77, "a": 1}"#));
     desk.edit("retry_max", "4").unwrap();
     assert_eq!(desk.text(), r#"{"retry_max": 4, "a": 1}"#);
-    // Of several, one after another; no other meanwhile.
+    // Several, one after another; no other at that time.
     let desk = Desk::with(Some(text));
     assert!(matches!(
         desk.edit("io_threshold", "5"),

@@ -1,7 +1,8 @@
-//! [`Belief`]: which files above a folder may mark it as part of their project.
+//! [`Belief`]: files above a folder that may mark it as part of their project.
 //!
-//! A folder above may be shared: anyone can put a `.calrc` or a `.git` into `/tmp`. Such a file would choose where our ledger
-//! is written and whose notes an agent reads. Start with [`Belief::in_mark`].
+//! A folder above may be shared: anyone can put a `.calrc` or a `.git` into `/tmp`. Such a file
+//! would choose where our ledger is written and whose notes an agent reads. Start with
+//! [`Belief::in_mark`].
 
 use std::{
     cell::RefCell,
@@ -76,8 +77,8 @@ impl<'a> Belief<'a> {
     }
 }
 
-/// Whether a mark of another user counts: one of root's, or of whoever owns the folder that one starts in, who could mark
-/// that one as well. In a folder that all may write to none does.
+/// Whether a mark of another user counts: one of root's, or of the owner of the folder that one
+/// starts in, who could mark that one as well. In a folder that all may write to none does.
 fn is_trusted(mark: Ownership, folder: Option<Ownership>, here: Option<Ownership>) -> bool {
     let is_shared = folder.is_some_and(Ownership::is_shared);
     !is_shared && (mark.user == 0 || here.is_some_and(|here| here.user == mark.user))

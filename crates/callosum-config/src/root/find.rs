@@ -13,10 +13,10 @@ use super::{
     git, index,
 };
 
-/// What marks a folder as a root.
+/// Files that mark a folder as a root.
 const MARKS: [&str; 2] = [".calrc", ".cal_memory.json"];
 
-/// What git keeps while it merges.
+/// Files that git keeps while it merges.
 const MERGING: [&str; 7] = [
     "MERGE_HEAD",
     "CHERRY_PICK_HEAD",
@@ -27,16 +27,17 @@ const MERGING: [&str; 7] = [
     "AUTO_MERGE",
 ];
 
-/// The two folders that a project stands on; the same one but in a linked git worktree.
+/// The two folders of a project; the same one except in a linked git worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roots {
-    /// Where the ledger and all other state of the project live: in a linked git worktree the
-    /// main worktree, so that nothing is lost with the linked one.
+    /// Folder of the ledger and all other state of the project: in a linked git worktree the main
+    /// worktree, so that nothing is lost with the linked one.
     pub state: PathBuf,
-    /// Where sessions are kept: in the tree, where it has files of theirs, so that those that a branch commits are
-    /// read where it is checked out, or where its branch has them and they are lost; else beside the other state.
+    /// Folder of the sessions. It is the tree, if the tree has files of theirs, so that those that
+    /// a branch commits are read from its checkout, or if its branch has them and they are lost;
+    /// else the folder of the other state.
     pub sessions: PathBuf,
-    /// The tree that is read: the one in which the user stands.
+    /// The tree that is read: the one that the user is in.
     pub tree: PathBuf,
     /// Files on the way to the root that would mark another one, and belong to another user.
     pub foreign: Vec<ForeignMark>,
@@ -75,7 +76,7 @@ impl Roots {
             sessions: sessions_of(disk, &tree, &state),
             state,
             tree,
-            // Who names the root need not be told what else might be one.
+            // A user who names the root need not learn what else might be one.
             foreign: named.map_or_else(|| belief.foreign(), |_| Vec::new()),
         })
     }
@@ -106,7 +107,7 @@ impl Roots {
     }
 }
 
-/// The tree that a folder is in, which nobody has named.
+/// Returns the tree that a folder is in, if the user has named none.
 fn tree_of(belief: &Belief<'_>, from: &Path) -> Result<PathBuf, DiskError> {
     if let Some(marked) = marked(belief, from)? {
         return Ok(marked);
@@ -156,7 +157,7 @@ fn sessions_of(disk: &Disk, tree: &Path, state: &Path) -> PathBuf {
         tree: tree.to_owned(),
         root: tree.to_owned(),
     };
-    // What cannot be looked at is told by whoever asks for a session.
+    // What cannot be looked at is reported when a session is asked for.
     let is_own = tree == state || own.are_used(disk).unwrap_or(true) || has_committed(disk, tree);
     if is_own { tree } else { state }.to_owned()
 }
@@ -204,19 +205,19 @@ pub(super) fn is_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     Ok(found.is_some_and(|found| found.kind == EntryKind::Folder))
 }
 
-/// Why there is no root.
+/// Reason that there is no root.
 #[derive(Debug, thiserror::Error)]
 pub enum RootError {
-    /// Nothing stands there.
+    /// Nothing is there.
     #[error("the folder `{}` does not exist", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// Path that does not exist.
         path: PathBuf,
     },
-    /// Something else stands there.
+    /// It is not a folder.
     #[error("`{}` is not a folder", path.display())]
     NotAFolder {
-        /// What stands there.
+        /// Path of what is there.
         path: PathBuf,
     },
     /// The disk does not say.

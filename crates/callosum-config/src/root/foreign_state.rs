@@ -1,7 +1,7 @@
 //! [`foreign_state`]: state of another user in a root that every user may write to.
 //!
-//! Anyone can put notes, beads or a ledger into `/tmp`. Whoever works in `/tmp` itself has it for a root, and an agent would read
-//! those files as the project's own.
+//! Anyone can put notes, beads or a ledger into `/tmp`. A user who works in `/tmp` itself has it
+//! for a root, and an agent would read those files as the project's own.
 
 use std::path::{Path, PathBuf};
 

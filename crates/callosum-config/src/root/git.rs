@@ -1,8 +1,8 @@
-//! What git's own files say of a folder: its toplevel, and the main worktree of a linked one.
+//! Facts from git's own files about a folder: its toplevel, and the main worktree of a linked one.
 //!
 //! A `.git` file is content like any other: an unpacked archive may hold one that points wherever
 //! its author likes. So a link to a main worktree counts only if that repository knows it: the
-//! folder named must stand in its `worktrees`, and point back here.
+//! folder named must be in its `worktrees`, and point back here.
 
 use std::{
     ffi::OsStr,
@@ -73,8 +73,8 @@ pub(super) fn folder(disk: &Disk, toplevel: &Path) -> Result<Option<PathBuf>, Di
     Ok(path_in(disk, &link, b"gitdir: ")?.and_then(|path| real(disk, &path)))
 }
 
-/// The main worktree, where `toplevel` is a linked one; `None` for a main worktree, a submodule,
-/// a worktree of a bare repository, and whatever does not hold together.
+/// Returns the main worktree, if `toplevel` is a linked one; `None` for a main worktree, a
+/// submodule, a worktree of a bare repository, and links that are not consistent.
 pub(super) fn main_worktree(disk: &Disk, toplevel: &Path) -> Result<Option<PathBuf>, DiskError> {
     let link = toplevel.join(".git");
     let Some(own) = path_in(disk, &link, b"gitdir: ")?.and_then(|path| real(disk, &path)) else {

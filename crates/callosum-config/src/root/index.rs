@@ -1,4 +1,5 @@
-//! Which files git's index of a worktree names: those that its branch has, whatever was lost of the folder.
+//! Files that git's index of a worktree names: those that its branch has, even if they are lost
+//! from the folder.
 
 use std::path::Path;
 
@@ -9,10 +10,10 @@ use super::git;
 /// Larger indexes are not looked through, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// How long the names of objects are, in bytes: SHA-1, SHA-256.
+/// Lengths of the names of objects, in bytes: SHA-1, SHA-256.
 const HASHES: [usize; 2] = [20, 32];
 
-/// What stands before the name of an object: times, device, number, mode, owner and size.
+/// Bytes before the name of an object: times, device, number, mode, owner and size.
 const STAT: usize = 40;
 
 /// The flag of an entry that has further flags, and the one among those of an entry that is not to be checked out.
@@ -97,7 +98,8 @@ fn any(bytes: &[u8], hash: usize, mut is_wanted: impl FnMut(&[u8]) -> bool) -> O
     Some(false)
 }
 
-/// How much of the path before goes, and how many bytes say so.
+/// Returns the number of bytes to remove from the path before, and the number of bytes that encode
+/// it.
 fn offset(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = usize::from(*bytes.first()? & 0x7f);
     let mut read = 1;

@@ -1,6 +1,6 @@
-//! Which folder is the project's root, and where its state lives.
+//! The project's root folder, and the place of its state.
 //!
-//! Start with [`Roots`]. What git says is read from its files; no program is started for it.
+//! Start with [`Roots`]. Git's files are read directly; no program is started for it.
 
 mod belief;
 mod find;

@@ -157,7 +157,7 @@ fn a_git_folder_without_a_head_is_no_repository() {
     check(&ground, "g/h", None, "g", "g");
 }
 
-/// REQ-SEC-001: whatever of another user's is above the folder that one starts in, marks no root.
+/// REQ-SEC-001: no file of another user above the folder that one starts in marks a root.
 #[test]
 fn files_of_other_users_mark_no_root() {
     if callosum_host::disk::user() != 0 {
@@ -205,14 +205,14 @@ fn files_of_who_owns_the_folder_mark_the_root() {
 }
 
 #[test]
-fn a_folder_that_is_named_is_the_root_whatever_stands_above_it() {
+fn a_named_folder_is_the_root_with_anything_above_it() {
     let ground = with(&[(".calrc", "{}"), (".git/HEAD", ""), ("a/x", "")]);
     check(&ground, "", Some("a"), "a", "a");
     check(&ground, "a", Some(".."), "", "");
 }
 
 #[test]
-fn without_mark_and_git_the_root_is_where_one_stands() {
+fn without_mark_and_git_the_root_is_the_current_folder() {
     let ground = with(&[("a/x", "")]);
     check(&ground, "a", None, "a", "a");
 }

@@ -1,6 +1,7 @@
-//! Types beside names: `x : Int`, `x :Int`, and `x:int` in one word.
+//! Types next to names: `x : Int`, `x :Int`, and `x:int` in one word.
 //!
-//! Start with [`Annotated`]. A word is split only at the name of a simple type, so `ns:v1` stays one name.
+//! Start with [`Annotated`]. A word is split only at the name of a simple type, so `ns:v1` stays
+//! one name.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,7 @@ use crate::{
     span::Span,
 };
 
-/// A name or a pattern, and the type beside it.
+/// A name or a pattern, and the type next to it.
 pub(super) struct Annotated<'f> {
     pub(super) pattern: Cow<'f, Form>,
     pub(super) schema: Option<Cow<'f, Form>>,

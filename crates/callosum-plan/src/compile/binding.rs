@@ -1,4 +1,4 @@
-//! What binds names: `let`, and definitions inside of bodies.
+//! Forms that bind names: `let`, and definitions inside of bodies.
 
 use super::{
     Compiler,

@@ -9,13 +9,13 @@ use crate::{
     value::Value,
 };
 
-/// How long a capability's name is at most that others are likened to; two are compared in the product of
-/// their lengths.
+/// Longest name of a capability that others are compared with, in bytes; two are compared in the
+/// product of their lengths.
 const LIKENED: usize = 64;
 
 impl Compiler<'_> {
-    /// Whether `(:name …)` begins with a query's name, however it is spelled, and does not look it up in a map
-    /// that stands there and has it as a key.
+    /// Whether `(:name …)` begins with a query's name, in any spelling, and does not look it up in
+    /// a literal map that has it as a key.
     pub(super) fn is_query(&self, name: &str, arguments: &[Form]) -> bool {
         let is_one =
             CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name));
@@ -26,8 +26,8 @@ impl Compiler<'_> {
         is_one && !looks_up
     }
 
-    /// `(:name :key value …)`, or `(:name {…})` with the map as it stands. Anything else that follows a query's
-    /// name is refused: it would look into a map, call nothing, and mostly come to nil.
+    /// `(:name :key value …)`, or `(:name {…})` with the map as it is. Any other arguments of a
+    /// query's name are refused: they would look into a map, call nothing, and mostly come to nil.
     pub(super) fn query(&mut self, form: &Form, name: &str, arguments: &[Form]) -> Id {
         if let [map] = arguments
             && matches!(map.kind, FormKind::Map(_))
@@ -96,7 +96,7 @@ impl Compiler<'_> {
         )
     }
 
-    /// Refuses a capability that nobody provides, but where the source says what is done without it.
+    /// Refuses a capability that no one provides, unless the source handles its absence.
     fn check_provided(&mut self, capability: &CapabilityName, form: &Form) {
         let Some(provided) = &self.options.provided else {
             return;

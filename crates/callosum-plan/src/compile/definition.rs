@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Compiler<'_> {
-    /// The whole source: globals are known everywhere, whatever their order.
+    /// Compiles the whole source: globals are known everywhere, in any order.
     pub(super) fn program(&mut self, forms: &[Form]) -> Id {
         let flat = flatten_top(forms);
         let runs = Globals::runs(&flat);
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Each form that stands where it must not is told of once.
+    /// Reports each misplaced form once.
     fn check_plan_rule(&mut self, flat: &[&Form]) {
         let is_plan = |form: &&Form| form.head() == Some("defplan");
         let Some(first) = flat.iter().position(is_plan) else {

@@ -35,14 +35,14 @@ pub(crate) const SPECIAL: [&str; 22] = [
     "checkpoint",
 ];
 
-/// How many collections one `for` goes over; each is a level of what the compiler nests.
+/// Most collections of one `for`; each is a level of what the compiler nests.
 const MAX_COLLECTIONS: usize = 16;
 
 pub(super) fn is_special(name: &str) -> bool {
     SPECIAL.contains(&name)
 }
 
-/// What to write where a form's name stands as if it were a function.
+/// Returns the hint for a form's name that is used as if it were a function.
 pub(super) fn instead_of_its_name(name: &str) -> String {
     match name {
         "and" | "or" | "if" | "step-if" | "do" => {
@@ -408,7 +408,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether a handler catches the failure of a call that nobody provides, as far as its kind says.
+/// Whether a handler catches the failure of a call that no one provides, judged by its kind.
 fn may_catch_unknown(handler: &Form) -> bool {
     let FormKind::List(parts) = &handler.kind else {
         return false;

@@ -17,7 +17,7 @@ use crate::{
     schema::Schema,
 };
 
-/// A function that is to be compiled: where it stands, its parts after name, its name.
+/// A function that is to be compiled: its form, its parts after name, its name.
 pub(super) struct FunctionForm<'f> {
     pub(super) form: &'f Form,
     pub(super) parts: &'f [Form],
@@ -32,7 +32,7 @@ pub(super) enum Takes {
     Nothing,
 }
 
-/// Whether the functions of a group are bound to names beside one another.
+/// Whether the functions of a group know the names of one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Siblings {
     Known,
@@ -92,7 +92,8 @@ impl Compiler<'_> {
         self.emit(Expression::Function(group), form.span)
     }
 
-    /// Functions without parameters, for what is evaluated apart from what stands around it.
+    /// Compiles a function without parameters, for an expression that is evaluated apart from those
+    /// around it.
     pub(super) fn branch(&mut self, form: &Form) -> u32 {
         let function = FunctionForm {
             form,

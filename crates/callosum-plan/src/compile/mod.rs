@@ -1,8 +1,8 @@
 //! Source to [`Program`]: every form checked, every name resolved, before anything runs.
 //!
-//! [`compile`] gathers as many findings as it can instead of stopping at the first; whoever wrote
-//! the source, person or model, mends them at once. Nothing is rewritten by text: forms become
-//! expressions as they were read.
+//! [`compile`] gathers as many findings as it can instead of stopping at the first, so that the
+//! writer of the source, person or model, can fix them at once. Nothing is rewritten by text: forms
+//! become expressions as they were read.
 
 mod annotation;
 mod binding;
@@ -77,16 +77,17 @@ pub fn compile_forms(forms: &[Form], options: &CompileOptions) -> Result<Program
     compiler.finish(entry)
 }
 
-/// How many findings are told; a source with more is wrong enough.
+/// Most findings that are reported; a source with more is wrong enough.
 const MAX_FINDINGS: usize = 100;
 
-/// How many findings come with a name that may have been meant.
+/// Most findings that come with a name that may have been meant.
 const MAX_SUGGESTED: usize = 20;
 
-/// How many forms a program may have; a bound on what the compiler keeps.
+/// Most forms of a program; a bound on what the compiler keeps.
 const MAX_FORMS: usize = 200_000;
 
-/// How deep forms may nest: as deep as the reader lets them, and what a plan is built around snippets.
+/// Deepest nesting of forms: as deep as the reader allows, and what a plan is built around
+/// snippets.
 const DEEPEST: usize = MAX_DEPTH + 8;
 
 /// Finds characters that reorder or hide the text around them, so that a person approves what isn't there.
@@ -131,15 +132,15 @@ pub(super) struct Compiler<'a> {
     functions: Vec<FunctionScope>,
     plan: Option<Name>,
     parameters: Vec<Parameter>,
-    /// How many `pure` stand around.
+    /// Number of `pure` forms around.
     pure: usize,
-    /// How many `try` stand around that catch.
+    /// Number of `try` forms around that catch.
     catching: usize,
-    /// How many patterns of text the types have so far.
+    /// Number of the types' patterns of text until now.
     patterns: usize,
 }
 
-/// What an expression is known to be.
+/// Kind of value that an expression is known to have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reference {
     Function(FunctionId),

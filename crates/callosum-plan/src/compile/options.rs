@@ -1,4 +1,4 @@
-//! [`CompileOptions`]: what a program is held against.
+//! [`CompileOptions`]: rules that a program is checked by.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -7,19 +7,19 @@ use crate::{
     library::Library,
 };
 
-/// What a program is compiled against.
+/// Rules that a program is checked by.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// The pure functions that it may use.
     pub library: Arc<Library>,
     /// The capabilities that it may call; all where there is no list.
     pub allowed: Option<Allowlist>,
-    /// The capabilities that somebody provides, where that is known. A call of another is refused,
-    /// unless it stands in a `try` that catches such a failure.
+    /// The capabilities that have a provider, if that is known. A call of another is refused,
+    /// unless it is in a `try` that catches such a failure.
     pub provided: Option<BTreeSet<CapabilityName>>,
-    /// How many calls it may make.
+    /// Most calls that it may make.
     pub max_yields: Option<u64>,
-    /// What to do where the number of calls depends on values.
+    /// Reaction if the number of calls depends on values.
     pub unbounded: Unbounded,
     /// Capabilities that `(:name :key value …)` calls.
     pub queries: BTreeSet<CapabilityName>,
@@ -27,7 +27,7 @@ pub struct CompileOptions {
     pub plan: PlanRule,
 }
 
-/// What to do with a program whose calls can't be counted before it runs.
+/// Reaction to a program whose calls can't be counted before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unbounded {
     /// Take it; [`Limits::yields`](crate::Limits) holds when it runs.

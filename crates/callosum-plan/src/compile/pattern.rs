@@ -9,7 +9,7 @@ use crate::{
     value::{Key, Value},
 };
 
-/// What a pattern is for, which decides what it may say.
+/// Purpose of a pattern, which decides its permitted forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PatternUse {
     /// Takes a value apart that is expected to have this form.

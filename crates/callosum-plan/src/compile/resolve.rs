@@ -1,4 +1,5 @@
-//! What a symbol stands for: a local, a global, a function of the library, or nothing, with what was probably meant.
+//! Meaning of a symbol: a local, a global, a function of the library, or nothing, with what was
+//! probably meant.
 
 use super::{
     Compiler, MAX_SUGGESTED, annotation, forms,

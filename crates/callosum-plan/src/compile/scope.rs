@@ -1,4 +1,4 @@
-//! Which name stands for what, function by function.
+//! Meaning of names, function by function.
 //!
 //! Each function has slots of its own, one for each name it binds, never used again for another. A
 //! name of a function further out becomes a copy that is taken when the inner one is made.
@@ -12,13 +12,13 @@ use crate::{
     span::Span,
 };
 
-/// How many names of one kind are looked through for one that is like another.
+/// Most names of one kind that are searched for a similar one.
 const NEAR: usize = 500;
 
-/// How long a name is at most that others are likened to.
+/// Longest name that others are compared with.
 const LIKE: usize = 64;
 
-/// How a function comes to the value of a name.
+/// Way in which a function gets the value of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Access {
     Local(u32),
@@ -37,7 +37,7 @@ pub(super) struct Resolved {
 /// The names of one function while it is compiled.
 #[derive(Default)]
 pub(super) struct FunctionScope {
-    /// What each name stands for, the innermost last.
+    /// Meaning of each name, the innermost last.
     names: HashMap<Name, Vec<(u32, Option<FunctionId>)>>,
     /// The names in the order in which they were bound.
     order: Vec<Name>,
@@ -46,7 +46,7 @@ pub(super) struct FunctionScope {
     pub(super) group: GroupScope,
 }
 
-/// What the members of a group share while they are compiled.
+/// State that the members of a group share while they are compiled.
 #[derive(Default)]
 pub(super) struct GroupScope {
     pub(super) place: u32,

@@ -9,11 +9,11 @@ use crate::{
     value::Value,
 };
 
-/// How often a step may be tried again at most.
+/// Most retries of a step.
 const MAX_RETRIES: i64 = 10;
 
-/// What stands for `:on-fail :delegate`: a call that whoever checks the plan sees and counts, and whose answer
-/// the plan says what to do with.
+/// Replacement for `:on-fail :delegate`: a call that the checker of the plan sees and counts, and
+/// whose answer the plan handles.
 const DELEGATED: &str = "call the agent that takes over: `(try body… (catch e (call :agent.delegate {:prompt (str \"it failed: \" (:message e))})))`";
 
 impl Compiler<'_> {
@@ -37,7 +37,7 @@ impl Compiler<'_> {
             metadata: Value::Nil,
             span: form.span,
         };
-        // A map that something follows is the options; one that stands last is the value.
+        // A map before another form is the options; one in the last place is the value.
         if let [
             Form {
                 kind: FormKind::Map(options),

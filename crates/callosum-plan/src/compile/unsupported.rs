@@ -1,4 +1,4 @@
-//! What other languages have and this one has not, each with what to write instead.
+//! Features of other languages that this one does not have, each with what to write instead.
 //!
 //! Models write these from habit; the hint is what they are asked to mend.
 
@@ -85,8 +85,8 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a word that stands for nothing is what other notations have as a literal, and this one as a
-/// string: a resource's address, or a uuid that begins with a letter.
+/// Whether an unknown word is what other notations have as a literal, and this one as a string: a
+/// resource's address, or a uuid that begins with a letter.
 pub(super) fn is_text(name: &str) -> bool {
     let parts: Vec<&str> = name.split('-').collect();
     let hexadecimal = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -94,7 +94,7 @@ pub(super) fn is_text(name: &str) -> bool {
     name.contains("://") || (lengths == [8, 4, 4, 4, 12] && parts.iter().all(hexadecimal))
 }
 
-/// Whether a word that stands for nothing has the form of a capability's name, as `fs.read`.
+/// Whether an unknown word has the form of a capability's name, as `fs.read`.
 pub(super) fn is_dotted(name: &str) -> bool {
     let segments = name.split(['.', '/']);
     let is_plain = |segment: &str| segment.starts_with(|first: char| first.is_ascii_alphabetic());

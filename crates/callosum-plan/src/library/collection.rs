@@ -239,8 +239,8 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// Bytes that it takes to remember one value that was seen, beside its text: its place in a table that
-/// grows by doubling, and a list of places.
+/// Bytes that it takes to remember one value that was seen, in addition to its text: its place in a
+/// table that grows by doubling, and a list of places.
 const OF_ONE_SEEN: u64 = 200;
 
 /// As [`items_of`], for who only looks.
@@ -263,7 +263,7 @@ pub(crate) fn vector_of(name: &str, budget: &mut Budget, value: Value) -> Result
     }
 }
 
-/// As [`vector_of`], copied out of the vector where somebody else holds it.
+/// As [`vector_of`], copied out of the vector if it is shared.
 pub(crate) fn items_of(
     name: &str,
     budget: &mut Budget,
@@ -315,7 +315,7 @@ fn key_of(name: &str, value: &Value) -> Result<Key, Failure> {
     })
 }
 
-/// What stands at a key or a place, if anything does.
+/// Returns the value at a key or a place, if there is one.
 pub(crate) fn look_up(name: &str, of: &Value, at: &Value) -> Result<Option<Value>, Failure> {
     match of {
         Value::Nil => Ok(None),

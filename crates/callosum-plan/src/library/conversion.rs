@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
 /// The values that `int` and `float` convert, for messages.
 const CONVERTIBLE: &str = "a number, a boolean or the text of a number";
 
-/// How many characters of a text a message shows.
+/// Most characters of a text in a message.
 const SHOWN: usize = 60;
 
 fn int(value: &Value) -> Result<Value, Failure> {

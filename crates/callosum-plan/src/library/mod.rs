@@ -55,7 +55,7 @@ pub(crate) enum Body {
 /// Takes its arguments out of the slice as it likes.
 pub(crate) type PureFunction = fn(&mut EvalContext, &mut [Value]) -> Result<Value, Failure>;
 
-/// What pure functions work with.
+/// Context of pure functions.
 pub(crate) struct EvalContext {
     pub(crate) budget: Budget,
     pub(crate) patterns: Patterns,

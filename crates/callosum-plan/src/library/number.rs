@@ -250,7 +250,7 @@ fn is_number(value: &Value) -> bool {
     matches!(value, Value::Integer(_) | Value::Float(_))
 }
 
-/// How two numbers stand, exactly even where one is a float; none where one is not a number.
+/// Compares two numbers, exactly even if one is a float; `None` if one is not a number.
 pub(crate) fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
     match (one, other) {
         (Value::Integer(one), Value::Integer(other)) => Some(one.cmp(other)),

@@ -1,4 +1,4 @@
-//! [`sorted_by`]: which values may be put in an order together, and in which.
+//! [`sorted_by`]: values that may be put in an order together, and the order.
 
 use std::cmp::Ordering;
 
@@ -36,7 +36,7 @@ pub(crate) fn sorted_by(
     budget.vector(pairs.into_iter().map(|(_, item)| item).collect())
 }
 
-/// What may be ordered together.
+/// Returns the class of values that may be ordered together.
 fn class(value: &Value) -> Option<u8> {
     match value {
         Value::Integer(_) | Value::Float(_) => Some(0),
@@ -57,7 +57,7 @@ fn unordered(name: &str, value: &Value) -> Failure {
     )
 }
 
-/// The order within a class; what is not a number stands last, so that it is one order.
+/// Returns the order within a class; NaN is last, so that it is one order.
 fn order(one: &Value, other: &Value) -> Ordering {
     let is_nan = |value: &Value| matches!(value, Value::Float(value) if value.is_nan());
     match (one, other) {

@@ -1,4 +1,4 @@
-//! What a value is.
+//! Tests of a value's kind.
 
 use super::{Row, count, wrong};
 use crate::{failure::Failure, value::Value};

@@ -1,4 +1,4 @@
-//! Regular expressions, which take time in proportion to text and pattern, whatever the pattern.
+//! Regular expressions, which take time in proportion to text and pattern, with any pattern.
 
 use std::sync::Arc;
 
@@ -44,10 +44,10 @@ pub(crate) struct Patterns {
     compiled: Vec<(Arc<str>, RegularExpression)>,
 }
 
-/// How many patterns are kept.
+/// Number of patterns that are kept.
 const KEPT: usize = 16;
 
-/// What compiling one costs, in units of work.
+/// Cost of compiling one, in units of work.
 const COMPILING: u64 = 50_000;
 
 /// The pattern and the text to look at, paid for.

@@ -1,4 +1,4 @@
-//! `summarize`: what a collection holds, in a few words of data.
+//! `summarize`: the content of a collection, in a few words of data.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::{
 
 pub(super) const FUNCTIONS: &[Row] = &[("summarize", 1, 1, summarize)];
 
-/// How many different values `:frequencies` tells at most, the most frequent.
-const TOLD: usize = 20;
+/// Most different values in `:frequencies`, the most frequent.
+const MOST_FREQUENT: usize = 20;
 
 /// A map: `:count`; of numbers `:min`, `:max`, `:mean`; of keywords, strings and booleans
 /// `:frequencies`; of maps `:keys`.
@@ -65,9 +65,11 @@ fn summarize(workshop: &mut EvalContext, arguments: &mut [Value]) -> Result<Valu
     if !counts.is_empty() {
         let mut counts: Vec<(Key, usize)> = counts.into_iter().collect();
         counts.sort_by(|(_, one), (_, other)| other.cmp(one));
-        let told = counts.into_iter().take(TOLD);
-        let told = told.map(|(key, count)| (key, counted(count))).collect();
-        summary.insert(word("frequencies"), workshop.budget.map(told)?);
+        let most_frequent = counts.into_iter().take(MOST_FREQUENT);
+        let most_frequent = most_frequent
+            .map(|(key, count)| (key, counted(count)))
+            .collect();
+        summary.insert(word("frequencies"), workshop.budget.map(most_frequent)?);
     }
     if !keys.is_empty() {
         let keys = workshop.budget.vector(keys.into_values().collect())?;

@@ -1,4 +1,4 @@
-//! Branches of `step-parallel`: fibers that stand beside one another until all have ended.
+//! Branches of `step-parallel`: fibers that run in parallel until all have ended.
 
 use std::mem::size_of;
 
@@ -14,7 +14,7 @@ use crate::{
     value::Value,
 };
 
-/// How deep parallel branches may stand in one another; they alone use the host's stack.
+/// Deepest nesting of parallel branches; they alone use the host's stack.
 const MAX_NESTING: u32 = 16;
 
 impl Fiber {

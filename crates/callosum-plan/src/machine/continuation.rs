@@ -1,4 +1,4 @@
-//! What becomes of a value: each frame goes on with it.
+//! Continuation after a value: each frame goes on with it.
 
 use super::{
     Shared, StepChange,

@@ -1,4 +1,4 @@
-//! What an expression begins: its value where that is there, else what has to be evaluated first.
+//! Beginning of an expression: its value if that is there, else what has to be evaluated first.
 
 use std::{collections::BTreeMap, mem::take, sync::Arc};
 

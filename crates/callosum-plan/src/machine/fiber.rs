@@ -21,7 +21,7 @@ pub(super) struct Fiber {
     pub(super) frames: Vec<Frame>,
     pub(super) locals: Vec<Value>,
     pub(super) operands: Vec<Value>,
-    /// Where the running function's frame begins in `locals`.
+    /// Start of the running function's frame in `locals`.
     pub(super) base: usize,
     pub(super) function: Option<(Arc<Group>, u32)>,
     pub(super) pure: u32,
@@ -42,7 +42,7 @@ pub(super) enum State {
     Ended(Box<Result<Value, Failure>>),
 }
 
-/// What a fiber does next.
+/// Next action of a fiber.
 pub(super) enum Next {
     Evaluate(Id),
     Return(Value),

@@ -1,4 +1,4 @@
-//! [`Frame`]: what remains to be done with a value once it is there.
+//! [`Frame`]: remaining work with a value once it is there.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub(super) enum Frame {
     },
 }
 
-/// How high the stacks stood, to go back to when something fails.
+/// Heights of the stacks, to go back to when something fails.
 pub(super) struct Marks {
     pub(super) base: usize,
     pub(super) locals: usize,

@@ -167,7 +167,7 @@ impl Fiber {
     }
 }
 
-/// What whoever writes a capability's name as a function is told.
+/// Returns the hint for a capability's name that is used as a function.
 fn to_call(name: &str) -> String {
     format!("a keyword reads a map; call a capability with `(call :{name} {{…}})`")
 }

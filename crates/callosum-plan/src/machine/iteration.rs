@@ -14,7 +14,7 @@ use crate::{
     value::{Key, Known, Map, Value, Vector},
 };
 
-/// How many values a vector has room for once it holds one.
+/// Number of values that a vector has room for once it holds one.
 const SMALLEST_ROOM: usize = 4;
 
 /// An operation under way.
@@ -25,11 +25,11 @@ pub(super) struct Iteration {
     /// The place of the item that the function is called with next.
     next: usize,
     results: Vec<Value>,
-    /// What `reduce` has come to.
+    /// Value of `reduce` until now.
     total: Value,
 }
 
-/// A map whose value at a key is being made anew.
+/// A map whose value at a key is being replaced.
 pub(super) struct Update {
     pub(super) entries: BTreeMap<Key, Value>,
     pub(super) known: Known,

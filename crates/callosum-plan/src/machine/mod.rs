@@ -2,10 +2,11 @@
 //!
 //! The continuation is data: frames on a stack of the machine's own. So it stops anywhere, also
 //! inside `map`, closures and arguments; no program exhausts the host's stack; and branches of
-//! `step-parallel` are machines within that stop side by side, their calls handed out together.
+//! `step-parallel` are machines within that stop side by side, their calls returned together.
 //!
-//! A run is decided by program, input and answers. Whoever keeps the answers can end the process and
-//! come to the same place again with a new machine; a machine itself is never written down.
+//! A run is decided by program, input and answers. A host that keeps the answers can end the
+//! process and come to the same place again with a new machine; a machine itself is never written
+//! down.
 
 mod branching;
 mod continuation;
@@ -45,7 +46,7 @@ pub struct Machine {
     shared: Shared,
 }
 
-/// What the branches of a run have in common.
+/// State that the branches of a run share.
 struct Shared {
     limits: Limits,
     workshop: EvalContext,
@@ -54,7 +55,7 @@ struct Shared {
     events: Vec<StepEvent>,
 }
 
-/// Where an evaluation stands.
+/// State of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It came to a value.
@@ -68,25 +69,25 @@ pub enum Outcome {
 /// A call that waits for its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yield {
-    /// Which of the run's calls it is, the same on every replay.
+    /// Position of the call in the run, the same on every replay.
     pub position: Position,
-    /// What is called.
+    /// Capability that is called.
     pub capability: CapabilityName,
-    /// What it is called with; data, no functions.
+    /// Arguments of the call; data, no functions.
     pub arguments: Vec<Value>,
-    /// The steps that it stands in, the outermost first.
+    /// The steps around it, the outermost first.
     pub steps: Vec<StepUse>,
     /// Milliseconds that the step asks to be waited first, where it is tried again.
     pub delay_ms: u64,
-    /// Where the call stands in the source.
+    /// Place of the call in the source.
     pub span: Span,
 }
 
-/// Which of a run's calls one is.
+/// Position of a call in a run.
 ///
-/// The calls of a program are counted from 0. A `step-parallel` takes one number itself; its branches
-/// count on their own below it: `2.1.0` is the first call of the second branch. So the position does
-/// not depend on which answer came first.
+/// The calls of a program are counted from 0. A `step-parallel` takes one number itself; its
+/// branches count on their own below it: `2.1.0` is the first call of the second branch. So the
+/// position does not depend on which answer came first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(Vec<u32>);
 
@@ -95,22 +96,22 @@ pub struct Position(Vec<u32>);
 pub struct StepUse {
     /// The step's name.
     pub id: Name,
-    /// Which try of it, from 1.
+    /// Number of the try, from 1.
     pub attempt: u32,
     /// Milliseconds that a call in it may take.
     pub timeout_ms: Option<u64>,
 }
 
-/// Something that happened to a step, for whoever shows or records the run.
+/// An event of a step, for code that shows or records the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepEvent {
     /// The names of the steps around it and its own, the outermost first.
     pub path: Vec<Name>,
-    /// What happened.
+    /// Kind of the event.
     pub change: StepChange,
 }
 
-/// What may happen to a step.
+/// Kind of an event of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepChange {
     /// It began.
@@ -119,13 +120,13 @@ pub enum StepChange {
     Completed,
     /// It failed, and begins this try, from 2.
     Retrying(u32),
-    /// It failed for good.
+    /// It failed, without a further try.
     Failed(FailureKind),
     /// A checkpoint of this name was passed within it.
     Checkpoint(Name),
 }
 
-/// Why a machine can't be started.
+/// Reason that a machine can't be started.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StartError {
     /// Parameters have no value; all of them.
@@ -144,7 +145,7 @@ pub enum StartError {
     Mismatch {
         /// The parameter.
         name: String,
-        /// What doesn't fit.
+        /// Description of the mismatch.
         mismatch: String,
     },
 }
@@ -156,7 +157,7 @@ fn missing(names: &[String]) -> String {
     }
 }
 
-/// Why an answer was not taken.
+/// Reason that an answer was not accepted.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("no call is waiting at {0}")]
 pub struct NoSuchYield(pub Position);
@@ -251,7 +252,7 @@ impl Machine {
 
     /// Gives the answer to a call that waits; `run` goes on from there.
     ///
-    /// A failure is raised where the call stands, and may be caught there.
+    /// A failure is raised at the call, and may be caught there.
     pub fn answer(
         &mut self,
         position: &Position,

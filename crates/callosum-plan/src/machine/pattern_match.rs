@@ -83,7 +83,7 @@ impl Fiber {
     }
 }
 
-/// What the values of parallel branches come to.
+/// Returns the merged values of parallel branches.
 pub(super) fn merged(
     merge: Merge,
     values: Vec<Value>,

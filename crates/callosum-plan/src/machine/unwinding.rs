@@ -1,5 +1,5 @@
-//! How a failure goes outwards: through frames that it ends, to a `catch`, a `finally`, a step that
-//! is tried again, or the end.
+//! Propagation of a failure outwards: through frames that it ends, to a `catch`, a `finally`, a
+//! step that is tried again, or the end.
 
 use super::{
     Shared, StepChange,
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Fiber {
-    /// Finds who goes on after a failure; nobody does where it comes back.
+    /// Finds the frame that goes on after a failure. Returns the failure if there is none.
     pub(super) fn unwind(
         &mut self,
         failure: Failure,

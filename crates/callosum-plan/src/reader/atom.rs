@@ -32,7 +32,7 @@ impl Reader<'_> {
             self.skip_name();
             let span = Span::new(start, self.at);
             let kind = match &self.source[start + 1..self.at] {
-                // A colon by itself stands between a name and its type.
+                // A colon by itself is between a name and its type.
                 "" => FormKind::Symbol(":".into()),
                 name if name.ends_with(':') || name.starts_with(':') || name.contains("::") => {
                     return Err(fault(
@@ -301,7 +301,7 @@ fn begins_symbol(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || b"_$+-*/=<>!?%".contains(&byte)
 }
 
-/// What symbols and keywords go on with; the colon for versions, as in `ns:v1.0/f`.
+/// Bytes that continue symbols and keywords; the colon for versions, as in `ns:v1.0/f`.
 pub(super) fn continues_name(byte: u8) -> bool {
     begins_symbol(byte) || byte.is_ascii_digit() || b".@:".contains(&byte)
 }

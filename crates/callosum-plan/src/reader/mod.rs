@@ -1,7 +1,7 @@
 //! Source to forms: the lexical rules, and brackets that pair.
 //!
 //! [`read`] keeps its own stack, so that no depth of brackets can exhaust the host's; beyond
-//! [`MAX_DEPTH`] it refuses, so that whoever walks its forms may recur. Commas are white space,
+//! [`MAX_DEPTH`] it refuses, so that code that walks its forms may recur. Commas are white space,
 //! since models write them; keywords may begin with a digit, since the seed's samples do.
 
 mod atom;
@@ -14,24 +14,24 @@ use crate::{
     span::Span,
 };
 
-/// How deep brackets may nest.
+/// Deepest nesting of brackets.
 pub const MAX_DEPTH: usize = 128;
 
-/// How many bytes a source may have: 1 MiB.
+/// Most bytes of a source: 1 MiB.
 pub const MAX_SOURCE: usize = 1 << 20;
 
-/// How many bytes a symbol, a keyword or a number may have; they are compared without being counted.
+/// Most bytes of a symbol, a keyword or a number; they are compared without being counted.
 pub(crate) const MAX_NAME: usize = 256;
 
-/// Why a source can't be read.
+/// Reason that a source can't be read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct ReadError {
-    /// What stands in the way.
+    /// Place of the fault.
     pub span: Span,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub message: String,
-    /// How it may be mended.
+    /// Suggested fix.
     pub hint: Option<String>,
 }
 
@@ -233,10 +233,10 @@ mod tests {
         assert_eq!(text.join(" "), printed);
     }
 
-    fn refuse(source: &str, said: &str) {
+    fn refuse(source: &str, message: &str) {
         match read(source) {
             Ok(forms) => panic!("{source} reads as {forms:?}"),
-            Err(error) => assert!(error.message.contains(said), "{source}: {error}"),
+            Err(error) => assert!(error.message.contains(message), "{source}: {error}"),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Shape {
-    /// As deep as the type was written, whatever the value's depth.
+    /// Recurs as deep as the type was written, with any depth of the value.
     pub(super) fn fits<E>(
         &self,
         value: &Value,
@@ -117,12 +117,12 @@ impl Shape {
     }
 }
 
-/// What of a value does not fit.
+/// Part of a value that does not fit.
 #[derive(Debug, Default)]
 pub(super) struct Misfit {
     /// The way to it from the whole; empty where it is the whole.
     pub(super) way: String,
-    /// What is wrong with it, behind that.
+    /// Description of the fault, behind that.
     pub(super) why: String,
 }
 
@@ -142,7 +142,7 @@ impl Misfit {
     }
 }
 
-/// Whether a part fits; where it does not, the way to it is put before what is told of it.
+/// Whether a part fits; if it does not, the way to it is put before the description of the fault.
 fn within<E>(
     shape: &Shape,
     value: &Value,

@@ -17,11 +17,11 @@ use crate::value::{Key, Value};
 pub struct Excluded {
     /// The way to it from the whole, as `{:a}[]`; empty if it is the whole.
     pub place: String,
-    /// What it is, as `a string`.
+    /// Description of it, as `a string`.
     pub what: String,
 }
 
-/// How many integers a range may have to be compared one by one.
+/// Most integers of a range that are compared one by one.
 const FEW: i128 = 64;
 
 /// Characters of a literal in a message.
@@ -317,7 +317,7 @@ impl Inclusion {
         }
     }
 
-    /// Whether some value may stand for a key.
+    /// Whether a value of this part may have this key.
     fn may_have(&mut self, part: &Part<'_>, key: &Key) -> Result<bool, Misfit> {
         if let Shape::MapOf(keys, _) = part.base
             && !self.fits(keys, &key.to_value())?

@@ -220,8 +220,8 @@ mod tests {
             ("{:a [x]}", "the value{:a} is a vector"),
             ("[x]", "the value is not of type"),
         ] {
-            let told = mismatch(record, wrong).expect(wrong);
-            assert!(told.starts_with(why), "{wrong}: {told}");
+            let message = mismatch(record, wrong).expect(wrong);
+            assert!(message.starts_with(why), "{wrong}: {message}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! [`Schema`]: a type expression, which a value fits or not when the program runs.
 //!
-//! `Int`, `:int`, `[:vector String]`, `[:map [:a Int] [:b String ?]]`, `[:and Int [:> 0]]`. Nothing is
-//! inferred: what has no type beside it takes any value. Capabilities say with the same expressions
-//! what they take and give. Start with [`Schema`]; `reading` reads one, `fit` holds a value against it, `inclusion`
-//! another type.
+//! `Int`, `:int`, `[:vector String]`, `[:map [:a Int] [:b String ?]]`, `[:and Int [:> 0]]`. Nothing
+//! is inferred: what has no type next to it takes any value. Capabilities describe with the same
+//! expressions what they take and give. Start with [`Schema`]; `reading` reads one, `fit` compares
+//! a value with it, `inclusion` another type.
 
 mod fit;
 mod inclusion;
@@ -83,13 +83,13 @@ enum Comparison {
     More,
 }
 
-/// Why a text is no type.
+/// Reason that a text is no type.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("`{text}` is not a type: {reason}")]
 pub struct SchemaError {
     /// The text.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
 }
 
@@ -112,7 +112,7 @@ const SIMPLE: [(&str, &str, Shape); 14] = [
 ];
 
 impl Schema {
-    /// Returns whether a keyword names a simple type, so that it may stand beside a name as one.
+    /// Returns whether a keyword names a simple type, so that it may be next to a name as one.
     pub(crate) fn is_simple(name: &str) -> bool {
         simple(name).is_some()
     }
@@ -201,10 +201,10 @@ impl Schema {
     }
 }
 
-/// How many characters of a type stand in a message.
+/// Most characters of a type in a message.
 const SHOWN: usize = 200;
 
-/// How many patterns of text the types of a program may have together.
+/// Most patterns of text that the types of a program may have together.
 pub(crate) const MAX_PATTERNS: usize = 20;
 
 pub(crate) fn too_many_patterns(form: &Form) -> Finding {
@@ -216,7 +216,7 @@ pub(crate) fn too_many_patterns(form: &Form) -> Finding {
     .with_hint("check the text with `re-matches` in the body")
 }
 
-/// How many patterns of text a type has, each of which takes memory when it is made.
+/// Returns the number of a type's patterns of text; each takes memory when it is made.
 pub(crate) fn patterns_in(form: &Form) -> usize {
     match &form.kind {
         FormKind::Keyword(name) => usize::from(&**name == "matches-regex"),
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::reader::read_one;
 
-    fn said(schema: &str, value: &str) -> Option<String> {
+    fn mismatch_of(schema: &str, value: &str) -> Option<String> {
         let schema = Schema::of_form(&read_one(schema).unwrap()).unwrap();
         let value = Value::read(value).unwrap();
         schema
@@ -277,33 +277,36 @@ mod tests {
             ("[:and Map [:only-keys [:a \"b\"]]]", "{\"b\" 1}", "{:b 1}"),
             ("[:and Map [:only-keys []]]", "{}", "{:a 1}"),
         ] {
-            assert_eq!(said(schema, fits), None, "{schema} {fits}");
+            assert_eq!(mismatch_of(schema, fits), None, "{schema} {fits}");
             if !doesnt.is_empty() {
-                assert!(said(schema, doesnt).is_some(), "{schema} {doesnt}");
+                assert!(mismatch_of(schema, doesnt).is_some(), "{schema} {doesnt}");
             }
         }
         assert_eq!(
-            said("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
+            mismatch_of("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
             Some(
                 "the value[1]{:a} is a keyword, so the whole is not of type [:vector [:map [:a Int]]]"
             )
         );
         let query = "[:union Nil [:map [:query String] [:page Int ?]]]";
-        for (value, told) in [
+        for (value, start) in [
             ("{}", "the value{:query} is missing"),
             ("{:query 3}", "the value{:query} is an integer"),
             ("{:query \"x\" :page nil}", "the value{:page} is nil"),
         ] {
-            let said = said(query, value).unwrap();
-            assert_eq!(said, format!("{told}, so the whole is not of type {query}"));
+            let message = mismatch_of(query, value).unwrap();
+            assert_eq!(
+                message,
+                format!("{start}, so the whole is not of type {query}")
+            );
         }
         let kind = "[:map [:kind [:union Nil [:enum :scan :deps]]]]";
-        let told = said(kind, "{:kind :sacn}").unwrap();
+        let message = mismatch_of(kind, "{:kind :sacn}").unwrap();
         let why = "the value{:kind} is not one of the allowed values, so";
-        assert!(told.starts_with(why), "{told}");
+        assert!(message.starts_with(why), "{message}");
         let only = "[:vector [:and Map [:only-keys [:a]]]]";
         assert_eq!(
-            said(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),
+            mismatch_of(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),
             Some(
                 "the value[1]{:b} is an unexpected key, so the whole is not of type [:vector [:and Map [:only-keys [:a]]]]"
             )

@@ -122,7 +122,7 @@ impl<'s> Part<'s> {
         }
     }
 
-    /// What a message calls it.
+    /// Returns its name in messages.
     pub(super) fn noun(&self) -> &'static str {
         match self.base {
             Shape::Nil => "nil",

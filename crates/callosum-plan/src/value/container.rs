@@ -22,8 +22,8 @@ struct Entries {
     weight: u64,
 }
 
-/// What is known of a container that was taken apart and is about to be made again, so that it need
-/// not be weighed anew.
+/// Facts about a container that was taken apart and is about to be made again, so that it need not
+/// be weighed again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     count: usize,
@@ -35,12 +35,13 @@ impl Known {
         Self { count, weight }
     }
 
-    /// How many parts there were.
+    /// Returns the number of parts that there were.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// What the parts weigh by now; none where the bound was reached, so that nobody knows.
+    /// Returns the present weight of the parts; `None` if the bound was reached, so that it is
+    /// unknown.
     pub(crate) fn weight(&self) -> Option<u64> {
         (self.weight < u64::MAX).then_some(self.weight)
     }
@@ -64,7 +65,7 @@ impl Known {
         self.remove(value.weight() + key.weight() + 2);
     }
 
-    /// Notes that an item of a vector stands in the place of another.
+    /// Notes that an item of a vector replaces another.
     pub(crate) fn replaced(&mut self, item: &Value, before: &Value) {
         self.remove(before.weight());
         self.add(item.weight());
@@ -96,7 +97,7 @@ impl Vector {
         Self(Arc::new(Items { items, weight }))
     }
 
-    /// Returns the values, without copying them where nobody else holds this vector.
+    /// Returns the values, without copying them unless this vector is shared.
     pub(crate) fn into_items(self) -> Vec<Value> {
         match Arc::try_unwrap(self.0) {
             Ok(mut alone) => mem::take(&mut alone.items),
@@ -104,7 +105,7 @@ impl Vector {
         }
     }
 
-    /// Whether somebody else holds this vector, so that its values would be copied.
+    /// Whether this vector is shared, so that its values would be copied.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -142,7 +143,7 @@ impl Map {
         Self(Arc::new(Entries { entries, weight }))
     }
 
-    /// Returns the entries, without copying them where nobody else holds this map.
+    /// Returns the entries, without copying them unless this map is shared.
     pub(crate) fn into_entries(self) -> BTreeMap<Key, Value> {
         match Arc::try_unwrap(self.0) {
             Ok(mut alone) => mem::take(&mut alone.entries),
@@ -150,7 +151,7 @@ impl Map {
         }
     }
 
-    /// Whether somebody else holds this map, so that its entries would be copied.
+    /// Whether this map is shared, so that its entries would be copied.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -197,7 +198,7 @@ impl Drop for Group {
 }
 
 thread_local! {
-    /// What waits to be dropped while a container is, on this thread.
+    /// Parts that wait to be dropped while a container is, on this thread.
     static WAITING: RefCell<Option<Vec<Vec<Value>>>> = const { RefCell::new(None) };
 }
 

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::{Key, Value};
 
-/// Why a value has no JSON, or a text of JSON no value.
+/// Reason that a value has no JSON, or a text of JSON no value.
 #[derive(Debug, Error)]
 pub enum JsonError {
     /// Not JSON, or nested deeper than 128.
@@ -31,9 +31,9 @@ pub enum JsonError {
 }
 
 impl Value {
-    /// Returns the value that a JSON value is, objects with strings as keys.
+    /// Returns the value of a JSON value, objects with strings as keys.
     ///
-    /// Recurs as deep as the JSON is, which whoever parsed it bounds.
+    /// Recurs as deep as the JSON is, which its parser bounds.
     pub fn of_json(json: &serde_json::Value) -> Result<Self, JsonError> {
         Self::of_json_with(json, |key| Key::Text(key.into()))
     }

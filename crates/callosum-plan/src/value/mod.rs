@@ -1,8 +1,8 @@
-//! [`Value`]: what expressions come to, immutable and shared.
+//! [`Value`]: value of an expression, immutable and shared.
 //!
 //! A program may build values deeper than any host's stack, and values that are small because their
 //! parts are shared though they would be endless when written out. Nothing here recurs over a
-//! value, and each container knows how much it would be when written out, its weight, so that who
+//! value. Each container knows how much it would be when written out, its weight, so that code that
 //! prints or compares can refuse before beginning.
 
 mod container;
@@ -21,7 +21,7 @@ pub use self::{
 };
 use crate::{form::Name, reader::MAX_NAME};
 
-/// What an expression comes to.
+/// Value of an expression.
 #[derive(Clone, Default)]
 pub enum Value {
     /// `nil`.
@@ -45,7 +45,7 @@ pub enum Value {
     Function(Function),
 }
 
-/// What a map's values are found by. Their order is that of the kinds, then the natural one.
+/// Key of a map's value. The order of keys is that of the kinds, then the natural one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// `true` or `false`.
@@ -74,7 +74,7 @@ pub(crate) enum Callable {
 ///
 /// A member finds its siblings through the group, so that no group holds itself.
 pub(crate) struct Group {
-    /// Where the group stands in its program.
+    /// Place of the group in its program.
     pub(crate) definition: u32,
     /// Values of the surroundings.
     pub(crate) captured: Vec<Value>,
@@ -118,7 +118,7 @@ impl Value {
         }
     }
 
-    /// Returns the value in containers of its own, which nobody else holds.
+    /// Returns the value in containers of its own, which are not shared.
     ///
     /// Costs as much as the weight says; ask for that first.
     pub(crate) fn detached(&self) -> Self {

@@ -14,10 +14,11 @@ use crate::{
     reader::{ReadError, read_one},
 };
 
-/// How much of a value `Display` and `Debug` write before they say how large it is instead.
+/// Largest weight of a value that `Display` and `Debug` write; of a larger one they write the size
+/// instead.
 const SHOWN: u64 = 1 << 26;
 
-/// Why a text is not a value, or a value has no text.
+/// Reason that a text is not a value, or a value has no text.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NotationError {
     /// It can't be read.
@@ -26,13 +27,13 @@ pub enum NotationError {
     /// Something in it would have to be evaluated.
     #[error("{noun} is not data: only literals, vectors and maps are")]
     NoData {
-        /// What stands there.
+        /// Noun for what is there.
         noun: &'static str,
     },
     /// A map's key is none.
     #[error("{noun} is not a key: a key must be a keyword, a string, an integer or a boolean")]
     NoKey {
-        /// What stands there.
+        /// Noun for what is there.
         noun: &'static str,
     },
     /// A map has a key twice.
@@ -46,7 +47,7 @@ pub enum NotationError {
     TooLarge {
         /// About how many bytes.
         weight: u64,
-        /// How many were allowed.
+        /// Number that was allowed.
         limit: u64,
     },
 }
@@ -204,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_has_one_text_whatever_the_order_of_its_keys() {
+    fn data_has_one_text_in_any_order_of_its_keys() {
         let text = |source: &str| Value::read(source).unwrap().to_string();
         assert_eq!(text("{:b 1 :a [2.0 nil]}"), "{:a [2.0 nil] :b 1}");
         assert_eq!(

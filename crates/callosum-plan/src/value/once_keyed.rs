@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_said_once() {
+    fn a_key_occurs_once() {
         for json in [
             r#"{"a": [1, -2, 1.5, null, true, "x\n"], "b": {"a": {}}}"#,
             "18446744073709551615",
@@ -93,8 +93,11 @@ mod tests {
         }
         for json in [r#"{"a": 1, "a": 1}"#, r#"[{"b": {"a": 1, "\u0061": 2}}]"#] {
             let refused = serde_json::from_str::<UniqueKeys>(json).err().unwrap();
-            let told = refused.to_string();
-            assert!(told.starts_with("the key \"a\" occurs twice"), "{told}");
+            let message = refused.to_string();
+            assert!(
+                message.starts_with("the key \"a\" occurs twice"),
+                "{message}"
+            );
         }
     }
 }

@@ -34,9 +34,9 @@ fn rules(source: &str) -> Vec<Rule> {
     findings.iter().map(|finding| finding.rule).collect()
 }
 
-/// CCOS-RTFS-1: what is missing where a form or a type expects something is told.
+/// CCOS-RTFS-1: if a form or a type expects something that is missing, the error names it.
 #[test]
-fn what_is_missing_is_told() {
+fn what_is_missing_is_named() {
     for source in [
         "(let [x : [:and Int []] 1] x)",
         "(let [x : [] 1] x)",
@@ -323,7 +323,7 @@ fn values_that_differ_are_distinct() {
 /// CCOS-RTFS-1: a collection that only the running function holds is gone on with, not copied: what it
 /// grows by is all that is asked for.
 #[test]
-fn collections_that_nobody_else_holds_grow_without_copies() {
+fn collections_that_are_not_shared_grow_without_copies() {
     for (source, value) in [
         (
             "(count (reduce (fn [all x] (conj all x)) [] (range 30000)))",
@@ -362,7 +362,7 @@ fn collections_that_nobody_else_holds_grow_without_copies() {
             "{source}"
         );
     }
-    // What somebody else holds stays as it was.
+    // Shared values stay as they were.
     check(
         "(let [a [1 2] b (conj a 3) c (assoc a 0 9)] [a b c])",
         "[[1 2] [1 2 3] [9 2]]",

@@ -1,8 +1,8 @@
-//! Where programs stop for a call and go on: anywhere, beside one another, again, and not under `pure`.
+//! Calls at which programs stop and go on: anywhere, in parallel, again, and not under `pure`.
 
 use callosum_plan::{Failure, FailureKind};
 
-use crate::running::{answered, check, fail, run, said};
+use crate::running::{answered, check, fail, hint_of, run};
 
 /// CCOS-RTFS-1: an effect may stand anywhere: in arguments, maps, closures, functions of the library.
 #[test]
@@ -109,7 +109,7 @@ fn a_query_is_a_call_however_its_map_is_written() {
     }
 }
 
-/// CCOS-RTFS-1: branches that stand beside one another wait together, and answers come in any order.
+/// CCOS-RTFS-1: parallel branches wait together, and answers come in any order.
 #[test]
 fn parallel_branches_wait_together_and_the_order_of_answers_is_nothing() {
     let source = "(let [x 2] (step-parallel (+ x (call :a)) (* (call :b) (call :c)) 7))";
@@ -173,7 +173,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     fail("(step :s {:timout-ms 1} 1)", FailureKind::ParseError);
     let delegating = "(step :s {:on-fail :delegate} (/ 1 0))";
     fail(delegating, FailureKind::ParseError);
-    assert!(said(delegating).contains("(catch e (call :agent.delegate"));
+    assert!(hint_of(delegating).contains("(catch e (call :agent.delegate"));
     check("(step \"s\" {:a 1})", "{:a 1}");
     check("(step :s 1 2)", "2");
     check("(step-loop false 1)", "nil");
@@ -181,7 +181,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     check("(checkpoint :here)", "nil");
 }
 
-/// CCOS-RTFS-1: what stands under `pure` makes no call, neither itself nor by way of a function.
+/// CCOS-RTFS-1: an expression under `pure` makes no call, neither itself nor by way of a function.
 #[test]
 fn nothing_under_pure_makes_a_call() {
     check("(pure (+ 1 2))", "3");

@@ -1,4 +1,4 @@
-//! Programs that mean harm: to the stack, the memory, the clock, or whoever reads them.
+//! Programs that mean harm: to the stack, the memory, the clock, or their readers.
 
 use callosum_plan::{CompileOptions, Failure, FailureKind, Limits, Rule, Value, compile};
 
@@ -81,7 +81,7 @@ fn recursion_never_takes_the_hosts_stack() {
     };
     let value = run_within(source, limits, &mut |_| Vec::new()).unwrap();
     assert_eq!(value.to_string(), ":done");
-    // A chain of closures, each holding the one before, is let go of likewise.
+    // A chain of closures, each holding the one before, is dropped likewise.
     check(
         "(let [f (reduce (fn [f x] (fn [] (f))) (fn [] 1) (range 20000))] (f))",
         "1",
@@ -198,7 +198,7 @@ fn nothing_takes_long_that_is_not_counted() {
     );
 }
 
-/// What runs is handed between threads.
+/// Programs, machines and values move between threads.
 #[test]
 fn programs_machines_and_values_may_cross_threads() {
     fn crosses<T: Send>() {}
@@ -208,7 +208,7 @@ fn programs_machines_and_values_may_cross_threads() {
     is_shared::<Value>();
 }
 
-/// CCOS-RTFS-1: what is called stands where it is called; no value becomes the name of a capability.
+/// CCOS-RTFS-1: a call names its capability in place; no value becomes the name of a capability.
 #[test]
 fn a_capability_built_at_run_time_is_refused() {
     for (source, kind) in [
@@ -255,10 +255,10 @@ fn a_capability_built_at_run_time_is_refused() {
     check("(let [query :chain.query] (query {:chain.query 2} 1))", "2");
 }
 
-/// CCOS-RTFS-1: what nobody provides is refused with the name that was probably meant, but where a `try`
-/// says what is done without it.
+/// CCOS-RTFS-1: a capability without a provider is refused with the name that was probably meant,
+/// unless a `try` handles its absence.
 #[test]
-fn a_call_of_what_nobody_provides_is_refused_unless_it_is_caught() {
+fn a_call_without_a_provider_is_refused_unless_it_is_caught() {
     let names = ["ledger.query", "agent.claude", "fs.read"];
     let provided = names.map(|name| callosum_plan::CapabilityName::parse(name).unwrap());
     let options = CompileOptions {

@@ -5,7 +5,7 @@
 
 use callosum_plan::{CompileOptions, FailureKind, Rule, YieldBound, compile};
 
-use crate::running::{answered, check, fail, run, said};
+use crate::running::{answered, check, fail, hint_of, run};
 
 /// Returns the message and the hint of the failure that a source without calls ends with.
 fn failure(source: &str) -> (String, String) {
@@ -69,7 +69,7 @@ fn texts_and_booleans_convert_to_numbers() {
     assert!(hint.contains("`parse-int` returns nil"), "{hint}");
 }
 
-/// CCOS-RTFS-1: `type-name` returns lowercase names, each of which is a type.
+/// CCOS-RTFS-1: `type-name` returns lowercase names, each the name of a type.
 #[test]
 fn names_of_types_are_types() {
     let values = [
@@ -147,9 +147,9 @@ fn a_type_may_be_in_one_word_with_a_name() {
     ] {
         fail(source, FailureKind::ParseError);
     }
-    assert!(said("(let [x:symbol :a] x)").contains("use Keyword or String"));
+    assert!(hint_of("(let [x:symbol :a] x)").contains("use Keyword or String"));
     fail("(let [x:int 1] x:int)", FailureKind::UndefinedSymbol);
-    assert!(said("(let [x:int 1] x:int)").contains("write `x`"));
+    assert!(hint_of("(let [x:int 1] x:int)").contains("write `x`"));
     let plan = compile(
         "(defplan p (files:vector depth:int) [files depth])",
         &CompileOptions::default(),
@@ -213,7 +213,7 @@ fn arithmetic_takes_a_number_at_least() {
     check("[(reduce + 0 []) (reduce + [7]) (apply + 0 [])]", "[0 7 0]");
     check("(try (+) (catch :ArityMismatch e 0))", "0");
     for source in ["(reduce + [])", "(reduce (fn [a b] a) [])"] {
-        assert!(said(source).contains("(reduce + 0 items)"), "{source}");
+        assert!(hint_of(source).contains("(reduce + 0 items)"), "{source}");
     }
     fail("(+ \"a\")", FailureKind::TypeError);
 }
@@ -309,7 +309,11 @@ fn macros_are_refused_with_what_to_write_instead() {
         ("(macroexpand-1 (m))", "a function with `defn`"),
         ("(gensym)", "a function with `defn`"),
     ] {
-        assert!(said(source).contains(hint), "{source}: {}", said(source));
+        assert!(
+            hint_of(source).contains(hint),
+            "{source}: {}",
+            hint_of(source)
+        );
     }
     // The hint works: a function in place of a macro evaluates only the part that is needed.
     check(

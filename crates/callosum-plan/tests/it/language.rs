@@ -1,8 +1,8 @@
-//! What programs come to: forms, patterns, functions, failures. Where they stop for a call: `effects`.
+//! Values of programs: forms, patterns, functions, failures. Stops for a call: `effects`.
 
 use callosum_plan::{Failure, FailureKind};
 
-use crate::running::{answered, check, fail, run, said};
+use crate::running::{answered, check, fail, hint_of, run};
 
 /// CCOS-RTFS-1: values and arithmetic, with our decisions on the places where the papers differ.
 #[test]
@@ -352,7 +352,7 @@ fn the_library_does_what_its_page_says() {
 /// CCOS-RTFS-1: a failure says what the value is that it is about.
 #[test]
 fn failures_say_what_the_value_is() {
-    for (source, said) in [
+    for (source, message) in [
         ("(let [[a] nil] a)", "the pattern does not match nil"),
         (
             "(let [[a] [1 2]] a)",
@@ -368,7 +368,7 @@ fn failures_say_what_the_value_is() {
         ),
     ] {
         let failure = run(source, |_| Vec::new()).unwrap_err();
-        assert_eq!(failure.message, said, "{source}");
+        assert_eq!(failure.message, message, "{source}");
     }
 }
 
@@ -385,11 +385,15 @@ fn forms_of_other_languages_are_refused_with_a_hint() {
         ("(read-file \"/etc/passwd\")", "files are effects"),
         ("(throw 1)", "return a value"),
     ] {
-        assert!(said(source).contains(hint), "{source}: {}", said(source));
+        assert!(
+            hint_of(source).contains(hint),
+            "{source}: {}",
+            hint_of(source)
+        );
         fail(source, FailureKind::UnsupportedForm);
     }
-    assert!(said("(frist [1])").contains("did you mean `first`?"));
-    assert!(said("(reduce and true [])").contains("(fn [x y] (and x y))"));
+    assert!(hint_of("(frist [1])").contains("did you mean `first`?"));
+    assert!(hint_of("(reduce and true [])").contains("(fn [x y] (and x y))"));
     for (source, hint) in [
         ("(map call [:a])", "(fn [x] (call :storage.read x))"),
         ("(map let [1])", "write the form out"),
@@ -410,7 +414,11 @@ fn forms_of_other_languages_are_refused_with_a_hint() {
         ("(str/join \",\" [])", "`join`"),
         ("(trim \" x\")", "`string-trim`"),
     ] {
-        assert!(said(source).contains(hint), "{source}: {}", said(source));
+        assert!(
+            hint_of(source).contains(hint),
+            "{source}: {}",
+            hint_of(source)
+        );
     }
     check("(join \"b\" (split \"xax\" \"a\"))", "\"xbx\"");
     // A name of one's own is no form of another language.
@@ -486,7 +494,11 @@ fn what_of_the_papers_is_not_taken_is_refused_with_a_hint() {
         ("(symbol? :a)", FailureKind::UnsupportedForm, "keyword?"),
     ] {
         fail(source, kind);
-        assert!(said(source).contains(hint), "{source}: {}", said(source));
+        assert!(
+            hint_of(source).contains(hint),
+            "{source}: {}",
+            hint_of(source)
+        );
     }
     check("[() (vector? ()) (count ())]", "[[] true 0]");
     check("(let [x : [:list Int] [1]] x)", "[1]");

@@ -157,7 +157,7 @@ fn data() -> impl Strategy<Value = Value> {
     .prop_map(|text| Value::read(text).unwrap())
 }
 
-/// What stands for a form in [`with_one_form_changed`]; beside it, each is left out once.
+/// Replacements of a form in [`with_one_form_changed`]; in addition, each is left out once.
 const STAND_INS: [&str; 15] = [
     "()",
     "[]",
@@ -235,7 +235,7 @@ fn a_program_with_any_one_form_changed_is_refused_or_ends() {
     assert!(refused > 1000 && ended > 1000, "{refused}, {ended}");
 }
 
-/// How many cases there are where nobody asks for another number.
+/// Number of cases unless another number is asked for.
 const CASES: u32 = 256;
 
 /// The same cases each time, so that a change is refused for what it changed; who asks for more than
@@ -293,18 +293,18 @@ proptest! {
         fuzzing::compiler(&text);
     }
 
-    /// CCOS-RTFS-1: whatever the source, it is refused with findings that lie in it, or it runs to an
-    /// end within its bounds, with no more calls than were counted before.
+    /// CCOS-RTFS-1: any source is refused with findings that lie in it, or it runs to an end within
+    /// its bounds, with no more calls than were counted before.
     ///
     /// CCOS-RTFS-2: a run is decided by program, input and answers: again the same, and the same in
-    /// whatever order branches are answered.
+    /// any order of the branches' answers.
     #[test]
     fn any_source_is_refused_or_ends(source in program(), answers in prop::collection::vec(data(), 1..5)) {
         fuzzing::compiler(&source);
         fuzzing::machine(&source, &answers);
     }
 
-    /// CCOS-LLM-2: whatever a model hands in, what is taken is within what was allowed.
+    /// CCOS-LLM-2: what is accepted of any proposal of a model is within what was allowed.
     #[test]
     fn what_is_taken_of_a_model_is_within_what_was_allowed(text in any::<String>(), numbers in numbers()) {
         fuzzing::proposal(&text);

@@ -6,19 +6,19 @@
 mod edges;
 /// Calls: where programs stop for them, and how they go on.
 mod effects;
-/// What must hold for any text, as functions that a fuzzer calls too.
+/// Properties of any text, as functions that a fuzzer calls too.
 mod fuzzing;
 /// Programs that mean harm.
 mod hostile;
 /// Programs that were written for other implementations of RTFS.
 mod interchange;
-/// What programs come to: forms, patterns, functions, failures.
+/// Values of programs: forms, patterns, functions, failures.
 mod language;
-/// What holds for any program, over generated and mutated ones.
+/// Properties of any program, over generated and mutated ones.
 mod laws;
 /// The examples of the language's page.
 mod page;
-/// What models hand in as plans.
+/// Plans that models propose.
 mod proposals;
 /// Sources run to their end.
 mod running;

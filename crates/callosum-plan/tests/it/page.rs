@@ -33,11 +33,11 @@ fn every_example_of_the_page_comes_to_what_it_says() {
     let examples = examples();
     assert!(examples.len() > 20, "{}", examples.len());
     for example in examples {
-        let said = |mark: &str| -> Vec<String> {
+        let marked = |mark: &str| -> Vec<String> {
             let lines = example.lines().filter_map(|line| line.strip_prefix(mark));
             lines.map(|text| text.trim().to_owned()).collect()
         };
-        let mut answers = said(";<=").into_iter();
+        let mut answers = marked(";<=").into_iter();
         let result = run(&example, |waiting| {
             let call = &waiting[0];
             let answer = answers
@@ -45,7 +45,7 @@ fn every_example_of_the_page_comes_to_what_it_says() {
                 .unwrap_or_else(|| panic!("{example}: {call:?}"));
             vec![(call.position.clone(), Ok(Value::read(&answer).unwrap()))]
         });
-        match (said(";=>").as_slice(), said(";!!").as_slice(), result) {
+        match (marked(";=>").as_slice(), marked(";!!").as_slice(), result) {
             ([value], [], Ok(found)) => assert_eq!(&found.to_string(), value, "{example}"),
             ([], [kind], Err(Failure { kind: found, .. })) => {
                 assert_eq!(found.as_str(), kind, "{example}");

@@ -1,4 +1,4 @@
-//! What models hand in as plans: what is taken, and every reason why not.
+//! Plans that models propose: those that are accepted, and every reason for a rejection.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -278,7 +278,7 @@ fn every_rejection_says_where_and_why() {
             "{proposal}"
         );
     }
-    // Nothing is told twice of one form, nor to be moved into what is not there.
+    // No form is reported twice, nor with a hint to move it into what is not there.
     for source in ["(+ 1 2)", "(def x 1) (+ x 1)", "(defplan p () 1) 5"] {
         let rejections = refused(&with_source(source));
         assert_eq!(rejections.len(), 1, "{source}: {rejections:?}");
@@ -295,8 +295,8 @@ fn every_rejection_says_where_and_why() {
             "expected a whole number, 0 or more",
         ),
     ] {
-        let told = accept(json, &request()).err().unwrap();
-        assert!(told[0].message.contains(words), "{}", told[0]);
+        let rejections = accept(json, &request()).err().unwrap();
+        assert!(rejections[0].message.contains(words), "{}", rejections[0]);
     }
     let broken = accept("{\"version\": ", &request()).err().unwrap();
     assert_eq!(broken[0].rule, "json-shape");

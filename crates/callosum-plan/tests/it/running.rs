@@ -75,7 +75,7 @@ pub(crate) fn check(source: &str, value: &str) {
     }
 }
 
-/// Asserts of which kind a source fails.
+/// Asserts that a source fails, with this kind of failure.
 pub(crate) fn fail(source: &str, kind: FailureKind) {
     let result = run(source, |waiting| {
         let answer = |call: &Yield| (call.position.clone(), Ok(Value::Integer(1)));
@@ -88,6 +88,6 @@ pub(crate) fn fail(source: &str, kind: FailureKind) {
 }
 
 /// Returns the hint with which a source is refused.
-pub(crate) fn said(source: &str) -> String {
+pub(crate) fn hint_of(source: &str) -> String {
     alone(source).unwrap_err().hint.unwrap_or_default()
 }

@@ -179,9 +179,9 @@ fn findings(source: &str, options: &CompileOptions) -> Vec<Finding> {
     compile(source, options).err().unwrap_or_default()
 }
 
-/// CCOS-RTFS-1: all that is wrong is told at once, in the order of the source.
+/// CCOS-RTFS-1: all faults are reported at once, in the order of the source.
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn everything_wrong_is_reported_at_once() {
     let found = findings(
         "(let [c :a] (call c)) (frist [1]) (cond 1 2) (pure (call :b)) (if) {:a 1 :a 2}",
         &CompileOptions::default(),
@@ -249,7 +249,7 @@ fn strict_options_refuse_what_is_not_allowed() {
 }
 
 #[test]
-fn a_failed_call_is_told_where_it_stands() {
+fn a_failed_call_gets_its_failure_in_place() {
     let (outcome, _) = answered("(let [x 1]\n  (call :a x))", |_| {
         Err(Failure::new(FailureKind::CapabilityError, "away"))
     });
@@ -257,7 +257,7 @@ fn a_failed_call_is_told_where_it_stands() {
     assert_eq!(span.line_and_column("(let [x 1]\n  (call :a x))"), (2, 3));
 }
 
-/// CCOS-RTFS-1: what happens to steps is told in order, and each call says in which steps it stands.
+/// CCOS-RTFS-1: events of steps are reported in order, and each call names the steps around it.
 #[test]
 fn steps_tell_what_happens_to_them() {
     let source = "(step :outer {:timeout-ms 90}
@@ -280,13 +280,13 @@ fn steps_tell_what_happens_to_them() {
         machine.answer(&call.position, answer).unwrap();
     }
     assert_eq!(tries, [(1, 0, Some(20)), (2, 7, Some(20))]);
-    let told: Vec<String> = machine
+    let events: Vec<String> = machine
         .take_events()
         .iter()
         .map(|event| format!("{} {:?}", event.path.join("/"), event.change))
         .collect();
     assert_eq!(
-        told,
+        events,
         [
             "outer Started",
             "outer/inner Started",
@@ -311,14 +311,14 @@ fn a_plan_starts_with_exactly_what_it_takes() {
     let mut machine = start(&[("size", "2")]).ok().unwrap();
     assert_eq!(machine.run(), Outcome::Complete(Value::Integer(3)));
     assert_eq!(machine.run(), Outcome::Complete(Value::Integer(3)));
-    let said = |pairs: &[(&str, &str)]| start(pairs).err().unwrap().to_string();
-    assert_eq!(said(&[]), "the plan's parameter `size` has no value");
+    let refusal = |pairs: &[(&str, &str)]| start(pairs).err().unwrap().to_string();
+    assert_eq!(refusal(&[]), "the plan's parameter `size` has no value");
     assert_eq!(
-        said(&[("size", "2"), ("more", "3")]),
+        refusal(&[("size", "2"), ("more", "3")]),
         "the plan has no parameter `more`; it has size"
     );
     assert_eq!(
-        said(&[("size", "\"2\"")]),
+        refusal(&[("size", "\"2\"")]),
         "the plan's parameter `size`: the value is not of type Int"
     );
     let two = Arc::new(self::program("(defplan p (size more) size)"));
@@ -327,6 +327,6 @@ fn a_plan_starts_with_exactly_what_it_takes() {
         error.unwrap().to_string(),
         "the plan's parameters `size`, `more` have no value"
     );
-    let nobody = machine.answer(&"0".parse().unwrap(), Ok(Value::Nil));
-    assert_eq!(nobody.unwrap_err().to_string(), "no call is waiting at 0");
+    let unknown = machine.answer(&"0".parse().unwrap(), Ok(Value::Nil));
+    assert_eq!(unknown.unwrap_err().to_string(), "no call is waiting at 0");
 }

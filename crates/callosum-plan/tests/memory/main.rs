@@ -1,5 +1,5 @@
-//! How much memory programs that ask for much really take: not twice what their bound says, and
-//! compiling a source a bounded amount.
+//! Real memory use of programs that ask for much: not twice their bound, and compiling a source
+//! takes a bounded amount.
 //!
 //! A binary of its own with one test, because what it counts is counted for the whole process.
 
@@ -16,16 +16,16 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-/// What the programs may ask for.
+/// Memory that the programs may ask for.
 const MEMORY: u64 = 8 << 20;
 
-/// What they may really take: something that grows is there twice while it is moved.
+/// Memory that they may really take: something that grows is there twice while it is moved.
 const TAKEN: usize = 2 * MEMORY as usize;
 
-/// What compiling takes of any source at most: forms, expressions and patterns of text.
+/// Most memory that compiling takes of any source: forms, expressions and patterns of text.
 const COMPILED: usize = 128 << 20;
 
-/// What this holds beyond what was held before, at most, in bytes.
+/// Returns the most bytes that this holds beyond what was held before.
 fn most_held(run: impl FnOnce()) -> usize {
     let before = ALLOCATED.current_usage();
     ALLOCATED.reset_peak_usage();
@@ -104,7 +104,7 @@ fn memory_is_bounded_by_what_is_allowed() {
         let ratio = held as f64 / MEMORY as f64;
         assert!(held < TAKEN, "{source} held {ratio:.2} times what it may");
     }
-    // Sources of the greatest size, each of which has much of something.
+    // Sources of the greatest size, each with much of something.
     let filled = |before: &str, piece: &str, after: &str| {
         let room = MAX_SOURCE - before.len() - after.len();
         format!("{before}{}{after}", piece.repeat(room / piece.len()))

@@ -19,11 +19,11 @@ pub const MAX_BYTES: usize = 64 << 10;
 /// The format that is understood.
 pub const FORMAT: u32 = 1;
 
-/// How the first line begins.
+/// Prefix of the first line.
 const HEADER: &str = "// callosum-constitution: ";
 
-/// What the kernel's own rules begin with where people are told of them, and what a project's policies do. No
-/// text may call one of its own so.
+/// Prefixes of the kernel's own rules and of a project's policies, in the ids that people see. No
+/// text may give such an id to a policy of its own.
 const TAKEN: [&str; 2] = ["kernel.", "project."];
 
 /// The types that policies are held to.
@@ -31,7 +31,7 @@ pub(super) static SCHEMA: LazyLock<Result<Schema, String>> = LazyLock::new(|| {
     Schema::from_str(include_str!("schema.cedarschema")).map_err(|error| error.to_string())
 });
 
-/// Where a text of policies stands.
+/// Source of a text of policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// This program.
@@ -42,7 +42,7 @@ pub enum Origin {
     Project,
 }
 
-/// Why a text is no constitution.
+/// Reason that a text is no constitution.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ConstitutionError {
     /// It is larger than any is.
@@ -60,7 +60,7 @@ pub enum ConstitutionError {
     /// It is of a format that is not understood.
     #[error("it has format {0}, this program understands {FORMAT}")]
     Format(u32),
-    /// Its version is what stands for none.
+    /// Its version is 0, which means that there is none.
     #[error("its first line says version 0; versions are counted from 1")]
     VersionZero,
     /// It can't be read, or has words that policies don't have.
@@ -89,12 +89,12 @@ pub enum ConstitutionError {
         /// The annotation.
         annotation: String,
     },
-    /// An annotation stands where it means nothing.
+    /// An annotation is in a place that gives it no meaning.
     #[error("the policy `{id}`: {reason}")]
     Misplaced {
         /// The policy.
         id: String,
-        /// What is wrong.
+        /// The fault.
         reason: &'static str,
     },
     /// A policy names a capability in a spelling that never matches.
@@ -102,9 +102,9 @@ pub enum ConstitutionError {
     Name {
         /// The policy.
         id: String,
-        /// The name as it stands there.
+        /// The name as written in the policy.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A policy breaks the schema.
@@ -112,7 +112,7 @@ pub enum ConstitutionError {
     Invalid {
         /// The policy.
         id: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A project's text permits something.
@@ -131,13 +131,13 @@ pub enum ConstitutionError {
 pub struct PolicyNote {
     /// Its id; those of a project begin with `project.`.
     pub id: String,
-    /// Where it stands.
+    /// Source of the policy's text.
     pub origin: Origin,
     /// Whether it forbids.
     pub forbids: bool,
-    /// What a person is told when they are asked; none where nobody is asked.
+    /// Question for the person who is asked; `None` if no one is asked.
     pub ask: Option<String>,
-    /// What may be done about its denial.
+    /// Suggestion for the user if it denies a call.
     pub hint: Option<String>,
     /// Its text.
     pub text: String,
@@ -182,8 +182,8 @@ pub(super) fn read(text: &str, origin: Origin) -> Result<Document, ConstitutionE
 /// Returns the version that the first line of a text says.
 pub fn header(text: &str) -> Result<u64, ConstitutionError> {
     let line = text.lines().next().unwrap_or_default();
-    let said = line.strip_prefix(HEADER).ok_or(ConstitutionError::Header)?;
-    let (format, version) = said.split_once(", ").ok_or(ConstitutionError::Header)?;
+    let parts = line.strip_prefix(HEADER).ok_or(ConstitutionError::Header)?;
+    let (format, version) = parts.split_once(", ").ok_or(ConstitutionError::Header)?;
     let number = |text: &str, word: &str| {
         let digits = text.strip_prefix(word)?;
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -196,7 +196,7 @@ pub fn header(text: &str) -> Result<u64, ConstitutionError> {
     }
     match number(version, "version ") {
         None => Err(ConstitutionError::Header),
-        // It stands for none, as where there is no constitution that can be relied on.
+        // 0 means none, as if there is no constitution that can be relied on.
         Some(0) => Err(ConstitutionError::VersionZero),
         Some(version) => Ok(version),
     }
@@ -307,9 +307,9 @@ fn validate(policies: &[(Policy, PolicyNote)]) -> Result<(), ConstitutionError> 
         .validation_warnings()
         .map(|warning| (warning.policy_id().to_string(), warning.to_string()));
     match error.chain(warning).min() {
-        Some((id, said)) => {
+        Some((id, message)) => {
             let named = format!("for policy `{id}`, ");
-            let reason = said.strip_prefix(&named).unwrap_or(&said).to_owned();
+            let reason = message.strip_prefix(&named).unwrap_or(&message).to_owned();
             Err(ConstitutionError::Invalid { id, reason })
         }
         None => Ok(()),

@@ -3,13 +3,13 @@
 //! Parser and validator recur over what is nested, and over long chains of operators; the text
 //! of a cloned repository could exhaust the stack. So brackets and the size of a policy have an end here.
 
-/// How deep brackets may be nested.
+/// Deepest nesting of brackets.
 pub(super) const MAX_DEPTH: usize = 24;
 
 /// Words and signs that one policy may have, those in strings and comments left out.
 pub(super) const MAX_TOKENS: usize = 400;
 
-/// What of a text goes beyond its bounds.
+/// Bound that a text exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Excess {
     /// Brackets are nested too deep.

@@ -1,4 +1,4 @@
-//! What the policies are told of a call, in their own terms.
+//! Facts about a call for the policies, in their own terms.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +18,7 @@ use crate::kernel::{
     standing::RunCaps,
 };
 
-/// What is known of a call.
+/// Facts about a call.
 pub(in crate::kernel) struct Facts<'a> {
     pub(in crate::kernel) request: &'a CallRequest,
     pub(in crate::kernel) capability: &'a CapabilityEntity,
@@ -200,10 +200,10 @@ mod tests {
         kernel::{built_in_manifests, constitution::document::SCHEMA},
     };
 
-    /// Policies are validated over the schema, so what they are told must be of it, or a policy could
-    /// fail that was found sound.
+    /// Policies are validated over the schema, so the facts that they get must be of it, or a
+    /// policy could fail that was found sound.
     #[test]
-    fn what_policies_are_told_is_of_their_schema() {
+    fn facts_for_policies_are_of_their_schema() {
         let schema = SCHEMA.as_ref().unwrap();
         let capped = RunCaps {
             yields: Some(u64::MAX),

@@ -21,7 +21,7 @@ use cedar_policy::{Authorizer, Decision, PolicySet};
 pub use self::document::{ConstitutionError, Origin, PolicyNote};
 use self::{document::Document, facts::Facts};
 
-/// What the program brings along.
+/// Text of the built-in constitution.
 pub const BUILT_IN: &str = include_str!("default.cedar");
 
 /// Policies that were read, and their hash.
@@ -31,11 +31,11 @@ pub struct Constitution {
     notes: Arc<BTreeMap<String, PolicyNote>>,
     version: u64,
     hash: String,
-    /// Why it permits nothing, where it can't be relied on.
+    /// Reason that it permits nothing, if it can't be relied on.
     closed: Option<String>,
 }
 
-/// What a constitution says to a call.
+/// Verdict of a constitution on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It may go ahead.
@@ -47,14 +47,14 @@ pub(super) enum Verdict {
     Asked {
         /// The policies that ask.
         policies: Vec<String>,
-        /// What each of them says.
+        /// Questions of these policies.
         why: String,
     },
     /// It may not.
     Forbidden {
         /// The policies that forbid it.
         policies: Vec<String>,
-        /// What they hint at.
+        /// Hints of these policies.
         hint: Option<String>,
     },
     /// Nothing permits it.
@@ -64,7 +64,7 @@ pub(super) enum Verdict {
 }
 
 impl Constitution {
-    /// Returns the one that stands where nobody wrote another.
+    /// Returns the constitution that holds if no one wrote another.
     ///
     /// Should it not hold to its own schema, which a test excludes, it is closed.
     pub fn built_in() -> Self {
@@ -72,9 +72,9 @@ impl Constitution {
             .unwrap_or_else(|error| Self::closed(&format!("the built-in constitution: {error}")))
     }
 
-    /// Reads the one that this machine's user wrote, which stands instead of the built-in one.
+    /// Reads the constitution that this machine's user wrote, which replaces the built-in one.
     ///
-    /// Says nothing about who signed it: [`signature::check`] does.
+    /// Does not check who signed it: [`signature::check`] does.
     pub fn read(text: &str) -> Result<Self, ConstitutionError> {
         Self::of(text, Origin::Machine)
     }

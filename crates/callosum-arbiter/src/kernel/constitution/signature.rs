@@ -1,6 +1,6 @@
-//! Who stands for a constitution: a note with its version and hash, signed by a key of this machine.
+//! Signature of a constitution: a note with its version and hash, signed by a key of this machine.
 //!
-//! The note stands beside the text, so that the text stays what Cedar's own tools read.
+//! The note is in a file next to the text, so that the text stays what Cedar's own tools read.
 
 use callosum_ledger::{
     Checksum,
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::document::{ConstitutionError, header};
 
-/// Why a note doesn't stand for a text.
+/// Reason that a note is no valid signature of a text.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SignatureError {
     /// It can't be read.
@@ -30,7 +30,7 @@ pub enum SignatureError {
     Wrong,
 }
 
-/// Makes the note that stands for a text.
+/// Signs a text: returns the note with its version and hash.
 pub fn sign(text: &str, key: &SigningKey) -> Result<SignedNote, SignatureError> {
     let statement = statement(text)?;
     let signature = key.sign(&statement);

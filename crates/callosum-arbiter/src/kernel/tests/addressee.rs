@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{HEADER, call, manifest, name, said, standing};
+use super::{HEADER, call, manifest, name, standing, word_of};
 use crate::kernel::{
     Catalogue, Constitution, Effect, Kernel, Manifest, Provenance, Ruling, TrustTier,
 };
@@ -30,7 +30,7 @@ fn kernel(project: &str) -> Kernel {
 
 /// CCOS-GOV-1: what is forbidden of an executor is forbidden of a task that it is handed by another name.
 #[test]
-fn a_policy_about_an_executor_holds_by_whatever_name_it_is_asked() {
+fn a_policy_about_an_executor_holds_by_any_name_it_is_asked() {
     let forbid =
         "@id(\"no-codex\") forbid (principal, action, resource == Capability::\"agent.codex\");";
     let kernel = kernel(forbid);
@@ -40,7 +40,7 @@ fn a_policy_about_an_executor_holds_by_whatever_name_it_is_asked() {
         ("\"claude\"", "approved"),
         ("\"new\"", "not-allowed"),
         ("\"writer\"", "asked"),
-        // Nobody can be forbidden what has no name.
+        // No policy can forbid what has no name.
         ("\"delegate\"", "not-allowed"),
         (":delegate", "not-allowed"),
         ("\"w..x\"", "not-allowed"),
@@ -49,17 +49,18 @@ fn a_policy_about_an_executor_holds_by_whatever_name_it_is_asked() {
     ] {
         let asked = call("agent.delegate", &format!("{{:executor {executor}}}"));
         let ruled = kernel.gate(&asked, &standing());
-        assert_eq!(said(&ruled), expected, "{executor}: {ruled:?}");
+        assert_eq!(word_of(&ruled), expected, "{executor}: {ruled:?}");
     }
     let mut standing = standing();
     standing.revoked.insert(name("agent.claude"));
     let asked = call("agent.delegate", "{\"executor\" \"claude\"}");
-    assert_eq!(said(&kernel.gate(&asked, &standing)), "revoked");
+    assert_eq!(word_of(&kernel.gate(&asked, &standing)), "revoked");
 }
 
-/// CCOS-GOV-1: where nobody is named, those that may not be asked are told to whoever chooses.
+/// CCOS-GOV-1: if no executor is named, the provider that chooses one gets the list of those that
+/// it may not ask.
 #[test]
-fn who_may_not_be_asked_is_barred_where_nobody_is_named() {
+fn who_may_not_be_asked_is_barred_if_no_one_is_named() {
     let forbid =
         "@id(\"no-codex\") forbid (principal, action, resource == Capability::\"agent.codex\");";
     let barred = |kernel: Kernel| match kernel.gate(&call("agent.delegate", "{}"), &standing()) {

@@ -1,4 +1,4 @@
-//! What is in a catalogue, and how it is asked.
+//! Content of a catalog, and queries on it.
 
 use callosum_plan::Value;
 

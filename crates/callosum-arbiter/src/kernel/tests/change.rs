@@ -231,10 +231,10 @@ fn the_kernel_refuses_what_widened() {
         call("agent.claude", "{}"),
         call("agent.delegate", "{:executor \"claude\"}"),
     ] {
-        assert_eq!(said(&kernel.gate(&asked, &standing())), "changed");
+        assert_eq!(word_of(&kernel.gate(&asked, &standing())), "changed");
     }
     let other = call("agent.delegate", "{:executor \"scout\"}");
-    assert_ne!(said(&kernel.gate(&other, &standing())), "changed");
+    assert_ne!(word_of(&kernel.gate(&other, &standing())), "changed");
     let Ruling::Denied(denial) = kernel.gate(&call("agent.claude", "{}"), &standing()) else {
         panic!("it is refused");
     };

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{HEADER, call, catalogue, kernel, name, said, standing};
+use super::{HEADER, call, catalogue, kernel, name, standing, word_of};
 use crate::kernel::{
     Constitution, ConstitutionError, Effect, Kernel, Ruling, RunCaps, Sensitivity, Standing,
     constitution::{BUILT_IN, signature},
 };
 
-/// CCOS-GOV-1: what can't be evaluated permits nothing, whatever else permits it.
+/// CCOS-GOV-1: a policy that can't be evaluated permits nothing, even if another one does.
 #[test]
 fn a_policy_that_fails_permits_nothing() {
     let failing = "@id(\"overflow\") forbid (principal, action, resource) \
@@ -20,7 +20,7 @@ fn a_policy_that_fails_permits_nothing() {
     let mut standing = standing();
     standing.calls.insert(name("fs.read"), 1);
     let ruled = kernel(constitution).gate(&call("fs.read", "{}"), &standing);
-    assert_eq!(said(&ruled), "constitution", "{ruled:?}");
+    assert_eq!(word_of(&ruled), "constitution", "{ruled:?}");
     let closed = kernel(Constitution::closed("the signature is wrong"));
     let ruled = closed.gate(&call("fs.read", "{}"), &super::standing());
     assert!(
@@ -29,7 +29,7 @@ fn a_policy_that_fails_permits_nothing() {
     );
     let empty = kernel(Constitution::read(HEADER).unwrap());
     assert_eq!(
-        said(&empty.gate(&call("fs.read", "{}"), &super::standing())),
+        word_of(&empty.gate(&call("fs.read", "{}"), &super::standing())),
         "not-permitted"
     );
 }
@@ -142,7 +142,7 @@ fn texts_that_are_no_constitution_are_refused_by_name() {
         let text = format!("{HEADER}@id(\"a\") permit {whole} when {{ {condition} }};");
         if let Ok(constitution) = Constitution::read(&text) {
             assert_eq!(
-                said(&kernel(constitution).gate(&call("fs.read", "{}"), &standing())),
+                word_of(&kernel(constitution).gate(&call("fs.read", "{}"), &standing())),
                 "approved"
             );
         }
@@ -156,7 +156,7 @@ fn texts_that_are_no_constitution_are_refused_by_name() {
 
 /// CCOS-GOV-1: amendments are new signed versions.
 #[test]
-fn a_signature_stands_for_one_text_and_one_key() {
+fn a_signature_is_for_one_text_and_one_key() {
     let key = |seed| {
         callosum_ledger::signed_note::SigningKey::from_seed("callosum.invalid/machine", &[seed; 32])
             .unwrap()

@@ -1,4 +1,4 @@
-//! The door under friendly and hostile hands.
+//! The gate, with friendly and hostile calls.
 
 mod addressee;
 mod catalogue;
@@ -102,8 +102,8 @@ fn standing() -> Standing {
     }
 }
 
-/// What a ruling is, in a word.
-fn said(ruling: &Ruling) -> &'static str {
+/// Returns the name of a ruling, in a word.
+fn word_of(ruling: &Ruling) -> &'static str {
     match ruling {
         Ruling::Approved(_) => "approved",
         Ruling::NeedsApproval(_) => "asked",
@@ -135,7 +135,7 @@ fn built_in_constitution_asks_for_what_is_trusted_little() {
             ..standing()
         };
         let ruled = kernel.gate(&call(capability, "{:a 1}"), &standing);
-        assert_eq!(said(&ruled), ruling, "{capability} at {tier}: {ruled:?}");
+        assert_eq!(word_of(&ruled), ruling, "{capability} at {tier}: {ruled:?}");
         assert!(!ruled.grounds().policies.is_empty());
         assert_eq!(ruled.grounds().constitution, kernel.constitution().hash());
     }
@@ -158,7 +158,7 @@ fn what_a_run_has_read_bounds_where_it_may_send() {
             ..standing()
         };
         let ruled = kernel.gate(&call(capability, "{}"), &standing);
-        assert_eq!(said(&ruled), ruling, "{sensitivity} to {capability}");
+        assert_eq!(word_of(&ruled), ruling, "{sensitivity} to {capability}");
     }
 }
 
@@ -170,7 +170,7 @@ fn a_persons_word_is_for_one_call_and_never_beats_a_forbid() {
     standing
         .decisions
         .insert("key-2".to_owned(), PersonsDecision::Approved);
-    assert_eq!(said(&kernel.gate(&request, &standing)), "asked");
+    assert_eq!(word_of(&kernel.gate(&request, &standing)), "asked");
     standing
         .decisions
         .insert("key-1".to_owned(), PersonsDecision::Approved);
@@ -182,7 +182,7 @@ fn a_persons_word_is_for_one_call_and_never_beats_a_forbid() {
     standing
         .decisions
         .insert("key-1".to_owned(), PersonsDecision::Refused);
-    assert_eq!(said(&kernel.gate(&request, &standing)), "refused");
+    assert_eq!(word_of(&kernel.gate(&request, &standing)), "refused");
 
     let forbidding = "@id(\"no-files\") @hint(\"ask the maintainers\") forbid (principal, action, resource) \
                       when { resource.effects.contains(Effect::\"writes-files\") };";
@@ -205,12 +205,12 @@ fn a_name_is_revoked_and_allowed_under_every_spelling() {
     for spelling in [":mesh.publish", "mesh/publish", ":mesh:publish"] {
         let mut standing = standing();
         assert_eq!(
-            said(&kernel.gate(&call(spelling, "{}"), &standing)),
+            word_of(&kernel.gate(&call(spelling, "{}"), &standing)),
             "approved"
         );
         standing.revoked.insert(name("mesh/publish"));
         assert_eq!(
-            said(&kernel.gate(&call(spelling, "{}"), &standing)),
+            word_of(&kernel.gate(&call(spelling, "{}"), &standing)),
             "revoked"
         );
         let narrow = Standing {
@@ -218,14 +218,14 @@ fn a_name_is_revoked_and_allowed_under_every_spelling() {
             ..Standing::default()
         };
         assert_eq!(
-            said(&kernel.gate(&call(spelling, "{}"), &narrow)),
+            word_of(&kernel.gate(&call(spelling, "{}"), &narrow)),
             "not-allowed"
         );
     }
     let ruled = kernel.gate(&call("mesh.publish.all", "{}"), &standing());
-    assert_eq!(said(&ruled), "unknown-capability");
+    assert_eq!(word_of(&ruled), "unknown-capability");
     assert_eq!(
-        said(&kernel.gate(&call("fs.read", "{}"), &Standing::default())),
+        word_of(&kernel.gate(&call("fs.read", "{}"), &Standing::default())),
         "not-allowed"
     );
 }
@@ -275,7 +275,7 @@ fn used_up_budgets_let_nothing_through() {
                 ..standing()
             };
             let ruled = kernel.gate(&call("fs.read", "{}"), &standing);
-            assert_eq!(said(&ruled), "budget", "{spent:?}");
+            assert_eq!(word_of(&ruled), "budget", "{spent:?}");
         }
     }
     let spent = RunSpent {
@@ -311,7 +311,7 @@ fn quotas_of_a_capability_end_within_a_run() {
     for (calls, ruling) in [(1, "approved"), (2, "budget"), (u64::MAX, "budget")] {
         let mut standing = standing();
         standing.calls.insert(name("a/b"), calls);
-        assert_eq!(said(&kernel.gate(&call("a.b", "{}"), &standing)), ruling);
+        assert_eq!(word_of(&kernel.gate(&call("a.b", "{}"), &standing)), ruling);
     }
 }
 
@@ -334,8 +334,8 @@ fn providers_and_persons_see_redacted_arguments() {
     };
     let shown = request.request.arguments[0].to_string();
     assert!(!shown.contains("Ada") && !shown.contains("AKIA"), "{shown}");
-    let told = "its trust tier is too low for `patient`, which is withheld";
-    assert!(request.question.ends_with(told), "{}", request.question);
+    let start = "its trust tier is too low for `patient`, which is withheld";
+    assert!(request.question.ends_with(start), "{}", request.question);
 }
 
 #[test]
@@ -349,11 +349,11 @@ fn arguments_that_are_none_are_denied() {
         Constitution::built_in(),
     );
     assert_eq!(
-        said(&kernel.gate(&call("fs.read", "{:path \"a\"}"), &standing())),
+        word_of(&kernel.gate(&call("fs.read", "{:path \"a\"}"), &standing())),
         "approved"
     );
     assert_eq!(
-        said(&kernel.gate(&call("fs.read", "{:path 1}"), &standing())),
+        word_of(&kernel.gate(&call("fs.read", "{:path 1}"), &standing())),
         "arguments"
     );
     let hint = |texts: &[&str]| {
@@ -380,6 +380,6 @@ fn arguments_that_are_none_are_denied() {
             arguments: vec![value],
             ..call("fs.read", "{}")
         };
-        assert_eq!(said(&kernel.gate(&request, &standing())), "arguments");
+        assert_eq!(word_of(&kernel.gate(&request, &standing())), "arguments");
     }
 }

@@ -28,13 +28,13 @@ use crate::{
     },
 };
 
-/// What is known of a call that may have been made.
+/// Result of a lookup of a call that may have been made.
 pub(super) enum Known {
-    /// Nobody can tell.
+    /// Its outcome is unknown.
     Nothing,
     /// To make it does nothing twice.
     Repeatable,
-    /// What it came to.
+    /// Answer of the call.
     Answer(Answered),
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Flying {
     since: Instant,
     deadline: Option<Instant>,
     pub(super) is_late: bool,
-    /// What it was approved for, as the plan asked.
+    /// The approved request, as the plan wrote it.
     pub(super) request: CallRequest,
     /// The executor that performs it, once that is chosen.
     pub(super) addressee: Arc<OnceLock<CapabilityName>>,
-    /// Why it is stopped, once the rules forbid it.
+    /// Reason that it is stopped, once the rules forbid it.
     pub(super) stopped: Option<Stopped>,
     most_ms: u64,
     most_bytes: u64,
@@ -124,7 +124,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 let what = "an internal error ended the call";
                 Err(ProviderFailure::midway(FailureKind::CapabilityError, what))
             });
-            // Nobody hears it where the run was given up: then the call counts as unknown.
+            // If the run was given up, no one receives it: then the call counts as unknown.
             drop(sender.send(Event::Performed(key, performed)));
         });
         performed.map(drop).map_err(RunError::Thread)
@@ -221,7 +221,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 ..failure
             }),
             Err(failure) if flying.cancel.is_cancelled() => {
-                // It broke off because it was told to: that is no answer to the plan.
+                // It broke off because we canceled it: that is no answer to the plan.
                 if failure.may_have_happened {
                     return Ok(());
                 }

@@ -46,17 +46,17 @@ use crate::kernel::{self, Kernel, Provider, ProviderFailure};
 /// Providers by what they perform.
 pub type Providers<'p> = BTreeMap<CapabilityName, Arc<dyn Provider + 'p>>;
 
-/// What a run is carried on with, all of it handed in.
+/// Everything that a run is carried on with, passed by the caller.
 pub struct RunMeans<'a> {
-    /// Where its records go.
+    /// Journal for its records.
     pub journal: &'a dyn RunJournal,
-    /// Where its long texts are kept.
+    /// Store of its long texts.
     pub answers: &'a Answers,
     /// Decides over each call.
     pub kernel: &'a Kernel,
-    /// Who performs what.
+    /// Providers of the capabilities.
     pub providers: &'a Providers<'a>,
-    /// What the run may.
+    /// Permissions of the run.
     pub grant: &'a Grant,
     /// Says what is revoked, and what the constitution is by now.
     pub rules: &'a dyn RunRules,
@@ -68,34 +68,34 @@ pub struct RunMeans<'a> {
     pub stop: &'a Cancel,
     /// Ends the run.
     pub end: &'a Cancel,
-    /// How many calls may be made at once.
+    /// Most calls at once.
     pub at_once: usize,
-    /// Who is told what happens.
+    /// Observer that gets notices of what happens.
     pub watch: &'a dyn RunWatch,
 }
 
-/// How far a run came.
+/// Result of driving a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunEnd {
     /// To a value.
     Completed(Value),
     /// To a failure.
     Failed(Failure),
-    /// Somebody ended it.
+    /// A user ended it.
     Cancelled,
     /// It waits for a person, at these calls.
     Paused(Vec<CallKey>),
-    /// The process was told to stop.
+    /// The process was asked to stop.
     Stopped,
 }
 
-/// Why a run could not be carried on. What is on record is good; it can be gone on with.
+/// Reason that a run could not be carried on. The records are good; it can be gone on with.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Its records could not be written. No call was made that is not on record.
     #[error("cannot write the run's records")]
     Journal(#[from] WriteError),
-    /// What it keeps beside the journal could not be written or read.
+    /// Its data outside of the journal could not be written or read.
     #[error(transparent)]
     Keeping(#[from] KeepingError),
     /// Its plan can't be started with its input any more.
@@ -110,10 +110,10 @@ pub enum RunError {
     /// Its records don't add up.
     #[error(transparent)]
     Unfitting(#[from] UnfittingRecord),
-    /// The machine doesn't wait for what it said it waits for.
+    /// The machine doesn't wait for the call that it reported.
     #[error(transparent)]
     Machine(#[from] NoSuchYield),
-    /// Nobody knows what is revoked, so nothing may be called.
+    /// It is unknown what is revoked, so nothing may be called.
     #[error("cannot read which capabilities are revoked on this machine: {0}")]
     Revocations(String),
     /// No thread could be made.
@@ -193,7 +193,7 @@ pub fn drive(
     })
 }
 
-/// What wakes the driver.
+/// Event that wakes the driver.
 enum Event {
     /// A call ended.
     Performed(CallKey, Result<kernel::Answer, ProviderFailure>),
@@ -208,9 +208,9 @@ struct Driver<'scope, 'env, 'a: 'env> {
     source: &'env str,
     state: RunState,
     machine: Machine,
-    /// How many answers the machine was given.
+    /// Number of answers that the machine has got.
     given: usize,
-    /// How many of the machine's events are on record from before.
+    /// Number of the machine's events that are on record from before.
     skipped_events: usize,
     flying: BTreeMap<CallKey, Flying>,
     /// Calls that providers were asked after, and can't tell.
@@ -430,7 +430,7 @@ fn limits(kept: &super::record::RunLimits) -> Limits {
     }
 }
 
-/// How a run that is over ended.
+/// Returns the end of a run that is over.
 fn past_end(ended: &Ended, answers: &Answers) -> Result<RunEnd, RunError> {
     if ended.outcome == OutcomeWord::Cancelled {
         return Ok(RunEnd::Cancelled);

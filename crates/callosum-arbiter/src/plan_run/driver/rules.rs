@@ -13,14 +13,14 @@ use crate::{
     plan_run::standing::standing,
 };
 
-/// How often the rules are looked at while calls are being made.
+/// Interval between looks at the rules while calls are being made.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Why a call is stopped that is being made.
+/// Reason that a call in flight is stopped.
 pub(super) struct Stopped {
-    /// What was forbidden, and how.
+    /// Description of what was forbidden, and by which rule.
     text: String,
-    /// What helps.
+    /// Remedy.
     hint: &'static str,
 }
 
@@ -67,14 +67,14 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 continue;
             }
             // What is left of budgets is no reason to stop what was approved when there was more.
-            let stands = Standing {
+            let at_call = Standing {
                 caps: RunCaps::default(),
                 calls: std::collections::BTreeMap::new(),
                 ..standing(&self.state, self.means.grant, revoked.clone(), &[], *key)
             };
-            let ruling = self.gate(&call.request, &stands);
+            let ruling = self.gate(&call.request, &at_call);
             let addressee = call.addressee.get();
-            let revoked = addressee.filter(|name| stands.revoked.contains(*name));
+            let revoked = addressee.filter(|name| at_call.revoked.contains(*name));
             let why = match (&ruling, revoked) {
                 (_, Some(name)) => Some(Stopped::named(name, "revoked", RESTORE)),
                 (Ruling::Denied(denial), None) => Stopped::by(denial),

@@ -61,8 +61,8 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         );
         self.look_at_rules()?;
         let revoked = self.means.rules.revoked().map_err(RunError::Revocations)?;
-        let stands = standing(&self.state, self.means.grant, revoked, records, key);
-        let ruling = self.gate(&request, &stands);
+        let at_call = standing(&self.state, self.means.grant, revoked, records, key);
+        let ruling = self.gate(&request, &at_call);
         let grounds = ruling.grounds().clone();
         let mut ruled = Ruled {
             key,
@@ -118,7 +118,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 || others.map(|(call, ..)| call.capability()).any(may_cost))
     }
 
-    /// What the run may use up in all.
+    /// Returns the limits on the resources of the run, in all.
     pub(super) fn caps(&self) -> RunCaps {
         self.means.grant.caps.narrowed(&self.state.started().caps)
     }

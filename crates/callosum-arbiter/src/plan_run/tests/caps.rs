@@ -1,12 +1,12 @@
-//! What a run may use up, over all its processes and all its branches.
+//! Limits on a run's resources, over all its processes and all its branches.
 
 use callosum_plan::FailureKind;
 
 use super::machine::{ENDLESS, Machine};
 use crate::{kernel::RunCaps, plan_run::RunEnd};
 
-/// CCOS-GOV-1: what a run was begun with holds for whoever goes on with it: nothing is called beyond it,
-/// wherever the processes before were killed.
+/// CCOS-GOV-1: the caps that a run was begun with hold for each process that goes on with it:
+/// nothing is called beyond them, no matter where the processes before were killed.
 #[test]
 fn caps_hold_for_all_processes_of_a_run() {
     for kill in 0..16 {

@@ -1,4 +1,4 @@
-//! How a run ends that is neither killed nor bounded: revoked, diverged, or with what can't be kept.
+//! Ends of a run that is neither killed nor bounded: revoked, diverged, or with what can't be kept.
 
 use std::sync::Mutex;
 
@@ -30,11 +30,12 @@ fn a_value_that_can_not_be_kept_is_the_plans_own_failure() {
         panic!("it was kept");
     };
     assert_eq!(failure.kind, FailureKind::BudgetExhausted);
-    let said = "the program's value is nested deeper than 128";
-    assert!(failure.message.starts_with(said), "{}", failure.message);
+    let start = "the program's value is nested deeper than 128";
+    assert!(failure.message.starts_with(start), "{}", failure.message);
 }
 
-/// CCOS-RTFS-2: what a plan does now and did not when its answers were recorded is told, both sides.
+/// CCOS-RTFS-2: if a plan does not do what it did when its answers were recorded, the error shows
+/// both sides.
 #[test]
 fn a_plan_that_changed_is_a_divergence_with_both_sides() {
     let machine = Machine::new("(+ (call :work.adds 1) (call :work.adds 2))", true, 1);

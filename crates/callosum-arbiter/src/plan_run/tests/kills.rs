@@ -102,7 +102,7 @@ proptest! {
             end = machine.process(ENDLESS).unwrap();
         }
         prop_assert_eq!(plain(&end), plain(&expected));
-        // Branches beside the one that waits go on meanwhile.
+        // Other branches go on while one waits.
         prop_assert_eq!(sorted(machine.effects()), sorted(undisturbed.effects()));
     }
 }

@@ -1,7 +1,7 @@
 //! One machine with a world of effects, on which a plan runs over as many processes as it takes.
 //!
-//! The journal and the world share a count of steps, at one of which the process is killed: before or after a record is
-//! on disk, or between an effect and its answer.
+//! The journal and the world share a count of steps. The process is killed at one of them: before
+//! or after a record is on disk, or between an effect and its answer.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ use crate::{
     plan_run::*,
 };
 
-/// How many steps are left until the process is killed.
+/// Number of steps left until the process is killed.
 pub(super) struct Life(AtomicUsize);
 
 impl Life {
@@ -49,7 +49,7 @@ impl Life {
     }
 }
 
-/// A journal of which the process that wrote it may die.
+/// A journal whose writing process may die.
 pub(super) struct Book<'a> {
     pub(super) life: Arc<Life>,
     pub(super) synced: &'a Mutex<Vec<RunRecord>>,
@@ -80,7 +80,7 @@ impl RunJournal for Book<'_> {
     }
 }
 
-/// What was done, in order, and under which keys.
+/// Effects that were performed, in order, and their keys.
 #[derive(Default)]
 pub(super) struct World {
     effects: Vec<String>,
@@ -137,12 +137,12 @@ impl Provider for Worker {
         if !self.life.step() {
             return Err(killed());
         }
-        told(answer)
+        outcome_of(answer)
     }
 
     fn outcome(&self, key: &str, _: &Cancel) -> Result<KnownOutcome, ProviderFailure> {
         let world = self.world.lock().unwrap();
-        Ok(match world.by_key.get(key).cloned().map(told) {
+        Ok(match world.by_key.get(key).cloned().map(outcome_of) {
             None => KnownOutcome::NotBegun,
             Some(Ok(answer)) => KnownOutcome::Answered(answer),
             Some(Err(failure)) => KnownOutcome::Failed(failure),
@@ -150,7 +150,7 @@ impl Provider for Worker {
     }
 }
 
-fn told(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
+fn outcome_of(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
     if answer == Value::Nil {
         let kind = FailureKind::CapabilityError;
         return Err(ProviderFailure::before(kind, "it never works"));
@@ -165,9 +165,9 @@ fn told(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
     })
 }
 
-struct Nobody;
+struct NoWatch;
 
-impl RunWatch for Nobody {
+impl RunWatch for NoWatch {
     fn notice(&self, _: RunNotice<'_>) {}
 }
 
@@ -328,7 +328,7 @@ impl Machine {
             stop: &Cancel::new().unwrap(),
             end: &Cancel::new().unwrap(),
             at_once: self.at_once,
-            watch: &Nobody,
+            watch: &NoWatch,
         };
         drive(state, &program, &self.source, &means)
     }

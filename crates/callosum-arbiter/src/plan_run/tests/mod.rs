@@ -1,4 +1,4 @@
-//! What runs of plans hold to, on a machine in memory.
+//! Properties of runs of plans, on a machine in memory.
 
 mod caps;
 mod ends;

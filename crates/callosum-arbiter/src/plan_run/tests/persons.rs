@@ -1,4 +1,5 @@
-//! What a person said of a call: where it counts, and how it is told from what a capability answered.
+//! Decisions of a person on a call: when they count, and how they differ from a capability's
+//! answers.
 
 use std::collections::BTreeSet;
 
@@ -38,15 +39,15 @@ fn an_approval_counts_where_it_was_given() {
     assert_eq!(approved(&here), 1);
 }
 
-/// CCOS-CHN-1: the chain tells what a person said from what a capability answered.
+/// CCOS-CHN-1: the chain distinguishes a person's statement from a capability's answer.
 #[test]
-fn an_answer_that_a_person_gave_is_told_from_one_that_was_made() {
+fn an_answer_of_a_person_differs_from_one_that_was_made() {
     let mut words = Vec::new();
     for kill in 0..12 {
         let machine = Machine::new("(call :work.adds 1)", false, 1);
         drop(machine.process(kill));
         let was_done = !machine.effects().is_empty();
-        let is_said = match machine.process(ENDLESS).unwrap() {
+        let is_by_person = match machine.process(ENDLESS).unwrap() {
             RunEnd::Paused(keys) => {
                 machine.settle(keys[0]);
                 machine.process(ENDLESS).unwrap();
@@ -61,7 +62,7 @@ fn an_answer_that_a_person_gave_is_told_from_one_that_was_made() {
         words.push(answer.standing.clone());
         assert_eq!(
             answer.standing,
-            if is_said { "said" } else { "made" },
+            if is_by_person { "said" } else { "made" },
             "{kill}"
         );
     }

@@ -1,4 +1,4 @@
-//! Records of a run that this machine wrote, told from those that it did not.
+//! Records of a run that this machine wrote, distinguished from those that it did not.
 
 use callosum_ledger::{AuditRecord, Checksum};
 use serde_json::json;
@@ -24,7 +24,7 @@ fn decided(byte: u8) -> RunRecord {
     })
 }
 
-/// A record as it stands in the journal under this number.
+/// A record as the journal has it under this number.
 fn kept(secret: Option<(&RunSecret, u64)>, record: &RunRecord, seq: u64) -> AuditRecord {
     let run = "00000000-0000-4000-8000-000000000001".parse().unwrap();
     let mut event = record.to_event(&run);
@@ -86,9 +86,9 @@ fn a_record_without_a_right_seal_counts_for_nothing() {
         .details
         .insert("buffered".to_owned(), json!("the id that it waited under"));
     assert!(check.admits(&waited));
-    let told = check.foreign.as_ref().unwrap();
-    assert_eq!((told.count, told.first), (6, 7));
-    assert_eq!(told.status, "decided");
+    let foreign = check.foreign.as_ref().unwrap();
+    assert_eq!((foreign.count, foreign.first), (6, 7));
+    assert_eq!(foreign.status, "decided");
     assert_eq!(check.missing(), None);
 }
 

@@ -1,7 +1,8 @@
-//! What must hold for any text, any program and any JSON, as functions that both the tests and the
+//! Properties of any text, any program and any JSON, as functions that both the tests and the
 //! targets of `fuzz/` call.
 //!
-//! None of them measures time or memory: work and memory are counted by the bounds that each run has.
+//! None of them measures time or memory: work and memory are counted by the bounds that each run
+//! has.
 
 pub(crate) mod mutation;
 
@@ -39,8 +40,8 @@ pub(crate) fn compiler(text: &str) {
     }
 }
 
-/// Any program comes to an end within its bounds, to the same one again and in whatever order its calls
-/// are answered, and makes no more calls than were counted. Its end; none where it is no program.
+/// Any program comes to an end within its bounds, to the same one again and in any order of
+/// answers, and makes no more calls than were counted. Returns its end; `None` if it is no program.
 pub(crate) fn machine(source: &str, answers: &[Value]) -> Option<String> {
     let program = Arc::new(compile(source, &CompileOptions::default()).ok()?);
     let first = run(&program, answers, Order::Given)?;
@@ -137,7 +138,8 @@ pub(crate) fn changed_proposal(draw: Draw<'_>) -> String {
     written
 }
 
-/// What came of a run: its end, its calls in the order of their positions, what was said of steps.
+/// Result of a run: its end, its calls in the order of their positions, the number of events of
+/// steps.
 type Run = (String, Vec<String>, usize);
 
 /// The order in which calls that wait together are answered.

@@ -1,6 +1,8 @@
-//! Programs made of others: their trees cut, doubled, swapped, wrapped in every form, put into one another.
+//! Programs made of others: their trees cut, doubled, swapped, wrapped in every form, put into one
+//! another.
 //!
-//! What is done is decided by numbers that somebody draws, so that a property and a fuzzer draw alike.
+//! The caller draws the numbers that decide what is done, so that a property and a fuzzer draw
+//! alike.
 
 use callosum_plan::{Form, FormKind, Library, read, read_one};
 

@@ -1,8 +1,9 @@
-//! [`Trees`]: which files git writes by a command that does not name them, as git itself tells.
+//! [`Trees`]: files that git writes through a command that does not name them, as reported by git.
 //!
-//! Git is asked only where somebody holds a lease in the tree, for names of files that differ between commits: no filter, hook
-//! or watcher of the repository's runs. What it cannot tell, or not within [`PATIENCE`], may be any file of the tree. What
-//! it has done is read in the log of what was checked out. Deliberately not here: what a command names.
+//! Git is asked only if someone holds a lease in the tree, and only for names of files that differ
+//! between commits: no filter, hook or watcher of the repository runs. If git cannot answer, or not
+//! within [`PATIENCE`], any file of the tree may be written. After a command, the log of checkouts
+//! shows its effect. Deliberately not here: files that a command names.
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +23,7 @@ use callosum_mesh::board::Lease;
 use super::worktree::{git_dir, real, top};
 use callosum_config::Environment;
 
-/// How long git is asked, all questions of a hook together.
+/// Time limit for all git queries of one hook together.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// Most bytes of names that git prints.
@@ -50,7 +51,7 @@ struct Tree {
     brought: GitWrite,
 }
 
-/// Which files of a tree are written.
+/// Files of a tree that are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Files {
     /// Any, as far as is known.
@@ -64,7 +65,7 @@ enum Files {
 pub(super) struct Met {
     /// Those that are known to be changed.
     pub(super) sure: Vec<Lease>,
-    /// Those of which nobody can tell.
+    /// Those for which it is unknown.
     pub(super) perhaps: Vec<Lease>,
 }
 
@@ -101,7 +102,7 @@ impl Trees {
             .any(|tree| Path::new(file).starts_with(&tree.top))
     }
 
-    /// Which of these leases are on files that git writes.
+    /// Selects the leases on files that git writes.
     pub(super) fn met(
         &self,
         held: Vec<Lease>,
@@ -146,7 +147,7 @@ impl Tree {
         Path::new(file).starts_with(&self.top)
     }
 
-    /// What the command would write.
+    /// Returns the files that the command would write.
     fn to_come(&self, asking: &mut Asking<'_>) -> Files {
         let found = match &self.brought.by {
             GitWriteSource::Tree(to) => {
@@ -179,7 +180,7 @@ impl Tree {
         found.map_or(Files::Any, Files::These)
     }
 
-    /// What it has written, if it was done since then.
+    /// Returns the files that the command has written, if it ran since then.
     fn come(&self, asking: &mut Asking<'_>, since: i64) -> Files {
         let step = self.brought.step;
         let log = self.log(asking.disk);
@@ -199,7 +200,7 @@ impl Tree {
                 self.to_come(asking)
             }
             GitWriteSource::Taken(_) => match asking.uncommitted(self) {
-                // What is changed besides is among them, so that nobody can tell.
+                // Other uncommitted changes are among them, so the files are unknown.
                 Some(changed) if changed.is_empty() => nothing,
                 _ => Files::Any,
             },
@@ -359,8 +360,8 @@ mod tests {
         b2 b2 A B <a@x> 131 +0200\trebase (finish): returning to refs/heads/x\n\
         b2 c1 A B <a@x> 140 +0200\tcommit: y\n";
 
-    /// CALC-FUT-1: what git has done is told from its log: the last steps of a kind, whatever came after them, and none
-    /// from before a lease was taken.
+    /// CALC-FUT-1: the log shows the effect of a git command: the last steps of a kind, regardless
+    /// of later steps, and none from before a lease was taken.
     #[test]
     fn the_log_tells_what_the_last_steps_led_to() {
         let told = |step: &str, since| moved(LOG, step, since);

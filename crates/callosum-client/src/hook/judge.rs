@@ -1,4 +1,4 @@
-//! [`Judged`]: what the guard says of a call.
+//! [`Judged`]: the guard's verdict on a call.
 
 use callosum_evidence::terminal_escape;
 use callosum_guard::{Decision, Policy, Verdict, decide, decide_read, decide_write};
@@ -21,7 +21,7 @@ pub(super) const NOT_HELD: &str = "snapshot.not-held";
 /// The rule by which Codex is kept from opening a shell that it types into unseen.
 pub(super) const OPEN_SHELL: &str = "hook.open-shell";
 
-/// Why a call is answered without having been decided.
+/// The reason why a call is answered without a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     /// It took too long.
@@ -30,13 +30,13 @@ pub(super) enum Failure {
     Defect,
 }
 
-/// What the guard says of a call.
+/// The guard's verdict on a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
     /// The permissions by which it is allowed, by their ids.
     pub(super) permitted: Vec<String>,
-    /// What is wrong with what the user has configured, and is to be told with the reason.
+    /// Errors in the user's configuration, to report with the reason.
     pub(super) remarks: Vec<String>,
 }
 
@@ -79,13 +79,13 @@ impl Judged {
         judged
     }
 
-    /// What is said of an event that is none.
+    /// Returns the verdict for an event that cannot be read.
     pub(super) fn unreadable(error: &Unreadable) -> Self {
         let reason = format!("callosum cannot decide on this call: {error}");
         Self::undecided(UNREADABLE, reason)
     }
 
-    /// What is said of a call that was not decided.
+    /// Returns the verdict for a call that was not decided.
     pub(super) fn failed(failure: Failure) -> Self {
         let (rule, reason) = match failure {
             Failure::TooLate => (
@@ -135,7 +135,7 @@ impl Judged {
         self
     }
 
-    /// The answer, with all that helps whoever reads it to go on.
+    /// Returns the answer, with the reason and the alternative for the reader.
     pub(super) fn answer(&self) -> Answer {
         match self.verdict.decision {
             Decision::Allow => Answer::Pass,
@@ -144,9 +144,11 @@ impl Judged {
         }
     }
 
-    /// What is said instead of a question where nobody can be asked: denied, and how it goes on.
+    /// Returns the answer instead of a question if no one can be asked: a denial, and how to
+    /// proceed.
     ///
-    /// It is for the agent to pass on and not to do: what it would permit itself is blocked.
+    /// The advice is for the agent to pass on, not to follow: the guard blocks an agent that
+    /// permits its own calls.
     pub(super) fn unasked(&self, action: &Action) -> Answer {
         let way = match (self.verdict.rule.as_deref(), action) {
             (Some(UNREADABLE | OPEN_SHELL), _) | (_, Action::Other) => "",
@@ -184,7 +186,7 @@ impl Judged {
     }
 }
 
-/// So often is looked again at what is permitted, where others use it up meanwhile.
+/// Number of attempts to use permissions while others use them up.
 const TRIES: usize = 8;
 
 /// The verdict over a command with what a person has permitted, and by which permissions it is
@@ -266,7 +268,7 @@ fn worst_of(paths: &[String], verdict: impl Fn(&str) -> Verdict) -> Verdict {
 mod tests {
     use super::*;
 
-    /// CAKE-SHIM-1: the reason and the alternative reach whoever asked.
+    /// CAKE-SHIM-1: the reason and the alternative are in the answer.
     #[test]
     fn the_words_hold_reason_alternative_and_rule() {
         let judged = Judged {

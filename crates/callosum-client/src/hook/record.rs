@@ -1,4 +1,4 @@
-//! What the journal is told of a call, so that the same verdict can be come to again.
+//! The journal entry of a call, with enough detail to reach the same verdict again.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{
     place::Place,
 };
 
-/// How long each lock of the journal is waited for.
+/// Longest wait for each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Most bytes of a command that are kept.
@@ -26,7 +26,7 @@ const LONGEST_WORD: usize = 1024;
 /// Most paths of a call that are kept.
 const MOST_PATHS: usize = 64;
 
-/// What a call is about, its secrets masked: once, since that costs more than all the rest.
+/// The subject of a call, with secrets masked: done once, since that costs more than all the rest.
 pub(super) enum About {
     /// A command, as much of it as is kept, and the checksum of one that is longer.
     Command(String, Option<Checksum>),
@@ -63,12 +63,12 @@ impl About {
     }
 }
 
-/// What the journal is told.
+/// A decision to record in the journal.
 pub(super) struct Told<'a> {
     pub(super) event: &'a Event,
     pub(super) about: &'a About,
     pub(super) judged: &'a Judged,
-    /// What came of keeping the tree, where that was to be done.
+    /// The result of the snapshot, if one was needed.
     pub(super) snapshot: Option<&'a Kept>,
     /// Whether the client runs it without a prompt of its own.
     pub(super) auto_allowed: bool,
@@ -78,7 +78,7 @@ pub(super) struct Told<'a> {
     pub(super) took: Duration,
 }
 
-/// Tells the journal of a decision. Where it cannot be told, the decision stands all the same.
+/// Writes a decision to the journal. If that fails, the decision still counts.
 pub(super) fn keep(client: &str, told: &Told<'_>, place: &Place) {
     let Some(journal) = &place.journal else {
         return;
@@ -173,10 +173,10 @@ fn masked_value(value: &Value) -> Value {
         .map_or_else(|| value.clone(), |text| masked(text).into())
 }
 
-/// A text without its secrets, and not longer than what is kept.
+/// Returns a text without its secrets, at most as long as records allow.
 ///
-/// Where it can, it ends between two words, so that no half of a secret stands there, whose form is
-/// gone.
+/// If possible, it ends between two words, so that no half of a secret remains whose form cannot be
+/// detected.
 fn kept(text: &str) -> String {
     if text.len() <= LONGEST {
         return masked(text);
@@ -195,7 +195,7 @@ fn masked(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// CAL-SEC-1: what stands on a command line goes into the journal without its secrets.
+    /// CAL-SEC-1: a command line goes into the journal without its secrets.
     #[test]
     fn a_command_is_kept_without_its_secrets() {
         let kept = super::kept(

@@ -13,10 +13,10 @@ use serde_json::json;
 
 use super::entry::{Entered, Made, SettingsError, not, parse, printed, remove};
 
-/// How folders of plugins are named in the settings.
+/// Name of the plugin folders in the settings.
 const FOLDERS: &str = "extraKnownMarketplaces";
 
-/// How wanted plugins are.
+/// Name of the enabled plugins in the settings.
 const WANTED: &str = "enabledPlugins";
 
 /// Our folder of plugins, and the plugin in it.
@@ -198,10 +198,10 @@ fn modules() -> String {
     format!("{:#}\n", json!({"modules": ["./register.ts"]}))
 }
 
-/// What stands in the module before the program.
+/// The text before the program in the module.
 const NAMES: &str = "const callosum = ";
 
-/// The module. Whatever goes wrong in it refuses, and says how to be rid of it.
+/// Returns the module. It refuses on any error, and explains how to remove it.
 fn module(program: &str) -> String {
     let program = serde_json::Value::from(program);
     format!(

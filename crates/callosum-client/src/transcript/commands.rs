@@ -1,7 +1,8 @@
-//! [`Commands`]: which shell commands a session has run, by the end of its transcript.
+//! [`Commands`]: the shell commands that a session has run, by the end of its transcript.
 //!
-//! Only commands that ended well count: a client may ask its hooks nothing about a call that is malformed, declined or
-//! still running. Forms of Claude Code, Codex, Gemini CLI and Qwen Code; a form that is not known counts as none.
+//! Only commands that ended well count: a client may ask its hooks nothing about a call that is
+//! malformed, declined or still running. Forms of Claude Code, Codex, Gemini CLI and Qwen Code; a
+//! form that is not known counts as none.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub struct Commands {
     pub sessions: Vec<String>,
     /// When it began.
     pub began: Timestamp,
-    /// How many commands of the part that was read ended well.
+    /// Number of commands of the part that was read that ended well.
     pub count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! [`save`]: what a transcript tells of the time since the last checkpoint, written down.
+//! [`save`]: a checkpoint of the time since the last one, written from a transcript.
 
 use std::{path::Path, time::Duration};
 
@@ -11,7 +11,7 @@ use callosum_session::{
 
 use super::{usage::usage, work::Work};
 
-/// Why no checkpoint was written.
+/// The reason why no checkpoint was written.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// The transcript cannot be read.
@@ -22,12 +22,12 @@ pub enum SaveError {
     Session(#[from] SessionError),
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Debug, Default)]
 pub struct Saved {
     /// The checkpoint; `None` where nothing happened since the last one.
     pub synthesized: Option<Synthesized>,
-    /// What was made good before.
+    /// Files that were repaired before.
     pub healed: Vec<Healed>,
 }
 

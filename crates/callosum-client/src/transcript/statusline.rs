@@ -1,4 +1,4 @@
-//! [`StatusLine`]: what Claude Code hands to the program that draws its status line.
+//! [`StatusLine`]: the input that Claude Code sends to the program that draws its status line.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
-//! [`usage`]: how many tokens a session's first request and its next one begin with.
+//! [`usage`]: the token counts with which a session's first request and its next one begin.
 //!
-//! Each client writes a JSON object a line. The numbers of a request stand in a form that tells the
-//! client: Claude Code's answers have `message.usage`, Codex's events `token_count`, Gemini's
-//! answers `tokens`, Qwen's `usageMetadata`. Only the ends of a file are read, so that a long
-//! session costs what a short one does.
+//! Each client writes a JSON object a line. The form of a request's numbers identifies the client:
+//! Claude Code's answers have `message.usage`, Codex's events `token_count`, Gemini's answers
+//! `tokens`, Qwen's `usageMetadata`. Only the ends of a file are read, so that a long session costs
+//! as much as a short one.
 
 use std::path::Path;
 
@@ -11,19 +11,20 @@ use callosum_host::{Disk, DiskError, OpenHow};
 use callosum_session::budget::Usage;
 use serde_json::Value;
 
-/// Bytes that are read of an end at first; eight times as many where nothing stands in them.
+/// Bytes of an end that are read first; eight times as many in the next step if they hold no
+/// numbers.
 const FIRST_READ: u64 = 64 * 1024;
 
 /// Most bytes that are read of an end.
 const MOST_READ: u64 = 32 * 1024 * 1024;
 
-/// Most bytes that are read of an end where nobody may be kept waiting: a few answers of tools.
+/// Most bytes of an end that are read if the caller may not wait: a few tool results.
 const BRIEF_READ: u64 = 512 * 1024;
 
-/// What a transcript says.
+/// The numbers in a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Whose it is: `claude`, `codex`, `gemini` or `qwen`.
+    /// The client that wrote it: `claude`, `codex`, `gemini` or `qwen`.
     pub client: &'static str,
     /// The numbers.
     pub usage: Usage,
@@ -82,7 +83,7 @@ fn read(disk: &Disk, path: &Path, most: u64) -> Result<Option<Reading>, DiskErro
     }))
 }
 
-/// How much of an end is read, one after the other.
+/// Returns the number of bytes of an end to read, step by step.
 fn reads(size: u64, most: u64) -> impl Iterator<Item = u64> {
     let steps = std::iter::successors(Some(FIRST_READ), |read| Some(read * 8));
     let steps = steps.take_while(move |read| *read <= most);
@@ -289,7 +290,7 @@ mod tests {
             numbers(text.as_bytes()),
             Some(("claude", 5_001, Some(100), None))
         );
-        // Nobody waits for what lies behind the answers of many tools.
+        // Numbers behind the results of many tools are not waited for.
         let brief = read_by(usage_in_brief, text.as_bytes()).unwrap();
         assert_eq!((brief.usage.in_use, brief.usage.first), (5_001, Some(100)));
         let hidden = [text, filler.repeat(6)].concat();

@@ -5,7 +5,7 @@
 
 use callosum_guard::tool_name::words;
 
-/// What stands for what the tool is given.
+/// Placeholder for the value that the tool gets.
 const NAME: &str = "{}";
 
 /// A tool and its command.
@@ -291,7 +291,8 @@ pub(super) fn known(tool: &str) -> Option<&'static Known> {
             let mut groups = known.words.iter();
             BESIDE.contains(&word.as_str()) || groups.any(|group| group.contains(&word.as_str()))
         };
-        // What has a further word is about something that stands in the thing.
+        // If the name has a further word, the tool deals with a part of the thing and not with the
+        // thing itself.
         known.words.iter().all(|group| says(group)) && own.iter().all(is_told)
     })
 }

@@ -1,8 +1,8 @@
-//! Tools of clouds and of what steers them, said as the command that does the same: Terraform, Pulumi, AWS,
-//! clusters, and proxies that pass requests on to them.
+//! Tools of clouds and their control programs, translated to the equivalent command: Terraform,
+//! Pulumi, AWS, clusters, and proxies that pass requests on to them.
 //!
-//! What they do stands in their own names (`delete_db_cluster`), in one of the words that they take, or in the
-//! method of a request. Whether that may be is the guard's to say.
+//! The operation is in the tool's name (`delete_db_cluster`), in one of its arguments, or in the
+//! method of a request. Whether it may run is for the guard to decide.
 
 use callosum_guard::tool_name::words;
 
@@ -85,7 +85,7 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
     operation_of_aws(tool, &named)
 }
 
-/// What is to be done with what Terraform keeps, here or at its service.
+/// Returns the Terraform operation on state, local or at the remote service.
 fn steered(named: &[String], given: Given<'_>) -> Option<Vec<String>> {
     let says = |verb: &str| named.iter().any(|word| word == verb);
     let asked = given.text(&["command", "action", "operation", "subcommand", "runaction"]);

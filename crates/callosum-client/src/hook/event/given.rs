@@ -1,6 +1,7 @@
-//! [`Given`]: what a tool is given, found by names however these are spelled.
+//! [`Given`]: a tool's arguments, looked up by name in any spelling.
 //!
-//! `filePath`, `file_path` and `FilePath` are one name. Deliberately not here: what follows from it.
+//! `filePath`, `file_path` and `FilePath` are one name. Deliberately not here: the conclusions from
+//! them.
 
 use std::borrow::Cow;
 
@@ -19,10 +20,10 @@ const COMMANDS: [&str; 7] = [
     "commandline",
 ];
 
-/// Where the words behind a command stand, where they are apart from it.
+/// Arguments that hold a command's words, if they are separate from it.
 const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
 
-/// Where paths stand, by themselves, in lists, or within objects in lists.
+/// Arguments that hold paths: single ones, lists, or objects in lists.
 const PATHS: [&str; 42] = [
     "pathinproject",
     "savepath",
@@ -71,7 +72,7 @@ const PATHS: [&str; 42] = [
 /// Those among them that hold a text which is no path.
 const LISTS: [&str; 3] = ["edits", "changes", "operations"];
 
-/// Where folders stand: of a command the one that it runs in.
+/// Arguments that hold folders; for a command, the one that it runs in.
 const FOLDERS: [&str; 10] = [
     "directory",
     "directories",
@@ -88,12 +89,12 @@ const FOLDERS: [&str; 10] = [
 /// Those among them in which a call happens, where nothing is done to them.
 const WORKPLACES: [&str; 5] = ["dirpath", "directory", "workdir", "cwd", "workingdirectory"];
 
-/// What a tool is given.
+/// A tool's arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'i>(pub(super) &'i Map<String, Value>);
 
 impl<'i> Given<'i> {
-    /// What stands under one of these names, in the order of the names.
+    /// Returns the values under these names, in the order of the names.
     fn named(self, names: &'static [&'static str]) -> impl Iterator<Item = &'i Value> {
         let under = move |wanted: &&'static str| {
             let wanted = *wanted;
@@ -106,7 +107,7 @@ impl<'i> Given<'i> {
         names.iter().filter_map(under)
     }
 
-    /// The first text that stands under one of these names and says anything.
+    /// Returns the first text under these names that is not empty.
     pub(super) fn text(self, names: &'static [&'static str]) -> Option<&'i str> {
         let mut texts = self.named(names).filter_map(Value::as_str);
         texts.find(|text| !text.is_empty())
@@ -138,7 +139,8 @@ impl<'i> Given<'i> {
         }
     }
 
-    /// What stands under a name as one text: texts of a list apart by commas, an object as it came.
+    /// Returns the value under a name as one text: the texts of a list joined by commas, an object
+    /// as JSON.
     pub(super) fn said(self, wanted: &'static str) -> Option<String> {
         let words = self.words_under(wanted);
         if !words.is_empty() {
@@ -149,7 +151,7 @@ impl<'i> Given<'i> {
         found.map(|(_, object)| object.to_string())
     }
 
-    /// The number that stands under a name.
+    /// Returns the number under a name.
     pub(super) fn number(self, wanted: &'static str) -> Option<i64> {
         let mut fields = self.0.iter();
         fields.find_map(|(name, value)| {
@@ -289,7 +291,7 @@ fn written<'i>(text: &str) -> Option<Cow<'i, Map<String, Value>>> {
     object?.ok().map(Cow::Owned)
 }
 
-/// A name in small letters, without what stands between its words.
+/// Returns a name in lowercase, without the separators between its words.
 fn plain(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(name);
@@ -304,15 +306,15 @@ fn command_in(value: &Value) -> Option<String> {
         Value::String(command) => Some(command.clone()),
         Value::Array(words) => {
             let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-            // What no shell can be told holds a NUL, which no program can be told either.
+            // Words with a NUL cannot be passed to a shell, nor to any program.
             Some(shlex::try_join(words?).unwrap_or_else(|_| "\0".to_owned()))
         }
         _ => None,
     }
 }
 
-/// The path that a text is: what it says, or what an address of a file means. What stands where
-/// addresses do is one only then.
+/// Returns the path in a text: the text itself, or the path of a `file:` address. An argument for
+/// addresses holds a path only in the latter case.
 fn path_of(name: &str, text: &str) -> Option<String> {
     let is_address = plain(name).ends_with("uri") || plain(name) == "url";
     match address(text) {
@@ -321,7 +323,7 @@ fn path_of(name: &str, text: &str) -> Option<String> {
     }
 }
 
-/// The path of `file:` with what is said by `%` put in.
+/// Returns the path of a `file:` address with its percent escapes decoded.
 fn address(text: &str) -> Option<String> {
     let start = text.get(..5)?;
     let rest = &text[5..];

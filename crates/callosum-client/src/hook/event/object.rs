@@ -1,8 +1,8 @@
-//! The object that an event is, also where a client writes half a character.
+//! The object that an event is, even if a client writes half a surrogate pair.
 //!
-//! Clients in JavaScript may cut a text within a character of two parts and write the one part
-//! escaped (`\ud83d`), which stands for nothing. What surrounds it is read all the same, with the sign
-//! for what is no character in its place.
+//! Clients in JavaScript may cut a text within a surrogate pair and write one half escaped
+//! (`\ud83d`), which is no character. The text around it is still read, with the replacement
+//! character in its place.
 
 use serde_json::{Map, Value};
 

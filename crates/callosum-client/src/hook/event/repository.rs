@@ -1,8 +1,8 @@
-//! Tools that do what `git` does, said as the command of git that they are.
+//! Tools that do what `git` does, translated to the equivalent git command.
 //!
-//! Servers name them for git's own commands (`git_reset`, `git_branch_delete`) and what they take for
-//! git's options (`mode: "hard"`, `force: true`), so the names are enough. Every word of the command
-//! stays a word.
+//! Servers name them for git's own commands (`git_reset`, `git_branch_delete`) and their arguments
+//! for git's options (`mode: "hard"`, `force: true`), so the names are enough. Every word of the
+//! command stays a word.
 
 use callosum_guard::tool_name::words;
 
@@ -64,7 +64,7 @@ const MODES: [&str; 9] = [
     "hard", "soft", "mixed", "keep", "merge", "abort", "skip", "quit", "force",
 ];
 
-/// Where it stands which of several things is to be done.
+/// Arguments that select one of several operations.
 const VERBS: [&str; 8] = [
     "resetmode",
     "mode",
@@ -76,7 +76,7 @@ const VERBS: [&str; 8] = [
     "type",
 ];
 
-/// Where the repository stands.
+/// Arguments that hold the repository.
 const REPOSITORIES: [&str; 6] = [
     "repopath",
     "repositorypath",
@@ -86,7 +86,7 @@ const REPOSITORIES: [&str; 6] = [
     "projectpath",
 ];
 
-/// Where names stand that git takes as operands, in its order.
+/// Arguments whose values git takes as operands, in its order.
 const OPERANDS: [&str; 18] = [
     "remote",
     "remotename",
@@ -108,7 +108,7 @@ const OPERANDS: [&str; 18] = [
     "basebranch",
 ];
 
-/// Where files stand.
+/// Arguments that hold files.
 const FILES: [&str; 6] = [
     "files",
     "paths",

@@ -1,9 +1,9 @@
-//! Tools of known servers, said as the command that does the same: databases, caches, clusters,
+//! Tools of known servers, translated to the equivalent command: databases, caches, clusters,
 //! clouds.
 //!
-//! A tool is known by the words of its name, its server's among them, as the `catalog` says, or passes on
-//! the words of a client. What is deliberately not here: whether the command may run, which is the
-//! guard's to say as it would in a shell.
+//! A tool is known by the words of its name, its server's among them, as the `catalog` lists, or
+//! passes on the arguments of a client. Deliberately not here: whether the command may run. The
+//! guard decides that, as it would in a shell.
 
 use callosum_guard::tool_name::words;
 
@@ -86,7 +86,7 @@ fn spoken(named: &[String], given: Given<'_>) -> Option<Vec<String>> {
     Some([vec![(*program).to_owned()], said].concat())
 }
 
-/// What is deleted of a cluster: its kind, its name or a choice among all, and its namespace.
+/// Returns the `kubectl delete` command: the kind, the name or a selector, and the namespace.
 fn deleted_of_cluster(named: &[String], given: Given<'_>) -> Vec<String> {
     let mut command = vec!["kubectl".to_owned(), "delete".to_owned()];
     let kind = ["resourcetype", "kind", "resource", "type"]

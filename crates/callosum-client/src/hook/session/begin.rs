@@ -1,4 +1,4 @@
-//! A context begins: what is missing is healed, and where things stand is told.
+//! The beginning of a context: repairs missing files and summarizes the session's state.
 
 use callosum_agents::client::Client;
 use callosum_evidence::tokens;
@@ -7,18 +7,19 @@ use callosum_session::{Config, PendingHandoff, SessionStart, trajectory::Agent};
 use super::{CurrentIntent, Done, Ground, PATIENCE, Problem, Said};
 use crate::sources;
 
-/// Most characters that are told: Claude Code cuts what a hook says near 10,000, and no other client
+/// Most characters of the text: Claude Code cuts a hook's output near 10,000, and no other client
 /// is known to take less.
 const MOST: usize = 9_000;
 
 /// The line about the intent takes at most this part of the tokens.
 const SHARE_OF_INTENT: u64 = 3;
 
-/// What a context that begins is told, nothing where there is nothing to tell; and the hand-offs that are told with it,
-/// which count as picked up once they are said: [`picked_up`]. The line about the intent comes first, and is a part of what
-/// the text may cost.
+/// Returns the text for a context that begins, nothing if there is nothing to report, and the
+/// hand-offs in it, which count as picked up once the text is output: [`picked_up`]. The line about
+/// the intent comes first, and counts toward the token budget.
 ///
-/// Where another session writes for too long, nothing is healed or handed over; the rest is told, and the trail knows.
+/// If another session writes for too long, nothing is healed and no hand-off is included. The rest
+/// is still output, and the trail gets a record.
 pub(super) fn told(
     ground: &Ground,
     client: &'static Client,
@@ -69,8 +70,8 @@ pub(super) fn told(
     Ok((Done::context(intent + &told.text), handed))
 }
 
-/// Writes down that hand-offs have reached a session of the client's. Where that fails they are told again, and the
-/// trail knows.
+/// Records that hand-offs have reached a session of the client's. If that fails, they are shown
+/// again, and the trail gets a record.
 pub(super) fn picked_up(
     ground: &Ground,
     client: &'static Client,

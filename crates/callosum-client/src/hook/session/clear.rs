@@ -18,10 +18,10 @@ use callosum_session::{
 use super::{Ground, Problem, Said};
 use crate::hook::answer::{Answer, Reply};
 
-/// How long another session's step is waited for.
+/// Longest wait for another session's step.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Most lines of reasons that are told.
+/// Most lines of reasons in an answer.
 const MOST_LINES: usize = 12;
 
 /// The folder that an event says that it happens in.
@@ -29,7 +29,8 @@ pub(in crate::hook) fn folder_said(event: &[u8]) -> Option<PathBuf> {
     Said::read(event).folder
 }
 
-/// Whether a context may be cleared, in this folder; in the one that this process was started in where none is said.
+/// Returns whether a context may be cleared in this folder, or in the folder of this process if
+/// none is given.
 pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer {
     let ground = match Ground::find(folder) {
         Ok(Some(ground)) => ground,
@@ -49,7 +50,7 @@ pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer 
     }
 }
 
-/// What is answered where that could not be known in this time.
+/// Returns the answer if the check exceeded its time limit.
 pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
     let what = format!(
         "Decisions could not be checked within {} s. See `callosum session check`; after \
@@ -59,8 +60,8 @@ pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
     Answer::Deny(what)
 }
 
-/// What is said to a `/clear` that is shadowed: whether the context may be cleared, and by what. It is
-/// refused either way, since what was typed can only reach the model.
+/// Returns the reply to a shadowed `/clear`: whether the context may be cleared, and by which
+/// command. The reply blocks it either way, since typed text can only reach the model.
 pub(super) fn typed(client: &str, folder: Option<&Path>) -> Reply {
     let text = match may_clear(client, folder) {
         Answer::Pass => "Nothing prevents it: /new clears the context.".to_owned(),

@@ -16,10 +16,10 @@ use crate::{
 };
 use callosum_config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told};
 
-/// How long each lock of the journal is waited for.
+/// Longest wait for each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// How long git may take to show a file.
+/// Time limit for git to show a file.
 const PATIENCE_WITH_GIT: Duration = Duration::from_millis(1500);
 
 /// A project in which sessions are kept.
@@ -35,7 +35,7 @@ pub(super) struct Ground {
     patience_with_git: Duration,
 }
 
-/// Why an event came to nothing.
+/// The reason why an event had no effect.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
     /// The project cannot be read.
@@ -53,7 +53,7 @@ pub(super) enum Problem {
     /// The system gives no pipe.
     #[error("nothing can be waited for")]
     Cancel(#[source] std::io::Error),
-    /// What this process was started with makes no sense.
+    /// The environment of this process is invalid.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// The other agents cannot be met.
@@ -117,7 +117,7 @@ impl Ground {
         }))
     }
 
-    /// Where the ledger of the project is.
+    /// Paths of the project's ledger.
     pub(super) fn ledger(&self) -> &LedgerPaths {
         &self.project.places.ledger
     }
@@ -132,7 +132,7 @@ impl Ground {
         }
     }
 
-    /// What git last committed of it.
+    /// The last commit of the session's files.
     pub(super) fn committed(&self) -> Committed<'_> {
         Committed {
             environment: &self.environment,
@@ -151,7 +151,7 @@ impl Ground {
         })
     }
 
-    /// Tells the trail that something went wrong. Where it cannot be told, nobody is.
+    /// Records an error on the trail. If that fails, it is dropped.
     pub(super) fn tell(&self, client: &str, word: &str, said: &Said, problem: &Problem) {
         let journal = journal(&self.disk, &self.project.homes, Some(&self.project));
         let event = failed(client, word, problem).with("session_id", said.session.as_str());

@@ -1,12 +1,13 @@
-//! What a client tells of its sessions: that one begins, comes to rest, is compacted, or ends.
+//! Events of a client's session: it begins, comes to rest, is compacted, or ends.
 //!
-//! Start with [`observe`]. A session that begins is told where things stand ([`begin`]); one whose context
-//! fills, that rests, is compacted or ends is kept ([`rest`]). [`may_clear`] is what a client asks before it clears a context.
-//! `callosum-session` decides what is told; this is only who is told it, and how.
+//! Start with [`observe`]. A session that begins gets a summary ([`begin`]). If its context fills,
+//! or if it rests, is compacted or ends, its work is saved ([`rest`]). [`may_clear`] answers a
+//! client that asks before it clears a context. `callosum-session` decides on the content; this
+//! module delivers it to the right client and session.
 //!
-//! Which way it fails: who observes says nothing, whatever goes wrong, and leaves a record of it on
-//! the trail. The gate before a clear fails shut, where sessions are kept; elsewhere it is open. In a
-//! project in which none are kept, nothing is said, written or created.
+//! Failure mode: an observing hook reports no failure to the client and leaves a record on the
+//! trail. The gate before a clear blocks on failure if the project keeps sessions; elsewhere it
+//! allows. In a project that keeps none, nothing is output, written or created.
 
 mod at_start;
 mod begin;
@@ -39,18 +40,18 @@ use self::{
 use super::{answer::Reply, progress::Progress, tokens, tool_errors, undo_records, voice::Voice};
 use callosum_config::{Environment, Homes};
 
-/// How long another session's step is waited for.
+/// Longest wait for another session's step.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The command that a client clears a context by.
 const CLEAR: &str = "clear";
 
-/// What is observed.
+/// The observed event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
     /// A context begins: a new one, or one that was cleared, compacted or taken up again.
     Begin,
-    /// A person has said something, or a tool has run: the model is asked next.
+    /// A person has sent a prompt, or a tool has run: the model is asked next.
     Between,
     /// A turn is over.
     Rest,
@@ -62,7 +63,7 @@ enum Moment {
     Typed,
 }
 
-/// What is to be said.
+/// The output of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Done {
     /// Nothing.
@@ -138,9 +139,9 @@ impl Moment {
     }
 }
 
-/// Does what is to be done at an event, named by `event` or else by itself, and answers: `silence`
-/// where there is nothing to say. What is to be said should the time be over is noted in `progress`. What has to be
-/// noted once it is said `voice` says before this returns.
+/// Handles an event, named by `event` or by its own name, and returns the reply: `silence` if there
+/// is nothing to report. `progress` gets the reply for a timeout. If delivery must be recorded,
+/// `voice` writes the reply before this returns.
 pub(super) fn observe(
     client: &'static Client,
     event: &str,
@@ -201,7 +202,7 @@ pub(super) fn observe(
     let is_untold = moment == Moment::Between
         && untold::is_prompt(event, &said)
         && untold.as_ref().is_some_and(Untold::is_noted);
-    // What its beginning would have told is told with the first prompt after it.
+    // A beginning that was not reported is reported with the first prompt after it.
     let moment = if is_untold { Moment::Begin } else { moment };
     // A sub-agent's calls do not fill the agent's own context.
     let is_idle = moment == Moment::Between && (said.is_helper || said.transcript.is_none());
@@ -234,7 +235,7 @@ pub(super) fn observe(
     // What the project itself has to say comes in any case, however long the others take.
     let unread = if moment == Moment::Begin { UNREAD } else { "" };
     progress.prepare(said_of(&own.clone().followed_by(unread)), false);
-    // Only a context has room for what others told.
+    // Only a context has room for the others' messages.
     let takes_more = matches!(own, Done::Nothing | Done::Context(_));
     let heard = Cell::new(None);
     let say = |text: &str| {
@@ -274,7 +275,7 @@ pub(super) fn observe(
         if let Some(ground) = ground {
             begin::picked_up(&ground, client, &said, &handed);
         }
-        // One that is still remembered is told once more.
+        // A session that is still remembered gets it once more.
         if let Some(Err(error)) = is_told.map(|untold| untold.forget()) {
             let unfound = Unfound::of(Environment::from_process(), Problem::Disk(error));
             unfound.tell(client.program, moment.word());
@@ -283,7 +284,7 @@ pub(super) fn observe(
     reply
 }
 
-/// The line about the intent at work, where nothing else of the project is told.
+/// Returns the line about the current intent, if the project reports nothing else.
 fn intent_alone(intent: Option<&CurrentIntent>) -> Done {
     let line = intent.map(|intent| intent.line(u64::MAX));
     Done::context(line.unwrap_or_default())
@@ -311,7 +312,7 @@ pub(super) fn after_tool_of_plugin(client: &str, event: &str, bytes: &[u8]) -> O
 enum ToolMoment {
     /// A tool has run.
     After,
-    /// A person has said something.
+    /// A person has sent a prompt.
     Prompt,
 }
 
@@ -328,7 +329,8 @@ fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
     }
 }
 
-/// Remembers a session whose client drops what is said at this event, and does what is to be done all the same.
+/// Remembers a session whose client drops the output at this event, and does the other work of the
+/// event.
 fn remembered(
     client: &'static Client,
     moment: Moment,
@@ -378,11 +380,11 @@ fn find_ground(client: &Client, moment: Moment, said: &Said) -> Option<Ground> {
 enum Occasion {
     /// At this moment.
     Moment(Moment),
-    /// At the first prompt of a context that was told nothing as it began.
+    /// At the first prompt of a context that got no output as it began.
     FirstPrompt,
 }
 
-/// What the project's own sessions have to say at a moment, and the hand-offs that are told with it.
+/// Returns the output of the project's own sessions for an event, and the hand-offs in it.
 fn kept(
     ground: &Ground,
     client: &'static Client,
@@ -417,8 +419,8 @@ fn shows_before_compact(client: &Client) -> bool {
     matches!(client.program, "codex" | "gemini")
 }
 
-/// What the other agents on this machine have to say on an occasion, beside what is the project's `own`. What counts as told
-/// once it is told, `say` tells.
+/// Returns the output of the other agents on this machine for an occasion, in addition to the
+/// project's `own`. `say` writes it, and what it writes counts as delivered.
 fn met(
     environment: &Environment,
     client: &Client,
@@ -462,7 +464,7 @@ fn met(
     }
 }
 
-/// What is said, in the form that all clients with such an event take.
+/// Returns the output in the form that all clients with such an event take.
 fn reply(event: &str, done: &Done) -> Reply {
     // Clients take a context under the name of their own event alone.
     let event = if event.is_empty() {

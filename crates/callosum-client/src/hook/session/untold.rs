@@ -13,19 +13,20 @@ use callosum_ledger::Checksum;
 use super::{Moment, Said};
 use callosum_config::Homes;
 
-/// The client of which this is known.
+/// The client with this behavior.
 const CLIENT: &str = "gemini";
 
 /// The sources of a beginning at which it takes a context.
 const OBEYED: [&str; 2] = ["startup", "resume"];
 
-/// The trigger of a context that a person had made shorter. `auto` comes with each request, whatever is compressed.
+/// The trigger of a context that a person compacted. `auto` comes with each request, even if
+/// nothing is compressed.
 const BY_HAND: &str = "manual";
 
 /// Most sessions that are remembered; of those that were killed nothing more is heard.
 const MOST: usize = 64;
 
-/// When what a beginning has to tell is told.
+/// The event at which the text of a beginning is output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// In the answer to this event.
@@ -50,7 +51,7 @@ impl When {
     }
 }
 
-/// Where it is remembered of one session that its beginning was not told.
+/// A marker file for a session that got no text at its beginning.
 #[derive(Clone, Debug)]
 pub(super) struct Untold {
     disk: Disk,
@@ -94,7 +95,7 @@ impl Untold {
         self.disk.replace_unsynced(&self.path, b"", 0o600)
     }
 
-    /// Forgets the session: it was told, or is over.
+    /// Removes the marker: the session got the text, or is over.
     pub(super) fn forget(&self) -> Result<(), DiskError> {
         self.disk.remove_file(&self.path).map(drop)
     }

@@ -1,4 +1,4 @@
-//! What keeps a client from asking, gathered from all of its settings.
+//! Reasons why a client may not call the hook, gathered from all of its settings.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use crate::registration::{
     entry,
 };
 
-/// Where managers of a machine put settings that count before any others.
+/// Folders of a machine's managed settings, which take precedence over all others.
 const MANAGED: [&str; 2] = ["/etc", "/Library"];
 
 impl Registrar {
-    /// What keeps the client from asking although an entry of ours stands there, and in which file
-    /// that is said; `own` is its own folder.
+    /// Returns the reasons why the client may not call the hook although our entry is there, each
+    /// with its file; `own` is the client's own folder.
     ///
-    /// Settings that are missing or cannot be read say nothing.
+    /// Settings that are missing or cannot be read are ignored.
     pub fn doubts(
         &self,
         place: &Place,
@@ -90,7 +90,7 @@ impl Registrar {
         let folders = [self.root.as_path(), real.as_path()];
         let (file, is_trusted) = match place.client.program {
             "claude" => {
-                // In its own folder where a variable names that, else beside it.
+                // In its own folder if a variable names that, else next to it.
                 let within = own.join(".claude.json");
                 let beside = own.with_file_name(".claude.json");
                 let notes = [&within, &beside].map(|file| self.said_in(file));

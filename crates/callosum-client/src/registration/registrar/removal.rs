@@ -1,7 +1,7 @@
-//! Taking our entry out of settings files, so that what others wrote stands as they wrote it.
+//! Removing our entry from settings files, so that others' content stays as they wrote it.
 //!
-//! What stood there before comes back to the byte where nobody has written since; else ours is taken out
-//! of what stands there now.
+//! If no one has written since, the earlier content is restored to the byte; else our entry is
+//! removed from the current content.
 
 use callosum_host::DiskError;
 use callosum_ledger::Checksum;
@@ -90,8 +90,8 @@ impl Registrar {
         Ok(change)
     }
 
-    /// What stood there before, with what others have written since: where that is certain, and says
-    /// the same as `without`, which is made by structure.
+    /// Returns the earlier content with others' later changes: if that is certain, and means the
+    /// same as `without`, which is made by structure.
     fn taken_back(
         &self,
         place: &Place,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::*;
 
-/// A call, and what is said of it.
+/// A call and its expected reading.
 #[derive(Deserialize)]
 struct Row {
     id: String,

@@ -1,4 +1,4 @@
-//! What the four clients sent, as it was recorded.
+//! Recorded events of the four clients.
 
 mod calls;
 mod servers;

@@ -1,4 +1,4 @@
-//! [`Language`]: what a file is written in, told by its name.
+//! [`Language`]: the language of a file, by its name.
 
 use std::{fmt, path::Path};
 

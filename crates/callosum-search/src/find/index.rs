@@ -1,8 +1,8 @@
-//! [`Index`]: which words stand in which passage, in an SQLite file that can be thrown away.
+//! [`Index`]: the words of each passage, in an SQLite file that can be thrown away.
 //!
-//! It holds nothing that cannot be had again: the words of files, and documents that somebody else
-//! keeps. A file of another version, or one that is damaged, is made anew. Two processes may use one
-//! at once; who writes waits for the other.
+//! It holds nothing that cannot be rebuilt: the words of files, and documents that are stored
+//! elsewhere. A file of another version, or a damaged one, is rebuilt. Two processes may use one at
+//! once; a writer waits for the other.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -23,11 +23,11 @@ use super::{
     words::{push_words, simple_words, words},
 };
 
-/// Counts up with each change of the tables or of how texts are cut; an index of another version is
-/// made anew.
+/// Version of the tables and of the text splitting, to increase with each change; an index of
+/// another version is rebuilt.
 const VERSION: i64 = 5;
 
-/// How long a process waits for another that writes.
+/// Longest wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// So many pages are copied at once.
@@ -49,7 +49,7 @@ CREATE TABLE direction(passage INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 CREATE TABLE model(stamp TEXT NOT NULL);
 ";
 
-/// Why the index cannot be used.
+/// The reason why the index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// SQLite refused.
@@ -57,7 +57,7 @@ pub enum IndexError {
     Database {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// Its folder cannot be made, or a damaged file not be removed.
@@ -80,14 +80,14 @@ pub struct Index {
     pub(super) cancel: Option<Cancel>,
 }
 
-/// A text that is found beside the files of a tree: an answer, a note.
+/// A text that is found in addition to the files of a tree: an answer, a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// What it is known by in its collection.
+    /// Its key in its collection.
     pub place: String,
     /// Changes when the text does.
     pub stamp: String,
-    /// What it is about, in a few words; it is found by them too.
+    /// Its subject, in a few words; it is found by them too.
     pub title: String,
     /// The text, in Markdown or plain.
     pub text: String,
@@ -116,7 +116,7 @@ pub(super) struct Cut {
     pub(super) place: String,
     pub(super) stamp: String,
     pub(super) title: String,
-    /// Kept where the text stands nowhere else.
+    /// Stored if the text exists nowhere else.
     pub(super) text: Option<String>,
     pub(super) passages: Vec<Piece>,
 }
@@ -126,7 +126,7 @@ pub(super) struct Piece {
     pub(super) passage: Passage,
     /// The words of its own lines.
     pub(super) body: String,
-    /// What they mean; empty where nobody knows.
+    /// The direction of their meaning; empty if unknown.
     pub(super) direction: Vec<u8>,
 }
 
@@ -174,10 +174,11 @@ impl Index {
     fn open_as_it_is(path: &Path) -> rusqlite::Result<Option<Self>> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
-        // What a power loss takes is made anew, so nothing is waited for.
+        // The index can be rebuilt after a power loss, so writes are not synced.
         connection.execute_batch("PRAGMA synchronous=OFF;")?;
         match connection.execute_batch("PRAGMA journal_mode=WAL;") {
-            // For a change of mode nobody waits. Whoever is at it makes it for the file, and so for this one too.
+            // A change of mode is not waited for. The process that changes it does so for the file,
+            // and so for this one too.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
             changed => changed?,
         }
@@ -191,7 +192,7 @@ impl Index {
         };
         if version(&connection)? == 0 {
             let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // Somebody else may have made the tables meanwhile.
+            // Another process may have created the tables since.
             if version(&change)? == 0 {
                 change.execute_batch(TABLES)?;
                 change.pragma_update(None, "user_version", VERSION)?;
@@ -241,7 +242,7 @@ impl Index {
         Ok(self)
     }
 
-    /// What a collection has: each place with its stamp.
+    /// Returns the places of a collection, each with its stamp.
     pub fn known(&self, collection: &str) -> Result<HashMap<String, String>, IndexError> {
         self.tell(|connection| {
             let mut statement =
@@ -383,7 +384,7 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> IndexError {
 }
 
 impl IndexError {
-    /// Whether the file is damaged, so that an index made anew would be all right.
+    /// Whether the file is damaged, so that rebuilding the index helps.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Database { source, .. } => is_damage(source),
@@ -409,8 +410,8 @@ impl IndexError {
     }
 }
 
-/// A copy of the index in memory. Read as it stands: beside a file that cannot be written SQLite makes no file for those
-/// who read it at once.
+/// Returns a copy of the index in memory. Reads it as immutable: next to a file in a read-only
+/// place, SQLite cannot create the files that concurrent readers need.
 fn copied(path: &Path) -> rusqlite::Result<Connection> {
     let name = path.to_str();
     let name = name.ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;

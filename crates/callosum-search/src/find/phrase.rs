@@ -1,4 +1,4 @@
-//! [`Phrase`]: what must stand word for word.
+//! [`Phrase`]: text that a hit must contain word for word.
 
 use super::words::words;
 
@@ -22,8 +22,8 @@ impl Phrase {
         all
     }
 
-    /// Whether it stands in a text: in the case that it has, as whole words, with any white space
-    /// between them.
+    /// Whether a text contains it: case-sensitive, as whole words, with any white space between
+    /// them.
     pub fn stands_in(&self, text: &str) -> bool {
         let text = on_one_line(text);
         let (begins, ends) = (

@@ -1,11 +1,11 @@
-//! [`Proximity`]: that what was asked for stands in one place of a passage, and not scattered over it.
+//! [`Proximity`]: requires the words of a query in one place of a passage, not scattered over it.
 
 use super::query::{Query, Unit};
 
 /// Most ways of leaving words out that are looked up; a question that has more is not looked up.
 const MOST_WAYS: usize = 64;
 
-/// How much of what was asked for stands together in whatever is found.
+/// The part of a query that must be in one place of each hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proximity {
     /// The share of the words and identifiers, each counted alike, from 0 to 1.
@@ -16,7 +16,7 @@ pub struct Proximity {
 }
 
 impl Proximity {
-    /// What is looked up in FTS5; `None` where there is no word, or where there are too many ways.
+    /// Returns the FTS5 query; `None` if there is no word, or there are too many combinations.
     pub(super) fn question(&self, ask: &Query) -> Option<String> {
         let units: Vec<String> = ask.units.iter().map(written).collect();
         // No share is above 1, so that the count is no more than there are.

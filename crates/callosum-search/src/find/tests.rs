@@ -100,7 +100,8 @@ const WALK: &str = "/// Walks a tree of folders, as it is told.\npub struct Walk
     #[cfg(test)]\nmod tests {\n    fn builder() -> WalkBuilder {\n        WalkBuilder::new()\n    }\n\n    fn follow_links() {\n        \
     builder().links(true);\n    }\n}\n";
 
-/// LOA-JIT-2: who types a name as it is declared gets what is declared, and tests beside the code come behind it.
+/// LOA-JIT-2: a declared name finds its declaration first, and tests next to the code come after
+/// it.
 #[test]
 fn what_is_declared_comes_before_what_uses_it() {
     let uses = "fn walk(builder: WalkBuilder) {\n    WalkBuilder::links(builder);\n}\n";
@@ -353,7 +354,7 @@ fn a_stream_of_documents_is_written_in_one_step() {
     assert_eq!(home.index().known("ledger").unwrap().len(), 50);
 }
 
-/// What is damaged, or of another version, is made anew; nothing is lost by that.
+/// An index that is damaged, or of another version, is rebuilt; nothing is lost by that.
 #[test]
 fn a_damaged_index_is_made_anew() {
     let home = Home::new(&[("a.md", "plum\n")]);
@@ -405,8 +406,8 @@ fn two_writers_wait_for_each_other() {
     );
 }
 
-/// LOA-JIT-2: what is quoted stands in each passage as it was typed, whatever else is asked for and
-/// however many passages have its words elsewhere.
+/// LOA-JIT-2: each hit contains the quoted text as typed, regardless of the other words and of the
+/// number of passages that have its words elsewhere.
 #[test]
 fn what_is_quoted_stands_in_each_passage() {
     let others = "# Open\nfile, late, open late\n".repeat(400);
@@ -429,8 +430,8 @@ fn what_is_quoted_stands_in_each_passage() {
     assert_eq!(home.find(&index, &names).len(), 1);
 }
 
-/// LOA-JIT-2: with a model a passage is found that has none of the words; without one the answers are
-/// those of before, and another model is asked anew.
+/// LOA-JIT-2: with a model, a passage is found that has none of the words. Without one the answers
+/// are the same as before, and another model is used from scratch.
 #[test]
 fn a_model_adds_what_words_mean() {
     let home = Home::new(&[
@@ -517,7 +518,7 @@ fn what_another_program_proposes_is_fused() {
     );
 }
 
-/// Files are written down while others are read, each once, and the progress is told.
+/// Files are written to the index while others are read, each once, and the progress is reported.
 #[test]
 fn many_files_are_taken_up_in_batches() {
     let home = Home::new(&[]);
@@ -538,7 +539,7 @@ fn many_files_are_taken_up_in_batches() {
     assert_eq!(again, Updated::default());
 }
 
-/// Whatever is typed is looked for and never a command to the index.
+/// Any typed text is searched for and never a command to the index.
 #[test]
 fn anything_may_be_typed() {
     let home = Home::new(&[("a.md", "plum\n")]);

@@ -1,19 +1,20 @@
-//! [`Outline`]: what one file declares, imports, tests and serves, each with its line.
+//! [`Outline`]: declarations, imports, tests and interfaces of one file, each with its line.
 //!
 //! Lines count from 1, as editors and citations do.
 
 use super::uses::{Binding, Export, Purpose, Use};
 
-/// What one source file says of itself.
+/// The contents of one source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The first sentence of the file's own documentation, with the line it stands on.
+    /// The first sentence of the file's own documentation, with its line.
     pub about: Option<Note>,
-    /// What it declares, in order of appearance.
+    /// Its declarations, in order of appearance.
     pub symbols: Vec<Symbol>,
-    /// Types that it declares inside functions, where nobody else can name them, in order of appearance.
+    /// Types that it declares inside functions, which no other code can name, in order of
+    /// appearance.
     pub locals: Vec<Local>,
-    /// What it imports, in order of appearance.
+    /// Its imports, in order of appearance.
     pub imports: Vec<Import>,
     /// The names that it calls or mentions, other than in imports; sorted, each once, with the
     /// line of its first mention.
@@ -28,7 +29,7 @@ pub struct Outline {
     /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), those
     /// among a macro's arguments too; sorted, each once, with the line of its first mention.
     pub path_heads: Vec<Note>,
-    /// Of Rust, the same for paths that only tests beside the code name.
+    /// Of Rust, the same for paths that only tests next to the code name.
     pub test_path_heads: Vec<Note>,
     /// Requests that it answers, where the framework can be recognised; what only a test sets up
     /// is left out.
@@ -43,7 +44,7 @@ pub struct Outline {
     pub has_errors: bool,
 }
 
-/// A sentence and where it stands.
+/// A sentence and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The sentence, on one line.
@@ -55,14 +56,14 @@ pub struct Note {
 /// Something that a file declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// Its name, without what contains it.
     pub name: String,
     /// The type, trait, class or module that contains it, if any.
     pub container: Option<String>,
-    /// The modules or namespaces with a body in this file that it stands in, outermost first:
-    /// `inner` or `outer::inner`; none for what stands in the file itself.
+    /// The modules or namespaces with a body in this file that contain it, outermost first: `inner`
+    /// or `outer::inner`; none at the top level of the file.
     pub module: Option<String>,
     /// The line of its name; of a C type that a `typedef` names behind its body, the first one.
     pub line: u32,
@@ -74,8 +75,8 @@ pub struct Symbol {
     pub public: bool,
     /// Whether it is a test that a test runner would run.
     pub test: bool,
-    /// The line `line` as it stands in the file, trimmed: fit for a quotation. Of a line above 300
-    /// bytes only the piece where the symbol stands.
+    /// The line `line` as it is in the file, trimmed: fit for a quotation. Of a line above 300
+    /// bytes only the piece with the symbol.
     pub declaration: String,
     /// The first sentence of its documentation, on one line, if any.
     pub about: Option<String>,
@@ -84,7 +85,7 @@ pub struct Symbol {
 /// A type inside of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Local {
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// Its name.
     pub name: String,
@@ -94,7 +95,7 @@ pub struct Local {
     pub last_line: u32,
 }
 
-/// What kind of thing a symbol is.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SymbolKind {
     /// A free function.
@@ -116,12 +117,12 @@ pub enum SymbolKind {
 /// One import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// What is imported, as written but without quotes, braces and aliases: `crate::disk::Disk`,
+    /// The imported target, as written but without quotes, braces and aliases: `crate::disk::Disk`,
     /// `.models`, `../db`, `net/http`, `java.util.List`, `sys/types.h`. One import per leaf of a
-    /// braced list. A Rust path that climbs out of a module with a body in this file is told from
+    /// braced list. A Rust path that climbs out of a module with a body in this file is relative to
     /// the file's own module: `super::*` in `mod tests { … }` is `self::*`.
     pub target: String,
-    /// How it is written.
+    /// Its syntax.
     pub kind: ImportKind,
     /// Names taken from the target, where the language names them apart (`from x import a, b`);
     /// the file that a `#[path]` gives to a `mod`.
@@ -134,14 +135,14 @@ pub struct Import {
     pub line: u32,
 }
 
-/// How an import is written.
+/// The syntax of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportKind {
     /// Rust's `use`, Python's, Go's and Java's `import`, JavaScript's `import` and `require`.
     Use,
     /// Rust's `mod name;`.
     DeclareModule,
-    /// `#include "…"`, looked up beside the file first.
+    /// `#include "…"`, looked up next to the file first.
     IncludeLocal,
     /// `#include <…>`.
     IncludeSystem,
@@ -186,7 +187,7 @@ pub struct Command {
     /// Its name: `delegate`, `--json`; where the file says what it belongs to, with that in front:
     /// `ledger show`. The program's own name is not.
     pub name: String,
-    /// What it says it does, if it says so.
+    /// Its own description, if it has one.
     pub about: Option<String>,
     /// Its line.
     pub line: u32,

@@ -3,8 +3,7 @@
 /// Longer sentences are cut at a word, in characters.
 const LONGEST: usize = 240;
 
-/// How many bytes of a paragraph are looked at for the sentence: the targets of its links take room
-/// too.
+/// Bytes of a paragraph that are searched for the sentence: the targets of its links take room too.
 const LONGEST_SOURCE: usize = 8 * 1024;
 
 /// A comment without the marks that make it one.
@@ -116,7 +115,7 @@ fn readable(line: &str) -> &str {
     line
 }
 
-/// What paragraphs begin with that tell tools and lawyers something, not readers.
+/// Beginnings of paragraphs that are meant for tools and lawyers, not for readers.
 const NOT_PROSE: [&str; 58] = [
     "!/",
     "(c)",
@@ -178,7 +177,7 @@ const NOT_PROSE: [&str; 58] = [
     "vim:",
 ];
 
-/// What a paragraph holds somewhere that is a licence.
+/// Texts that a paragraph of a license contains.
 const LICENCE: [&str; 10] = [
     "all rights reserved",
     "copyright (c)",

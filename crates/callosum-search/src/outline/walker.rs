@@ -20,15 +20,15 @@ use super::{
     uses::Uses,
 };
 
-/// How many bytes of a name, path or long line are kept; people write less.
+/// Bytes of a name, path or long line that are kept; people write less.
 ///
-/// What is kept may be kept again for each thing that stands in it.
+/// The text may be kept again for each thing that it contains.
 const LONGEST: usize = 300;
 
-/// How many bytes of a command's description are searched for its first sentence.
+/// Bytes of a command's description that are searched for its first sentence.
 const LONGEST_HELP: usize = 2048;
 
-/// What one language knows about its own files.
+/// The rules of one language for its files.
 pub(super) trait Grammar<'t> {
     /// Whether a node says something about the sibling that follows: a comment, an attribute.
     fn leads(&self, kind: &str) -> bool;
@@ -41,7 +41,7 @@ pub(super) trait Grammar<'t> {
     fn finish(&mut self, _page: &mut Page<'t>, _root: Node<'t>) {}
 }
 
-/// Where the walk goes after a node.
+/// The next step of the walk after a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// To its children.
@@ -98,7 +98,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// Walks the tree once and hands out what was found.
+    /// Walks the tree once and returns the outline.
     pub(super) fn read(mut self, tree: &'t Tree, grammar: &mut impl Grammar<'t>) -> Outline {
         self.walk(tree, grammar);
         grammar.finish(&mut self, tree.root_node());
@@ -127,7 +127,7 @@ impl<'t> Page<'t> {
         self.outline
     }
 
-    /// Routes and commands that a test sets up are nobody's to use.
+    /// Removes routes and commands that a test sets up: no one can use them.
     fn forget_what_tests_serve(&mut self) {
         let outline = &mut self.outline;
         if is_test_file(self.path) {
@@ -265,7 +265,7 @@ impl<'t> Page<'t> {
         self.line_starts[line as usize - 1]..end.unwrap_or(self.text.len())
     }
 
-    /// The line of a symbol's name; of a long one the piece where the symbol stands.
+    /// Returns the line of a symbol's name; of a long line the piece with the symbol.
     fn declaration(&self, found: &SymbolNode<'t>) -> &'t str {
         let line = self.line_range(line_of(found.name));
         if line.len() <= LONGEST {

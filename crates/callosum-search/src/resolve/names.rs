@@ -142,7 +142,7 @@ pub(super) fn is_within(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// How many leading parts two paths share.
+/// Returns the number of leading parts that two paths share.
 pub(super) fn nearness(a: &str, b: &str) -> usize {
     a.split('/')
         .zip(b.split('/'))

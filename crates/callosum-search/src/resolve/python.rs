@@ -1,4 +1,4 @@
-//! Where Python looks: beside the file for relative imports, below the roots for others.
+//! Import lookup of Python: next to the file for relative imports, below the roots for others.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ pub(super) fn roots(names: &Names<'_>, packages: &Packages) -> Vec<String> {
             roots.insert(below(&package.folder, "src"));
         }
     }
-    // The parent of an outermost package is a root, wherever it stands.
+    // The parent of an outermost package is a root, at any path.
     for path in names
         .paths()
         .filter(|path| file_name(path) == "__init__.py")

@@ -1,4 +1,4 @@
-//! [`Resolver`]: an import and the file it stands in become a [`Target`].
+//! [`Resolver`]: turns an import and its file into a [`Target`].
 
 use super::{
     c, go, java, javascript,
@@ -19,7 +19,7 @@ pub struct Resolver<'a> {
     pub(super) python_roots: Vec<String>,
 }
 
-/// What an import means.
+/// The meaning of an import.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// A file of the tree: its place in [`SourceTree::files`].
@@ -29,7 +29,7 @@ pub enum Target {
     Package(String),
     /// The language's own library.
     Standard,
-    /// Nothing that can be told.
+    /// Unknown.
     Unknown,
 }
 
@@ -45,11 +45,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Says what `import` means in the file `from` (a path from the root).
+    /// Resolves `import` in the file `from` (a path from the root).
     ///
     /// Looks at names only, so that the answer is the same on every machine. A folder that is
-    /// imported as a whole (a Go package) stands for its first file. Where the names of a Python
-    /// import are files of their own, the first counts; [`Self::resolve_all`] gives them all.
+    /// imported as a whole (a Go package) is represented by its first file. If the names of a
+    /// Python import are files of their own, the first counts; [`Self::resolve_all`] returns them
+    /// all.
     pub fn resolve(&self, from: &str, language: Language, import: &Import) -> Target {
         let mut targets = self.resolve_all(from, language, import).into_iter();
         targets.next().unwrap_or(Target::Unknown)

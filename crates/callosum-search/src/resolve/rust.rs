@@ -1,4 +1,4 @@
-//! Where Rust looks: the module tree below a crate's root file.
+//! Import lookup of Rust: the module tree below a crate's root file.
 
 use super::{
     names::{below, file_name, folder, is_within, join, stem},
@@ -60,8 +60,8 @@ fn named(
     kind: ImportKind,
 ) -> (Target, usize) {
     let owner = resolver.owner(from, Ecosystem::Cargo);
-    // For a program or test the package's name means its library, also beside a module of that name:
-    // `use shelf::shelf::Shelf` in `src/main.rs`.
+    // For a program or test the package's name means its library, even next to a module of that
+    // name: `use shelf::shelf::Shelf` in `src/main.rs`.
     let is_own_crate = || {
         owner.is_some_and(|package| {
             let library = || library_root(resolver, package).file;

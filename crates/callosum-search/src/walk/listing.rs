@@ -12,7 +12,7 @@ use super::{
 };
 use crate::language::Language;
 
-/// What the product itself keeps at the root of a tree: never part of a tree that is read.
+/// Callosum's own state at the root of a tree: never part of a tree that is read.
 const OWN_STATE: [&str; 15] = [
     ".beads",
     ".cal_answers",
@@ -254,7 +254,7 @@ fn check_scope(disk: &Disk, real_root: &Path, path: &RelativePath) -> Result<(),
     }
 }
 
-/// What stands in the way to a path that the walk did not reach.
+/// Returns the obstacle on the way to a path that the walk did not reach.
 fn out_of_reach(disk: &Disk, root: &Path, path: &RelativePath) -> Result<Skipped, WalkError> {
     let skipped = |path: &str, why| Skipped {
         path: path.to_owned(),
@@ -351,7 +351,7 @@ fn unreadable(root: &Path, error: &ignore::Error) -> Skipped {
     }
 }
 
-/// What the system said, without the whole path that the walk puts before it.
+/// Returns the system's error, without the whole path that the walk puts before it.
 fn reason(error: &ignore::Error) -> String {
     let Some(error) = error.io_error() else {
         return error.to_string();

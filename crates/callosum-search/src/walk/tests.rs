@@ -118,7 +118,7 @@ fn ignore_files_count_in_gits_order() {
     ");
 }
 
-/// REQ-SEC-001: what stands in the place of an ignore file and is none is not read, and is named.
+/// REQ-SEC-001: an entry in the place of an ignore file that is none is not read, and is reported.
 #[test]
 fn what_is_no_ignore_file_is_not_read() {
     let folder = tree_of(&[("a.rs", ""), ("sub/b.rs", ""), ("huge/c.rs", "")]);
@@ -365,7 +365,7 @@ fn what_changed_since_the_listing_is_told_and_not_opened() {
     );
 }
 
-/// Refuses to open every file, as a folder of somebody else's would.
+/// Refuses to open every file, as another user's folder would.
 struct Refusing;
 
 impl FileSystem for Refusing {

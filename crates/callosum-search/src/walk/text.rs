@@ -15,7 +15,7 @@ use super::tree::{SourceFile, SourceTree, Why};
 /// Files above this size (1 MiB) are not read: what is written by hand stays far below it.
 pub const MAX_TEXT_BYTES: u64 = 1 << 20;
 
-/// How many first bytes are searched for a NUL, the sign of a binary file.
+/// Number of first bytes that are searched for a NUL, the sign of a binary file.
 pub const BINARY_PROBE: usize = 8 * 1024;
 
 impl SourceTree {

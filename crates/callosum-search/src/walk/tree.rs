@@ -10,12 +10,12 @@ use crate::language::Language;
 /// ignore files above the root are looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceTree {
-    /// Where the tree stands.
+    /// The root folder of the tree.
     pub root: PathBuf,
     /// The files, sorted by the bytes of their paths.
     pub files: Vec<SourceFile>,
-    /// What was seen and not listed, sorted likewise. What turns out to be unreadable only when
-    /// it is read is told by [`SourceTree::text`].
+    /// Paths that were seen and not listed, sorted likewise. [`SourceTree::text`] reports those
+    /// that turn out to be unreadable only when they are read.
     pub skipped: Vec<Skipped>,
 }
 
@@ -39,7 +39,7 @@ pub struct Skipped {
     pub why: Why,
 }
 
-/// Why something is not read.
+/// The reason why something is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The system refused, for this reason; or it is no longer there.

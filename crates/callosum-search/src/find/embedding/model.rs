@@ -14,16 +14,16 @@ use super::{vectors::Matrix, wordpiece::Tokenizer};
 /// The vectors.
 const VECTORS: &str = "model.safetensors";
 
-/// Which pieces words have.
+/// File of the pieces of words.
 const PIECES: &str = "tokenizer.json";
 
 /// Largest file of pieces that is read (32 MiB): the largest that is known has 17.
 const LARGEST_PIECES: u64 = 32 << 20;
 
-/// How alike two texts are at least that are about the same: the cosine of their vectors.
+/// Lowest similarity of two texts about the same subject: the cosine of their vectors.
 pub(in crate::find) const ALIKE: f32 = 0.35;
 
-/// Why a model that is there cannot be used.
+/// The reason why an existing model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// A file is not of a form that is read.
@@ -31,7 +31,7 @@ pub enum ModelError {
     NotUnderstood {
         /// The file.
         path: PathBuf,
-        /// What of it is not understood.
+        /// The part that is not understood.
         why: String,
     },
     /// A file cannot be read.
@@ -94,7 +94,7 @@ impl Model {
         }))
     }
 
-    /// What tells it from another model.
+    /// Identifies this model among others.
     pub(in crate::find) fn stamp(&self) -> &str {
         &self.stamp
     }
@@ -150,7 +150,7 @@ impl Model {
     }
 }
 
-/// How alike two directions are: their cosine, from -1 to 1; 0 where they do not compare.
+/// Returns the similarity of two directions: their cosine, from -1 to 1; 0 if they do not compare.
 pub(in crate::find) fn cosine(one: &[u8], other: &[u8]) -> f32 {
     if one.len() != other.len() {
         return 0.0;

@@ -1,7 +1,7 @@
 //! [`Matrix`]: the vectors of a model, in a `safetensors` file.
 //!
-//! The file has the length of its head, the head in JSON, and numbers. Rows are read one by one, since
-//! a question needs a few of them, until somebody asks for [`all`](Matrix::hold).
+//! The file has the length of its head, the head in JSON, and numbers. Rows are read one by one,
+//! since a query needs a few of them, until a caller asks for [`all`](Matrix::hold).
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -14,7 +14,7 @@ const LONGEST_HEAD: u64 = 1 << 20;
 /// Most numbers that a vector has.
 const WIDEST: usize = 4096;
 
-/// What a model calls its vectors: Model2Vec, and WordLlama.
+/// Names of the vectors in a model: Model2Vec, and WordLlama.
 const NAMES: [&str; 2] = ["embeddings", "embedding.weight"];
 
 #[derive(Clone, Debug, Deserialize)]
@@ -24,7 +24,7 @@ struct Tensor {
     data_offsets: (u64, u64),
 }
 
-/// How a number is written.
+/// The encoding of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     Double,
@@ -93,9 +93,9 @@ pub(super) struct Matrix {
     number: Number,
     rows: usize,
     width: usize,
-    /// What a piece counts, where the model says so.
+    /// The weight of each piece, if the model has them.
     weights: Option<Vec<f32>>,
-    /// Which row a piece has, where several share one.
+    /// The row of each piece, if several share one.
     row_of: Option<Vec<u32>>,
     held: OnceLock<Vec<u8>>,
 }
@@ -165,12 +165,12 @@ impl Matrix {
         })
     }
 
-    /// How many numbers a vector has.
+    /// Number of components of a vector.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// How many pieces it has vectors for.
+    /// Number of pieces with a vector.
     pub(super) fn pieces(&self) -> usize {
         self.row_of.as_ref().map_or(self.rows, Vec::len)
     }

@@ -1,10 +1,10 @@
-//! [`Tokenizer`]: which pieces of a model's vocabulary a word is made of.
+//! [`Tokenizer`]: splits a word into pieces of a model's vocabulary.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-/// What stands before a word in the vocabularies of SentencePiece.
+/// Marks the beginning of a word in the vocabularies of SentencePiece.
 const WORD_BEGINS: char = '\u{2581}';
 
 /// Longest word that is cut up; what is longer is data.
@@ -44,7 +44,7 @@ impl WordPiece {
     }
 }
 
-/// How words are cut into pieces.
+/// Rules for splitting words into pieces.
 #[derive(Debug)]
 pub(super) struct Tokenizer {
     known: HashMap<String, u32>,

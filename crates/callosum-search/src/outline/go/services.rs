@@ -1,4 +1,4 @@
-//! What a Go program serves: requests of net/http and the usual routers, flags of flag and pflag.
+//! Interfaces of a Go program: requests of net/http and the usual routers, flags of flag and pflag.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use tree_sitter::Node;
 
 use super::super::walker::{Page, arguments_of, cut, is_http_method, named_children};
 
-/// How many places are followed that a group stands in.
+/// Most enclosing groups of a group that are followed.
 const DEEPEST: usize = 16;
 
-/// Which libraries a file names, so that `Get("/…")` of a client is not taken for a route, and what
-/// stands before the paths of the groups that it makes.
+/// The libraries that a file names, so that `Get("/…")` of a client is not taken for a route, and
+/// the path prefixes of the groups that it makes.
 pub(super) struct Services<'t> {
     serves: bool,
     has_flags: bool,
@@ -128,7 +128,7 @@ impl<'t> Services<'t> {
         }
     }
 
-    /// What stands before a path that is registered with this router.
+    /// Returns the prefix of a path that is registered with this router.
     fn prefix(&self, router: &'t str) -> String {
         let mut prefixes: Vec<&str> = Vec::new();
         let mut of = router;

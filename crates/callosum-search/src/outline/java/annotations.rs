@@ -1,13 +1,13 @@
-//! What Java's annotations say: tests, requests (Spring, JAX-RS), commands (picocli).
+//! Facts from Java's annotations: tests, requests (Spring, JAX-RS), commands (picocli).
 
 use tree_sitter::Node;
 
 use super::super::walker::{Page, child_of_kind, cut, named_children};
 
-/// What Spring and JAX-RS call the path of a request.
+/// Names of a request's path in Spring and JAX-RS.
 const PATH_KEYS: [&str; 2] = ["value", "path"];
 
-/// How many annotations of a declaration are read; each request of a method has all its paths.
+/// Most annotations of a declaration that are read; each request of a method has all its paths.
 const MOST_ANNOTATIONS: usize = 64;
 
 /// The annotations of a declaration, by name.

@@ -24,7 +24,7 @@ use super::{
 pub(in crate::outline) struct JavaScript<'t> {
     exports: Exports<'t>,
     services: Services<'t>,
-    /// What stands before `export`, for the declaration behind it.
+    /// The `export` before a declaration, for the declaration that follows.
     exported: Option<Exported<'t>>,
     /// The lines of objects that may get methods one by one, and the names that got some.
     objects: HashSet<u32>,
@@ -307,7 +307,7 @@ impl<'t> JavaScript<'t> {
             }
         }
         for (at, target) in targets.iter().enumerate() {
-            // Only the last name stands beside what it is given.
+            // Only the last name is next to its value.
             let whole = if at + 1 == targets.len() {
                 node
             } else {
@@ -539,7 +539,7 @@ fn method<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     });
 }
 
-/// What the last of `a = b = value` gives.
+/// Returns the last value of `a = b = value`.
 fn last_value(value: Node<'_>) -> Node<'_> {
     let mut last = value;
     while last.kind() == "assignment_expression" {

@@ -230,8 +230,8 @@ impl<'t> Python<'t> {
         page.open(PlaceKind::Function, None, false);
     }
 
-    /// Whether pytest would collect a function that stands here: a method of a unittest class in
-    /// any file, a function or a method of a `Test…` class in a test file.
+    /// Whether pytest would collect a function here: a method of a unittest class in any file, a
+    /// function or a method of a `Test…` class in a test file.
     fn is_test_place(&self, page: &Page<'t>) -> bool {
         let Some(place) = page.places.innermost() else {
             return self.is_test_file;

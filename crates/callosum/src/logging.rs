@@ -18,7 +18,7 @@ const LOG: &str = "CALLOSUM_LOG";
 /// Bytes of a mebibyte.
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Why nothing is logged.
+/// The reason why nothing is logged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoggingError {
     /// The file cannot be used.
@@ -29,7 +29,7 @@ pub(crate) enum LoggingError {
     Level {
         /// The setting or variable that names it.
         key: &'static str,
-        /// Why.
+        /// The error of the level.
         source: UnknownLevel,
     },
     /// This process logs already.

@@ -121,8 +121,8 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
     warn_of_nobody(context, &address)
 }
 
-/// Sets a value where the one that stands there keeps every other command from starting, as `refused` says; returns that where it is
-/// for another reason.
+/// Sets a value if the current one keeps every other command from starting, as `refused` reports;
+/// returns `refused` if it has another cause.
 pub(super) fn mend(
     environment: &Environment,
     directory: Option<&Path>,
@@ -149,7 +149,7 @@ pub(super) fn mend(
     }
 }
 
-/// What is to be set, and to what.
+/// Returns the setting to change, and its new value.
 fn asked(args: &SetArgs) -> Result<(Address, Value), CommandError> {
     let Some(address) = Address::parse(&args.key) else {
         let keys: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();

@@ -1,4 +1,4 @@
-//! [`Context`]: what every command that works on a project gets, with the terminal.
+//! [`Context`]: the context of every command that works on a project, with the terminal.
 
 use std::{
     ops::{Deref, DerefMut},

@@ -1,5 +1,5 @@
-//! Failures as programs read them: the error inside every JSON object, and the object that stands
-//! alone where a command failed before it had printed one of its own.
+//! Failures as programs read them: the error inside every JSON object, and the object that is
+//! printed alone if a command failed before it had printed one of its own.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::failure`].
 
@@ -15,7 +15,7 @@ use crate::ui::Ui;
 /// Tells that a command line was not understood: in words on stderr, and as the one object that
 /// its caller waits for where `--json` is among the words. Help and version are data.
 pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(), CommandError> {
-    // Nobody is left to be told where the stream is closed.
+    // If the stream is closed, no one can read it.
     drop(error.print());
     let options = arguments.iter().skip(1).take_while(|word| *word != "--");
     let mut wants_json = options.filter(|word| *word == "--json");
@@ -43,14 +43,14 @@ pub(super) fn print(ui: Ui, failed: &CommandError) {
     }
     let mut error = ErrorOutput::of_command(failed);
     if error.message.is_empty() {
-        // It was told on stderr as it came to be known.
+        // It was reported on stderr when it occurred.
         let message = match failed.exit {
             Exit::Interrupted => "interrupted",
             _ => "the command failed; see standard error",
         };
         message.clone_into(&mut error.message);
     }
-    // Nobody is left to be told where stdout is closed.
+    // If stdout is closed, no one can read it.
     drop(ui.json_data(&FailureOutput { error }));
 }
 
@@ -79,7 +79,7 @@ fn meant(arguments: &[OsString], error: &clap::Error) -> Option<String> {
         .map(|word| word.to_str())
         .collect::<Option<_>>()?;
     let is_wrong = |word: &&str| *word == wrong;
-    // The same word may be said before as well: a command comes first, and a value last.
+    // The same word may occur before as well: a command comes first, and a value last.
     let at = match kind {
         ContextKind::InvalidSubcommand => words.iter().position(is_wrong)?,
         _ => words.iter().rposition(is_wrong)?,
@@ -89,7 +89,8 @@ fn meant(arguments: &[OsString], error: &clap::Error) -> Option<String> {
     Some(format!("callosum {}", words.join(" ")))
 }
 
-/// What prints the manual of the command that was meant, as far as the words lead to one.
+/// Returns the command that prints the manual of the intended command, as far as the words lead to
+/// one.
 fn manual(arguments: &[OsString]) -> String {
     let mut command = &super::tree();
     let mut line = "callosum".to_owned();
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(said.details.as_deref(), Some("Usage: callosum x\n\nMore."));
     }
 
-    /// A line that is not understood is told with the one that was meant, or the manual of its command.
+    /// A usage error comes with the intended line, or the manual of its command.
     #[test]
     fn a_usage_error_has_a_line_to_paste() {
         for (line, hint) in [

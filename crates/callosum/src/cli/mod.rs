@@ -387,9 +387,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Ledger(ledger::LedgerCommand::CheckProof(args)) => {
             return ledger::check_proof::run(&args, ui);
         }
-        // It is the machine's, whatever the folder.
+        // It belongs to the machine, in any folder.
         Command::Serve(args) => return serve::run(environment, &args, ui),
-        // What is wrong with a project is told with each call.
+        // Each call reports errors of the project.
         Command::Mcp(_) => {
             let report = Arc::new(Ui::plain(false));
             return callosum_mcp::run(environment, global.directory.clone(), report);
@@ -469,7 +469,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
 }
 
 impl Command {
-    /// Returns a short form as the command that it stands for, and any other command as it is.
+    /// Returns a short form as its full command, and any other command as it is.
     fn into_full_form(self) -> Self {
         let (args, kind) = match self {
             Self::Scan(args) => (args, KindArg::Scan),

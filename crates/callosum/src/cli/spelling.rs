@@ -1,7 +1,7 @@
-//! The seed's own flag forms, spelt as the verbs that they mean.
+//! The seed's own flag forms, rewritten as the verbs that they mean.
 //!
-//! `--replay-audit FILE` (Seed CAL §13.4) and `--cal-register NAME` (Seed CAL §14.4) stand where a
-//! verb stands; everything after them is passed on.
+//! `--replay-audit FILE` (Seed CAL §13.4) and `--cal-register NAME` (Seed CAL §14.4) take the place
+//! of a verb; everything after them is passed on.
 
 use std::ffi::{OsStr, OsString};
 
@@ -9,7 +9,7 @@ use clap::ValueEnum as _;
 
 use super::ColorArg;
 
-/// Rewrites a flag form that stands before any verb.
+/// Rewrites a flag form before any verb.
 pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
     const FORMS: [(&str, &[&str]); 2] = [
         ("--replay-audit", &["replay"]),

@@ -61,7 +61,7 @@ impl Item {
         }
     }
 
-    /// What it is about, a line for each thing, without anything that a terminal would obey.
+    /// Returns its description, a line for each thing, without anything that a terminal would obey.
     fn shown(&self) -> String {
         let mut text = String::new();
         match self {
@@ -141,7 +141,7 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
     } else {
         let is_allowed = is_told && !args.list;
         for item in &items {
-            // Shown before it is allowed: what stands in the terminal is what is agreed to.
+            // Shown before it is allowed: the user agrees to the text in the terminal.
             item.show(
                 context.ui,
                 if is_allowed { "trusted" } else { "not trusted" },
@@ -216,8 +216,8 @@ fn chosen(
     Ok(items.into_iter().filter(is_named).collect())
 }
 
-/// Shows each item, asks of it, and allows it at once: an answer that was given counts, whatever comes of the
-/// next question.
+/// Shows each item, asks about it, and allows it at once: an earlier answer counts even if the next
+/// question fails.
 fn ask_each(
     ui: Ui,
     items: &[Item],
@@ -258,9 +258,9 @@ fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandE
     }
 }
 
-/// Tells the journal what is allowed, and allows it: nothing is allowed of which no record tells,
-/// and no `.calrc` with which the ledger could not be opened. One that puts the journal elsewhere
-/// is told of in both places.
+/// Records in the journal what is allowed, and allows it: nothing is allowed without a record, and
+/// no `.calrc` with which the ledger could not be opened. A `.calrc` that moves the journal is
+/// recorded in both places.
 fn tell_and_allow(
     context: &Context,
     roster: &mut Roster<'_>,

@@ -5,7 +5,7 @@
 
 use std::{fmt::Write as _, path::Path};
 
-/// How a document is shown.
+/// The display of a document.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'a> {
     /// Whether colors are shown.

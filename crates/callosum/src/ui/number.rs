@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-/// Reads how many are wanted, of which none makes no sense.
+/// Parses a count, which must be at least one.
 pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "allowed: a whole number from 1".to_owned())

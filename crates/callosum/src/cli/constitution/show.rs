@@ -1,4 +1,4 @@
-//! `callosum constitution show`: what holds here.
+//! `callosum constitution show`: the rules that hold here.
 
 use callosum_app::constitution::{ConstitutionOutput, governance};
 use callosum_app::{CommandError, Exit, explain};

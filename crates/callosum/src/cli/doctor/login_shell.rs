@@ -33,7 +33,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         return;
     };
     let said = String::from_utf8_lossy(&run.output);
-    // What a profile prints stands before it.
+    // A profile may print text before it.
     let found = said
         .lines()
         .last()

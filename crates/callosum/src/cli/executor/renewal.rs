@@ -1,6 +1,7 @@
-//! What a registration makes of an entry of the same name that was registered on this machine.
+//! Effect of a registration on an entry of the same name that was registered on this machine.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::executor::renewal`].
+//! This file has the part with arguments and output; the rest is
+//! [`callosum_app::executor::renewal`].
 
 use callosum_agents::output_format::Dialect;
 use callosum_agents::registry::Executor;
@@ -14,7 +15,7 @@ use callosum_app::{CommandError, Exit};
 
 use super::register::{RegisterArgs, bounded, entry};
 
-/// The entry that the arguments make of the one that is there, with what is to be said of that.
+/// Returns the entry that the arguments make of the existing one, with notes on that.
 pub(super) fn renewed(
     args: &RegisterArgs,
     standing: &Executor,
@@ -131,7 +132,8 @@ fn complete_question(args: &mut RegisterArgs, standing: &Executor) {
     }
 }
 
-/// What is said of a question to a server that is asked from now on in another protocol, or stays though it was not given.
+/// Returns a note on the question to a server if its protocol changes, or if it is kept although it
+/// was not given.
 fn asked_otherwise(args: &RegisterArgs, standing: &Executor, fresh: &Executor) -> Vec<String> {
     if let (Some(before), Some(now)) = (&standing.protocol, &fresh.protocol)
         && before != now

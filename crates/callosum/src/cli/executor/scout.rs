@@ -28,7 +28,7 @@ pub(crate) struct RunArgs {
     executor: Embedded,
 }
 
-/// What this program is started as.
+/// The embedded executor to start.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Embedded {
     /// Reads the repository itself

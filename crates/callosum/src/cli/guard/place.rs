@@ -1,4 +1,4 @@
-//! What the guard must know of the folder that a command is asked about in.
+//! The guard's facts about the folder of a checked command.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::guard::place`].
 

@@ -24,7 +24,7 @@ pub(super) struct SpeakerArgs {
 }
 
 impl SpeakerArgs {
-    /// Who speaks, and from where.
+    /// Returns the author of an event: agent, session and place.
     pub(super) fn voice(&self, context: &Context) -> Author {
         let environment = &context.environment;
         let text = |name: &str| {

@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
         is_waiting_for_room: false,
         held: None,
     };
-    // Where the state cannot be written that is told before anything is heard.
+    // If the state cannot be written, the error comes before any event.
     subscriber.own.cursor = Some(subscriber.cursor.clone());
     subscriber
         .own
@@ -134,7 +134,8 @@ struct Subscriber<'c> {
     lines: Option<Receiver<String>>,
     /// When the state was last written down.
     kept: Option<Instant>,
-    /// Whether it could not be, since the disk is full: it is tried again, and all goes on from memory meanwhile.
+    /// Whether it could not be written because the disk is full: it is tried again, and the state
+    /// in memory is used until then.
     is_waiting_for_room: bool,
     /// Until when nothing is tried that was refused for now.
     held: Option<Instant>,
@@ -167,7 +168,7 @@ impl Subscriber<'_> {
                     self.keep_sometimes()?;
                 }
                 Ok(None) => self.keep()?,
-                // It is tried again; meanwhile the files tell the same.
+                // It is tried again; until then the files have the same events.
                 Err(_) => return Ok(()),
             }
         }
@@ -234,7 +235,7 @@ impl Subscriber<'_> {
         }
     }
 
-    /// Takes in what is to be told, and has it told as far as somebody takes it.
+    /// Reads new events, and publishes them as far as the receiver accepts them.
     fn publish(&mut self) -> Result<(), CommandError> {
         let mut is_new = false;
         if let Some(lines) = &self.lines {
@@ -317,7 +318,8 @@ impl Subscriber<'_> {
                 let said = answer["error"].as_str().unwrap_or_default();
                 Taken::Never(said.to_owned())
             }
-            // There for now, and not able to; or gone after it was told, when it may have taken it.
+            // Temporarily unable to accept; or gone after it got the event, which it may have
+            // processed.
             Ok(_) => Taken::Later,
             Err(_) => {
                 let Ok(draft) = Draft::read(event) else {
@@ -343,7 +345,8 @@ impl Subscriber<'_> {
         if is_due { self.keep() } else { Ok(()) }
     }
 
-    /// Writes down where it stands, where that is news. On a full disk it goes on, and is written when there is room.
+    /// Writes the cursor, if it has changed. On a full disk it goes on, and writes when there is
+    /// room.
     fn keep(&mut self) -> Result<(), CommandError> {
         let is_news = self.own.cursor.as_ref() != Some(&self.cursor)
             || self.kept.is_none()

@@ -1,4 +1,4 @@
-//! [`words`]: what somebody says on the command line, or on standard input where that is `-`.
+//! [`words`]: a text from the command line, or from standard input if it is `-`.
 
 use std::io::Read as _;
 

@@ -85,7 +85,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         OutcomeWord::Cancelled
     };
     lock.end();
-    // Where others told of it, it is read by its seals also when it is over.
+    // If others wrote to the journal, the seals are needed to read the run, even when it is over.
     if read.foreign.is_none() || !read.is_sealed {
         own.end();
     }

@@ -79,7 +79,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     heal::heal_torn_notes(context, &held)?;
     heal::look_for_merges(context, &mut held)?;
     held.set_history(&renames);
-    // Held before anything is written, so that it is told of or nothing is.
+    // Held before anything is written, so that both sessions get the record or neither.
     let receiving = match &other {
         Some(other) => Some(hold_other(context, other, &sender)?),
         None => None,

@@ -1,4 +1,4 @@
-//! `callosum session merge`: what git asks to merge a session's file.
+//! `callosum session merge`: the merge driver that git calls for a session's file.
 
 use std::path::PathBuf;
 
@@ -47,12 +47,13 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
         let written = context.disk.rewrite(&args.ours, made, 0o644);
         written.map_err(|error| store::disk_failed(&error))
     };
-    // Git hands over an empty file where both made it.
+    // Git passes an empty base if both sides created the file.
     let base = Some(base).filter(|base| !base.is_empty());
     let made = match merged(kind, base.as_deref(), &ours, &theirs) {
         Ok(made) => made,
         Err(error) => {
-            // Git takes what stands there for the conflict: without marks, our side alone would be committed.
+            // Git takes the content for the conflict: without marks, our side alone would be
+            // committed.
             if error != MergeError::Unfinished {
                 write(&marked(&ours, &theirs))?;
             }

@@ -1,7 +1,7 @@
 //! [`Renames`]: current paths of a tree's files, as far as git knows.
 //!
-//! Git compares the commit and the index, both of which it has stored: no file of the tree is read,
-//! and no filter, diff driver or hook of the repository runs.
+//! Git compares the commit and the index, which are both stored: no file of the tree is read, and
+//! no filter, diff driver or hook of the repository runs.
 
 use std::{cell::OnceCell, collections::HashSet};
 

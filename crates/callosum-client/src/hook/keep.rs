@@ -107,7 +107,7 @@ impl Kept {
 
 /// Takes a snapshot of a repository if a person is asked or work may be lost, including the files
 /// that the command names and git ignores. Outside of a repository, saves only the files that the
-/// command names. Of the files that a file tool writes, saves those of which git has no copy.
+/// command names. If a file tool writes files that git has no copy of, saves those.
 ///
 /// The id of the call's record links it to the `call`. `None` if nothing needs a snapshot, or no
 /// named file exists. If it fails, the answer stays the same.

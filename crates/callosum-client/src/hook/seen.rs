@@ -27,7 +27,7 @@ const MOST_FOLDERS: usize = 4;
 /// Words before the folder that a command enters.
 const ENTERING: [&str; 6] = ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"];
 
-/// Texts of which each command that changes a shell's folder contains one.
+/// Texts that occur in commands that change a shell's folder: each has at least one.
 const GOING: [&str; 6] = ["cd", "pushd", "chdir", "ocation", "OCATION", "sl "];
 
 /// So many links are followed from one on, as many as the system does.

@@ -8,7 +8,7 @@ use super::query::{Query, Unit};
 /// Büttcher 2009).
 const RANK_CONSTANT: f64 = 60.0;
 
-/// Highest weight of an identifier of which only the parts are found.
+/// Highest weight of an identifier if only its parts are found.
 const PARTS_ONLY: f64 = 0.75;
 
 /// Fuses ranked lists by reciprocal ranks: each adds `weight / (60 + rank)` to its items, and

@@ -1,4 +1,4 @@
-//! Settings as people and clients leave them, some of which keep a hook from being called.
+//! Settings as people and clients leave them; some keep a hook from being called.
 
 use callosum_agents::{client::Client, output_format::Dialect};
 

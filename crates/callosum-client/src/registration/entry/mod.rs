@@ -266,7 +266,7 @@ fn ours_in(root: &CstRootNode, event: &str, client: &str) -> Result<Vec<Ours>, S
     };
     let settings = value.as_object().ok_or(SettingsError::NotAnObject)?;
     let mut ours = Vec::new();
-    // Also in duplicate keys, one of which a client ignores.
+    // Also in duplicate keys: a client ignores one of them.
     for hooks in every(&settings, "hooks") {
         let Some(object) = hooks.object_value() else {
             continue;

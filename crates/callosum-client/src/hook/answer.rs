@@ -99,14 +99,14 @@ impl Reply {
                 match hooks.map(|hooks| hooks.denying) {
                     Some(Denying::ByPermission) => Self::permission("deny", reason),
                     Some(Denying::ByDecision) => {
-                        Self::said(&json!({"decision": "deny", "reason": reason}))
+                        Self::from_json(&json!({"decision": "deny", "reason": reason}))
                     }
                     Some(Denying::ByExitCode) | None => Self::by_exit_code(reason),
                 }
             }
             (Moment::Permission, Answer::Deny(reason)) if hooks.is_some() => {
                 let decision = json!({"behavior": "deny", "message": reason});
-                Self::said(&json!({"hookSpecificOutput": {
+                Self::from_json(&json!({"hookSpecificOutput": {
                     "hookEventName": "PermissionRequest", "decision": decision,
                 }}))
             }
@@ -119,13 +119,13 @@ impl Reply {
         if self.exit != 0 {
             return true;
         }
-        let Ok(said) = serde_json::from_str::<Value>(&self.stdout) else {
+        let Ok(output) = serde_json::from_str::<Value>(&self.stdout) else {
             return false;
         };
         let orders = [
-            said.pointer("/hookSpecificOutput/permissionDecision"),
-            said.pointer("/hookSpecificOutput/decision/behavior"),
-            said.get("decision"),
+            output.pointer("/hookSpecificOutput/permissionDecision"),
+            output.pointer("/hookSpecificOutput/decision/behavior"),
+            output.get("decision"),
         ];
         let mut orders = orders.into_iter().flatten().filter_map(Value::as_str);
         orders.any(|order| matches!(order, "deny" | "ask" | "block"))
@@ -136,18 +136,18 @@ impl Reply {
     pub fn with_note(hooks: Option<&Hooks>, note: &str) -> Self {
         // Names of files are in it.
         let note = untagged(note);
-        let mut said = serde_json::Map::new();
+        let mut output = serde_json::Map::new();
         if let Some(hooks) = hooks {
             if hooks.telling.person {
-                said.insert("systemMessage".to_owned(), note.as_str().into());
+                output.insert("systemMessage".to_owned(), note.as_str().into());
             }
             if hooks.telling.model {
                 let context =
                     json!({"hookEventName": hooks.before_tool, "additionalContext": note});
-                said.insert("hookSpecificOutput".to_owned(), context);
+                output.insert("hookSpecificOutput".to_owned(), context);
             }
         }
-        Self::said(&Value::Object(said))
+        Self::from_json(&Value::Object(output))
     }
 
     /// Returns the answer by which a client runs `input` in place of what its model asked for, and tells the model `note`.
@@ -171,14 +171,14 @@ impl Reply {
                 })
             }
         };
-        let mut said = json!({"hookSpecificOutput": own});
+        let mut output = json!({"hookSpecificOutput": own});
         if hooks.telling.person {
-            said["systemMessage"] = note.into();
+            output["systemMessage"] = note.into();
         }
-        let is_question = said["hookSpecificOutput"]["permissionDecision"] == "ask";
+        let is_question = output["hookSpecificOutput"]["permissionDecision"] == "ask";
         Some(Self {
             is_question,
-            ..Self::said(&said)
+            ..Self::from_json(&output)
         })
     }
 
@@ -186,8 +186,8 @@ impl Reply {
     /// `None` if the client prompts regardless of the answer at this event.
     pub fn allowing(&self, hooks: Option<&Hooks>, moment: Moment) -> Option<Self> {
         let hooks = hooks?;
-        let mut said: Value = serde_json::from_str(&self.stdout).ok()?;
-        let own = said
+        let mut output: Value = serde_json::from_str(&self.stdout).ok()?;
+        let own = output
             .as_object_mut()?
             .entry("hookSpecificOutput")
             .or_insert_with(|| json!({}))
@@ -204,25 +204,25 @@ impl Reply {
             }
             _ => return None,
         }
-        Some(Self::said(&said))
+        Some(Self::from_json(&output))
     }
 
     /// Returns the same reply for a shell line of a skill, about which the client asks no one: it
     /// takes an answer under the event's own name.
     #[must_use]
     pub fn for_event(mut self, event: &str) -> Self {
-        if let Ok(mut said) = serde_json::from_str::<Value>(&self.stdout)
-            && let Some(name) = said.pointer_mut("/hookSpecificOutput/hookEventName")
+        if let Ok(mut output) = serde_json::from_str::<Value>(&self.stdout)
+            && let Some(name) = output.pointer_mut("/hookSpecificOutput/hookEventName")
         {
             *name = event.into();
-            self.stdout = format!("{said}\n");
+            self.stdout = format!("{output}\n");
         }
         self
     }
 
     /// Says nothing against anything.
     fn nothing() -> Self {
-        Self::said(&json!({}))
+        Self::from_json(&json!({}))
     }
 
     fn by_exit_code(reason: &str) -> Self {
@@ -234,14 +234,14 @@ impl Reply {
     }
 
     fn permission(decision: &str, reason: &str) -> Self {
-        Self::said(&json!({"hookSpecificOutput": {
+        Self::from_json(&json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
             "permissionDecisionReason": reason,
         }}))
     }
 
-    fn said(value: &serde_json::Value) -> Self {
+    fn from_json(value: &serde_json::Value) -> Self {
         Self {
             stdout: format!("{value}\n"),
             ..Self::default()
@@ -292,16 +292,16 @@ mod tests {
             );
             let (stdout, stderr, exit) = match dialect {
                 Dialect::Claude => {
-                    let said = json!({"hookSpecificOutput": {
+                    let output = json!({"hookSpecificOutput": {
                         "hookEventName": "PreToolUse",
                         "permissionDecision": "deny",
                         "permissionDecisionReason": "it is gone then",
                     }});
-                    (format!("{said}\n"), "", 0)
+                    (format!("{output}\n"), "", 0)
                 }
                 Dialect::Gemini => {
-                    let said = json!({"decision": "deny", "reason": "it is gone then"});
-                    (format!("{said}\n"), "", 0)
+                    let output = json!({"decision": "deny", "reason": "it is gone then"});
+                    (format!("{output}\n"), "", 0)
                 }
                 _ => (String::new(), "it is gone then\n", 2),
             };
@@ -320,7 +320,7 @@ mod tests {
     /// CAKE-ADP-1: Codex runs a tool when the hook answers "ask", and Gemini without a terminal
     /// waits forever.
     #[test]
-    fn only_claude_is_told_to_ask_and_only_where_somebody_is_there() {
+    fn only_claude_asks_and_only_if_a_person_is_there() {
         for dialect in ALL {
             for mode in [
                 None,
@@ -389,8 +389,8 @@ mod tests {
     fn a_person_is_not_asked_for_what_is_denied_anyway() {
         let claude = hooks(Dialect::Claude);
         let reply = Reply::of(Some(&claude), Moment::Permission, &deny(), None);
-        let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
-        let decision = &said["hookSpecificOutput"]["decision"];
+        let output: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
+        let decision = &output["hookSpecificOutput"]["decision"];
         assert_eq!(decision["behavior"], "deny");
         assert_eq!(decision["message"], "it is gone then");
     }
@@ -417,7 +417,7 @@ mod tests {
 
     /// Claude Code obeys it before the tool, Codex only as it is about to prompt, and Gemini and Qwen never.
     #[test]
-    fn an_allowed_tool_is_said_where_the_client_obeys() {
+    fn an_allowed_tool_is_reported_if_the_client_obeys() {
         let moments = [Moment::BeforeTool, Moment::Permission];
         for (dialect, obeys) in [
             (Dialect::Claude, [true, true]),

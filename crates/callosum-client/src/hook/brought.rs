@@ -190,7 +190,7 @@ impl Tree {
             let differ = asking.differ(self, &[&from, &to]);
             return differ.map_or(Files::Any, Files::These);
         }
-        let stands = |name: &str| asking.disk.exists(&self.git.join(name)).unwrap_or(true);
+        let exists = |name: &str| asking.disk.exists(&self.git.join(name)).unwrap_or(true);
         let nothing = Files::These(BTreeSet::new());
         match &self.brought.by {
             GitWriteSource::Tree(_) if log.is_some() => nothing,
@@ -205,11 +205,11 @@ impl Tree {
                 _ => Files::Any,
             },
             GitWriteSource::Unknown if step.is_empty() || log.is_none() => Files::Any,
-            GitWriteSource::Unknown if stands("MERGE_HEAD") => {
+            GitWriteSource::Unknown if exists("MERGE_HEAD") => {
                 let differ = asking.differ(self, &["--merge-base", "HEAD", "MERGE_HEAD"]);
                 differ.map_or(Files::Any, Files::These)
             }
-            GitWriteSource::Unknown if stands("rebase-merge") || stands("rebase-apply") => {
+            GitWriteSource::Unknown if exists("rebase-merge") || exists("rebase-apply") => {
                 Files::Any
             }
             GitWriteSource::Unknown => nothing,
@@ -231,11 +231,11 @@ impl Tree {
 /// steps that lead there and back the last one counts: it has written the files as well.
 fn moved(log: &str, step: &str, since: i64) -> Option<(String, String)> {
     let steps = log.lines().rev().map_while(|line| {
-        let (head, told) = line.split_once('\t')?;
+        let (head, message) = line.split_once('\t')?;
         let mut words = head.split(' ');
         let (from, to) = (words.next()?, words.next()?);
         let at: i64 = head.rsplit(' ').nth(1)?.parse().ok()?;
-        let rest = told.strip_prefix(step);
+        let rest = message.strip_prefix(step);
         let is_it = rest.is_some_and(|rest| rest.starts_with([':', ' ']));
         (at >= since).then_some((is_it, from, to))
     });
@@ -364,13 +364,13 @@ mod tests {
     /// of later steps, and none from before a lease was taken.
     #[test]
     fn the_log_tells_what_the_last_steps_led_to() {
-        let told = |step: &str, since| moved(LOG, step, since);
+        let moves = |step: &str, since| moved(LOG, step, since);
         let steps = |from: &str, to: &str| Some((from.to_owned(), to.to_owned()));
-        assert_eq!(told("rebase", 100), steps("a3", "b2"));
-        assert_eq!(told("pull", 105), steps("a1", "a2"));
-        assert_eq!(told("pull", 111), None);
-        assert_eq!(told("rebase", 132), None);
-        assert_eq!(told("merge", 0), None);
+        assert_eq!(moves("rebase", 100), steps("a3", "b2"));
+        assert_eq!(moves("pull", 105), steps("a1", "a2"));
+        assert_eq!(moves("pull", 111), None);
+        assert_eq!(moves("rebase", 132), None);
+        assert_eq!(moves("merge", 0), None);
         let back = "\
             a1 b1 A <a@x> 100 +0000\tcheckout: moving from main to x\n\
             b1 a1 A <a@x> 110 +0000\tcheckout: moving from x to main\n";

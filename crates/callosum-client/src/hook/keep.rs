@@ -306,7 +306,7 @@ fn launch(
 }
 
 /// The snapshot that ended, and its outcome.
-type Told = (Scope, Kept);
+type SnapshotResult = (Scope, Kept);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
@@ -322,26 +322,26 @@ fn waited_for(
     patience: Duration,
 ) -> Kept {
     let begun = Instant::now();
-    let (tell, told) = mpsc::channel();
-    if !begin(launch, Scope::Whole, tell.clone()) {
+    let (sender, receiver) = mpsc::channel();
+    if !begin(launch, Scope::Whole, sender.clone()) {
         return Kept::Failed;
     }
     if is_of_tree {
-        match told.recv_timeout(PATIENCE_WITH_TREE) {
+        match receiver.recv_timeout(PATIENCE_WITH_TREE) {
             Ok((_, kept)) => return kept,
             Err(RecvTimeoutError::Disconnected) => return Kept::Failed,
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(launch) = alone() {
-                    begin(launch, Scope::Named, tell.clone());
+                    begin(launch, Scope::Named, sender.clone());
                 }
             }
         }
     }
-    drop(tell);
+    drop(sender);
     let mut named = None;
     let mut is_refused = false;
     loop {
-        match told.recv_timeout(patience.saturating_sub(begun.elapsed())) {
+        match receiver.recv_timeout(patience.saturating_sub(begun.elapsed())) {
             Ok((Scope::Whole, Kept::Failed)) if named.is_some() => return Kept::Late(named),
             Ok((Scope::Whole, kept)) => return kept,
             Ok((Scope::Named, kept)) => {
@@ -358,7 +358,7 @@ fn waited_for(
 
 /// Runs one on a thread, which tells how it ended; whether it could be begun. It has a process group of its own, so that
 /// it outlives this process where it is late.
-fn begin(launch: Launch, scope: Scope, tell: Sender<Told>) -> bool {
+fn begin(launch: Launch, scope: Scope, sender: Sender<SnapshotResult>) -> bool {
     let running = thread::Builder::new().spawn(move || {
         let kept = Cancel::new()
             .ok()
@@ -367,7 +367,7 @@ fn begin(launch: Launch, scope: Scope, tell: Sender<Told>) -> bool {
                 Ending::Exited(0) => Kept::Taken(serde_json::from_slice(&ended.output).ok()),
                 _ => Kept::Failed,
             });
-        drop(tell.send((scope, kept)));
+        drop(sender.send((scope, kept)));
     });
     running.is_ok()
 }

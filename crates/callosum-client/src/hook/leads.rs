@@ -109,9 +109,9 @@ mod tests {
             "missing/x",
         ] {
             let path = top.join(path);
-            let told = disk.canonicalize(&path).ok();
-            assert_eq!(leads.end(&path), told, "{}", path.display());
-            assert_eq!(leads.end(&path), told, "again, {}", path.display());
+            let expected = disk.canonicalize(&path).ok();
+            assert_eq!(leads.end(&path), expected, "{}", path.display());
+            assert_eq!(leads.end(&path), expected, "again, {}", path.display());
         }
         for parts in [LONGEST / 2 - 1, LONGEST / 2, 200_000] {
             let path = PathBuf::from("/a".repeat(parts));

@@ -132,8 +132,8 @@ fn in_time<T: Send + 'static>(
     patience: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let (done, told) = mpsc::sync_channel(1);
+    let (done, finished) = mpsc::sync_channel(1);
     let working = thread::Builder::new().spawn(move || drop(done.send(work())));
     drop(working.ok()?);
-    told.recv_timeout(patience).ok()
+    finished.recv_timeout(patience).ok()
 }

@@ -70,7 +70,7 @@ use self::{
     judge::{Failure, Judged},
     place::Place,
     progress::Progress,
-    record::{About, Told},
+    record::{About, DecisionRecord},
     voice::Voice,
 };
 use callosum_config::{Environment, Homes, SecretReadsFile};
@@ -127,7 +127,7 @@ pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
     };
     let progress = Progress::default();
     call.prepare(&progress);
-    let (late, told, name) = (progress.clone(), progress.clone(), client.to_string());
+    let (late, recorder, name) = (progress.clone(), progress.clone(), client.to_string());
     let patience = match call.moment {
         Moment::Clear => PATIENCE_TO_CLEAR,
         Moment::BeforeTool | Moment::Permission | Moment::Other => PATIENCE,
@@ -137,14 +137,14 @@ pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
     let voice = Voice::start(
         patience,
         move || late.too_late(),
-        move || told.record(&name, Failure::TooLate, begun.elapsed()),
+        move || recorder.record(&name, Failure::TooLate, begun.elapsed()),
     );
     // The client would read the message of a panic.
     std::panic::set_hook(Box::new(|_| {}));
     let reply = catch_unwind(AssertUnwindSafe(|| call.decide(begun, &progress, &voice)));
     let reply = reply.unwrap_or_else(|_| {
-        let told = || progress.record(&client, Failure::Defect, begun.elapsed());
-        drop(catch_unwind(AssertUnwindSafe(told)));
+        let recorder = || progress.record(&client, Failure::Defect, begun.elapsed());
+        drop(catch_unwind(AssertUnwindSafe(recorder)));
         call.failed(Failure::Defect)
     });
     voice.say(&reply)
@@ -158,7 +158,7 @@ fn known(client: &str) -> Option<&'static Client> {
 impl Call<'_> {
     fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Voice) -> Reply {
         if self.moment == Moment::Clear {
-            let folder = session::folder_said(&said_at_once());
+            let folder = session::folder_of_event(&input_at_once());
             let answer = session::may_clear(self.client, folder.as_deref());
             return self.reply(&answer, None);
         }
@@ -308,7 +308,7 @@ impl Call<'_> {
         });
         let auto_allowed = spared.is_some();
         reply = spared.unwrap_or(reply);
-        let told = Told {
+        let decision = DecisionRecord {
             event: &event,
             about: &about,
             judged: &judged,
@@ -323,8 +323,8 @@ impl Call<'_> {
             if !auto_allowed && !reply.denies() {
                 self.note_dialog(&environment, &bytes);
             }
-            if self.is_first(&told, &place) {
-                record::keep(self.client, &told, &place);
+            if self.is_first(&decision, &place) {
+                record::keep(self.client, &decision, &place);
             }
             if let Some(text) = &added {
                 let given = tokens::Given {
@@ -379,13 +379,13 @@ impl Call<'_> {
     }
 
     /// Returns whether no other hook has recorded this answer. Of what simply passes, nothing is looked up.
-    fn is_first(&self, told: &Told<'_>, place: &Place) -> bool {
-        let passes = told.judged.verdict.decision == Decision::Allow;
-        if passes && told.judged.permitted.is_empty() {
+    fn is_first(&self, decision: &DecisionRecord<'_>, place: &Place) -> bool {
+        let passes = decision.judged.verdict.decision == Decision::Allow;
+        if passes && decision.judged.permitted.is_empty() {
             // As the client is about to prompt, the record from before the tool is there already.
-            return self.moment != Moment::Permission || told.auto_allowed;
+            return self.moment != Moment::Permission || decision.auto_allowed;
         }
-        let call = repeated::fingerprint(self.client, told.event);
+        let call = repeated::fingerprint(self.client, decision.event);
         let clock = place.environment.clock();
         let (Some(call), Ok(clock)) = (call, clock) else {
             return true;
@@ -455,7 +455,7 @@ pub fn may_clear(client: &str, folder: &Path) -> Option<String> {
 
 /// Returns the text on standard input if it ends at once: the program that asks before a clear may
 /// send nothing and leave it open.
-fn said_at_once() -> Vec<u8> {
+fn input_at_once() -> Vec<u8> {
     let (send, receive) = mpsc::channel();
     let reading = std::thread::Builder::new().spawn(move || drop(send.send(read_input())));
     // Without a thread nothing is read: standard input may never end.

@@ -200,11 +200,12 @@ impl Place {
 pub(super) fn folders(
     disk: &Disk,
     environment: &Environment,
-    said: Option<&Path>,
+    event_folder: Option<&Path>,
 ) -> (Option<PathBuf>, Option<PathBuf>) {
     let own = std::env::current_dir().ok();
-    let said = said.filter(|folder| folder.is_absolute() && folder.as_os_str().len() < LONGEST);
-    let cwd = said.map(Path::to_owned).or_else(|| own.clone());
+    let event_folder =
+        event_folder.filter(|folder| folder.is_absolute() && folder.as_os_str().len() < LONGEST);
+    let cwd = event_folder.map(Path::to_owned).or_else(|| own.clone());
     let cwd = cwd.map(|cwd| real(disk, cwd));
     let named = PROJECT.iter().find_map(|name| environment.path(name));
     let here = named
@@ -220,9 +221,9 @@ pub(super) fn folders(
 pub(super) fn session_place(
     disk: &Disk,
     environment: &Environment,
-    said: Option<&Path>,
+    event_folder: Option<&Path>,
 ) -> Option<PathBuf> {
-    let (cwd, here) = folders(disk, environment, said);
+    let (cwd, here) = folders(disk, environment, event_folder);
     let trees = here.as_deref().map(|here| trees(disk, here));
     tree_of(&trees.unwrap_or_default(), here, cwd.as_deref())
 }

@@ -16,7 +16,7 @@ use super::{
     event::Event,
     judge::{Failure, Judged},
     place::Place,
-    record::{self, About, Told},
+    record::{self, About, DecisionRecord},
 };
 use callosum_config::Environment;
 
@@ -67,7 +67,7 @@ impl Progress {
             let environment = Environment::from_process();
             Arc::new(Place::unseen(&Disk::real(), environment, &event))
         });
-        let told = Told {
+        let decision = DecisionRecord {
             event: &event,
             about: &About::of(&event.action),
             judged: &Judged::failed(failure),
@@ -76,7 +76,7 @@ impl Progress {
             rewritten: None,
             took,
         };
-        record::keep(client, &told, &place);
+        record::keep(client, &decision, &place);
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -64,7 +64,7 @@ impl About {
 }
 
 /// A decision to record in the journal.
-pub(super) struct Told<'a> {
+pub(super) struct DecisionRecord<'a> {
     pub(super) event: &'a Event,
     pub(super) about: &'a About,
     pub(super) judged: &'a Judged,
@@ -79,12 +79,12 @@ pub(super) struct Told<'a> {
 }
 
 /// Writes a decision to the journal. If that fails, the decision still counts.
-pub(super) fn keep(client: &str, told: &Told<'_>, place: &Place) {
+pub(super) fn keep(client: &str, decision: &DecisionRecord<'_>, place: &Place) {
     let Some(journal) = &place.journal else {
         return;
     };
-    let is_allowed = told.judged.verdict.decision == Decision::Allow;
-    if is_allowed && !told.auto_allowed && !place.guard.config.safety.audit_all_commands {
+    let is_allowed = decision.judged.verdict.decision == Decision::Allow;
+    if is_allowed && !decision.auto_allowed && !place.guard.config.safety.audit_all_commands {
         return;
     }
     let (Ok(clock), Ok(ids)) = (place.environment.clock(), place.environment.ids()) else {
@@ -94,13 +94,13 @@ pub(super) fn keep(client: &str, told: &Told<'_>, place: &Place) {
         &place.disk,
         journal,
         &ids,
-        (&event(client, told, place), clock.now()),
+        (&event(client, decision, place), clock.now()),
         PATIENCE,
     ));
 }
 
-fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
-    let (event, judged) = (told.event, told.judged);
+fn event(client: &str, decision: &DecisionRecord<'_>, place: &Place) -> AuditEvent {
+    let (event, judged) = (decision.event, decision.judged);
     let verdict = &judged.verdict;
     let status = match verdict.decision {
         Decision::Allow => "allowed",
@@ -114,7 +114,7 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
         }
     };
     let text = |text: &Option<String>| text.as_deref().map(Value::from);
-    match told.about {
+    match decision.about {
         About::Command(command, checksum) => {
             add("command", Some(command.as_str().into()));
             add("command_sha256", checksum.map(|sum| sum.to_string().into()));
@@ -136,17 +136,20 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
     add("permitted", list(judged.permitted.clone()));
     add(
         "rewritten_to",
-        told.rewritten.map(|other| masked(other).into()),
+        decision.rewritten.map(|other| masked(other).into()),
     );
-    add("auto_allowed", told.auto_allowed.then(|| true.into()));
+    add("auto_allowed", decision.auto_allowed.then(|| true.into()));
     let passed_over = place.guard.passed_over.iter().map(ToString::to_string);
     let remarks = judged.remarks.iter().cloned().chain(passed_over);
     add("configuration", list(remarks.collect()));
     let strictness = place.guard.config.strictness;
     add("strictness", serde_json::to_value(strictness).ok());
     add("understood", Some(verdict.coverage.percent.into()));
-    add("snapshot", told.snapshot.map(|kept| kept.as_str().into()));
-    let held = told.snapshot.and_then(Kept::held);
+    add(
+        "snapshot",
+        decision.snapshot.map(|kept| kept.as_str().into()),
+    );
+    let held = decision.snapshot.and_then(Kept::held);
     add("snapshot_id", held.map(|held| held.id.as_str().into()));
     let lacks = held.map(Held::lacks).unwrap_or_default();
     add("snapshot_lacks", list(lacks.to_vec()));
@@ -157,7 +160,7 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
     add("tool", text(&event.tool));
     add("mode", text(&event.mode));
     add("facts", serde_json::to_value(&place.facts).ok());
-    let micros = u64::try_from(told.took.as_micros()).unwrap_or(u64::MAX);
+    let micros = u64::try_from(decision.took.as_micros()).unwrap_or(u64::MAX);
     add("took_us", Some(json!(micros)));
     AuditEvent {
         executor: Some(client.chars().take(64).collect()),

@@ -68,14 +68,14 @@ impl Voice {
                 Err(SAYING) => std::process::exit(if late.denies() { 2 } else { 0 }),
                 Err(_) => return,
             }
-            let (exit, _) = said(&late);
-            let (done, told) = mpsc::sync_channel(1);
+            let (exit, _) = write_reply(&late);
+            let (done, finished) = mpsc::sync_channel(1);
             let recorded = thread::Builder::new().spawn(move || {
                 record();
                 let _ = done.send(());
             });
             if recorded.is_ok() {
-                let _ = told.recv_timeout(LONGEST_RECORD);
+                let _ = finished.recv_timeout(LONGEST_RECORD);
             }
             std::process::exit(i32::from(exit));
         };
@@ -126,7 +126,7 @@ impl Voice {
                 thread::park();
             }
         }
-        let (exit, is_written) = said(reply);
+        let (exit, is_written) = write_reply(reply);
         self.exit.set(Some(exit));
         self.state.store(SAID, Ordering::SeqCst);
         (exit, is_written)
@@ -135,7 +135,7 @@ impl Voice {
 
 /// Writes an answer, and returns the exit code and whether all of it was written. A denial that no
 /// one can read becomes one by its exit code.
-fn said(reply: &Reply) -> (u8, bool) {
+fn write_reply(reply: &Reply) -> (u8, bool) {
     let mut stderr = io::stderr().lock();
     drop(stderr.write_all(reply.stderr.as_bytes()));
     let mut stdout = io::stdout().lock();

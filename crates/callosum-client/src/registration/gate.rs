@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_module_names_the_program_whatever_its_path() {
+    fn the_module_names_the_program_at_any_path() {
         let module = module("/my 'tools\"/callosum");
         assert!(module.contains("const callosum = \"/my 'tools\\\"/callosum\"\n"));
         assert!(module.contains("'hook', 'claude', 'pre-clear'"));

@@ -115,8 +115,8 @@ fn count(lines: impl Iterator<Item = Value>) -> u64 {
         let parts = &line["message"]["parts"];
         for part in parts.as_array().into_iter().flatten() {
             let answer = &part["functionResponse"];
-            let said = &answer["response"];
-            let is_well = said["output"].is_string() && said["error"].is_null();
+            let response = &answer["response"];
+            let is_well = response["output"].is_string() && response["error"].is_null();
             ended += u64::from(is_shell(&answer["name"]) && is_well);
         }
     }

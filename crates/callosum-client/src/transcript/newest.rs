@@ -67,7 +67,7 @@ pub fn newest_few(
 /// note next to it.
 fn runs_in(disk: &Disk, path: &Path, folders: &[&Path]) -> Result<bool, DiskError> {
     let head = disk.open(path, OpenHow::READ)?.read_range(0, HEAD)?;
-    let mut said = head
+    let mut cwds = head
         .split(|byte| *byte == b'\n')
         .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
         .filter_map(|line| {
@@ -75,19 +75,19 @@ fn runs_in(disk: &Disk, path: &Path, folders: &[&Path]) -> Result<bool, DiskErro
             let of_payload = || line.get("payload")?.get("cwd")?.as_str();
             own.or_else(of_payload).map(PathBuf::from)
         });
-    let Some(said) = said.next().or_else(|| noted_beside(disk, path)) else {
+    let Some(cwd) = cwds.next().or_else(|| noted_beside(disk, path)) else {
         return Ok(false);
     };
-    Ok(folders.iter().any(|folder| said.starts_with(folder)))
+    Ok(folders.iter().any(|folder| cwd.starts_with(folder)))
 }
 
 /// Returns the folder that is noted next to transcripts; `None` if there is no such note, or none
 /// that can be read.
 fn noted_beside(disk: &Disk, path: &Path) -> Option<PathBuf> {
     let note = path.parent()?.parent()?.join(ROOT);
-    let said = disk.read_at_most(&note, LONGEST_ROOT).ok()?;
-    let said = std::str::from_utf8(&said).ok()?.trim();
-    Path::new(said).is_absolute().then(|| PathBuf::from(said))
+    let text = disk.read_at_most(&note, LONGEST_ROOT).ok()?;
+    let text = std::str::from_utf8(&text).ok()?.trim();
+    Path::new(text).is_absolute().then(|| PathBuf::from(text))
 }
 
 #[cfg(test)]

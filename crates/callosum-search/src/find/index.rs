@@ -475,8 +475,8 @@ pub(super) fn pieces(passages: Vec<Passage>, lines: &[&str], model: Option<&Mode
         }
         let direction = model.map(|model| {
             let within = passage.container.as_deref().unwrap_or_default();
-            let said = [passage.name.as_str(), within].into_iter();
-            let all: Vec<String> = said
+            let names = [passage.name.as_str(), within].into_iter();
+            let all: Vec<String> = names
                 .chain(own_lines(lines, &passage))
                 .flat_map(simple_words)
                 .collect();

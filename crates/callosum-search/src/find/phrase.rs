@@ -24,7 +24,7 @@ impl Phrase {
 
     /// Whether a text contains it: case-sensitive, as whole words, with any white space between
     /// them.
-    pub fn stands_in(&self, text: &str) -> bool {
+    pub fn is_in(&self, text: &str) -> bool {
         let text = on_one_line(text);
         let (begins, ends) = (
             self.0.starts_with(is_of_a_word),
@@ -59,11 +59,11 @@ mod tests {
     fn check(typed: &str, text: &str, expected: bool) {
         let phrases = Phrase::of(typed);
         assert_eq!(phrases.len(), 1, "{phrases:?}");
-        assert_eq!(phrases[0].stands_in(text), expected, "{typed} in {text:?}");
+        assert_eq!(phrases[0].is_in(text), expected, "{typed} in {text:?}");
     }
 
     #[test]
-    fn what_is_quoted_stands_as_whole_words() {
+    fn quoted_text_matches_as_whole_words() {
         check(r#""fn main""#, "pub fn  main() {", true);
         check(r#""the retry policy""#, "This is the retry\npolicy.", true);
         check(r#""fn mai""#, "fn main() {", false);

@@ -471,7 +471,7 @@ impl Texts<'_> {
             return Ok(true);
         }
         let text = self.of(row)?.unwrap_or_default();
-        Ok(phrases.iter().all(|phrase| phrase.stands_in(&text)))
+        Ok(phrases.iter().all(|phrase| phrase.is_in(&text)))
     }
 
     /// The lines of a passage; `None` where its text is gone.

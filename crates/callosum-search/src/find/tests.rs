@@ -95,7 +95,7 @@ fn passages_come_back_whole() {
     assert_eq!(home.places(&index, "openFile")[0], "src/disk.rs:3");
 }
 
-const WALK: &str = "/// Walks a tree of folders, as it is told.\npub struct WalkBuilder {\n    depth: usize,\n    links: bool,\n}\n\nimpl WalkBuilder {\n    \
+const WALK: &str = "/// Walks a tree of folders, as it is progress.\npub struct WalkBuilder {\n    depth: usize,\n    links: bool,\n}\n\nimpl WalkBuilder {\n    \
     /// Whether links are followed.\n    pub fn links(&mut self, links: bool) -> &mut WalkBuilder {\n        self.links = links;\n        self\n    }\n}\n\n\
     #[cfg(test)]\nmod tests {\n    fn builder() -> WalkBuilder {\n        WalkBuilder::new()\n    }\n\n    fn follow_links() {\n        \
     builder().links(true);\n    }\n}\n";
@@ -356,7 +356,7 @@ fn a_stream_of_documents_is_written_in_one_step() {
 
 /// An index that is damaged, or of another version, is rebuilt; nothing is lost by that.
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn a_damaged_index_is_rebuilt() {
     let home = Home::new(&[("a.md", "plum\n")]);
     drop(home.index());
     home.disk
@@ -409,7 +409,7 @@ fn two_writers_wait_for_each_other() {
 /// LOA-JIT-2: each hit contains the quoted text as typed, regardless of the other words and of the
 /// number of passages that have its words elsewhere.
 #[test]
-fn what_is_quoted_stands_in_each_passage() {
+fn each_passage_contains_the_quoted_text() {
     let others = "# Open\nfile, late, open late\n".repeat(400);
     let home = Home::new(&[
         ("others.md", &others),
@@ -527,10 +527,10 @@ fn many_files_are_taken_up_in_batches() {
     }
     let tree = home.tree();
     let mut index = Index::open(&home.disk, &home.index_file()).unwrap();
-    let mut told = Vec::new();
-    let updated = index.update_tree(&home.disk, &tree, |done, all| told.push((done, all)));
+    let mut progress = Vec::new();
+    let updated = index.update_tree(&home.disk, &tree, |done, all| progress.push((done, all)));
     assert_eq!(updated.unwrap().read, 850);
-    assert_eq!(told, [(400, 850), (800, 850), (850, 850)]);
+    assert_eq!(progress, [(400, 850), (800, 850), (850, 850)]);
     for number in [0, 399, 400, 849] {
         let place = format!("notes/{number}.md:1");
         assert_eq!(home.places(&index, &format!("plum{number}")), [place]);

@@ -287,13 +287,13 @@ pub(super) fn known(tool: &str) -> Option<&'static Known> {
     let says = |group: &[&str]| named.iter().any(|word| group.contains(&word.as_str()));
     let own = words(own_name(tool));
     KNOWN.iter().find(|known| {
-        let is_told = |word: &String| {
+        let names_object = |word: &String| {
             let mut groups = known.words.iter();
             BESIDE.contains(&word.as_str()) || groups.any(|group| group.contains(&word.as_str()))
         };
         // If the name has a further word, the tool deals with a part of the thing and not with the
         // thing itself.
-        known.words.iter().all(|group| says(group)) && own.iter().all(is_told)
+        known.words.iter().all(|group| says(group)) && own.iter().all(names_object)
     })
 }
 

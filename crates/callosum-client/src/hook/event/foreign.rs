@@ -149,7 +149,7 @@ impl Found {
         let called = given.text(&TOOLS).map(|called| format!("{tool} {called}"));
         let tool = called.as_deref().unwrap_or(tool);
         // The delete takes a condition, which is not a call of its own.
-        if server::is_told(tool, given) {
+        if server::names_object(tool, given) {
             return;
         }
         for inner in given.inner() {

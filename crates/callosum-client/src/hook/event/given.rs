@@ -141,7 +141,7 @@ impl<'i> Given<'i> {
 
     /// Returns the value under a name as one text: the texts of a list joined by commas, an object
     /// as JSON.
-    pub(super) fn said(self, wanted: &'static str) -> Option<String> {
+    pub(super) fn value_text(self, wanted: &'static str) -> Option<String> {
         let words = self.words_under(wanted);
         if !words.is_empty() {
             return Some(words.join(","));

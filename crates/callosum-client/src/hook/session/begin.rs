@@ -4,7 +4,7 @@ use callosum_agents::client::Client;
 use callosum_evidence::tokens;
 use callosum_session::{Config, PendingHandoff, SessionStart, trajectory::Agent};
 
-use super::{CurrentIntent, Done, Ground, PATIENCE, Problem, Said};
+use super::{CurrentIntent, Done, Ground, HookInput, PATIENCE, Problem};
 use crate::sources;
 
 /// Most characters of the text: Claude Code cuts a hook's output near 10,000, and no other client
@@ -20,10 +20,10 @@ const SHARE_OF_INTENT: u64 = 3;
 ///
 /// If another session writes for too long, nothing is healed and no hand-off is included. The rest
 /// is still output, and the trail gets a record.
-pub(super) fn told(
+pub(super) fn summarize(
     ground: &Ground,
     client: &'static Client,
-    said: &Said,
+    input: &HookInput,
     intent: Option<&CurrentIntent>,
 ) -> Result<(Done, Vec<PendingHandoff>), Problem> {
     let program = client.program;
@@ -31,7 +31,7 @@ pub(super) fn told(
     let held = match session.hold_within(PATIENCE) {
         Ok(held) => Some(held),
         Err(error) => {
-            ground.tell(program, "session-start", said, &error.into());
+            ground.tell(program, "session-start", input, &error.into());
             None
         }
     };
@@ -45,7 +45,7 @@ pub(super) fn told(
             Ok(())
         });
         if let Err(error) = done {
-            ground.tell(program, "session-start", said, &error.into());
+            ground.tell(program, "session-start", input, &error.into());
         }
     }
     let config = Config::load(&session)?;
@@ -54,7 +54,7 @@ pub(super) fn told(
     let mut opening = SessionStart {
         is_mended,
         healed,
-        ..SessionStart::gather(&session, &names, &said.session, config.enforcement)?
+        ..SessionStart::gather(&session, &names, &input.session, config.enforcement)?
     };
     if held.is_none() {
         opening.waiting.clear();
@@ -64,10 +64,10 @@ pub(super) fn told(
     let intent = intent.map(|intent| intent.line(budget / SHARE_OF_INTENT));
     let intent = intent.unwrap_or_default();
     let left = budget.saturating_sub(tokens::estimate(&intent));
-    let told = opening.told(left, MOST - intent.chars().count());
+    let summary = opening.told(left, MOST - intent.chars().count());
     let mut handed = opening.waiting;
-    handed.truncate(told.handed_over);
-    Ok((Done::context(intent + &told.text), handed))
+    handed.truncate(summary.handed_over);
+    Ok((Done::context(intent + &summary.text), handed))
 }
 
 /// Records that hand-offs have reached a session of the client's. If that fails, they are shown
@@ -75,15 +75,15 @@ pub(super) fn told(
 pub(super) fn picked_up(
     ground: &Ground,
     client: &'static Client,
-    said: &Said,
+    input: &HookInput,
     handed: &[PendingHandoff],
 ) {
     let program = client.program;
     let agent = Agent::new(program).unwrap_or_default();
     let session = ground.session(Agent::default());
     let held = session.hold_within(PATIENCE);
-    let written = held.and_then(|held| held.pick_up(&agent, handed, &said.session));
+    let written = held.and_then(|held| held.pick_up(&agent, handed, &input.session));
     if let Err(error) = written {
-        ground.tell(program, "session-start", said, &error.into());
+        ground.tell(program, "session-start", input, &error.into());
     }
 }

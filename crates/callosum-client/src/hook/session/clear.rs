@@ -15,7 +15,7 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-use super::{Ground, Problem, Said};
+use super::{Ground, HookInput, Problem};
 use crate::hook::answer::{Answer, Reply};
 
 /// Longest wait for another session's step.
@@ -25,8 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const MOST_LINES: usize = 12;
 
 /// The folder that an event says that it happens in.
-pub(in crate::hook) fn folder_said(event: &[u8]) -> Option<PathBuf> {
-    Said::read(event).folder
+pub(in crate::hook) fn folder_of_event(event: &[u8]) -> Option<PathBuf> {
+    HookInput::read(event).folder
 }
 
 /// Returns whether a context may be cleared in this folder, or in the folder of this process if
@@ -44,7 +44,7 @@ pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer 
         Ok(checked) if checked.permits() => Answer::Pass,
         Ok(checked) => Answer::Deny(reasons(&checked)),
         Err(problem) => {
-            ground.tell(client, "pre-clear", &Said::default(), &problem);
+            ground.tell(client, "pre-clear", &HookInput::default(), &problem);
             Answer::Deny(unknown(&problem))
         }
     }
@@ -95,7 +95,7 @@ fn reasons(checked: &Checked) -> String {
     let blocking = checked.steps.iter();
     let blocking = blocking.filter(|step| step.outcome == Outcome::Blocked);
     let mut lines: Vec<String> = blocking
-        .flat_map(|step| step.said.iter().map(|said| untagged(&one_line(said))))
+        .flat_map(|step| step.said.iter().map(|line| untagged(&one_line(line))))
         .collect();
     if lines.len() > MOST_LINES {
         let more = lines.len() - MOST_LINES;

@@ -6,7 +6,7 @@ use callosum_host::{Clock, Disk, DiskError, process::Cancel};
 use callosum_ledger::{AuditEvent, Event, Journal, LedgerPaths, notice};
 use callosum_session::{Session, SessionError, Zones, trajectory::Agent};
 
-use super::{neighbours::NeighboursError, said::Said};
+use super::{hook_input::HookInput, neighbours::NeighboursError};
 use crate::intervention::WatchError;
 use crate::{
     committed::Committed,
@@ -73,10 +73,10 @@ pub(super) struct Unfound {
 
 impl Ground {
     /// The project that a client is in, where sessions are kept in it. Creates nothing.
-    pub(super) fn find(said: Option<&Path>) -> Result<Option<Self>, Unfound> {
+    pub(super) fn find(event_folder: Option<&Path>) -> Result<Option<Self>, Unfound> {
         let disk = Disk::real();
         let environment = Environment::from_process();
-        Self::within(&disk, &environment, said).map_err(|problem| Unfound {
+        Self::within(&disk, &environment, event_folder).map_err(|problem| Unfound {
             disk,
             environment,
             problem: Box::new(problem),
@@ -86,9 +86,9 @@ impl Ground {
     fn within(
         disk: &Disk,
         environment: &Environment,
-        said: Option<&Path>,
+        event_folder: Option<&Path>,
     ) -> Result<Option<Self>, Problem> {
-        let Some(here) = session_place(disk, environment, said) else {
+        let Some(here) = session_place(disk, environment, event_folder) else {
             return Ok(None);
         };
         let project = match Project::load(disk, environment, &here, &Told::default()) {
@@ -152,9 +152,9 @@ impl Ground {
     }
 
     /// Records an error on the trail. If that fails, it is dropped.
-    pub(super) fn tell(&self, client: &str, word: &str, said: &Said, problem: &Problem) {
+    pub(super) fn tell(&self, client: &str, word: &str, input: &HookInput, problem: &Problem) {
         let journal = journal(&self.disk, &self.project.homes, Some(&self.project));
-        let event = failed(client, word, problem).with("session_id", said.session.as_str());
+        let event = failed(client, word, problem).with("session_id", input.session.as_str());
         tell(&self.disk, &self.environment, &journal, &event);
     }
 }
@@ -181,10 +181,10 @@ impl Unfound {
 }
 
 fn failed(client: &str, word: &str, problem: &Problem) -> AuditEvent {
-    let mut said = problem.to_string();
+    let mut message = problem.to_string();
     let mut cause = std::error::Error::source(problem);
     while let Some(error) = cause {
-        said = format!("{said}: {error}");
+        message = format!("{message}: {error}");
         cause = error.source();
     }
     AuditEvent {
@@ -193,7 +193,7 @@ fn failed(client: &str, word: &str, problem: &Problem) -> AuditEvent {
         ..AuditEvent::new(Event::Error)
     }
     .with("hook", word)
-    .with("message", said)
+    .with("message", message)
 }
 
 fn tell(disk: &Disk, environment: &Environment, journal: &Journal, event: &AuditEvent) {

@@ -14,10 +14,10 @@ mod begin;
 mod clear;
 mod current_intent;
 mod ground;
+mod hook_input;
 mod neighbours;
 mod pane_state;
 mod rest;
-mod said;
 mod untold;
 
 use std::{cell::Cell, time::Duration};
@@ -27,14 +27,14 @@ use callosum_host::Disk;
 use callosum_session::PendingHandoff;
 use serde_json::{Value, json};
 
-pub(super) use self::clear::{folder_said, may_clear, unchecked_in};
+pub(super) use self::clear::{folder_of_event, may_clear, unchecked_in};
 pub use self::current_intent::{CurrentIntent, IntentSource};
 pub(super) use self::pane_state::note_dialog;
 use self::{
     at_start::Start,
     ground::{Ground, Problem, Unfound},
+    hook_input::HookInput,
     neighbours::{Met, Neighbours, UNREAD},
-    said::Said,
     untold::{Untold, When},
 };
 use super::{answer::Reply, progress::Progress, tokens, tool_errors, undo_records, voice::Voice};
@@ -96,13 +96,13 @@ impl Done {
     }
 
     /// This, and behind it what others have for the model; what is no context stays as it is.
-    fn followed_by(self, told: &str) -> Self {
+    fn followed_by(self, text: &str) -> Self {
         match self {
-            done if told.is_empty() => done,
-            Self::Nothing => Self::Context(told.to_owned()),
+            done if text.is_empty() => done,
+            Self::Nothing => Self::Context(text.to_owned()),
             Self::Context(own) => {
                 let between = if own.ends_with('\n') { "" } else { "\n" };
-                Self::Context(format!("{own}{between}{told}"))
+                Self::Context(format!("{own}{between}{text}"))
             }
             done @ (Self::Tell(_) | Self::Block(_)) => done,
         }
@@ -151,33 +151,33 @@ pub(super) fn observe(
     voice: &Voice,
     intents: IntentSource,
 ) -> Reply {
-    let said = Said::read(bytes);
-    let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
-        if !said.notification.is_empty() {
+    let input = HookInput::read(bytes);
+    let Some(moment) = Moment::named(event).or_else(|| Moment::named(&input.name)) else {
+        if !input.notification.is_empty() {
             let environment = Environment::from_process();
-            if let Err(error) = pane_state::note(&environment, client, event, &said, bytes) {
+            if let Err(error) = pane_state::note(&environment, client, event, &input, bytes) {
                 Unfound::of(environment, error.into()).tell(client.program, "notification");
             }
         }
         return silence;
     };
     if moment == Moment::Typed {
-        return if said.command == CLEAR {
-            clear::typed(client.program, said.folder.as_deref())
+        return if input.command == CLEAR {
+            clear::typed(client.program, input.folder.as_deref())
         } else {
             silence
         };
     }
     let environment = Environment::from_process();
-    if let Err(error) = pane_state::note(&environment, client, event, &said, bytes) {
+    if let Err(error) = pane_state::note(&environment, client, event, &input, bytes) {
         Unfound::of(environment.clone(), error.into()).tell(client.program, moment.word());
     }
     let mut about_errors = None;
-    match tool_moment(event, &said) {
+    match tool_moment(event, &input) {
         Some(ToolMoment::After) => {
-            undo_records::after(&environment, client.program, &said.call_key);
+            undo_records::after(&environment, client.program, &input.call_key);
             // Also for a sub-agent: the message is in its own next request.
-            match tool_errors::after_tool(&environment, client.program, &said.session, bytes) {
+            match tool_errors::after_tool(&environment, client.program, &input.session, bytes) {
                 Ok(message) => about_errors = message,
                 Err(error) => {
                     Unfound::of(environment.clone(), error.into())
@@ -186,35 +186,42 @@ pub(super) fn observe(
             }
         }
         Some(ToolMoment::Prompt) => {
-            undo_records::turn_begins(&environment, client.program, &said.session);
+            undo_records::turn_begins(&environment, client.program, &input.session);
         }
         None => {}
     }
     let untold = Homes::find(&environment).ok();
-    let untold = untold.and_then(|homes| Untold::place(&homes, client, &said));
-    match When::of(client, moment, &said) {
+    let untold = untold.and_then(|homes| Untold::place(&homes, client, &input));
+    match When::of(client, moment, &input) {
         When::Now => {}
         When::AtNextPrompt => {
-            return remembered(client, moment, &said, silence, environment, untold.as_ref());
+            return remembered(
+                client,
+                moment,
+                &input,
+                silence,
+                environment,
+                untold.as_ref(),
+            );
         }
         When::Never => return silence,
     }
     let is_untold = moment == Moment::Between
-        && untold::is_prompt(event, &said)
+        && untold::is_prompt(event, &input)
         && untold.as_ref().is_some_and(Untold::is_noted);
     // A beginning that was not reported is reported with the first prompt after it.
     let moment = if is_untold { Moment::Begin } else { moment };
     // A sub-agent's calls do not fill the agent's own context.
-    let is_idle = moment == Moment::Between && (said.is_helper || said.transcript.is_none());
+    let is_idle = moment == Moment::Between && (input.is_helper || input.transcript.is_none());
     let ground = if is_idle {
         None
     } else {
-        find_ground(client, moment, &said)
+        find_ground(client, moment, &input)
     };
-    let start = (moment == Moment::Begin).then(|| Start::find(&environment, &said, intents));
+    let start = (moment == Moment::Begin).then(|| Start::find(&environment, &input, intents));
     let intent = start.as_ref().and_then(|start| start.intent.as_ref());
     let (own, handed) = match &ground {
-        Some(ground) => kept(ground, client, moment, &said, intent),
+        Some(ground) => kept(ground, client, moment, &input, intent),
         None => (intent_alone(intent), Vec::new()),
     };
     let own = match &start {
@@ -230,7 +237,7 @@ pub(super) fn observe(
     };
     let said_of = |done: &Done| match done {
         Done::Nothing => silence.clone(),
-        done => reply(&said.name, done),
+        done => reply(&input.name, done),
     };
     // What the project itself has to say comes in any case, however long the others take.
     let unread = if moment == Moment::Begin { UNREAD } else { "" };
@@ -250,13 +257,13 @@ pub(super) fn observe(
     } else {
         Occasion::Moment(moment)
     };
-    let mut met = met(&environment, client, occasion, &said, bytes, &own, say);
+    let mut met = met(&environment, client, occasion, &input, bytes, &own, say);
     let done = own.followed_by(&met.text);
     if let Done::Context(text) = &done {
         let given = tokens::Given {
             client: client.program,
-            session: &said.session,
-            folder: said.folder.as_deref(),
+            session: &input.session,
+            folder: input.folder.as_deref(),
             event: moment.word(),
             text,
         };
@@ -273,7 +280,7 @@ pub(super) fn observe(
     }
     if heard.get().unwrap_or_else(|| voice.is_heard(&reply)) || done == Done::Nothing {
         if let Some(ground) = ground {
-            begin::picked_up(&ground, client, &said, &handed);
+            begin::picked_up(&ground, client, &input, &handed);
         }
         // A session that is still remembered gets it once more.
         if let Some(Err(error)) = is_told.map(|untold| untold.forget()) {
@@ -292,14 +299,14 @@ fn intent_alone(intent: Option<&CurrentIntent>) -> Done {
 
 /// Answers our plugin in a client without hooks: what its model is sent about the errors of a tool.
 pub(super) fn after_tool_of_plugin(client: &str, event: &str, bytes: &[u8]) -> Option<Reply> {
-    let said = Said::read(bytes);
-    if tool_moment(event, &said) != Some(ToolMoment::After) {
+    let input = HookInput::read(bytes);
+    if tool_moment(event, &input) != Some(ToolMoment::After) {
         return None;
     }
     let environment = Environment::from_process();
-    undo_records::after(&environment, client, &said.call_key);
-    match tool_errors::after_tool(&environment, client, &said.session, bytes) {
-        Ok(message) => Some(reply(&said.name, &Done::Context(message?))),
+    undo_records::after(&environment, client, &input.call_key);
+    match tool_errors::after_tool(&environment, client, &input.session, bytes) {
+        Ok(message) => Some(reply(&input.name, &Done::Context(message?))),
         Err(error) => {
             Unfound::of(environment, error.into()).tell(client, Moment::Between.word());
             None
@@ -317,9 +324,9 @@ enum ToolMoment {
 }
 
 /// Returns which of the moments between calls an event is.
-fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
+fn tool_moment(event: &str, input: &HookInput) -> Option<ToolMoment> {
     let known = Moment::named(event).is_some();
-    let name = if known { event } else { &said.name };
+    let name = if known { event } else { &input.name };
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     match word.as_str() {
@@ -334,17 +341,17 @@ fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
 fn remembered(
     client: &'static Client,
     moment: Moment,
-    said: &Said,
+    input: &HookInput,
     silence: Reply,
     environment: Environment,
     untold: Option<&Untold>,
 ) -> Reply {
-    let ground = find_ground(client, moment, said);
+    let ground = find_ground(client, moment, input);
     let own = match (&ground, moment) {
-        (Some(ground), Moment::Compact) => kept(ground, client, moment, said, None).0,
+        (Some(ground), Moment::Compact) => kept(ground, client, moment, input, None).0,
         _ => Done::Nothing,
     };
-    let found = Neighbours::find(&environment, client, said);
+    let found = Neighbours::find(&environment, client, input);
     let is_anything = ground.is_some() || !matches!(found, Ok(None));
     let fault = match found {
         Ok(Some(mut found)) if moment == Moment::Begin => found.begun().fault,
@@ -362,13 +369,13 @@ fn remembered(
     }
     match own {
         Done::Nothing => silence,
-        done => reply(&said.name, &done),
+        done => reply(&input.name, &done),
     }
 }
 
 /// The project of an event, if sessions are kept in it. What goes wrong is on the trail.
-fn find_ground(client: &Client, moment: Moment, said: &Said) -> Option<Ground> {
-    let found = Ground::find(said.folder.as_deref());
+fn find_ground(client: &Client, moment: Moment, input: &HookInput) -> Option<Ground> {
+    let found = Ground::find(input.folder.as_deref());
     found.unwrap_or_else(|unfound| {
         unfound.tell(client.program, moment.word());
         None
@@ -389,26 +396,26 @@ fn kept(
     ground: &Ground,
     client: &'static Client,
     moment: Moment,
-    said: &Said,
+    input: &HookInput,
     intent: Option<&CurrentIntent>,
 ) -> (Done, Vec<PendingHandoff>) {
     let alone = |done| (done, Vec::new());
     let done = match moment {
-        Moment::Begin => begin::told(ground, client, said, intent),
-        Moment::Rest => rest::rested(ground, said).map(alone),
-        Moment::Compact => rest::compacted(ground, said).map(|done| match done {
+        Moment::Begin => begin::summarize(ground, client, input, intent),
+        Moment::Rest => rest::rested(ground, input).map(alone),
+        Moment::Compact => rest::compacted(ground, input).map(|done| match done {
             Done::Tell(_) if !shows_before_compact(client) => alone(Done::Nothing),
             done => alone(done),
         }),
-        Moment::End => rest::ended(ground, said).map(alone),
-        Moment::Between => match &said.transcript {
-            Some(transcript) => rest::between(ground, said, transcript).map(alone),
+        Moment::End => rest::ended(ground, input).map(alone),
+        Moment::Between => match &input.transcript {
+            Some(transcript) => rest::between(ground, input, transcript).map(alone),
             None => Ok(alone(Done::Nothing)),
         },
         Moment::Typed => Ok(alone(Done::Nothing)),
     };
     done.unwrap_or_else(|problem| {
-        ground.tell(client.program, moment.word(), said, &problem);
+        ground.tell(client.program, moment.word(), input, &problem);
         alone(intent_alone(intent))
     })
 }
@@ -425,7 +432,7 @@ fn met(
     environment: &Environment,
     client: &Client,
     occasion: Occasion,
-    said: &Said,
+    input: &HookInput,
     bytes: &[u8],
     own: &Done,
     say: impl FnOnce(&str) -> bool,
@@ -437,7 +444,7 @@ fn met(
     if matches!(moment, Moment::Compact | Moment::Typed) {
         return Met::default();
     }
-    let mut found = match Neighbours::find(environment, client, said) {
+    let mut found = match Neighbours::find(environment, client, input) {
         Ok(Some(found)) => found,
         Ok(None) => return Met::default(),
         Err(error) => {
@@ -457,7 +464,7 @@ fn met(
     }
     match moment {
         Moment::Begin => found.at_begin(recovered, say),
-        Moment::Between => found.between(moment.word(), bytes, said.is_helper, say),
+        Moment::Between => found.between(moment.word(), bytes, input.is_helper, say),
         Moment::Rest => found.at_rest(),
         Moment::End => found.at_end(),
         Moment::Compact | Moment::Typed => Met::default(),

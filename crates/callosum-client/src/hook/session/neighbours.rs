@@ -25,7 +25,7 @@ use callosum_mesh::{
     quoted, warning,
 };
 
-use super::{Problem, Said};
+use super::{HookInput, Problem};
 use crate::{
     conflict::{Observer, ObserverError},
     digest_sources::configured,
@@ -135,7 +135,7 @@ impl Neighbours {
     pub(super) fn find(
         environment: &Environment,
         client: &Client,
-        said: &Said,
+        input: &HookInput,
     ) -> Result<Option<Self>, NeighboursError> {
         let disk = Disk::real();
         let homes = Homes::find(environment)?;
@@ -159,10 +159,10 @@ impl Neighbours {
             .with_presence(presence_source(&disk, &homes))
             .with_patience(PATIENCE);
         let pane = environment.get("TMUX_PANE");
-        let cwd = said.folder.as_ref();
+        let cwd = input.folder.as_ref();
         let voice = Author {
             agent,
-            session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
+            session_id: Some(input.session.clone()).filter(|id| !id.is_empty()),
             pane_id: pane.and_then(|pane| Some(pane.to_str()?.to_owned())),
             cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
         };
@@ -220,37 +220,37 @@ impl Neighbours {
         say: impl FnOnce(&str) -> bool,
     ) -> Met {
         let configured = self.configured();
-        let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
+        let Some(mut digest) = met.keep(self.digest(recovered, met.line())) else {
             // What the project has is whole all the same.
             let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));
             let left = MOST_TOKENS.saturating_sub(taken);
             let beside = met.keep(self.beside()).unwrap_or_default();
             let agent = &self.voice.agent;
-            let told = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
+            let digest = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
             return Met {
-                text: format!("{UNREAD}{}{configured}", told.text),
+                text: format!("{UNREAD}{}{configured}", digest.text),
                 ..met
             };
         };
         let was_whole = met.fault.is_none();
-        if told.text.is_empty() && told.left_out == 0 {
+        if digest.text.is_empty() && digest.left_out == 0 {
             met.keep(self.mesh.heard_all(&self.voice));
         } else {
             met.keep(self.mesh.can_deliver(&self.voice));
         }
         if was_whole && met.fault.is_some() {
             // The line that says so needs room of its own.
-            told = met
+            digest = met
                 .keep(self.digest(recovered, met.line()))
                 .unwrap_or_default();
         }
-        met.text = format!("{}{}", met.line(), told.text);
+        met.text = format!("{}{}", met.line(), digest.text);
         if met.text.is_empty() && self.fault.is_some() {
             MISCONFIGURED.clone_into(&mut met.text);
         }
         met.text.push_str(&configured);
-        if !told.text.is_empty() && say(&met.text) {
-            met.keep(self.mesh.deliver(&told, &self.voice, word));
+        if !digest.text.is_empty() && say(&met.text) {
+            met.keep(self.mesh.deliver(&digest, &self.voice, word));
         }
         met
     }
@@ -352,8 +352,8 @@ impl Neighbours {
         }
         if !is_helper {
             let text = &mut met.text;
-            let handed = self.mesh.hand_over(&self.voice, word, |told| {
-                text.push_str(&told.text);
+            let handed = self.mesh.hand_over(&self.voice, word, |digest| {
+                text.push_str(&digest.text);
                 say(text)
             });
             met.keep(handed);

@@ -12,7 +12,7 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-use super::{Done, Ground, Problem, Said};
+use super::{Done, Ground, HookInput, Problem};
 use crate::transcript::{SaveError, save, usage_in_brief};
 
 /// Longest wait for another session's step at the end of a turn.
@@ -28,7 +28,11 @@ const MOST_NAMED: usize = 5;
 /// fuller zone since the last look (Seed LOA §4.3), and outputs nothing. Else it costs a look at
 /// the ends of the transcript. If another session writes at the moment, the next call comes soon
 /// enough.
-pub(super) fn between(ground: &Ground, said: &Said, transcript: &Path) -> Result<Done, Problem> {
+pub(super) fn between(
+    ground: &Ground,
+    input: &HookInput,
+    transcript: &Path,
+) -> Result<Done, Problem> {
     if !ground.disk.exists(transcript)? {
         return Ok(Done::Nothing);
     }
@@ -47,7 +51,7 @@ pub(super) fn between(ground: &Ground, said: &Said, transcript: &Path) -> Result
             .hold_within(BETWEEN_CALLS)
             .and_then(|held| held.note_zone(&name, zone))
             .map_err(Problem::from),
-        Ordering::Greater => save_within(ground, &config, said, Some(transcript), BETWEEN_CALLS),
+        Ordering::Greater => save_within(ground, &config, input, Some(transcript), BETWEEN_CALLS),
     };
     match written {
         Err(
@@ -60,9 +64,9 @@ pub(super) fn between(ground: &Ground, said: &Said, transcript: &Path) -> Result
 
 /// A turn is over. Blocks the agent from stopping only if the project asks for that; and then once,
 /// so that no session goes in a circle.
-pub(super) fn rested(ground: &Ground, said: &Said) -> Result<Done, Problem> {
-    let config = saved(ground, said)?;
-    if !config.block_stop || said.is_continued {
+pub(super) fn rested(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+    let config = saved(ground, input)?;
+    if !config.block_stop || input.is_continued {
         return Ok(Done::Nothing);
     }
     Ok(complaint(ground, &config)?.map_or(Done::Nothing, Done::Block))
@@ -70,8 +74,8 @@ pub(super) fn rested(ground: &Ground, said: &Said) -> Result<Done, Problem> {
 
 /// The context is about to be compacted: reports claims without evidence while the evidence can
 /// still be added.
-pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
-    let config = saved(ground, said)?;
+pub(super) fn compacted(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+    let config = saved(ground, input)?;
     let Some(complaint) = complaint(ground, &config)? else {
         return Ok(Done::Nothing);
     };
@@ -84,13 +88,13 @@ pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
 
 /// The session ends. Writes a hand-off if the session made claims and all are grounded; the next
 /// session gets the others, and they still count.
-pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
-    let config = saved(ground, said)?;
+pub(super) fn ended(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+    let config = saved(ground, input)?;
     let tally = tally(ground, &config)?;
     if tally.total > 0 && tally.passes(&Threshold::default()) {
         let session = ground.session(Agent::default());
         let new = NewHandoff {
-            session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
+            session_id: Some(input.session.clone()).filter(|id| !id.is_empty()),
             ..NewHandoff::default()
         };
         let mut held = session.hold_within(super::PATIENCE)?;
@@ -105,24 +109,24 @@ pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
 }
 
 /// Writes a checkpoint.
-fn saved(ground: &Ground, said: &Said) -> Result<Config, Problem> {
+fn saved(ground: &Ground, input: &HookInput) -> Result<Config, Problem> {
     let session = ground.session(Agent::default());
     let config = Config::load(&session)?;
-    let transcript = said.transcript.as_deref();
+    let transcript = input.transcript.as_deref();
     let there = transcript.filter(|path| ground.disk.exists(path).unwrap_or(false));
-    save_within(ground, &config, said, there, AT_REST)?;
+    save_within(ground, &config, input, there, AT_REST)?;
     Ok(config)
 }
 
 fn save_within(
     ground: &Ground,
     config: &Config,
-    said: &Said,
+    input: &HookInput,
     transcript: Option<&Path>,
     patience: Duration,
 ) -> Result<(), Problem> {
     let session = ground.session(Agent::default());
-    let id = Some(said.session.as_str()).filter(|id| !id.is_empty());
+    let id = Some(input.session.as_str()).filter(|id| !id.is_empty());
     save(
         &session,
         config,

@@ -10,7 +10,7 @@ use callosum_agents::client::Client;
 use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
 
-use super::{Moment, Said};
+use super::{HookInput, Moment};
 use callosum_config::Homes;
 
 /// The client with this behavior.
@@ -39,12 +39,12 @@ pub(super) enum When {
 
 impl When {
     /// Decides it for an event.
-    pub(super) fn of(client: &Client, moment: Moment, said: &Said) -> Self {
+    pub(super) fn of(client: &Client, moment: Moment, input: &HookInput) -> Self {
         match moment {
             _ if client.program != CLIENT => Self::Now,
-            Moment::Begin if OBEYED.contains(&said.source.as_str()) => Self::Now,
+            Moment::Begin if OBEYED.contains(&input.source.as_str()) => Self::Now,
             Moment::Begin => Self::AtNextPrompt,
-            Moment::Compact if said.trigger == BY_HAND => Self::AtNextPrompt,
+            Moment::Compact if input.trigger == BY_HAND => Self::AtNextPrompt,
             Moment::Compact => Self::Never,
             Moment::Between | Moment::Rest | Moment::End | Moment::Typed => Self::Now,
         }
@@ -60,14 +60,14 @@ pub(super) struct Untold {
 
 impl Untold {
     /// The place for a session; `None` if its client names no session, or tells each beginning.
-    pub(super) fn place(homes: &Homes, client: &Client, said: &Said) -> Option<Self> {
-        let is_of_client = client.program == CLIENT && !said.session.is_empty();
+    pub(super) fn place(homes: &Homes, client: &Client, input: &HookInput) -> Option<Self> {
+        let is_of_client = client.program == CLIENT && !input.session.is_empty();
         is_of_client.then(|| Self {
             disk: Disk::real(),
             // A client names its session: that is no name of a file.
             path: homes
                 .untold()
-                .join(Checksum::of(said.session.as_bytes()).to_string()),
+                .join(Checksum::of(input.session.as_bytes()).to_string()),
         })
     }
 
@@ -102,14 +102,14 @@ impl Untold {
 }
 
 /// Whether a client's event brings a person's words, so that a model is asked next.
-pub(super) fn is_prompt(event: &str, said: &Said) -> bool {
+pub(super) fn is_prompt(event: &str, input: &HookInput) -> bool {
     let is_named = |name: &str| {
         let letters = name.chars().filter(char::is_ascii_alphanumeric);
         let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         matches!(word.as_str(), "userpromptsubmit" | "beforeagent")
     };
     if event.is_empty() {
-        is_named(&said.name)
+        is_named(&input.name)
     } else {
         is_named(event)
     }

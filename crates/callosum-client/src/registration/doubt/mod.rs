@@ -219,9 +219,9 @@ fn switches(client: &str) -> &'static [Switch] {
 /// lowest: for each doubt, the index of its text. Settings that cannot be read are ignored.
 pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doubt)> {
     if client == "codex" {
-        let said = settings.iter().enumerate();
-        let mut said = said.filter_map(|(at, text)| Some((at, features_hooks(text)?)));
-        let off = said.next().filter(|(_, is_on)| !is_on);
+        let values = settings.iter().enumerate();
+        let mut values = values.filter_map(|(at, text)| Some((at, features_hooks(text)?)));
+        let off = values.next().filter(|(_, is_on)| !is_on);
         let doubt = |(at, value)| {
             let key = "features.hooks".to_owned();
             (at, Doubt::Off { key, value })
@@ -238,11 +238,11 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
     };
     let mut doubts = Vec::new();
     for (path, off) in switches(client) {
-        let mut said = objects().filter_map(|(at, object)| {
+        let mut values = objects().filter_map(|(at, object)| {
             let value = value_at(object, path)?.as_boolean_lit()?.value();
             Some((at, value))
         });
-        if let Some((at, value)) = said.next().filter(|(_, value)| value == off) {
+        if let Some((at, value)) = values.next().filter(|(_, value)| value == off) {
             let key = path.join(".");
             doubts.push((at, Doubt::Off { key, value }));
         }
@@ -380,7 +380,7 @@ pub(super) fn is_off_in_codex(settings: &str, hooks: &Path, place: (usize, usize
 /// Returns whether Codex's settings turn the hooks feature on, if they set it.
 fn features_hooks(settings: &str) -> Option<bool> {
     let mut table = "";
-    let mut said = None;
+    let mut is_on = None;
     for line in settings.lines().map(str::trim) {
         if line.starts_with('[') {
             table = line.trim_matches(['[', ']', ' ']);
@@ -396,9 +396,9 @@ fn features_hooks(settings: &str) -> Option<bool> {
             }),
             _ => None,
         };
-        said = here.or(said);
+        is_on = here.or(is_on);
     }
-    said
+    is_on
 }
 
 /// Returns the value of one of these keys in a line of TOML, if it is a boolean.

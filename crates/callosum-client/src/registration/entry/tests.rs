@@ -60,7 +60,7 @@ fn a_client_that_names_its_hooks_and_counts_milliseconds_gets_both() {
 /// CAKE-ADP-1: a client with a lower maximum timeout at an event, which rejects higher ones, gets
 /// no more than that.
 #[test]
-fn a_client_that_hurries_at_an_event_is_told_of_no_more_time() {
+fn a_client_with_a_shorter_timeout_at_an_event_gets_no_more() {
     let codex = Client::of(Dialect::Codex).unwrap().hooks.unwrap();
     let entered = enter("{}", &codex, "codex", "callosum hook codex");
     let text = entered.unwrap().unwrap().text;

@@ -368,8 +368,8 @@ impl Registrar {
         if place.client.hooks_to_trust.is_none() {
             return Ok(None);
         }
-        let said = self.disk.read_if_there(&own.join(place.client.settings))?;
-        let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+        let own_settings = self.disk.read_if_there(&own.join(place.client.settings))?;
+        let own_settings = String::from_utf8_lossy(&own_settings.unwrap_or_default()).into_owned();
         let hooks = entry::value(&text).unwrap_or_default();
         let mut worst = None;
         for event in events {
@@ -378,7 +378,7 @@ impl Registrar {
             for (group, handler) in ours {
                 let at = (*event, group, handler);
                 let hash = codex::hash(&hooks, at);
-                let trust = |path| codex::trust(&said, path, at, hash.as_deref());
+                let trust = |path| codex::trust(&own_settings, path, at, hash.as_deref());
                 let trust = match trust(&place.path) {
                     codex::Trust::Missing => trust(&path),
                     found => found,
@@ -402,9 +402,9 @@ impl Registrar {
         if place.client.hooks_to_trust.is_none() {
             return Ok(false);
         }
-        let said = self.disk.read_if_there(&own.join(place.client.settings))?;
+        let own_settings = self.disk.read_if_there(&own.join(place.client.settings))?;
         Ok(codex::names_hooks(&String::from_utf8_lossy(
-            &said.unwrap_or_default(),
+            &own_settings.unwrap_or_default(),
         )))
     }
 

@@ -220,8 +220,8 @@ fn what_was_changed_meanwhile_stays_where_a_clear_is_gated() {
 fn telling_what_would_be_done_writes_nothing() {
     let ground = Ground::new();
     let place = ground.place(Scope::User);
-    let told = ground.registrar.register(&place, "x", Doing::Tell).unwrap();
-    assert_eq!(told, Change::Registered);
+    let change = ground.registrar.register(&place, "x", Doing::Tell).unwrap();
+    assert_eq!(change, Change::Registered);
     assert_eq!(Disk::real().list_dir(&ground.top).unwrap().len(), 1);
 }
 
@@ -286,7 +286,7 @@ fn what_a_killed_process_left_goes_with_the_next_run() {
 
 /// A link of the user's that leads nowhere is no matter of a project.
 #[test]
-fn a_users_link_that_leads_nowhere_is_told_as_that() {
+fn a_users_broken_link_is_reported() {
     let ground = Ground::new();
     let place = ground.place(Scope::User);
     let disk = Disk::real();

@@ -205,7 +205,7 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
 
 /// CAKE-SHIM-1: who removes, moves or copies is decided on like the command that does the same.
 #[test]
-fn what_is_done_to_paths_is_said_as_the_command_that_does_it() {
+fn operations_on_paths_become_equivalent_commands() {
     for (tool, input, expected) in [
         (
             "mcp__filesystem__delete_file",
@@ -278,7 +278,7 @@ fn what_is_done_to_paths_is_said_as_the_command_that_does_it() {
 
 /// CAKE-SHIM-1: the operation is found at any depth of a tool's arguments.
 #[test]
-fn what_stands_within_other_objects_is_read_as_well() {
+fn nested_objects_are_read_as_well() {
     for (tool, input, expected) in [
         (
             "mcp__x__call",

@@ -1,4 +1,4 @@
-//! [`Said`]: the fields of a client's session event that are used here.
+//! [`HookInput`]: the fields of a client's session event that are used here.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ const LONGEST_ID: usize = 200;
 
 /// A client's session event. Missing fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct HookInput {
     /// Its own name of the event.
     pub(super) name: String,
     /// The session, as it names it.
@@ -36,7 +36,7 @@ pub(super) struct Said {
     pub(super) is_helper: bool,
 }
 
-impl Said {
+impl HookInput {
     /// Reads an event. One that is none says nothing.
     pub(super) fn read(bytes: &[u8]) -> Self {
         let fields = event::fields(bytes).unwrap_or_default();

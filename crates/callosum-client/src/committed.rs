@@ -61,7 +61,7 @@ impl Committed<'_> {
         self.git_with(arguments, Vec::new())
     }
 
-    /// The same, with further variables.
+    /// Runs git with further variables.
     pub fn git_with(
         &self,
         arguments: &[&str],
@@ -91,8 +91,9 @@ impl Committed<'_> {
         (run.ending == Ending::Exited(0)).then_some(run.output)
     }
 
-    /// Variables with which no filter that the repository's settings name is run on a file's content:
-    /// each is set to nothing, by the name that it has there. `None` where the settings cannot be read.
+    /// Returns variables that keep git from running any filter of the repository's settings on a
+    /// file's content: each filter is set to nothing, by its own name. `None` if the settings
+    /// cannot be read.
     fn unfiltered(&self) -> Option<Vec<(OsString, OsString)>> {
         let printed = self.git(&["config", "--list", "--name-only", "-z"])?;
         let keys = printed.split(|byte| *byte == 0);
@@ -159,7 +160,7 @@ impl Past for Committed<'_> {
         ];
         match self.git(&asked) {
             Some(printed) => Some(names_in(&printed)),
-            // Without a commit nothing was ever there; where there is one, git took too long.
+            // Without a commit there never was a version; with one, git took too long.
             None => self
                 .git(&["rev-parse", "-q", "--verify", "HEAD"])
                 .is_none()

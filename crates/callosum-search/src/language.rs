@@ -26,7 +26,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file with this name; `None` where no grammar reads it.
+    /// Returns the language of a file with this name; `None` if no grammar reads it.
     pub fn of(path: &Path) -> Option<Self> {
         Some(match path.extension()?.to_str()? {
             "rs" => Self::Rust,

@@ -342,8 +342,8 @@ mod tests {
         }
     }
 
-    /// CAKE-ADP-1: who only watches says nothing; where that means that standard error is read, an
-    /// object without anything in it.
+    /// CAKE-ADP-1: a watching hook outputs nothing; if the client would read standard error then,
+    /// an empty object.
     #[test]
     fn who_only_watches_is_silent() {
         for dialect in ALL {

@@ -77,7 +77,7 @@ impl Met {
 }
 
 impl Trees {
-    /// Those of a command, where they are trees of git's.
+    /// Finds the trees of a command, if they are trees of git's.
     pub(super) fn of(disk: &Disk, command: &str, facts: &Facts) -> Self {
         let brought = brought(command, facts).into_iter();
         let trees = brought.filter_map(|brought| {
@@ -195,7 +195,7 @@ impl Tree {
         match &self.brought.by {
             GitWriteSource::Tree(_) if log.is_some() => nothing,
             GitWriteSource::Tree(_) => Files::Any,
-            // As far as it has come, and where nothing was committed.
+            // Up to the current state, if nothing was committed.
             GitWriteSource::Lines(_) | GitWriteSource::Commits(_) | GitWriteSource::Kept(_) => {
                 self.to_come(asking)
             }
@@ -297,7 +297,7 @@ impl<'a> Asking<'a> {
         self.names(tree, &asked)
     }
 
-    /// The files that may stand otherwise than they were committed, by what is known of them without reading them.
+    /// Returns the files that may differ from the commit, as far as git knows without reading them.
     fn uncommitted(&mut self, tree: &Tree) -> Option<BTreeSet<PathBuf>> {
         self.names(
             tree,

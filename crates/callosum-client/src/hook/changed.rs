@@ -98,7 +98,7 @@ impl Changed {
         self.named(disk, folder, root, false)
     }
 
-    /// The same before the call: an editor's files also where they are not there yet.
+    /// Returns the same before the call: for an editor also files that do not exist yet.
     pub(super) fn files_to_be(
         &self,
         disk: &Disk,

@@ -12,10 +12,10 @@ use super::{
 };
 use callosum_config::{Permissions, Permit, StateFileError};
 
-/// The rule that is named where an event could not be read.
+/// The rule for an event that could not be read.
 pub const UNREADABLE: &str = "hook.unreadable";
 
-/// The rule by which a person is asked where no snapshot holds what is lost.
+/// The rule for a question because no snapshot holds files that would be lost.
 pub(super) const NOT_HELD: &str = "snapshot.not-held";
 
 /// The rule by which Codex is kept from opening a shell that it types into unseen.
@@ -41,10 +41,11 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// Has the guard decide. Of several files the strictest verdict counts.
+    /// Returns the guard's verdict. For several files the strictest one counts.
     ///
-    /// What is permitted is only looked at where a person would be asked, and lifts nothing else. A `call` with a
-    /// fingerprint keeps what it used up when the client asks about it again.
+    /// Permissions are only looked at if a person would be asked, and lift nothing else. A `call`
+    /// with a fingerprint keeps the permissions that it used up when the client asks about it
+    /// again.
     pub(super) fn of(
         action: &Action,
         place: &Place,
@@ -112,7 +113,8 @@ impl Judged {
         }
     }
 
-    /// The same, where a client opens a shell or interpreter and does not report what it types into it.
+    /// Returns a question instead, for a client that opens a shell or interpreter and does not
+    /// report what it types into it.
     pub(super) fn for_open_shell(mut self) -> Self {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(OPEN_SHELL.to_owned());
@@ -124,7 +126,7 @@ impl Judged {
         self
     }
 
-    /// The same, where what would be lost by it is in no snapshot.
+    /// Returns a question instead, because no snapshot holds files that would be lost.
     pub(super) fn without_snapshot(mut self, lost: &[String]) -> Self {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(NOT_HELD.to_owned());

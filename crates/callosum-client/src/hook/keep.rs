@@ -314,7 +314,8 @@ enum Scope {
     Named,
 }
 
-/// Runs it and waits as long as an answer may; what is named is held by itself where the tree takes long.
+/// Runs it and waits as long as an answer may; if the tree takes long, saves the named files
+/// separately.
 fn waited_for(
     launch: Launch,
     alone: impl FnOnce() -> Option<Launch>,
@@ -356,8 +357,8 @@ fn waited_for(
     }
 }
 
-/// Runs one on a thread, which tells how it ended; whether it could be begun. It has a process group of its own, so that
-/// it outlives this process where it is late.
+/// Runs a snapshot on a thread, which sends its outcome; returns whether it could be started. It
+/// has a process group of its own, so that it outlives this process if it is late.
 fn begin(launch: Launch, scope: Scope, sender: Sender<SnapshotResult>) -> bool {
     let running = thread::Builder::new().spawn(move || {
         let kept = Cancel::new()
@@ -392,7 +393,8 @@ mod tests {
         }
     }
 
-    /// CAKE-SNAP-1: where a tree takes too long, and more is named than is held by itself, nothing is held.
+    /// CAKE-SNAP-1: if a tree takes too long, and more files are named than can be saved
+    /// separately, nothing is saved.
     #[test]
     fn what_is_refused_beside_a_tree_that_takes_long_is_not_held() {
         let patience = Duration::from_secs(3);

@@ -97,8 +97,9 @@ fn held(
     (!held.is_empty()).then_some((held, remark))
 }
 
-/// The leases of others on what a call changes; `None` where there is no mesh or it cannot be read. Where there is none,
-/// the agent takes its own before it edits, so that of two who are about to one is kept from it.
+/// Returns the leases of others on the files that a call changes; `None` if there is no mesh or it
+/// cannot be read. If there are none, the agent takes its own before it edits, so that one of two
+/// concurrent editors is blocked.
 fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Author) -> Option<Vec<Lease>> {
     let (disk, environment) = (&place.disk, &place.environment);
     let changed = Changed::by(disk, &event.action, &place.facts);

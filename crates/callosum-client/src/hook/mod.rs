@@ -265,7 +265,7 @@ impl Call<'_> {
         let mut reply = self.reply_to(&judged, &event);
         let mut added = None;
         let about = About::of(&event.action);
-        // The same call was decided on before its tool, where both are asked for.
+        // If both events come, the same call was decided on before its tool.
         let call = undo_records::new_id(&place);
         let snapshot = match self.moment {
             Moment::BeforeTool => {

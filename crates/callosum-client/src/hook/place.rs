@@ -195,8 +195,8 @@ impl Place {
     }
 }
 
-/// The folder of a call, and the one from which its project is looked for: what the client names, else
-/// where the call is.
+/// Returns the folder of a call, and the one from which to look for its project: the folder that
+/// the client names, else that of the call.
 pub(super) fn folders(
     disk: &Disk,
     environment: &Environment,
@@ -298,13 +298,14 @@ pub fn facts(
     }
 }
 
-/// The folder of a project's records, where it is another than the root of the tree.
+/// Returns the folder of a project's records, if it is not the root of the tree.
 pub fn records(state: Option<&PathBuf>, root: Option<&Path>) -> Option<String> {
     let elsewhere = state.filter(|state| Some(state.as_path()) != root);
     elsewhere.and_then(|state| text(state))
 }
 
-/// The project's journal, where it has one; else the machine's, so that no repository is littered.
+/// Returns the project's journal, if it has one; else the machine's, so that no repository is
+/// littered.
 pub fn journal(disk: &Disk, homes: &Homes, project: Option<&Project>) -> Journal {
     // For its user alone, before anything is put into it. An error here also prevents the record,
     // and the decision is made anyway.
@@ -378,7 +379,8 @@ fn bridge(leads: &Leads<'_>, environment: &Environment) -> Vec<PathBuf> {
         .to_vec()
 }
 
-/// Temporary folders, and what agents tell one another by. One that home or root stand in is none.
+/// Returns the temporary folders, and the files by which agents communicate. A folder that contains
+/// home or root does not count.
 fn free(leads: &Leads<'_>, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec<String> {
     let own = environment.path("TMPDIR").filter(|own| own.is_absolute());
     let all = TEMPORARY.iter().map(PathBuf::from);

@@ -47,7 +47,7 @@ pub struct Seen {
     pub standing: Vec<String>,
     /// Missing folders that the command tries to enter.
     pub missing: Vec<String>,
-    /// Folders that exist where the command moves or copies several things to.
+    /// Existing folders into which the command moves or copies several things.
     pub folders: Vec<String>,
 }
 
@@ -103,8 +103,9 @@ pub fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, command: &s
     }
 }
 
-/// The folders that a command goes to by `cd` and its like, that are not there, and that nothing before could have made.
-/// Behind one that is not there the next is looked for from where the command is then.
+/// Returns the folders that a command enters by `cd` and the like, that do not exist, and that no
+/// earlier part could have made. After a missing one, the next is looked up from the command's
+/// folder at that point.
 fn missing(disk: &Disk, cwd: &Path, home: Option<&Path>, command: &str) -> Vec<String> {
     let mut facts = Facts {
         cwd: text(cwd),

@@ -1,8 +1,9 @@
-//! Records what a call changes, for `callosum undo`.
+//! Records the changes of a call, for `callosum undo`.
 //!
-//! [`before`] keeps the bytes of the files that a file tool is about to write, and links a command to the snapshot that is
-//! taken before it. [`after`] records what the call left, [`turn_begins`] where a turn of a session begins. Nothing here
-//! fails a call: what is not recorded cannot be undone, or is shown and asked about first.
+//! [`before`] keeps the bytes of the files that a file tool is about to write, and links a command
+//! to the snapshot that is taken before it. [`after`] records the state after the call,
+//! [`turn_begins`] the beginning of a turn. Nothing here fails a call: a change that is not
+//! recorded cannot be undone, or needs a confirmation.
 
 use std::{
     collections::BTreeMap,

@@ -227,7 +227,7 @@ impl Watcher {
         self.after_diagnosis(runner, ran, reader.finish(), now)
     }
 
-    /// The same for an output that was read already.
+    /// Does the same for an output that was read already.
     pub fn after_diagnosis(
         &self,
         runner: Runner<'_>,

@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// CAKE-ADP-1: a hook is trusted where a person has trusted that one, and not another.
+    /// CAKE-ADP-1: a hook is trusted if a person has trusted that one, and not another.
     #[test]
     fn a_hook_is_trusted_by_its_own_key() {
         let settings = "model = \"x\"\n\n[hooks.state.\"/h/.codex/hooks.json:pre_tool_use:0:0\"]\n\

@@ -23,7 +23,7 @@ const WANTED: &str = "enabledPlugins";
 const FOLDER: &str = "callosum";
 const PLUGIN: &str = "callosum@callosum";
 
-/// The settings with the gate in them, whose files stand in `folder`; `None` where it is there
+/// Returns the settings with the gate in them, whose files are in `folder`; `None` if it is there
 /// already. A person who has switched it off is not overruled.
 pub(super) fn enter(text: &str, folder: &Path) -> Result<Option<Entered>, SettingsError> {
     let Some(folder) = folder.to_str() else {
@@ -56,8 +56,8 @@ pub(super) fn enter(text: &str, folder: &Path) -> Result<Option<Entered>, Settin
     Ok(is_changed.then_some(Entered { text, made }))
 }
 
-/// The settings without the gate; `None` where there is none. What holds nothing any more goes with
-/// it, as far as it is among `made`.
+/// Returns the settings without the gate; `None` if there is none. Empty containers are removed
+/// too, if they are among `made`.
 pub(super) fn take_out(text: &str, made: &Made) -> Result<Option<String>, SettingsError> {
     let root = parse(text)?;
     let Some(settings) = root.object_value() else {
@@ -115,7 +115,7 @@ pub(super) fn write(disk: &Disk, folder: &Path, program: &str) -> Result<(), Dis
     Ok(())
 }
 
-/// The program that the plugin's files ask; `None` where they are not there, or name none.
+/// Returns the program that the plugin's files call; `None` if they are missing, or name none.
 pub(super) fn program(disk: &Disk, folder: &Path) -> Result<Option<PathBuf>, DiskError> {
     let [.., (module, _)] = files(folder, "");
     let Some(text) = disk.read_if_there(&module)? else {

@@ -71,7 +71,7 @@ impl Kept {
 }
 
 impl Memory {
-    /// Remembers a file, and what stood in it.
+    /// Remembers a file and its earlier content.
     pub(super) fn keep(&self, kept: &Kept, before: Option<&[u8]>) -> Result<(), DiskError> {
         self.disk.create_private_dir(&self.folder)?;
         if let Some(before) = before {

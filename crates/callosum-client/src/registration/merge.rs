@@ -15,7 +15,7 @@ struct Change<'t> {
     new: Vec<&'t str>,
 }
 
-/// The text `now`, which began as `ours`, with that taken back to `before`; `None` where both
+/// Returns the text `now`, which began as `ours`, with that reverted to `before`; `None` if both
 /// changed the same place.
 pub(super) fn merged(before: &str, ours: &str, now: &str) -> Option<String> {
     let (before, ours, now) = (tokens(before), tokens(ours), tokens(now));

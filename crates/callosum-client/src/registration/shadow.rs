@@ -29,7 +29,7 @@ pub(super) fn write(disk: &Disk, settings: &Path) -> Result<bool, DiskError> {
     Ok(disk.read(&path)? == COMMAND.as_bytes())
 }
 
-/// Removes the file, where it is ours, and the folder, where it holds nothing else.
+/// Removes the file if it is ours, and the folder if it holds nothing else.
 pub(super) fn remove(disk: &Disk, settings: &Path) -> Result<(), DiskError> {
     let path = place(settings);
     if disk.read_if_there(&path)?.as_deref() == Some(COMMAND.as_bytes()) {

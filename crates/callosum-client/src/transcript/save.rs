@@ -25,17 +25,19 @@ pub enum SaveError {
 /// The files that were written.
 #[derive(Debug, Default)]
 pub struct Saved {
-    /// The checkpoint; `None` where nothing happened since the last one.
+    /// The checkpoint; `None` if nothing happened since the last one.
     pub synthesized: Option<Synthesized>,
     /// Files that were repaired before.
     pub healed: Vec<Healed>,
 }
 
-/// Writes a checkpoint of a session: what its transcript tells since the last one, and what its
-/// trajectory has that the notes have not. Nothing where nothing happened since; that costs a look at
-/// the transcript's end, and nothing is locked or written where it did not grow. One that became shorter is read from its start.
+/// Writes a checkpoint of a session: the work in its transcript since the last one, and records of
+/// its trajectory that the notes lack. Writes nothing if nothing happened since; that costs a look
+/// at the transcript's end, and nothing is locked or written if it did not grow. One that became
+/// shorter is read from its start.
 ///
-/// It waits as long as `patience` for another session's step. Notes that a crash has left torn or blank are healed first, by what `past` knows of them.
+/// It waits as long as `patience` for another session's step. Notes that a crash has left torn or
+/// blank are healed first, from `past`.
 pub fn save(
     session: &Session<'_>,
     config: &Config,

@@ -30,14 +30,14 @@ pub struct Reading {
     pub usage: Usage,
 }
 
-/// Reads a transcript's numbers; `None` where no request has been answered in it yet, or no client
-/// that is known wrote it.
+/// Reads a transcript's numbers; `None` if no request has been answered in it yet, or no known
+/// client wrote it.
 pub fn usage(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskError> {
     read(disk, path, MOST_READ)
 }
 
-/// The same between two calls of tools, from 512 KiB of each end; `None` also where the first or the last
-/// request does not stand in them.
+/// Reads the same between two calls of tools, from 512 KiB of each end; `None` also if the first or
+/// the last request is not in them.
 pub fn usage_in_brief(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskError> {
     let reading = read(disk, path, BRIEF_READ)?;
     Ok(reading.filter(|reading| reading.usage.first.is_some()))
@@ -104,7 +104,7 @@ struct Counted {
     window: Option<u64>,
 }
 
-/// The numbers of a line, where it has some. A line that is torn has none.
+/// Returns the numbers of a line, if it has some. A line that is torn has none.
 fn counted(line: &str) -> Option<Counted> {
     // Most lines are long and have none: they are not parsed.
     let words = ["\"usage\"", "token_count", "\"tokens\"", "usageMetadata"];

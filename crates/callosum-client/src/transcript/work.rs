@@ -208,7 +208,7 @@ impl Call {
     }
 }
 
-/// The path from the tree's root; `None` where it leads out of it or is our own.
+/// Returns the path from the tree's root; `None` if it leads out of it or is our own.
 fn within(path: &str, tree: &Path) -> Option<String> {
     let path = Path::new(path);
     let named = if path.is_absolute() {

@@ -13,7 +13,7 @@ const OF_A_LICENCE: f64 = 0.4;
 pub(super) struct Boost {
     /// Whether tests are asked for.
     wants_tests: bool,
-    /// Whether licences are.
+    /// Whether licenses are asked for.
     wants_licences: bool,
 }
 

@@ -144,8 +144,9 @@ impl Index {
         }
     }
 
-    /// Opens a copy of the index in the file `path`, in memory: for where it cannot be written. Nothing on the disk
-    /// changes, and what the index learns is gone with it. What is damaged, or not there, is an empty one.
+    /// Opens a copy of the index in the file `path`, in memory, for a place that cannot be written.
+    /// Nothing on the disk changes, and updates of the copy are lost with it. A damaged or missing
+    /// index is an empty one.
     pub fn in_memory(path: &Path) -> Result<Self, IndexError> {
         let empty = || Self::prepared(Connection::open_in_memory()?, path);
         let made = match copied(path).and_then(|connection| Self::prepared(connection, path)) {
@@ -170,7 +171,7 @@ impl Index {
         }
     }
 
-    /// `None` where it is of another version.
+    /// Opens the index; `None` if it is of another version.
     fn open_as_it_is(path: &Path) -> rusqlite::Result<Option<Self>> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
@@ -185,7 +186,7 @@ impl Index {
         Self::prepared(connection, path)
     }
 
-    /// `None` where it is of another version.
+    /// Prepares a connection; `None` if the index is of another version.
     fn prepared(mut connection: Connection, path: &Path) -> rusqlite::Result<Option<Self>> {
         let version = |connection: &Connection| {
             connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
@@ -291,8 +292,9 @@ impl Index {
         }
     }
 
-    /// The same for documents that `each` passes on one after the other, one of them in memory at a time. An error of
-    /// `each` leaves the collection as it was, as a cancel does: all is written in one step.
+    /// Does the same for documents that `each` passes on one after the other, one of them in memory
+    /// at a time. An error of `each` leaves the collection as it was, as a cancel does: all is
+    /// written in one step.
     pub fn stream_documents<E>(
         &mut self,
         collection: &str,
@@ -392,7 +394,8 @@ impl IndexError {
         }
     }
 
-    /// Whether the index cannot be written where it is, so that a [copy in memory](Index::in_memory) would be all right.
+    /// Whether the index cannot be written in its place, so that a [copy in
+    /// memory](Index::in_memory) would help.
     pub fn is_unwritable(&self) -> bool {
         match self {
             Self::Database { source, .. } => matches!(
@@ -435,7 +438,8 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     ) || matches!(error, rusqlite::Error::SqliteFailure(_, Some(words)) if words.contains("no such"))
 }
 
-/// Forgets what a model made of the texts, and that they were read where there is another.
+/// Removes the directions of the old model, and, if there is a new one, all stamps, so that every
+/// text is read again.
 fn change_model(connection: &mut Connection, stamp: Option<&str>) -> rusqlite::Result<()> {
     let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     change.execute_batch("DELETE FROM direction; DELETE FROM model;")?;
@@ -513,7 +517,7 @@ pub(super) fn put(
     change.commit()
 }
 
-/// The same within a transaction that the caller commits.
+/// Writes within a transaction that the caller commits.
 fn write(
     change: &Connection,
     collection: &str,

@@ -39,7 +39,7 @@ pub enum PassageKind {
     Symbol(SymbolKind),
     /// A section of a document, down to the next heading of its rank.
     Section,
-    /// Lines that belong together for no better reason than that they stand together.
+    /// Lines that are only next to each other.
     Lines,
 }
 
@@ -60,7 +60,7 @@ impl PassageKind {
     }
 }
 
-/// Cuts a text. `outline` is what the grammar of its language read, where it has one.
+/// Cuts a text. `outline` is the result of its language's grammar, if it has one.
 pub fn passages(path: &str, text: &str, outline: Option<(Language, &Outline)>) -> Vec<Passage> {
     let lines: Vec<&str> = text.lines().collect();
     let named = match outline {
@@ -103,7 +103,7 @@ fn declarations(language: Language, lines: &[&str], outline: &Outline) -> Vec<Pa
         .collect()
 }
 
-/// The first line of the comments and attributes that stand right above a declaration.
+/// Returns the first line of the comments and attributes right above a declaration.
 fn documented_from(language: Language, lines: &[&str], line: u32) -> u32 {
     let mut first = line as usize;
     while first > 1 {

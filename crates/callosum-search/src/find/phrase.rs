@@ -37,7 +37,7 @@ impl Phrase {
         })
     }
 
-    /// Its words as the index has them, one after another; none where it has no word.
+    /// Returns its words as the index has them, one after another; none if it has no word.
     pub(super) fn words(&self) -> String {
         words(&self.0).collect::<Vec<_>>().join(" ")
     }

@@ -10,8 +10,8 @@ const MOST_WAYS: usize = 64;
 pub struct Proximity {
     /// The share of the words and identifiers, each counted alike, from 0 to 1.
     pub share: f64,
-    /// Between the first of them and the last stand at most so many words; an identifier counts as one
-    /// more than its parts.
+    /// Most words between the first of them and the last; an identifier counts as one more than its
+    /// parts.
     pub within: u32,
 }
 
@@ -32,8 +32,8 @@ impl Proximity {
     }
 }
 
-/// A unit as FTS5 takes it. The parts of an identifier stand behind it, in their order, as they do where
-/// they are written as words.
+/// Returns a unit in FTS5 syntax. The index has the parts of an identifier after it, in their
+/// order, as if they were written as words.
 fn written(unit: &Unit) -> String {
     if unit.parts.is_empty() {
         format!("\"{}\"", unit.whole)
@@ -42,8 +42,8 @@ fn written(unit: &Unit) -> String {
     }
 }
 
-/// Each way of choosing so many of so many, by their places; `None` where there are more than
-/// [`MOST_WAYS`].
+/// Returns each way of choosing `count` of `of` items, by their places; `None` if there are more
+/// than [`MOST_WAYS`].
 fn chosen(of: usize, count: usize) -> Option<Vec<Vec<usize>>> {
     let mut ways: Vec<Vec<usize>> = vec![Vec::new()];
     for taken in 0..count {

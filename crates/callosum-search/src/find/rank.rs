@@ -91,8 +91,8 @@ pub(super) fn coverage(ask: &Query, standing: &WordOccurrences, passage: i64) ->
     if all > 0.0 { has / all } else { 0.0 }
 }
 
-/// The share of the words and identifiers asked for that stand in a passage, each counted alike; of an
-/// identifier all parts do.
+/// Returns the share of the query's words and identifiers that a passage contains, each counted
+/// alike; an identifier counts if all its parts are there.
 pub(super) fn there(ask: &Query, standing: &WordOccurrences, passage: i64) -> f64 {
     let is_there = |unit: &&Unit| standing.has_all(unit, passage);
     let count = ask.units.iter().filter(is_there).count();

@@ -34,8 +34,9 @@ const PROPOSED_BY_MEANING: usize = 50;
 /// Number of passages that are opened to look for the query as typed.
 const OPENED: usize = 120;
 
-/// A question of at most so many words is meant as a whole: what has all of them comes first. In a longer one some stand
-/// for others: `cargo xtask finding` answers 37 of 40 questions where that counts for all of them, and 38 where it does not.
+/// Most words of a query that is meant as a whole: passages with all of them come first. In a
+/// longer one, some are synonyms: `cargo xtask finding` answers 37 of 40 questions if that applies
+/// to all of them, and 38 if it does not.
 const MEANT_WHOLE: usize = 3;
 
 /// The score of a passage that has all of the words.
@@ -73,13 +74,14 @@ pub struct Search {
     pub by: By,
     /// Only what has this name, in any case.
     pub section: Option<String>,
-    /// Only this part of the tree; what is no file of the tree only where this is the whole.
+    /// The searched part of the tree; documents are searched only if this is the whole.
     pub scope: Scope,
     /// Most hits.
     pub limit: usize,
     /// Only what has at least this score.
     pub threshold: f64,
-    /// Only what has so many of the words asked for in one place; `None` where none need be there.
+    /// The share of the query's words that a hit must have in one place; `None` if none is
+    /// required.
     pub together: Option<Proximity>,
     /// Lines of the tree that another program proposes as answers, the best first: one more list to
     /// fuse.
@@ -93,7 +95,7 @@ pub struct SearchHit {
     pub collection: String,
     /// The file's path from the root, or the document's place.
     pub place: String,
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub name: String,
     /// Its container.
     pub container: Option<String>,

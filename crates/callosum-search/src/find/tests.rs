@@ -215,7 +215,8 @@ fn texts_of_other_encodings_are_found() {
     assert!(found[0].text.starts_with("caf\u{e9} numbat"), "{found:?}");
 }
 
-/// LOA-JIT-2: an index that cannot be written is searched as a copy, which follows the tree; where there is none, all is read.
+/// LOA-JIT-2: an index that cannot be written is searched as a copy, which follows the tree;
+/// without one, all is read.
 #[test]
 fn a_copy_in_memory_follows_the_tree_and_writes_nothing() {
     let home = Home::new(&[("a.md", "# One\napple\n"), ("b.md", "# Two\npear\n")]);
@@ -472,8 +473,8 @@ fn a_model_adds_what_words_mean() {
     assert_eq!(found(false), [""; 0]);
 }
 
-/// LOA-JIT-2: what another program proposes is the passage that has most of its lines, is fused with
-/// what is found here, and is nothing where the tree has no such lines.
+/// LOA-JIT-2: a proposal of another program becomes the passage that has most of its lines, is
+/// fused with the hits found here, and is ignored if the tree has no such lines.
 #[test]
 fn what_another_program_proposes_is_fused() {
     let home = Home::new(&[("src/disk.rs", DISK), ("notes.md", NOTES)]);

@@ -31,11 +31,11 @@ pub struct Outline {
     pub path_heads: Vec<Note>,
     /// Of Rust, the same for paths that only tests next to the code name.
     pub test_path_heads: Vec<Note>,
-    /// Requests that it answers, where the framework can be recognised; what only a test sets up
-    /// is left out.
+    /// Requests that it answers, if the framework can be recognized; those that only a test sets up
+    /// are left out.
     pub routes: Vec<Route>,
-    /// Commands and flags that it offers, where the library can be recognised; what only a test
-    /// sets up is left out.
+    /// Commands and flags that it offers, if the library can be recognized; those that only a test
+    /// sets up are left out.
     pub commands: Vec<Command>,
     /// The line where a program begins, if one begins here: `fn main`,
     /// `if __name__ == "__main__"`, …
@@ -124,8 +124,8 @@ pub struct Import {
     pub target: String,
     /// Its syntax.
     pub kind: ImportKind,
-    /// Names taken from the target, where the language names them apart (`from x import a, b`);
-    /// the file that a `#[path]` gives to a `mod`.
+    /// Names taken from the target, if the language names them apart (`from x import a, b`); the
+    /// file that a `#[path]` gives to a `mod`.
     pub names: Vec<String>,
     /// The local names that it introduces.
     pub bindings: Vec<Binding>,
@@ -160,9 +160,10 @@ pub struct Reference {
     pub name: String,
     /// The line of its first mention.
     pub line: u32,
-    /// The line of its first mention where it can mean a declaration by itself: in Rust and C not
-    /// behind a dot, in Rust not a name in small letters that is neither called nor part of a
-    /// path, in Go not behind a dot, in Go and JavaScript not a name that the file has for a local variable.
+    /// The line of its first mention that can mean a declaration by itself: in Rust and C not
+    /// behind a dot, in Rust not a name in small letters that is neither called nor part of a path,
+    /// in Go not behind a dot, in Go and JavaScript not a name that the file has for a local
+    /// variable.
     pub bare: Option<u32>,
     /// The line of its last mention of that kind.
     pub last_bare: Option<u32>,
@@ -171,11 +172,11 @@ pub struct Reference {
 /// A request that a server answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// `GET`, `POST`, …; `ANY` where the framework does not say.
+    /// `GET`, `POST`, …; `ANY` if the framework does not name one.
     pub method: String,
     /// The path pattern as written, behind what the file says that its group or router begins with.
     pub path: String,
-    /// The function that answers, where it is named.
+    /// The function that answers, if it is named.
     pub handler: Option<String>,
     /// The line of the registration.
     pub line: u32,
@@ -184,8 +185,8 @@ pub struct Route {
 /// A command or flag of a command-line program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Its name: `delegate`, `--json`; where the file says what it belongs to, with that in front:
-    /// `ledger show`. The program's own name is not.
+    /// Its name: `delegate`, `--json`; with its parent in front if the file shows it:
+    /// `ledger show`. The program's own name is not included.
     pub name: String,
     /// Its own description, if it has one.
     pub about: Option<String>,

@@ -16,7 +16,7 @@ pub(super) struct Places {
 /// A part of the file that holds others.
 pub(super) struct Scope {
     pub(super) kind: PlaceKind,
-    /// Its name, where what it holds should be known by it.
+    /// Its name, if its contents should be known by it.
     pub(super) name: Option<String>,
     /// Whether what it holds can be seen from outside: so it is with every place around it.
     visible: bool,
@@ -112,7 +112,7 @@ impl Places {
         self.innermost().map_or(0, |place| place.modules)
     }
 
-    /// The path of the modules that stand around.
+    /// Returns the path of the enclosing modules.
     pub(super) fn module(&self) -> Option<&str> {
         self.innermost()?.path.as_deref()
     }

@@ -33,7 +33,8 @@ pub(super) fn bare(comment: &str) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The first sentence of a text; `None` where it only holds marks, licences or orders to tools.
+/// Returns the first sentence of a text; `None` if it only holds marks, licenses or orders to
+/// tools.
 pub(super) fn first(text: &str) -> Option<String> {
     let paragraph = paragraphs(text).find(|paragraph| says_something(paragraph))?;
     let paragraph = unlinked(&paragraph[..paragraph.floor_char_boundary(LONGEST_SOURCE)]);

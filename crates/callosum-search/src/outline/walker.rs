@@ -158,7 +158,7 @@ impl<'t> Page<'t> {
 
     fn walk(&mut self, tree: &'t Tree, grammar: &mut impl Grammar<'t>) {
         let mut cursor = tree.root_node().walk();
-        // What leads the next node, and the row where the last one ended, level by level.
+        // The nodes that lead the next one, and the row of the last one's end, level by level.
         let mut levels: Vec<(Vec<Node<'t>>, Option<usize>)> = vec![(Vec::new(), None)];
         loop {
             let node = cursor.node();
@@ -210,7 +210,7 @@ impl<'t> Page<'t> {
         self.uses.open(self.depth, node.byte_range());
     }
 
-    /// Notes that code uses the name at `node` alone, unless this is where a symbol gets it.
+    /// Notes that code uses the name at `node` alone, unless it is the name of a declaration.
     pub(super) fn use_name(&mut self, node: Node<'_>) {
         if !self.is_declared(node) {
             self.uses.note("", self.text(node), node.start_byte());
@@ -236,7 +236,7 @@ impl<'t> Page<'t> {
         (text.len() <= LONGEST && !text.contains('\n')).then_some(text)
     }
 
-    /// The text of a field of a node; empty where it has none.
+    /// Returns the text of a field of a node; empty if it has none.
     pub(super) fn field(&self, node: Node<'_>, name: &str) -> &'t str {
         node.child_by_field_name(name)
             .map_or("", |child| self.text(child))
@@ -336,7 +336,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// Notes that a name is mentioned, unless this is where a symbol gets it.
+    /// Notes that a name is mentioned, unless it is the name of a declaration.
     pub(super) fn mention(&mut self, node: Node<'_>) {
         self.mention_as(node, true);
     }
@@ -428,8 +428,8 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The line on which a sentence begins, in the comment that begins on `first`: a licence may
-    /// stand before it.
+    /// Returns the line on which a sentence begins, in the comment that begins on `first`: a
+    /// license may come before it.
     fn line_of_words(&self, sentence: &str, first: u32) -> u32 {
         let words: Vec<_> = sentence.split(' ').take(3).collect();
         (1..=words.len())
@@ -442,7 +442,7 @@ impl<'t> Page<'t> {
             .unwrap_or(first)
     }
 
-    /// The first sentence of the comments among `lead` that stand right above `node`.
+    /// Returns the first sentence of the comments among `lead` that are right above `node`.
     pub(super) fn comment_above(&self, lead: &[Node<'t>], node: Node<'_>) -> Option<String> {
         let mut row = node.start_position().row;
         let mut from = lead.len();

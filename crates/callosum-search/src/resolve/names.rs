@@ -103,7 +103,7 @@ pub(super) fn stem(path: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// The extension of a path, without its dot; empty where it has none.
+/// Returns the extension of a path, without its dot; empty if it has none.
 pub(super) fn extension(path: &str) -> &str {
     file_name(path)
         .rsplit_once('.')

@@ -19,8 +19,8 @@ pub struct Package {
     pub name: String,
     /// The folder of its manifest, "/"-separated; empty for the root.
     pub folder: String,
-    /// The file that others get when they import it by its name, from the root of the tree;
-    /// `None` where the manifest names none and the ecosystem's default holds.
+    /// The file that others get when they import it by its name, from the root of the tree; `None`
+    /// if the manifest names none and the ecosystem's default holds.
     pub entry: Option<String>,
     /// Of a `package.json`: its `exports`, `main` and other entries as (subpath, file) pairs in the
     /// order to try, both with at most one `*`. The subpath of the package itself is `.`.
@@ -34,8 +34,8 @@ pub struct Package {
 pub struct Dependency {
     /// The name in the manifest's registry.
     pub package: String,
-    /// The name in source code, where the manifest gives another (`json = { package =
-    /// "serde_json" }`).
+    /// The name in source code, if the manifest gives another
+    /// (`json = { package = "serde_json" }`).
     pub alias: Option<String>,
 }
 

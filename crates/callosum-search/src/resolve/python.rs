@@ -146,7 +146,7 @@ pub(super) fn resolve(
     }]
 }
 
-/// The files that a path and the names taken from it mean, where there are any.
+/// Returns the files that a path and the names taken from it mean, if there are any.
 fn found(resolver: &Resolver<'_>, root: &str, path: &str, names: &[String]) -> Option<Vec<Target>> {
     let whole = below(root, path);
     let file = |path: &str| {

@@ -24,8 +24,8 @@ pub struct Resolver<'a> {
 pub enum Target {
     /// A file of the tree: its place in [`SourceTree::files`].
     File(usize),
-    /// A package from outside, by the name that its manifest's registry knows where a manifest
-    /// of the tree names it, else by the name in the source.
+    /// A package from outside, by the name in its manifest's registry if a manifest of the tree
+    /// names it, else by the name in the source.
     Package(String),
     /// The language's own library.
     Standard,
@@ -77,7 +77,7 @@ impl<'a> Resolver<'a> {
         rust::follow(self, from, path, ImportKind::Path)
     }
 
-    /// The same for a Rust `use` or path.
+    /// Resolves a Rust `use` or path in the same way.
     pub fn follow_import(&self, from: &str, import: &Import) -> (Target, usize) {
         rust::follow(self, from, &import.target, import.kind)
     }

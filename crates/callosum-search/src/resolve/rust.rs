@@ -139,7 +139,7 @@ fn child(resolver: &Resolver<'_>, children: &str, name: &str) -> Option<usize> {
     ])
 }
 
-/// The folder where a file's child modules stand.
+/// Returns the folder of a file's child modules.
 fn children_of(file: &str) -> String {
     if is_root(file) || file_name(file) == "mod.rs" {
         folder(file).to_owned()
@@ -184,7 +184,7 @@ fn root_of(resolver: &Resolver<'_>, from: &str) -> Module {
         }
         at = folder(at);
     }
-    // A library may stand anywhere that its manifest names.
+    // A library may be anywhere that its manifest names.
     resolver.owner(from, Ecosystem::Cargo).map_or(
         Module {
             file: None,

@@ -87,7 +87,7 @@ fn marked(line: &str) -> Option<(u8, &str)> {
     (level <= 6 && !words.is_empty()).then_some((level as u8, words))
 }
 
-/// The level of a heading with these words, where the line below them is its marks.
+/// Returns the level of a heading with these words, if the line below them is its marks.
 fn underline(words: &str, line: &str) -> Option<u8> {
     let mark = line.chars().next()?;
     let level = UNDERLINES.iter().position(|known| *known == mark)?;

@@ -28,7 +28,7 @@ const ENDINGS: [(&str, Markup); 8] = [
 ];
 
 impl Markup {
-    /// The notation of a file with this name; `None` where it is of none that is read.
+    /// Returns the notation of a file with this name; `None` if it is of none that is read.
     pub fn of(path: &str) -> Option<Self> {
         let (_, ending) = path.rsplit_once('.')?;
         let mut known = ENDINGS.into_iter();

@@ -85,13 +85,13 @@ impl SourceTree {
     /// Lists the files below `root` that lie in `scope`.
     ///
     /// `.gitignore` and `.ignore` files of the tree and `.git/info/exclude` are obeyed, with or
-    /// without a git repository; hidden files are left out, but for those that say how a project
-    /// is built (`.github`, `.cargo`, …), and so is what Callosum itself keeps at the root. Links
-    /// are not followed. Opens no other file; costs one look at each entry. An ignore file that is a link, a pipe
-    /// or too large is passed over, and named among what was left out.
+    /// without a git repository. Hidden files are left out, except for those that describe how a
+    /// project is built (`.github`, `.cargo`, …), and so is Callosum's own state at the root. Links
+    /// are not followed. Opens no other file; costs one look at each entry. An ignore file that is
+    /// a link, a pipe or too large is ignored, and named among the skipped files.
     ///
-    /// Fails only where the root is no folder, or a path of the scope is not there or leads out
-    /// of the tree.
+    /// Fails only if the root is no folder, or a path of the scope is missing or leads out of the
+    /// tree.
     pub fn read(disk: &Disk, root: &Path, scope: &Scope) -> Result<Self, WalkError> {
         Self::list(disk, root, scope, &Listing::default())
     }
@@ -367,7 +367,7 @@ fn reason(error: &ignore::Error) -> String {
 mod tests {
     use super::*;
 
-    /// An error that says where it happened before it says what, as the walk's do.
+    /// An error that names the path before the cause, as the walk's do.
     #[derive(Debug, thiserror::Error)]
     #[error("operation on /somewhere/else: {0}")]
     struct Placed(#[source] std::io::Error);

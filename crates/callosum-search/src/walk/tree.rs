@@ -26,14 +26,14 @@ pub struct SourceFile {
     pub path: String,
     /// Size in bytes when it was listed.
     pub bytes: u64,
-    /// Its language, where a grammar reads it. A `.h` file is C++ in a tree with more C++ than C.
+    /// Its language, if a grammar reads it. A `.h` file is C++ in a tree with more C++ than C.
     pub language: Option<Language>,
 }
 
 /// Something that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Path from the root, "/"-separated; with replacement characters where it is not UTF-8.
+    /// Path from the root, "/"-separated; with replacement characters if it is not UTF-8.
     pub path: String,
     /// The reason.
     pub why: Why,

@@ -1,7 +1,8 @@
-//! The catalogue of servers' tools that are known: by which words in their names, and as which command.
+//! The catalog of known tools of other servers: the words in their names, and the equivalent
+//! command.
 //!
-//! To make a tool known, add it to [`KNOWN`]; the first entry that fits counts. What is deliberately not
-//! here: tools that are given the words of a client, or a kind of thing in a cluster (`server`).
+//! To make a tool known, add it to [`KNOWN`]; the first entry that fits counts. Deliberately not
+//! here: tools that take the arguments of a client, or a kind of thing in a cluster (`server`).
 
 use callosum_guard::tool_name::words;
 

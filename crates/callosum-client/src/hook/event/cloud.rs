@@ -8,7 +8,7 @@ use callosum_guard::tool_name::words;
 
 use super::{catalog::own_name, given::Given};
 
-/// Services of AWS that servers are named for, and what they are named for where it is none of these.
+/// Services of AWS in servers' names; the last two are names of servers of all services.
 const AWS: [&str; 15] = [
     "rds",
     "ec2",

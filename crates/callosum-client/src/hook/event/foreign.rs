@@ -130,7 +130,7 @@ struct Found {
 }
 
 impl Found {
-    /// Looks at one object, and at those that stand in it.
+    /// Reads one object, and the objects in it.
     fn gather(&mut self, tool: &str, given: Given<'_>, folder: Option<&str>) {
         match action_of(tool, given) {
             Action::Shell(command) => self.add(match folder {
@@ -459,8 +459,8 @@ pub(super) fn quoted(program: &str, text: &str) -> String {
     format!("{program} {}", word(text))
 }
 
-/// A text as one word of a shell. One that no program can be given holds a NUL, which is refused
-/// where it is seen.
+/// Returns a text as one word of a shell. Text that cannot be passed to a program becomes a NUL,
+/// which the guard rejects.
 fn word(text: &str) -> String {
     shlex::try_quote(text).map_or_else(|_| "\0".to_owned(), Into::into)
 }

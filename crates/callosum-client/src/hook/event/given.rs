@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use callosum_guard::tool_name::words;
 use serde_json::{Map, Value};
 
-/// Names under which commands stand, and last words of such names. `chars` is what Codex types into
-/// a shell that runs.
+/// Names of arguments that hold commands, and last words of such names. Codex types `chars` into a
+/// running shell.
 const COMMANDS: [&str; 7] = [
     "command",
     "cmd",
@@ -86,7 +86,7 @@ const FOLDERS: [&str; 10] = [
     "foldername",
 ];
 
-/// Those among them in which a call happens, where nothing is done to them.
+/// Those among them that hold the folder of a call, without an operation on it.
 const WORKPLACES: [&str; 5] = ["dirpath", "directory", "workdir", "cwd", "workingdirectory"];
 
 /// A tool's arguments.
@@ -113,7 +113,7 @@ impl<'i> Given<'i> {
         texts.find(|text| !text.is_empty())
     }
 
-    /// The same, where several lines may also stand in a list.
+    /// Returns the same, and also accepts a list of lines.
     pub(super) fn lines(self, names: &'static [&'static str], between: &str) -> Option<String> {
         let mut found = self.named(names).filter_map(|value| match value {
             Value::String(text) => Some(text.clone()),
@@ -126,7 +126,7 @@ impl<'i> Given<'i> {
         found.find(|text| !text.is_empty())
     }
 
-    /// The texts that stand under a name, alone or in a list.
+    /// Returns the texts under a name, alone or in a list.
     pub(super) fn words_under(self, wanted: &'static str) -> Vec<String> {
         let mut fields = self.0.iter();
         match fields.find_map(|(name, value)| (plain(name) == wanted).then_some(value)) {
@@ -167,7 +167,7 @@ impl<'i> Given<'i> {
         fields.map(|(name, _)| plain(name)).collect()
     }
 
-    /// The command, with the words that stand apart from it.
+    /// Returns the command, with its separate arguments.
     pub(super) fn command(self) -> Option<String> {
         let command = |(name, value): (&str, &Value)| match value {
             Value::Array(lines) if name == "commands" => {
@@ -200,7 +200,8 @@ impl<'i> Given<'i> {
         })
     }
 
-    /// The program that is named as such; where no name says it, a list of words begins with it.
+    /// Returns the program under a name for programs; without one, the first word of a list is the
+    /// program.
     fn program(self) -> Option<String> {
         let named = self.text(&["program", "executable", "binary"]);
         let has_words = self.named(&["args"]).any(Value::is_array);
@@ -209,7 +210,7 @@ impl<'i> Given<'i> {
             // A program that is a path may have blanks in it.
             return Some(shlex::try_quote(program).map_or_else(|_| "\0".to_owned(), Into::into));
         }
-        // The words of `argv` stand behind nothing, and are added as those that stand apart.
+        // The words of `argv` have no command before them, and are added like separate arguments.
         let mut named = self.named(&["argv"]).filter_map(Value::as_array);
         let has_words = named.any(|words| !words.is_empty());
         has_words.then(String::new)
@@ -267,7 +268,8 @@ impl<'i> Given<'i> {
         self.text(&WORKPLACES)
     }
 
-    /// The objects that stand in it, by themselves and in lists, those that are written as text too.
+    /// Returns the objects in it, by themselves and in lists, including those that are written as
+    /// text.
     pub(super) fn inner(self) -> impl Iterator<Item = Cow<'i, Map<String, Value>>> {
         let fields = self.0.iter().flat_map(|(name, value)| match value {
             Value::Array(several) => several.iter().filter_map(object).collect(),

@@ -39,7 +39,7 @@ pub(super) struct Event {
     pub(super) name: Option<String>,
     /// The session, as the client names it.
     pub(super) session: Option<String>,
-    /// The sub-agent, where it is one that calls.
+    /// The sub-agent, if one makes the call.
     pub(super) agent: Option<String>,
     /// The call.
     pub(super) call: Option<String>,
@@ -219,8 +219,8 @@ impl Event {
         Ok(event)
     }
 
-    /// The same, where `~` leads from this home folder on: to clients and servers it does, and to the
-    /// guard it is a name like any other.
+    /// Returns the same with `~` resolved from this home folder: clients and servers resolve it,
+    /// and for the guard it is a name like any other.
     pub(super) fn at_home(mut self, home: Option<&Path>) -> Self {
         if let (Action::Write(paths) | Action::Read(paths), Some(home)) = (&mut self.action, home) {
             for path in paths {

@@ -23,7 +23,7 @@ pub(in crate::hook) fn fields(bytes: &[u8]) -> Result<Map<String, Value>, Unread
     }
 }
 
-/// The same text with a whole character for each half of one, where there are any.
+/// Returns the text with a whole character for each half of one, if there are any.
 fn without_halves(bytes: &[u8]) -> Option<Vec<u8>> {
     const WHOLE: &[u8] = b"\\ufffd";
     let mut text = Vec::with_capacity(bytes.len());

@@ -55,7 +55,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 pub(super) const UNREAD: &str =
     "Callosum cannot read what other agents sent you: run `callosum doctor`.\n";
 
-/// The same, where nothing can be written.
+/// Output if nothing can be written.
 const UNTOLD: &str =
     "Callosum cannot announce this session to other agents: run `callosum doctor`.\n";
 
@@ -131,7 +131,7 @@ impl Met {
 }
 
 impl Neighbours {
-    /// The others on this machine, where there is a mesh. Makes nothing.
+    /// Finds the others on this machine, if there is a mesh. Creates nothing.
     pub(super) fn find(
         environment: &Environment,
         client: &Client,

@@ -18,7 +18,7 @@ use crate::transcript::{SaveError, save, usage_in_brief};
 /// Longest wait for another session's step at the end of a turn.
 const AT_REST: Duration = Duration::from_secs(5);
 
-/// The same between two calls of tools.
+/// Longest wait for another session's step between two calls of tools.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 /// Most claims that are named.

@@ -111,8 +111,8 @@ fn is_registered(word: &str, client: &str) -> bool {
     hooks.any(|hooks| hooks.all_events().any(|(_, known)| known == word))
 }
 
-/// The settings with our entries, each with the command and its event's word; an entry that names
-/// another command of ours is made this one. `None` where all are there already.
+/// Returns the settings with our entries, each with the command and its event's word. An entry with
+/// another command of ours gets this one. `None` if all are there already.
 pub(super) fn enter(
     text: &str,
     hooks: &Hooks,
@@ -122,7 +122,7 @@ pub(super) fn enter(
     enter_events(text, hooks, client, command, &mut hooks.events())
 }
 
-/// The same, and an entry for commands of files that are typed.
+/// Returns the same with an entry for commands of files that are typed.
 pub(super) fn enter_with_typed(
     text: &str,
     hooks: &Hooks,
@@ -158,7 +158,7 @@ fn enter_events(
                 last.handler.append(key, value);
                 is_changed = true;
             }
-            // Of two, the other names a place where the program was, or is asked twice.
+            // Further entries have an earlier path of the program, or would be called twice.
             is_changed |= !ours.is_empty();
             ours.into_iter().for_each(Ours::remove);
             continue;
@@ -183,9 +183,9 @@ fn enter_events(
     Ok(is_changed.then(|| Entered { text: text(), made }))
 }
 
-/// The settings without any entry of ours; `None` where there is none.
+/// Returns the settings without any entry of ours; `None` if there is none.
 ///
-/// What holds nothing any more goes with it, as far as it is among `made`.
+/// Empty containers are removed too, if they are among `made`.
 pub(super) fn take_out(
     text: &str,
     hooks: &Hooks,
@@ -250,7 +250,7 @@ struct Ours {
 }
 
 impl Ours {
-    /// Takes it out, and its group where it is alone there.
+    /// Removes it, and its group if nothing else is in it.
     fn remove(self) {
         if self.commands.elements().len() == 1 {
             self.group.remove();
@@ -308,7 +308,7 @@ fn ours_of(group: &CstObject, client: &str) -> Vec<(usize, CstArray, CstObject, 
     handlers.filter_map(of).collect()
 }
 
-/// Fails where a key that is written below is there more than once.
+/// Fails if a key that will be written below occurs more than once.
 fn alone(root: &CstRootNode, event: &str) -> Result<(), SettingsError> {
     let Some(settings) = root.object_value() else {
         return Ok(());
@@ -373,7 +373,7 @@ pub(super) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
     })
 }
 
-/// Settings as a text, with the byte order mark that stood before them.
+/// Returns settings as a text, with the byte order mark that they had before.
 pub(super) fn printed(before: &str, root: &CstRootNode) -> String {
     let mark = if before.starts_with(MARK) { MARK } else { "" };
     format!("{mark}{root}")

@@ -117,7 +117,8 @@ impl Registrar {
         (!is_trusted).then_some((file, Doubt::FolderNotTrusted { project }))
     }
 
-    /// The main tree of the repository, where the project is a linked worktree: a person has trusted both there.
+    /// Returns the main tree of the repository, if the project is a linked worktree: a person has
+    /// trusted both there.
     fn main_tree(&self) -> Option<PathBuf> {
         let content = self.content_of(&self.root.join(".git"));
         let folder = Path::new(content.strip_prefix("gitdir: ")?.trim_end());

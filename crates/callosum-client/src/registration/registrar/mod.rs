@@ -200,7 +200,7 @@ impl Registrar {
         Ok(gate::program(&self.disk, &self.gate_folder())?)
     }
 
-    /// The settings with all that belongs into them; `None` where it is there already.
+    /// Returns the settings with all that belongs into them; `None` if it is there already.
     fn entered(
         &self,
         place: &Place,
@@ -353,8 +353,9 @@ impl Registrar {
             .map_err(|source| settings(place, source))
     }
 
-    /// Returns whether a person has trusted the commands of ours there for these events, as the client's settings in `own`,
-    /// its folder, say: of several the worst. `None` where it asks for no trust, or names none of ours.
+    /// Returns whether a person has trusted our commands there for these events, by the client's
+    /// settings in `own`, its folder: of several the worst. `None` if it asks for no trust, or
+    /// names none of ours.
     pub fn trust(
         &self,
         place: &Place,
@@ -408,9 +409,10 @@ impl Registrar {
         )))
     }
 
-    /// Puts our entries into the settings, with `command` and an event's word as what is to be run.
+    /// Puts our entries into the settings, each with `command` and an event's word to run.
     ///
-    /// Idempotent. The file is replaced as a whole; what stood in it is kept in the machine's home.
+    /// Idempotent. The file is replaced as a whole; its earlier content is kept in the machine's
+    /// home.
     pub fn register(
         &self,
         place: &Place,
@@ -432,7 +434,7 @@ impl Registrar {
         }
     }
 
-    /// Writes settings with something of ours in them, and remembers what stood there before.
+    /// Writes settings with an entry of ours, and remembers the earlier content.
     fn put_in(
         &self,
         place: &Place,
@@ -487,7 +489,8 @@ impl Registrar {
         Ok(Change::Registered)
     }
 
-    /// The file itself: people keep their settings elsewhere, and a link where the client looks.
+    /// Returns the file itself: people keep their settings elsewhere, and have a link at the
+    /// client's path.
     fn resolved(&self, path: &Path) -> PathBuf {
         self.disk
             .canonicalize(path)

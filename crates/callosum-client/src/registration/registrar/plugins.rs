@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(disk.read(&path).unwrap(), b"export const Mine = 1\n");
     }
 
-    /// A cloned repository may hold a link where the plugin goes.
+    /// A cloned repository may hold a link at the plugin's path.
     #[test]
     fn a_plugin_of_a_project_is_not_written_out_of_it() {
         let (folder, registrar, own) = ground();

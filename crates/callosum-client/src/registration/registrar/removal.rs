@@ -101,7 +101,7 @@ impl Registrar {
     ) -> Result<Option<String>, DiskError> {
         let (client, hooks) = (place.client.program, &place.hooks);
         let before = match self.memory.content(&kept.path)? {
-            // Of lines, others' stand as they stood.
+            // Lines of others stay as they were.
             Some(before) if kept.existed && !servers::is_toml(&kept.path) => before,
             _ => return Ok(None),
         };
@@ -159,7 +159,7 @@ impl Registrar {
     }
 }
 
-/// Settings without anything of ours, by their structure; `None` where there is nothing.
+/// Returns settings without our entries, by their structure; `None` if there are none.
 pub(super) fn without(
     place: &Place,
     path: &Path,

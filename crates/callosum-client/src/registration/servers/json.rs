@@ -88,7 +88,7 @@ fn value(server: &Server) -> CstInputValue {
     CstInputValue::Object(fields)
 }
 
-/// Fails where a key that is written below is there more than once.
+/// Fails if a key that will be written below occurs more than once.
 fn alone(settings: &CstObject) -> Result<(), SettingsError> {
     let lists = every(settings, LIST);
     let inner = lists.first().and_then(CstObjectProp::object_value);

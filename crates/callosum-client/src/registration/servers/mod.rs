@@ -27,7 +27,7 @@ pub struct Server {
     pub passed: Vec<&'static str>,
 }
 
-/// The settings with the server in them; `None` where it is there as it should be.
+/// Returns the settings with the server in them; `None` if it is there as it should be.
 pub(super) fn enter(
     path: &Path,
     text: &str,
@@ -40,8 +40,8 @@ pub(super) fn enter(
     }
 }
 
-/// The settings without it; `None` where there is none. What holds nothing any more goes with it, as
-/// far as it is among `made`.
+/// Returns the settings without it; `None` if there is none. Empty containers are removed too, if
+/// they are among `made`.
 pub(super) fn take_out(
     path: &Path,
     text: &str,

@@ -48,16 +48,17 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens the model in a folder: `model.safetensors` and `tokenizer.json`, as Model2Vec writes them.
+    /// Opens the model in a folder: `model.safetensors` and `tokenizer.json`, as Model2Vec writes
+    /// them.
     ///
-    /// `None` where there is no such folder, or it has none of the two. Reads the pieces, and of the
+    /// `None` if there is no such folder, or it has none of the two. Reads the pieces, and of the
     /// vectors the head.
     pub fn open(disk: &Disk, folder: &Path) -> Result<Option<Self>, ModelError> {
         let paths = [folder.join(VECTORS), folder.join(PIECES)];
         let mut stamp = String::new();
         let mut missing = 0;
         for path in &paths {
-            // A link may lead to where the model really is.
+            // A link may lead to the real place of the model.
             let real = match disk.canonicalize(path) {
                 Ok(real) => real,
                 Err(error) if error.is_absent() => {
@@ -105,8 +106,8 @@ impl Model {
         held.map_err(|why| not_understood(Path::new(VECTORS), &why))
     }
 
-    /// The direction of a text that has these words, each counted once, as numbers from -127 to 127;
-    /// empty where none of them is known.
+    /// Returns the direction of a text that has these words, each counted once, as numbers from
+    /// -127 to 127; empty if none of them is known.
     ///
     /// `seen` keeps the vectors of words from one text to the next.
     pub(in crate::find) fn direction<'w>(

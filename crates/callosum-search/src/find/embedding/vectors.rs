@@ -101,7 +101,7 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// Reads the head of a file; what of it is not understood, where it cannot be used.
+    /// Reads the head of a file; the error is the part that is not understood.
     pub(super) fn open(file: DiskFile) -> Result<Self, String> {
         let size = file.size().map_err(|error| error.to_string())?;
         let read = |at: u64, length: usize| {
@@ -187,7 +187,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Adds the vector of a piece to `sum`; nothing where there is none.
+    /// Adds the vector of a piece to `sum`; nothing if there is none.
     pub(super) fn add(&self, piece: u32, sum: &mut [f32]) {
         let piece = piece as usize;
         let row = match &self.row_of {

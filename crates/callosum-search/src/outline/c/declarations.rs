@@ -402,7 +402,7 @@ fn include<'t>(page: &mut Page<'t>, node: Node<'t>) {
     page.import(kind, text.trim_matches(['"', '<', '>']), node);
 }
 
-/// The first comment that is no licence, where it is about the file.
+/// Returns the first comment that is no license, if it is about the file.
 fn about_file<'t>(page: &mut Page<'t>, unit: Node<'t>) {
     let mut cursor = unit.walk();
     let mut comments: Vec<Node<'t>> = Vec::new();

@@ -18,10 +18,10 @@ pub(super) struct Services<'t> {
     /// For each variable that holds a group or sub-router, its prefix, and the variable that it was
     /// made from.
     groups: HashMap<&'t str, (&'t str, &'t str)>,
-    /// The groups whose routes stand in a function given to them, with where it ends: chi's
+    /// The groups whose routes are in a function given to them, with its end: chi's
     /// `r.Route("/users", func(r chi.Router) { … })`.
     open: Vec<(usize, &'t str)>,
-    /// The methods that a `.Methods("GET")` names, by where the call begins that it speaks of.
+    /// The methods that a `.Methods("GET")` names, by the beginning of the call that it refers to.
     methods: HashMap<usize, Vec<&'t str>>,
 }
 

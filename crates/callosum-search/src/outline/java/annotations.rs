@@ -107,7 +107,7 @@ fn request_method(annotation: &str) -> &str {
     })
 }
 
-/// The paths that an annotation adds: an empty one where it has none, and none where a constant
+/// Returns the paths that an annotation adds: an empty one if it has none, and none if a constant
 /// names it.
 fn paths<'t>(page: &Page<'t>, annotation: Option<Node<'t>>) -> Vec<&'t str> {
     let given = annotation.and_then(|node| node.child_by_field_name("arguments"));

@@ -108,7 +108,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
                     return Next::Past;
                 }
             }
-            // `export abstract class`, `declare function`: the words before stand apart.
+            // `export abstract class`, `declare function`: the words before are separate nodes.
             "ambient_declaration" => {
                 let first = node.named_child(0);
                 self.exported = first.map(|declaration| Exported {
@@ -459,7 +459,7 @@ fn is_exports(page: &Page<'_>, target: Node<'_>) -> bool {
         || matches!(page.field(target, "object"), "exports" | "module.exports")
 }
 
-/// The first comment, where it is about the file and not about what follows it.
+/// Reads the first comment, if it is about the file and not about the next declaration.
 fn about_file<'t>(page: &mut Page<'t>, program: Node<'t>) {
     let mut cursor = program.walk();
     let mut comments = Vec::new();

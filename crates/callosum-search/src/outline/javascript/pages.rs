@@ -102,7 +102,7 @@ impl PagePosition {
     }
 }
 
-/// The path that folders of these names stand for. `(group)` and `@slot` only sort files.
+/// Returns the path that folders of these names serve. `(group)` and `@slot` only sort files.
 fn pattern(parts: &[&str]) -> String {
     let shown = parts
         .iter()

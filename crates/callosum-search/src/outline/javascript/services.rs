@@ -51,7 +51,7 @@ impl<'t> Services<'t> {
             command(page, call, name, about);
         } else if self.has_commands && name == "description" {
             let mut described = function.child_by_field_name("object");
-            // Between a command and its description may stand its arguments and flags.
+            // Arguments and flags may come between a command and its description.
             for _ in 0..LONGEST_CHAIN {
                 let Some(link) = described.filter(|link| link.kind() == "call_expression") else {
                     break;

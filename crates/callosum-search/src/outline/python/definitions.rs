@@ -25,7 +25,7 @@ pub(in crate::outline) struct Python<'t> {
     has_click: bool,
     /// Whether the file names the library whose routes are made like any object.
     names_starlette: bool,
-    /// The names in `__all__`, where the file has one.
+    /// The names in `__all__`, if the file has one.
     all: Option<Vec<&'t str>>,
     commands: commands::Commands<'t>,
     prefixes: routes::Prefixes<'t>,

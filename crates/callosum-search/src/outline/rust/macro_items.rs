@@ -14,7 +14,7 @@ use super::super::walker::{child_of_kind, named_children};
 /// Most levels of calls within calls that are opened.
 const DEEPEST: usize = 4;
 
-/// A text whose macros are open: its tree, and where the names of the opened macros stand.
+/// A text whose macros are open: its tree, and the ranges of the opened macros' names.
 pub(in crate::outline) struct Opened {
     pub(in crate::outline) tree: Tree,
     pub(in crate::outline) macros: Vec<Range<usize>>,
@@ -64,7 +64,7 @@ impl Opened {
     }
 }
 
-/// The calls with braces that stand in the place of an item.
+/// Returns the calls with braces in the place of an item.
 fn calls(tree: &Tree) -> Vec<Call> {
     let mut open = vec![tree.root_node()];
     let mut calls = Vec::new();

@@ -116,8 +116,8 @@ impl Paths {
     }
 
     /// Takes note of the paths among a macro's arguments, which the grammar sees as mere tokens:
-    /// `sum::total` of `println!("{}", sum::total(&items))`. What a macro's own body names is
-    /// rather a matter of where it is called.
+    /// `sum::total` of `println!("{}", sum::total(&items))`. Names in a macro's own body depend on
+    /// the place of the call.
     pub(super) fn note_tokens<'t>(&mut self, page: &mut Page<'t>, tokens: Node<'t>) {
         if tokens.start_byte() < self.macro_end {
             return;

@@ -1,8 +1,8 @@
-//! The log file of long-running commands: `callosum serve`, `watch`, `shell` and the delivery of notifications; and of every command
-//! if `CALLOSUM_LOG` is set.
+//! The log file of long-running commands: `callosum serve`, `watch`, `shell` and the delivery of
+//! notifications; and of every command if `CALLOSUM_LOG` is set.
 //!
-//! Start with [`start`] and [`start_if_set`]. They read `logging` of the user's `cake_config.yaml` alone, since a repository cannot choose where this program
-//! writes. A hook calls neither.
+//! Start with [`start`] and [`start_if_set`]. They read `logging` of the user's `cake_config.yaml`
+//! alone, since a repository cannot choose the path of this file. A hook calls neither.
 
 use std::path::PathBuf;
 

@@ -12,8 +12,8 @@ use clap::error::{ContextKind, ContextValue};
 use super::{delegate, spelling};
 use crate::ui::Ui;
 
-/// Tells that a command line was not understood: in words on stderr, and as the one object that
-/// its caller waits for where `--json` is among the words. Help and version are data.
+/// Reports that a command line could not be parsed: in words on stderr, and as the one object that
+/// its caller waits for if `--json` is among the words. Help and version are data.
 pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(), CommandError> {
     // If the stream is closed, no one can read it.
     drop(error.print());
@@ -36,7 +36,7 @@ pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(),
     ui.json_data(&FailureOutput { error })
 }
 
-/// Prints the one object that a program waits for, where the command that failed has printed none.
+/// Prints the one object that a program waits for, if the command that failed has printed none.
 pub(super) fn print(ui: Ui, failed: &CommandError) {
     if !ui.json || ui.has_spoken() {
         return;
@@ -121,9 +121,12 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_and_the_usage_is_its_details() {
-        let said = misuse("error: a value is\n  required\n\nUsage: callosum x\n\nMore.\n");
-        assert_eq!(said.message, "a value is required");
-        assert_eq!(said.details.as_deref(), Some("Usage: callosum x\n\nMore."));
+        let failure = misuse("error: a value is\n  required\n\nUsage: callosum x\n\nMore.\n");
+        assert_eq!(failure.message, "a value is required");
+        assert_eq!(
+            failure.details.as_deref(),
+            Some("Usage: callosum x\n\nMore.")
+        );
     }
 
     /// A usage error comes with the intended line, or the manual of its command.
@@ -156,8 +159,8 @@ mod tests {
             let error = super::super::tree()
                 .try_get_matches_from(&words)
                 .unwrap_err();
-            let told = meant(&words, &error).unwrap_or_else(|| manual(&words));
-            assert_eq!(told, hint, "{error}");
+            let line = meant(&words, &error).unwrap_or_else(|| manual(&words));
+            assert_eq!(line, hint, "{error}");
         }
     }
 }

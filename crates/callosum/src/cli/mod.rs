@@ -460,8 +460,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
             unreachable!("`into_full_form` made each of them a delegation")
         }
     };
-    // Also where it failed: what it recorded until then is worth as much. A refusal records nothing, and nothing is put
-    // behind a journal that is about to be brought back.
+    // Even if it failed: its records until then are worth as much. A refusal records nothing, and
+    // nothing is put behind a journal that is about to be restored.
     if before.is_some_and(|before| done.is_ok() || callosum_app::witness::end(&context) != before) {
         callosum_app::witness::after(&context);
     }

@@ -30,7 +30,7 @@ pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
                 return arguments;
             }
         }
-        // Global flags may stand before; the first word that is none of them is a verb.
+        // Global flags may come before; the first word that is none of them is a verb.
         match argument.to_str() {
             Some(option) if takes_a_value(option) => at += 2,
             Some(flag) if flag.starts_with('-') && flag != "--" => at += 1,
@@ -62,7 +62,7 @@ pub(super) fn color(arguments: &[OsString]) -> ColorArg {
     values.next_back().unwrap_or(ColorArg::Auto)
 }
 
-/// The first word that is no global option: the verb, where there is one.
+/// Returns the first word that is no global option: the verb, if there is one.
 pub(super) fn verb(arguments: &[OsString]) -> Option<&str> {
     Some(verb_and_rest(arguments)?.0)
 }

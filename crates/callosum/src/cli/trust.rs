@@ -193,7 +193,7 @@ fn waiting(context: &Context, roster: &Roster<'_>) -> Vec<Item> {
     items
 }
 
-/// Those that were named; all where none was. A name that is trusted already is passed over.
+/// Returns the named items, or all if none was named. A name that is trusted already is ignored.
 fn chosen(
     items: Vec<Item>,
     args: &TrustArgs,
@@ -236,7 +236,8 @@ fn ask_each(
     Ok(())
 }
 
-/// Asks a person, once more where the answer is neither yes nor no; nothing is no, and so is the end of the input.
+/// Asks a person, once more if the answer is neither yes nor no. An empty answer means no, and so
+/// does the end of the input.
 fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandError> {
     loop {
         ui.ask(&format!("trust {} on this machine? [y/N] ", harmless(name)));
@@ -331,14 +332,14 @@ mod tests {
             progress: false,
             verbose: false,
         };
-        let said = |answer: &str| asked(ui, "x", &mut answer.as_bytes()).unwrap();
+        let agrees = |answer: &str| asked(ui, "x", &mut answer.as_bytes()).unwrap();
         for yes in ["y\n", "Y\n", " yes \n", "YES"] {
-            assert!(said(yes), "{yes:?}");
+            assert!(agrees(yes), "{yes:?}");
         }
         for no in ["", "\n", "n\n", "No", "yess\n", "\u{79}\u{301}\n"] {
-            assert!(!said(no), "{no:?}");
+            assert!(!agrees(no), "{no:?}");
         }
-        assert!(said("yes!\ny\n"));
+        assert!(agrees("yes!\ny\n"));
     }
 
     /// CAL-SEC-1: an answer counts as soon as it is given.
@@ -360,8 +361,8 @@ mod tests {
         let mut output = TrustOutput::default();
         ask_each(ui, &items, &mut answers, &mut allow, &mut output).unwrap_err();
         assert_eq!(allowed, ["a"]);
-        let told: Vec<bool> = output.executors.iter().map(|one| one.trusted).collect();
-        assert_eq!(told, [true, false]);
+        let trusted: Vec<bool> = output.executors.iter().map(|one| one.trusted).collect();
+        assert_eq!(trusted, [true, false]);
     }
 
     /// A terminal that goes away.

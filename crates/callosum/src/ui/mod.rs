@@ -1,8 +1,8 @@
-//! Everything that a person sees: data on stdout, talk on stderr, colours by meaning.
+//! Everything that a person sees: data on stdout, messages on stderr, colors by meaning.
 //!
-//! Start with [`Ui`]. This is the only room that writes to the terminal. Whether colours are
-//! shown is decided by `--color`, the stream, `NO_COLOR` and `CLICOLOR_FORCE`; progress only when
-//! stderr is a terminal. What to say is the commands' business.
+//! Start with [`Ui`]. No other module writes to the terminal. `--color`, the stream, `NO_COLOR` and
+//! `CLICOLOR_FORCE` decide whether colors are shown; progress is shown only if stderr is a
+//! terminal. The commands decide on the content.
 
 mod document;
 mod failure;
@@ -118,9 +118,9 @@ impl Ui {
         document::linked(place, Terminal::get().has_links().then_some(root))
     }
 
-    /// Prints a line for another program to show: with colours, unless `NO_COLOR` forbids them.
+    /// Prints a line for another program to show: with colors, unless `NO_COLOR` forbids them.
     ///
-    /// `NO_COLOR` is the caller's to know, since stdout is no terminal here.
+    /// The caller checks `NO_COLOR`, since stdout is no terminal here.
     pub(crate) fn shown_elsewhere(self, line: &str, is_plain: bool) -> Result<(), CommandError> {
         let choice = if is_plain {
             anstream::ColorChoice::Never

@@ -16,8 +16,8 @@ mod tests {
     fn none_is_no_number_of_rows() {
         assert_eq!(at_least_one("3").unwrap().get(), 3);
         for refused in ["0", "-1", "many", ""] {
-            let told = at_least_one(refused).unwrap_err();
-            assert_eq!(told, "allowed: a whole number from 1", "{refused}");
+            let message = at_least_one(refused).unwrap_err();
+            assert_eq!(message, "allowed: a whole number from 1", "{refused}");
         }
     }
 }

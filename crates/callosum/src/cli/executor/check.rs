@@ -195,11 +195,11 @@ pub(super) fn shake_hands(context: &Context, executor: Executor) -> Result<Shake
         .progress(&format!("handshake with {}", executor.id));
     let handshake = handshake(&executor, &context.surroundings()?);
     drop(progress);
-    Ok(told(context, executor, handshake))
+    Ok(with_outcome(context, executor, handshake))
 }
 
-/// The same with several, as many at a time as there are cores, at least two and at most [`AT_A_TIME`]; in
-/// their order.
+/// Performs handshakes with several executors, as many at a time as there are cores, at least two
+/// and at most [`AT_A_TIME`]; returns them in their order.
 pub(super) fn shake_hands_with_all(
     context: &Context,
     executors: Vec<Executor>,
@@ -230,11 +230,13 @@ pub(super) fn shake_hands_with_all(
     drop(progress);
     let both = executors.into_iter().zip(shaken);
     Ok(both
-        .filter_map(|(executor, shaken)| Some(told(context, executor, shaken.into_inner()?)))
+        .filter_map(|(executor, shaken)| {
+            Some(with_outcome(context, executor, shaken.into_inner()?))
+        })
         .collect())
 }
 
-fn told(context: &Context, mut executor: Executor, handshake: Handshake) -> Shaken {
+fn with_outcome(context: &Context, mut executor: Executor, handshake: Handshake) -> Shaken {
     handshake.apply(&mut executor, context.clock.now());
     let fault = handshake.fault().map(|(_, fault)| fault);
     let hint = fault.and_then(|fault| advice(context, &executor, fault));

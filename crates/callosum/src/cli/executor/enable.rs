@@ -79,7 +79,7 @@ fn print(context: &Context, id: &str) -> Result<(), CommandError> {
     if !context.ui.json {
         return Ok(());
     }
-    let context = context.anew()?;
+    let context = context.reloaded()?;
     let roster = Roster::load(&context)?;
     let executor = roster.known(id)?;
     let surroundings = context.surroundings().ok();

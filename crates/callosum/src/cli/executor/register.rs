@@ -139,9 +139,9 @@ impl RegisterArgs {
 
     /// Whether they say what is started, or is asked.
     pub(super) fn say_what_is_started(&self) -> bool {
-        let said = [&self.command, &self.endpoint, &self.model];
+        let started = [&self.command, &self.endpoint, &self.model];
         let named = [&self.tool, &self.protocol];
-        said.into_iter().chain(named).any(Option::is_some)
+        started.into_iter().chain(named).any(Option::is_some)
     }
 }
 
@@ -398,7 +398,7 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
     Ok(bounded(executor, args))
 }
 
-/// A model of a hosted provider, which is asked where it always is, unless an endpoint is named.
+/// Returns a model of a hosted provider, at its usual endpoint unless one is named.
 fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
     let model = args.model.as_deref().unwrap_or_default();
     if !Transport::Hosted.is_built_in() {

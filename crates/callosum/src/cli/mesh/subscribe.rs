@@ -163,8 +163,8 @@ impl Subscriber<'_> {
         while !self.context.cancel.is_cancelled() {
             self.publish()?;
             match listening.next_event() {
-                Ok(Some(told)) => {
-                    self.show(&told)?;
+                Ok(Some(event)) => {
+                    self.show(&event)?;
                     self.keep_sometimes()?;
                 }
                 Ok(None) => self.keep()?,
@@ -175,23 +175,23 @@ impl Subscriber<'_> {
         Ok(())
     }
 
-    fn show(&mut self, told: &Told) -> Result<(), CommandError> {
-        if !told.data.is_empty() {
+    fn show(&mut self, event: &Told) -> Result<(), CommandError> {
+        if !event.data.is_empty() {
             let unread = |error: serde_json::Error| {
                 let what = "cannot parse what the daemon sent";
                 CommandError::because(Exit::Environment, what, &error)
             };
-            if told.kind.is_empty() {
-                let event: Event = serde_json::from_str(&told.data).map_err(unread)?;
+            if event.kind.is_empty() {
+                let event: Event = serde_json::from_str(&event.data).map_err(unread)?;
                 tail::show(self.context, &event)?;
             } else {
-                let data: Value = serde_json::from_str(&told.data).map_err(unread)?;
-                if let Some(notice) = notice(&told.kind, &data) {
+                let data: Value = serde_json::from_str(&event.data).map_err(unread)?;
+                if let Some(notice) = notice(&event.kind, &data) {
                     tail::tell(self.context, &notice)?;
                 }
             }
         }
-        if let Ok(cursor) = told.cursor.parse() {
+        if let Ok(cursor) = event.cursor.parse() {
             self.cursor = cursor;
         }
         Ok(())
@@ -249,7 +249,7 @@ impl Subscriber<'_> {
             }
         }
         if is_new {
-            // Before it is tried: who is killed now tells it later.
+            // Before the attempt: a process that is killed now repeats it later.
             self.kept = None;
             self.keep()?;
         }
@@ -308,15 +308,15 @@ impl Subscriber<'_> {
         None
     }
 
-    /// Has the daemon take an event, or the files where there is none.
+    /// Passes an event to the daemon, or to the files if there is none.
     fn tell(&mut self, event: &Value) -> Taken {
         match hand_in(self.mesh.folder(), event) {
             Ok((200, _)) => Taken::Yes,
             // It took too long to say, for now.
             Ok((408, _)) => Taken::Later,
             Ok((400..=413, answer)) => {
-                let said = answer["error"].as_str().unwrap_or_default();
-                Taken::Never(said.to_owned())
+                let reason = answer["error"].as_str().unwrap_or_default();
+                Taken::Never(reason.to_owned())
             }
             // Temporarily unable to accept; or gone after it got the event, which it may have
             // processed.

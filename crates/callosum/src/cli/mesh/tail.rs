@@ -100,7 +100,7 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
     Ok(())
 }
 
-/// Shows what there is after the reader's place; `false` where that is nothing.
+/// Shows the events after the reader's place; returns `false` if there are none.
 fn pass_on(
     context: &Context,
     args: &TailArgs,

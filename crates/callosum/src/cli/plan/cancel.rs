@@ -80,8 +80,8 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
                 answer: Answer::nothing(),
             }),
         ];
-        let told = journal.tell(&run, &records);
-        told.map_err(|error| store::unwritten(&error))?;
+        let written = journal.tell(&run, &records);
+        written.map_err(|error| store::unwritten(&error))?;
         OutcomeWord::Cancelled
     };
     lock.end();

@@ -155,10 +155,10 @@ pub(super) fn check(
             shown(&output, ui)
         }
         Err(findings) => {
-            let told = wrong(&source, &findings, providers_resolved, ui);
+            let reported = wrong(&source, &findings, providers_resolved, ui);
             let is_proposal = serde_json::from_str::<serde_json::Value>(&source.text)
                 .is_ok_and(|json| json.get("constraints").is_some());
-            told.map_err(|error| {
+            reported.map_err(|error| {
                 if is_proposal {
                     error.hint("this is a proposal of a model: callosum plan check --proposal")
                 } else {

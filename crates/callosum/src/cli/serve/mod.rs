@@ -231,7 +231,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         }),
         cancel,
     };
-    let mut told = Ok(());
+    let mut reported = Ok(());
     let pane_cancel = Cancel::new().map_err(CommandError::internal)?;
     let panes = {
         let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
@@ -258,7 +258,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             tracing::error!(%what, %address, %reason, "cannot serve an address");
         }
         if is_watched {
-            told = tell(ground, serving);
+            reported = tell(ground, serving);
         }
     });
     pane_cancel.cancel();
@@ -270,7 +270,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         Err(error) => tracing::error!(%error, "the daemon failed"),
     }
     served.map_err(|error| failed(&error))?;
-    told
+    reported
 }
 
 /// Returns the command that edits the user's configuration.

@@ -146,7 +146,7 @@ fn decisions(total: usize, grounded: usize) -> String {
     }
 }
 
-/// Explains why nothing was handed off: where the checkpoint blocks, its steps are printed.
+/// Explains why nothing was handed off: if the checkpoint blocks, prints its steps.
 pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
     let checked = match error {
         HandoffError::Session(error) => return explain(error),

@@ -60,11 +60,11 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
             return Err(CommandError::from_error(Exit::No, &error));
         }
     };
-    for told in &made.told {
-        let told = mask(told).text;
+    for line in &made.told {
+        let line = mask(line).text;
         context
             .report
-            .say(&harmless(&format!("{}: {told}", args.path)));
+            .say(&harmless(&format!("{}: {line}", args.path)));
     }
     write(&made.marked())?;
     match made.asks() {

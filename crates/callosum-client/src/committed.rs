@@ -1,6 +1,6 @@
-//! [`Committed`]: what git last committed of a session's files.
+//! [`Committed`]: the last committed versions of a session's files, as git has them.
 //!
-//! Git is asked for nothing but bytes and names: no filter, hook or watcher of the repository's runs.
+//! Git is asked only for bytes and names: no filter, hook or watcher of the repository runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ use callosum_config::Environment;
 /// Most bytes of a file that are taken from git.
 const LARGEST: usize = 64 << 20;
 
-/// What prints the names of files that differ.
+/// Arguments that make git print the names of files that differ.
 const DIFFERENT: [&str; 8] = [
     "diff",
     "--ignore-submodules=all",
@@ -33,7 +33,7 @@ const DIFFERENT: [&str; 8] = [
     "-z",
 ];
 
-/// What a filter is made of, and what each part is for it to do nothing.
+/// Settings of a filter, each with the value that disables it.
 const FILTER: [(&str, &str); 4] = [
     (".clean", ""),
     (".smudge", ""),
@@ -41,27 +41,27 @@ const FILTER: [(&str, &str); 4] = [
     (".required", "false"),
 ];
 
-/// What git last committed.
+/// The last commit of a session's files.
 pub struct Committed<'c> {
     /// The variables that git is started with, but for its own.
     pub environment: &'c Environment,
     /// The folder that holds the session's zones.
     pub root: &'c Path,
-    /// How long git may take to show a file.
+    /// Time limit for git to show a file.
     pub patience: Duration,
-    /// Who may end it before.
+    /// Cancels git before the time limit.
     pub cancel: &'c Cancel,
     /// Whether git may be in the middle of a merge: else it is not asked for one.
     pub may_be_merging: bool,
 }
 
 impl Committed<'_> {
-    /// What git prints; nothing where there is no git, no commit or no such file.
+    /// Runs git and returns its output; `None` if there is no git, no commit or no such file.
     fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
         self.git_with(arguments, Vec::new())
     }
 
-    /// The same, with further variables.
+    /// Runs git with further variables.
     pub fn git_with(
         &self,
         arguments: &[&str],
@@ -91,8 +91,9 @@ impl Committed<'_> {
         (run.ending == Ending::Exited(0)).then_some(run.output)
     }
 
-    /// Variables with which no filter that the repository's settings name is run on a file's content:
-    /// each is set to nothing, by the name that it has there. `None` where the settings cannot be read.
+    /// Returns variables that keep git from running any filter of the repository's settings on a
+    /// file's content: each filter is set to nothing, by its own name. `None` if the settings
+    /// cannot be read.
     fn unfiltered(&self) -> Option<Vec<(OsString, OsString)>> {
         let printed = self.git(&["config", "--list", "--name-only", "-z"])?;
         let keys = printed.split(|byte| *byte == 0);
@@ -159,7 +160,7 @@ impl Past for Committed<'_> {
         ];
         match self.git(&asked) {
             Some(printed) => Some(names_in(&printed)),
-            // Without a commit nothing was ever there; where there is one, git took too long.
+            // Without a commit there never was a version; with one, git took too long.
             None => self
                 .git(&["rev-parse", "-q", "--verify", "HEAD"])
                 .is_none()
@@ -191,7 +192,7 @@ impl Past for Committed<'_> {
     }
 }
 
-/// Where files of sessions stand that are merged.
+/// Paths of session files that git merges.
 const MERGED: [&str; 3] = [
     "loa-grimoire/NOTES.md",
     "loa-grimoire/a2a/trajectory",

@@ -1,7 +1,8 @@
-//! [`presence_source`]: what panes and hooks show of the agents, for routing in the mesh.
+//! [`presence_source`]: the agents' state as panes and hooks show it, for routing in the mesh.
 //!
-//! The pane registry counts while it is believed. Without one, only the processes that hooks have noted count: that an event
-//! says "blocked" is not enough, since no client runs a hook when a person answers a dialog.
+//! The pane registry counts while it is believed. Without one, only the processes that hooks have
+//! noted count: an event that reports "blocked" is not enough, since no client runs a hook when a
+//! person answers a dialog.
 
 use callosum_config::Homes;
 use callosum_host::{Disk, process::table};

@@ -1,7 +1,7 @@
-//! [`Renames`]: where files of a tree are now, as far as git knows.
+//! [`Renames`]: current paths of a tree's files, as far as git knows.
 //!
-//! Git compares what is committed and what is staged, both of which it has stored: no file of the tree is read, and no
-//! filter, diff driver or hook of the repository runs.
+//! Git compares the commit and the index, which are both stored: no file of the tree is read, and
+//! no filter, diff driver or hook of the repository runs.
 
 use std::{cell::OnceCell, collections::HashSet};
 
@@ -9,7 +9,8 @@ use callosum_session::RenameHistory;
 
 use crate::committed::{Committed, names_in};
 
-/// What prints renames, each as a letter, the old and the new path with zero bytes behind them.
+/// Arguments that print renames, each as a letter, the old and the new path with zero bytes behind
+/// them.
 ///
 /// Git's own bound of 50 % would take a file that shares half of its lines for a deleted one.
 const RENAMES: [&str; 10] = [

@@ -1,7 +1,8 @@
-//! Sources of the session-start digest beside the mesh itself: hand-offs of the project, new entries of its ledger,
-//! other agents at work in it, and files that are never applied.
+//! Sources of the session-start digest in addition to the mesh itself: hand-offs of the project,
+//! new entries of its ledger, other agents at work in it, and files that are never applied.
 //!
-//! Each is read as it is found; one that is broken is a line, and never a failure. One that does not exist is empty.
+//! Each is read as it is found; one that is broken is a line, and never a failure. One that does
+//! not exist is empty.
 
 use std::path::Path;
 
@@ -21,10 +22,10 @@ use callosum_session::{Session, SessionError};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// Hand-offs that are told, and entries whose ids are.
+/// Most hand-offs and entries that are listed.
 const MOST: usize = 3;
 
-/// Entries of the ledger whose ids are told; further ones are counted.
+/// Most ledger entries whose ids are listed; further ones are counted.
 const MOST_IDS: usize = 5;
 
 /// Agents in other panes that are listed.
@@ -36,7 +37,8 @@ const KEPT: SignedDuration = SignedDuration::from_secs(60);
 /// A ledger that is larger is not read at a session's beginning, in bytes: it would be waited for.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
-/// What stands beside the bridge file and is never taken over, where there is anything: whoever put it there waits in vain.
+/// Returns the files next to the bridge file that are never applied, if there are any, so that
+/// their author learns of it.
 pub fn left_alone(disk: &Disk, mesh: &Mesh) -> Option<Source> {
     let strays = match Bridge::of(disk, mesh).waiting() {
         Ok((_, strays)) => strays,
@@ -157,8 +159,8 @@ fn note(
     }
 }
 
-/// Returns the ids of the newest entries of a ledger, as far as it can be read at once: without them, the rest is told all
-/// the same.
+/// Returns the ids of the newest entries of a ledger, if it can be read at once. Without them, the
+/// rest of the digest is still output.
 pub fn newest_ids(disk: &Disk, paths: &LedgerPaths) -> Vec<String> {
     let found = disk.stat(&paths.ledger).ok().flatten();
     if found.is_none_or(|found| found.len > LARGEST) {
@@ -213,7 +215,7 @@ fn entries(
     }])
 }
 
-/// What was handed over to an agent in a project, and not picked up.
+/// Returns the hand-offs to an agent in a project that are not picked up.
 pub fn hand_offs(session: &Session<'_>, agent: &AgentName) -> Source {
     match waiting(session, agent) {
         Ok(notes) => Source::Read(notes),
@@ -251,12 +253,12 @@ pub fn names(program: &str) -> [String; 3] {
     ]
 }
 
-/// Whether a client keeps what its model runs from writing outside of the project, unless it is told otherwise.
+/// Whether a client keeps its model's commands from writing outside of the project, by default.
 pub fn is_sandboxed(client: Option<&Client>) -> bool {
     client.is_some_and(|client| client.has_sandbox)
 }
 
-/// Why hand-offs cannot be read.
+/// The reason why hand-offs cannot be read.
 #[derive(Debug, thiserror::Error)]
 enum WaitingError {
     /// The disk does not say.
@@ -273,7 +275,7 @@ mod tests {
 
     use super::*;
 
-    /// CALC-BOOT-1: a session's digest names who else is at work on the project, and nobody else.
+    /// CALC-BOOT-1: a session's digest names who else is at work on the project, and no one else.
     #[test]
     fn others_in_the_same_project_are_listed() {
         let folder = tempfile::tempdir().unwrap();

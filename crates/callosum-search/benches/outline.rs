@@ -1,4 +1,4 @@
-//! How long the outlines of a whole repository take, listing and resolution apart.
+//! Times the outlines of a whole repository, listing and resolution apart.
 //!
 //! `cargo bench -p callosum-search -- [FOLDER]` prints files, megabytes and the best of three runs
 //! in seconds; without a folder it reads 1,200 generated files of Rust, Python and TypeScript.

@@ -1,4 +1,4 @@
-//! [`Language`]: what a file is written in, told by its name.
+//! [`Language`]: the language of a file, by its name.
 
 use std::{fmt, path::Path};
 
@@ -26,7 +26,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file with this name; `None` where no grammar reads it.
+    /// Returns the language of a file with this name; `None` if no grammar reads it.
     pub fn of(path: &Path) -> Option<Self> {
         Some(match path.extension()?.to_str()? {
             "rs" => Self::Rust,

@@ -1,12 +1,12 @@
-//! What a source tree says of itself: its files, their languages, symbols, imports and tests.
+//! Facts about a source tree: its files, their languages, symbols, imports and tests.
 //!
 //! Start with [`walk::SourceTree`], which lists the files worth reading, then [`outline::outline`],
-//! which reads one of them, and [`resolve::Resolver`], which says what file an import means.
+//! which reads one of them, and [`resolve::Resolver`], which finds the file of an import.
 //! [`find::Index`] finds passages again.
 //!
-//! What is deliberately not here: agents, notes, digests (those are `callosum-agents::scout`'s), reading
+//! Deliberately not here: agents, notes, digests (those are `callosum-agents::scout`'s), reading
 //! manifests, and the grammar of shell commands (that is the guard's). Nothing here decides what
-//! matters in a tree; it says what is there, and on which line.
+//! matters in a tree; it reports what is there, and on which line.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! The log file of long-running commands: `callosum serve`, `watch`, `shell` and the delivery of notifications; and of every command
-//! if `CALLOSUM_LOG` is set.
+//! The log file of long-running commands: `callosum serve`, `watch`, `shell` and the delivery of
+//! notifications; and of every command if `CALLOSUM_LOG` is set.
 //!
-//! Start with [`start`] and [`start_if_set`]. They read `logging` of the user's `cake_config.yaml` alone, since a repository cannot choose where this program
-//! writes. A hook calls neither.
+//! Start with [`start`] and [`start_if_set`]. They read `logging` of the user's `cake_config.yaml`
+//! alone, since a repository cannot choose the path of this file. A hook calls neither.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ const LOG: &str = "CALLOSUM_LOG";
 /// Bytes of a mebibyte.
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Why nothing is logged.
+/// The reason why nothing is logged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoggingError {
     /// The file cannot be used.
@@ -29,7 +29,7 @@ pub(crate) enum LoggingError {
     Level {
         /// The setting or variable that names it.
         key: &'static str,
-        /// Why.
+        /// The error of the level.
         source: UnknownLevel,
     },
     /// This process logs already.

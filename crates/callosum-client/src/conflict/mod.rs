@@ -1,9 +1,9 @@
-//! Two agents that edit one file: notices it, tells both what the other changed, and helps to resolve it (Seed CALC §12,
-//! phase 2).
+//! Conflicts of two agents that edit one file: notices them, sends each the other's change, and
+//! helps to resolve them (Seed CALC §12, phase 2).
 //!
-//! Start with [`Observer`], which a hook calls after an edit. [`versions()`] finds the versions of the file in the undo log,
-//! [`unified`] shows a change in few lines, and [`resolve()`] decides what the file becomes. `callosum_mesh::conflict` has the
-//! record and where it is kept.
+//! Start with [`Observer`], which a hook calls after an edit. [`versions()`] finds the versions of
+//! the file in the undo log, [`unified`] shows a change in few lines, and [`resolve()`] decides
+//! what the file becomes. `callosum_mesh::conflict` has the record and its storage.
 
 mod diff;
 mod observe;

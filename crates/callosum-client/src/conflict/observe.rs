@@ -1,8 +1,9 @@
-//! [`Observer`]: what a hook does about conflicts after an agent edited files.
+//! [`Observer`]: the hook's reaction to conflicts after an agent edited files.
 //!
-//! A conflict opens when an agent edits a file on which another session holds a lease, here or in another work tree of the
-//! repository. Both agents get the other's change: the editor at once, the other at its next event. Later edits of either
-//! update the versions and are passed on, up to a limit. The agent without the proposal gets a task.
+//! A conflict opens when an agent edits a file on which another session holds a lease, here or in
+//! another work tree of the repository. Both agents get the other's change: the editor at once, the
+//! other at its next event. Later edits of either update the versions and are passed on, up to a
+//! limit. The agent without the proposal gets a task.
 
 use std::{path::Path, time::Duration};
 
@@ -38,10 +39,11 @@ const MOST_LINES: usize = 40;
 /// Most bytes of a notice that waits for its reader.
 const LONGEST_NOTICE: usize = 8 * 1024;
 
-/// How long before its lease an agent's first edit can have begun: a person may have been asked about it.
+/// Longest time between an agent's first edit and its lease: a prompt to a person may have delayed
+/// the lease.
 const BEFORE_LEASE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Why a conflict was not noticed or recorded.
+/// The reason why a conflict was not noticed or recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserverError {
     /// The store cannot be used.

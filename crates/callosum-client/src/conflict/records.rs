@@ -1,4 +1,4 @@
-//! [`Records`]: what is recorded about a contested file, in the undo log and in trajectories, and what an agent knows of it.
+//! [`Records`]: records of a contested file, in the undo log and in trajectories, and an agent's knowledge of it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! [`resolve`]: what a contested file becomes. Pure.
+//! [`resolve`]: the resolution of a contested file. Pure.
 
 use callosum_mesh::conflict::ConflictSide;
 use callosum_session::merge::merged_lines;
@@ -18,7 +18,7 @@ pub struct Known<'a> {
     pub disk: Option<&'a [u8]>,
 }
 
-/// What a person or agent asks for.
+/// The resolution that a person or agent asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// Merge both changes. Keeps the file if it has both.
@@ -29,7 +29,7 @@ pub enum Choice {
     Take(ConflictSide),
 }
 
-/// What the file becomes.
+/// The result of a resolution for the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It stays as it is.
@@ -40,7 +40,7 @@ pub enum Outcome {
     Taken(Vec<u8>),
 }
 
-/// Why nothing was resolved.
+/// The reason why nothing was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Both changed the same lines.

@@ -107,7 +107,7 @@ pub fn versions(
     }
 }
 
-/// The versions where the editor's own call is not recorded, as of a command.
+/// Returns the versions if the editor's own call is not recorded, such as that of a command.
 fn of_other(touches: &[(&Call, &Touch)], other: Speaker<'_>, since: Timestamp) -> Versions {
     let theirs = touches.iter().filter(|(call, _)| other.made(call));
     let theirs: Vec<_> = theirs.filter(|(call, _)| call.at >= since).collect();

@@ -1,18 +1,18 @@
-//! [`Reply`]: what a client is answered, in the form that it obeys.
+//! [`Reply`]: the answer to a client, in the form that it obeys.
 //!
-//! Each form was seen to work with the real client: one that is ignored lets the tool run, and one
-//! that waits for a person hangs where there is none. All four obey exit code 2 with the reason on
-//! standard error; two have a form of their own, which they show as a denial and not as a hook that
-//! failed. To be asked about is denied wherever nobody can be asked.
+//! Each form was tested with the real client: one that is ignored lets the tool run, and one that
+//! waits for a person hangs if there is none. All four obey exit code 2 with the reason on standard
+//! error. Two have a form of their own, which they show as a denial and not as a failed hook. If no
+//! one can be asked, a question becomes a denial.
 
 use callosum_agents::client::{Allowing, Asking, Denying, Hooks, Rewriting};
 use callosum_evidence::terminal_escape::untagged;
 use serde_json::{Value, json};
 
-/// What is decided, as a client is to be told.
+/// The decision that is reported to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nothing is said against it. The client's own permissions decide.
+    /// No objection. The client's own permissions decide.
     Pass,
     /// A person should be asked first.
     Ask(String),
@@ -20,7 +20,7 @@ pub enum Answer {
     Deny(String),
 }
 
-/// What a hook is called for.
+/// The event for which a hook is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// A tool is about to run.
@@ -36,7 +36,7 @@ pub enum Moment {
 /// The reason that a client is given for a command that runs without its own prompt.
 const AUTO_ALLOWED: &str = "callosum guard auto-allow";
 
-/// What a client reads.
+/// The output that a client reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// The text for standard output.
@@ -78,10 +78,10 @@ impl Moment {
 }
 
 impl Reply {
-    /// The answer in the form that the client with these hooks obeys, `None` where nobody knows the
-    /// client.
+    /// Returns the answer in the form that the client with these hooks obeys; `hooks` is `None` for
+    /// an unknown client.
     ///
-    /// `mode` is how much the client lets pass by itself, as it says.
+    /// `mode` is the permission mode that the client reports.
     pub fn of(hooks: Option<&Hooks>, moment: Moment, answer: &Answer, mode: Option<&str>) -> Self {
         let asks = hooks.is_some_and(|hooks| hooks.asking == Asking::ByAnswer);
         match (moment, answer) {
@@ -89,7 +89,7 @@ impl Reply {
                 stdout: hooks.map_or("", |hooks| hooks.silence).to_owned(),
                 ..Self::default()
             },
-            // Where it is about to ask anyway, it need not be told to.
+            // The client is about to ask anyway.
             (_, Answer::Pass) | (Moment::Permission, Answer::Ask(_)) => Self::nothing(),
             (Moment::BeforeTool, Answer::Ask(reason)) if asks && is_asked(mode) => Self {
                 is_question: true,
@@ -99,14 +99,14 @@ impl Reply {
                 match hooks.map(|hooks| hooks.denying) {
                     Some(Denying::ByPermission) => Self::permission("deny", reason),
                     Some(Denying::ByDecision) => {
-                        Self::said(&json!({"decision": "deny", "reason": reason}))
+                        Self::from_json(&json!({"decision": "deny", "reason": reason}))
                     }
                     Some(Denying::ByExitCode) | None => Self::by_exit_code(reason),
                 }
             }
             (Moment::Permission, Answer::Deny(reason)) if hooks.is_some() => {
                 let decision = json!({"behavior": "deny", "message": reason});
-                Self::said(&json!({"hookSpecificOutput": {
+                Self::from_json(&json!({"hookSpecificOutput": {
                     "hookEventName": "PermissionRequest", "decision": decision,
                 }}))
             }
@@ -119,34 +119,35 @@ impl Reply {
         if self.exit != 0 {
             return true;
         }
-        let Ok(said) = serde_json::from_str::<Value>(&self.stdout) else {
+        let Ok(output) = serde_json::from_str::<Value>(&self.stdout) else {
             return false;
         };
         let orders = [
-            said.pointer("/hookSpecificOutput/permissionDecision"),
-            said.pointer("/hookSpecificOutput/decision/behavior"),
-            said.get("decision"),
+            output.pointer("/hookSpecificOutput/permissionDecision"),
+            output.pointer("/hookSpecificOutput/decision/behavior"),
+            output.get("decision"),
         ];
         let mut orders = orders.into_iter().flatten().filter_map(Value::as_str);
         orders.any(|order| matches!(order, "deny" | "ask" | "block"))
     }
 
-    /// Says nothing against a tool, and this to whoever is before it, as far as the client passes it on.
+    /// Returns a reply that does not object to a tool and shows a note to the person or the model,
+    /// if the client passes it on.
     pub fn with_note(hooks: Option<&Hooks>, note: &str) -> Self {
         // Names of files are in it.
         let note = untagged(note);
-        let mut said = serde_json::Map::new();
+        let mut output = serde_json::Map::new();
         if let Some(hooks) = hooks {
             if hooks.telling.person {
-                said.insert("systemMessage".to_owned(), note.as_str().into());
+                output.insert("systemMessage".to_owned(), note.as_str().into());
             }
             if hooks.telling.model {
                 let context =
                     json!({"hookEventName": hooks.before_tool, "additionalContext": note});
-                said.insert("hookSpecificOutput".to_owned(), context);
+                output.insert("hookSpecificOutput".to_owned(), context);
             }
         }
-        Self::said(&Value::Object(said))
+        Self::from_json(&Value::Object(output))
     }
 
     /// Returns the answer by which a client runs `input` in place of what its model asked for, and tells the model `note`.
@@ -170,23 +171,23 @@ impl Reply {
                 })
             }
         };
-        let mut said = json!({"hookSpecificOutput": own});
+        let mut output = json!({"hookSpecificOutput": own});
         if hooks.telling.person {
-            said["systemMessage"] = note.into();
+            output["systemMessage"] = note.into();
         }
-        let is_question = said["hookSpecificOutput"]["permissionDecision"] == "ask";
+        let is_question = output["hookSpecificOutput"]["permissionDecision"] == "ask";
         Some(Self {
             is_question,
-            ..Self::said(&said)
+            ..Self::from_json(&output)
         })
     }
 
-    /// The same, and that the tool runs without the client's own prompt. `None` if this client prompts whatever it is
-    /// answered at this moment.
+    /// Returns the same reply, with permission to run the tool without the client's own prompt.
+    /// `None` if the client prompts regardless of the answer at this event.
     pub fn allowing(&self, hooks: Option<&Hooks>, moment: Moment) -> Option<Self> {
         let hooks = hooks?;
-        let mut said: Value = serde_json::from_str(&self.stdout).ok()?;
-        let own = said
+        let mut output: Value = serde_json::from_str(&self.stdout).ok()?;
+        let own = output
             .as_object_mut()?
             .entry("hookSpecificOutput")
             .or_insert_with(|| json!({}))
@@ -203,24 +204,25 @@ impl Reply {
             }
             _ => return None,
         }
-        Some(Self::said(&said))
+        Some(Self::from_json(&output))
     }
 
-    /// The same for a shell line of a skill, of which nobody is asked: the client takes an answer under the event's own name.
+    /// Returns the same reply for a shell line of a skill, about which the client asks no one: it
+    /// takes an answer under the event's own name.
     #[must_use]
     pub fn for_event(mut self, event: &str) -> Self {
-        if let Ok(mut said) = serde_json::from_str::<Value>(&self.stdout)
-            && let Some(name) = said.pointer_mut("/hookSpecificOutput/hookEventName")
+        if let Ok(mut output) = serde_json::from_str::<Value>(&self.stdout)
+            && let Some(name) = output.pointer_mut("/hookSpecificOutput/hookEventName")
         {
             *name = event.into();
-            self.stdout = format!("{said}\n");
+            self.stdout = format!("{output}\n");
         }
         self
     }
 
     /// Says nothing against anything.
     fn nothing() -> Self {
-        Self::said(&json!({}))
+        Self::from_json(&json!({}))
     }
 
     fn by_exit_code(reason: &str) -> Self {
@@ -232,14 +234,14 @@ impl Reply {
     }
 
     fn permission(decision: &str, reason: &str) -> Self {
-        Self::said(&json!({"hookSpecificOutput": {
+        Self::from_json(&json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
             "permissionDecisionReason": reason,
         }}))
     }
 
-    fn said(value: &serde_json::Value) -> Self {
+    fn from_json(value: &serde_json::Value) -> Self {
         Self {
             stdout: format!("{value}\n"),
             ..Self::default()
@@ -247,8 +249,8 @@ impl Reply {
     }
 }
 
-/// Whether a client that is told to ask has a person before it, as far as its mode says. In those
-/// in which it asks nobody, what should be asked about is denied.
+/// Whether a person can answer if the client asks, according to its mode. In modes in which the
+/// client asks no one, a question becomes a denial.
 fn is_asked(mode: Option<&str>) -> bool {
     !matches!(mode, Some("bypassPermissions" | "dontAsk" | "yolo"))
 }
@@ -278,7 +280,7 @@ mod tests {
         Answer::Ask("look first".to_owned())
     }
 
-    /// CAKE-ADP-1: a denial is said in the one way that the client obeys.
+    /// CAKE-ADP-1: a denial has the form that the client obeys.
     #[test]
     fn a_denial_is_what_each_client_obeys() {
         for dialect in ALL {
@@ -290,16 +292,16 @@ mod tests {
             );
             let (stdout, stderr, exit) = match dialect {
                 Dialect::Claude => {
-                    let said = json!({"hookSpecificOutput": {
+                    let output = json!({"hookSpecificOutput": {
                         "hookEventName": "PreToolUse",
                         "permissionDecision": "deny",
                         "permissionDecisionReason": "it is gone then",
                     }});
-                    (format!("{said}\n"), "", 0)
+                    (format!("{output}\n"), "", 0)
                 }
                 Dialect::Gemini => {
-                    let said = json!({"decision": "deny", "reason": "it is gone then"});
-                    (format!("{said}\n"), "", 0)
+                    let output = json!({"decision": "deny", "reason": "it is gone then"});
+                    (format!("{output}\n"), "", 0)
                 }
                 _ => (String::new(), "it is gone then\n", 2),
             };
@@ -311,14 +313,14 @@ mod tests {
             };
             assert_eq!(reply, expected, "{dialect:?}");
         }
-        // Nobody knows it, and all that are known obey this.
+        // An unknown client; all known ones obey this.
         assert_eq!(Reply::of(None, Moment::BeforeTool, &deny(), None).exit, 2);
     }
 
-    /// CAKE-ADP-1: Codex runs what it is told to ask about, and Gemini without a terminal waits for
-    /// ever.
+    /// CAKE-ADP-1: Codex runs a tool when the hook answers "ask", and Gemini without a terminal
+    /// waits forever.
     #[test]
-    fn only_claude_is_told_to_ask_and_only_where_somebody_is_there() {
+    fn only_claude_asks_and_only_if_a_person_is_there() {
         for dialect in ALL {
             for mode in [
                 None,
@@ -340,8 +342,8 @@ mod tests {
         }
     }
 
-    /// CAKE-ADP-1: who only watches says nothing; where that means that standard error is read, an
-    /// object without anything in it.
+    /// CAKE-ADP-1: a watching hook outputs nothing; if the client would read standard error then,
+    /// an empty object.
     #[test]
     fn who_only_watches_is_silent() {
         for dialect in ALL {
@@ -387,8 +389,8 @@ mod tests {
     fn a_person_is_not_asked_for_what_is_denied_anyway() {
         let claude = hooks(Dialect::Claude);
         let reply = Reply::of(Some(&claude), Moment::Permission, &deny(), None);
-        let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
-        let decision = &said["hookSpecificOutput"]["decision"];
+        let output: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
+        let decision = &output["hookSpecificOutput"]["decision"];
         assert_eq!(decision["behavior"], "deny");
         assert_eq!(decision["message"], "it is gone then");
     }
@@ -415,7 +417,7 @@ mod tests {
 
     /// Claude Code obeys it before the tool, Codex only as it is about to prompt, and Gemini and Qwen never.
     #[test]
-    fn an_allowed_tool_is_said_where_the_client_obeys() {
+    fn an_allowed_tool_is_reported_if_the_client_obeys() {
         let moments = [Moment::BeforeTool, Moment::Permission];
         for (dialect, obeys) in [
             (Dialect::Claude, [true, true]),
@@ -436,7 +438,7 @@ mod tests {
         }
     }
 
-    /// LOA-SEC-1: the name of a file ends no frame that the client puts around what it is told.
+    /// LOA-SEC-1: a file name cannot close the frame that the client puts around a hook's note.
     #[test]
     fn a_note_begins_no_tag() {
         for dialect in ALL {

@@ -1,8 +1,9 @@
-//! [`Trees`]: which files git writes by a command that does not name them, as git itself tells.
+//! [`Trees`]: files that git writes through a command that does not name them, as reported by git.
 //!
-//! Git is asked only where somebody holds a lease in the tree, for names of files that differ between commits: no filter, hook
-//! or watcher of the repository's runs. What it cannot tell, or not within [`PATIENCE`], may be any file of the tree. What
-//! it has done is read in the log of what was checked out. Deliberately not here: what a command names.
+//! Git is asked only if someone holds a lease in the tree, and only for names of files that differ
+//! between commits: no filter, hook or watcher of the repository runs. If git cannot answer, or not
+//! within [`PATIENCE`], any file of the tree may be written. After a command, the log of checkouts
+//! shows its effect. Deliberately not here: files that a command names.
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +23,7 @@ use callosum_mesh::board::Lease;
 use super::worktree::{git_dir, real, top};
 use callosum_config::Environment;
 
-/// How long git is asked, all questions of a hook together.
+/// Time limit for all git queries of one hook together.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// Most bytes of names that git prints.
@@ -50,7 +51,7 @@ struct Tree {
     brought: GitWrite,
 }
 
-/// Which files of a tree are written.
+/// Files of a tree that are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Files {
     /// Any, as far as is known.
@@ -64,7 +65,7 @@ enum Files {
 pub(super) struct Met {
     /// Those that are known to be changed.
     pub(super) sure: Vec<Lease>,
-    /// Those of which nobody can tell.
+    /// Those for which it is unknown.
     pub(super) perhaps: Vec<Lease>,
 }
 
@@ -76,7 +77,7 @@ impl Met {
 }
 
 impl Trees {
-    /// Those of a command, where they are trees of git's.
+    /// Finds the trees of a command, if they are trees of git's.
     pub(super) fn of(disk: &Disk, command: &CommandAnalysis) -> Self {
         let brought = command.git_writes().into_iter();
         let trees = brought.filter_map(|brought| {
@@ -101,7 +102,7 @@ impl Trees {
             .any(|tree| Path::new(file).starts_with(&tree.top))
     }
 
-    /// Which of these leases are on files that git writes.
+    /// Selects the leases on files that git writes.
     pub(super) fn met(
         &self,
         held: Vec<Lease>,
@@ -146,7 +147,7 @@ impl Tree {
         Path::new(file).starts_with(&self.top)
     }
 
-    /// What the command would write.
+    /// Returns the files that the command would write.
     fn to_come(&self, asking: &mut Asking<'_>) -> Files {
         let found = match &self.brought.by {
             GitWriteSource::Tree(to) => {
@@ -179,7 +180,7 @@ impl Tree {
         found.map_or(Files::Any, Files::These)
     }
 
-    /// What it has written, if it was done since then.
+    /// Returns the files that the command has written, if it ran since then.
     fn come(&self, asking: &mut Asking<'_>, since: i64) -> Files {
         let step = self.brought.step;
         let log = self.log(asking.disk);
@@ -189,26 +190,26 @@ impl Tree {
             let differ = asking.differ(self, &[&from, &to]);
             return differ.map_or(Files::Any, Files::These);
         }
-        let stands = |name: &str| asking.disk.exists(&self.git.join(name)).unwrap_or(true);
+        let exists = |name: &str| asking.disk.exists(&self.git.join(name)).unwrap_or(true);
         let nothing = Files::These(BTreeSet::new());
         match &self.brought.by {
             GitWriteSource::Tree(_) if log.is_some() => nothing,
             GitWriteSource::Tree(_) => Files::Any,
-            // As far as it has come, and where nothing was committed.
+            // Up to the current state, if nothing was committed.
             GitWriteSource::Lines(_) | GitWriteSource::Commits(_) | GitWriteSource::Kept(_) => {
                 self.to_come(asking)
             }
             GitWriteSource::Taken(_) => match asking.uncommitted(self) {
-                // What is changed besides is among them, so that nobody can tell.
+                // Other uncommitted changes are among them, so the files are unknown.
                 Some(changed) if changed.is_empty() => nothing,
                 _ => Files::Any,
             },
             GitWriteSource::Unknown if step.is_empty() || log.is_none() => Files::Any,
-            GitWriteSource::Unknown if stands("MERGE_HEAD") => {
+            GitWriteSource::Unknown if exists("MERGE_HEAD") => {
                 let differ = asking.differ(self, &["--merge-base", "HEAD", "MERGE_HEAD"]);
                 differ.map_or(Files::Any, Files::These)
             }
-            GitWriteSource::Unknown if stands("rebase-merge") || stands("rebase-apply") => {
+            GitWriteSource::Unknown if exists("rebase-merge") || exists("rebase-apply") => {
                 Files::Any
             }
             GitWriteSource::Unknown => nothing,
@@ -230,11 +231,11 @@ impl Tree {
 /// steps that lead there and back the last one counts: it has written the files as well.
 fn moved(log: &str, step: &str, since: i64) -> Option<(String, String)> {
     let steps = log.lines().rev().map_while(|line| {
-        let (head, told) = line.split_once('\t')?;
+        let (head, message) = line.split_once('\t')?;
         let mut words = head.split(' ');
         let (from, to) = (words.next()?, words.next()?);
         let at: i64 = head.rsplit(' ').nth(1)?.parse().ok()?;
-        let rest = told.strip_prefix(step);
+        let rest = message.strip_prefix(step);
         let is_it = rest.is_some_and(|rest| rest.starts_with([':', ' ']));
         (at >= since).then_some((is_it, from, to))
     });
@@ -296,7 +297,7 @@ impl<'a> Asking<'a> {
         self.names(tree, &asked)
     }
 
-    /// The files that may stand otherwise than they were committed, by what is known of them without reading them.
+    /// Returns the files that may differ from the commit, as far as git knows without reading them.
     fn uncommitted(&mut self, tree: &Tree) -> Option<BTreeSet<PathBuf>> {
         self.names(
             tree,
@@ -359,17 +360,17 @@ mod tests {
         b2 b2 A B <a@x> 131 +0200\trebase (finish): returning to refs/heads/x\n\
         b2 c1 A B <a@x> 140 +0200\tcommit: y\n";
 
-    /// CALC-FUT-1: what git has done is told from its log: the last steps of a kind, whatever came after them, and none
-    /// from before a lease was taken.
+    /// CALC-FUT-1: the log shows the effect of a git command: the last steps of a kind, regardless
+    /// of later steps, and none from before a lease was taken.
     #[test]
     fn the_log_tells_what_the_last_steps_led_to() {
-        let told = |step: &str, since| moved(LOG, step, since);
+        let moves = |step: &str, since| moved(LOG, step, since);
         let steps = |from: &str, to: &str| Some((from.to_owned(), to.to_owned()));
-        assert_eq!(told("rebase", 100), steps("a3", "b2"));
-        assert_eq!(told("pull", 105), steps("a1", "a2"));
-        assert_eq!(told("pull", 111), None);
-        assert_eq!(told("rebase", 132), None);
-        assert_eq!(told("merge", 0), None);
+        assert_eq!(moves("rebase", 100), steps("a3", "b2"));
+        assert_eq!(moves("pull", 105), steps("a1", "a2"));
+        assert_eq!(moves("pull", 111), None);
+        assert_eq!(moves("rebase", 132), None);
+        assert_eq!(moves("merge", 0), None);
         let back = "\
             a1 b1 A <a@x> 100 +0000\tcheckout: moving from main to x\n\
             b1 a1 A <a@x> 110 +0000\tcheckout: moving from x to main\n";

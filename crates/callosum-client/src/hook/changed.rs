@@ -15,18 +15,18 @@ use callosum_config::Environment;
 /// Most bytes of a patch that is read.
 const LONGEST_PATCH: u64 = 1024 * 1024;
 
-/// What a call changes; of a command what the guard's reading of it tells.
+/// The files that a call changes; for a command, as the guard parses it.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
     touched: Vec<Touched>,
-    /// Where git writes files that the command does not name.
+    /// Trees in which git writes files that the command does not name.
     trees: Trees,
-    /// Whether a command does it, which changes much that nobody works on.
+    /// Whether a command makes the change. Commands change many files that no one works on.
     is_command: bool,
 }
 
 impl Changed {
-    /// What an action changes, before or after it was done.
+    /// Returns the files that an action changes, before or after it ran.
     ///
     /// `analysis` is that of the command, if it has been made over these facts.
     pub(super) fn by(
@@ -83,7 +83,7 @@ impl Changed {
         self.takes_in(file) || self.trees.hold(file)
     }
 
-    /// Which of these leases, on files that may be changed, are on ones that are. Asks git where there is no other way to know.
+    /// Selects the leases whose files are changed. Asks git only if there is no other way to know.
     pub(super) fn met(
         &self,
         held: Vec<Lease>,
@@ -111,7 +111,7 @@ impl Changed {
         self.named(disk, folder, root, false)
     }
 
-    /// The same before the call: an editor's files also where they are not there yet.
+    /// Returns the same before the call: for an editor also files that do not exist yet.
     pub(super) fn files_to_be(
         &self,
         disk: &Disk,
@@ -141,7 +141,7 @@ impl Changed {
     }
 }
 
-/// What stands in a patch that is as long as one that somebody reads; none where it cannot be read.
+/// Returns the content of a patch, up to [`LONGEST_PATCH`]; `None` if it cannot be read.
 fn patch(disk: &Disk, path: &str) -> Option<String> {
     let path = Path::new(path);
     let found = disk.stat(path).ok()??;
@@ -152,7 +152,7 @@ fn patch(disk: &Disk, path: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A path as leases name it; as it was said where the disk does not tell.
+/// Returns a path as leases name it; unchanged if the disk cannot resolve it.
 fn as_leased(disk: &Disk, path: String) -> String {
     let found = leased_path(disk, Path::new(&path)).ok();
     found.map_or(path, |found| found.to_string_lossy().into_owned())

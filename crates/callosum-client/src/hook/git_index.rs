@@ -17,7 +17,7 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// Length of an entry up to its name.
 const HEAD: usize = 62;
 
-/// How git knows a file.
+/// State of a file in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tracked {
     /// Its index has no such file.
@@ -51,7 +51,7 @@ pub(super) fn tracked(disk: &Disk, git_dir: &Path, path: &Path, found: &FileStat
     }
 }
 
-/// What the index says of a file.
+/// An index entry of a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
     /// Seconds and nanoseconds, cut to 32 bits as git does.

@@ -23,13 +23,13 @@ use super::{
 };
 use callosum_config::Environment;
 
-/// How long all looks for one command may take together.
+/// Time limit for all lookups of one command together.
 pub(super) const PATIENCE: Duration = Duration::from_millis(30);
 
 /// Most bytes of git's answer that are read; a longer one counts as unknown.
 const LONGEST: usize = 256 * 1024;
 
-/// What a look found.
+/// The result of a look at repositories and paths.
 #[derive(Debug)]
 pub struct Look {
     /// The facts with what was found.

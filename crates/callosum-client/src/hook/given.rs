@@ -1,7 +1,7 @@
-//! Folders that a client was given by its user besides the project.
+//! Folders that a client was given by its user in addition to the project.
 //!
-//! Only the user's own settings count, where they usually stand: those of a project come with it, and would
-//! let it out of itself.
+//! Only the user's own settings in their usual place count: those of a project come with it, and
+//! would let it out of itself.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,8 @@ use callosum_config::Environment;
 /// So many folders of a client's settings count.
 const MOST: usize = 64;
 
-/// The folders, as they stand in the settings of the client in this home: absolute, or from the home on.
-/// Settings that cannot be read give none.
+/// Returns the folders in the settings of the client in this home: absolute, or relative to the
+/// home. Settings that cannot be read give none.
 pub(super) fn folders(disk: &Disk, environment: &Environment, client: &Client) -> Vec<PathBuf> {
     let read = || {
         let hooks = client.hooks.as_ref()?;
@@ -40,7 +40,7 @@ pub(super) fn folders(disk: &Disk, environment: &Environment, client: &Client) -
     read().unwrap_or_default()
 }
 
-/// A folder of the settings. From where one is seen that is not absolute is the session's to know.
+/// Returns a folder of the settings. The base of a relative path is known only to the session.
 fn absolute(folder: &str, home: &Path) -> Option<PathBuf> {
     let path = match folder.strip_prefix("~/") {
         Some(inner) => home.join(inner),

@@ -1,4 +1,4 @@
-//! [`Judged`]: what the guard says of a call.
+//! [`Judged`]: the guard's verdict on a call.
 
 use callosum_evidence::terminal_escape;
 use callosum_guard::{Decision, Policy, Verdict, decide_read, decide_write};
@@ -12,16 +12,16 @@ use super::{
 };
 use callosum_config::{Permissions, Permit, StateFileError};
 
-/// The rule that is named where an event could not be read.
+/// The rule for an event that could not be read.
 pub const UNREADABLE: &str = "hook.unreadable";
 
-/// The rule by which a person is asked where no snapshot holds what is lost.
+/// The rule for a question because no snapshot holds files that would be lost.
 pub(super) const NOT_HELD: &str = "snapshot.not-held";
 
 /// The rule by which Codex is kept from opening a shell that it types into unseen.
 pub(super) const OPEN_SHELL: &str = "hook.open-shell";
 
-/// Why a call is answered without having been decided.
+/// The reason why a call is answered without a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     /// It took too long.
@@ -30,21 +30,22 @@ pub(super) enum Failure {
     Defect,
 }
 
-/// What the guard says of a call.
+/// The guard's verdict on a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
     /// The permissions by which it is allowed, by their ids.
     pub(super) permitted: Vec<String>,
-    /// What is wrong with what the user has configured, and is to be told with the reason.
+    /// Errors in the user's configuration, to report with the reason.
     pub(super) remarks: Vec<String>,
 }
 
 impl Judged {
-    /// Has the guard decide. Of several files the strictest verdict counts.
+    /// Returns the guard's verdict. For several files the strictest one counts.
     ///
-    /// What is permitted is only looked at where a person would be asked, and lifts nothing else. A `call` with a
-    /// fingerprint keeps what it used up when the client asks about it again.
+    /// Permissions are only looked at if a person would be asked, and lift nothing else. A `call`
+    /// with a fingerprint keeps the permissions that it used up when the client asks about it
+    /// again.
     pub(super) fn of(
         action: &Action,
         place: &Place,
@@ -79,13 +80,13 @@ impl Judged {
         judged
     }
 
-    /// What is said of an event that is none.
+    /// Returns the verdict for an event that cannot be read.
     pub(super) fn unreadable(error: &Unreadable) -> Self {
         let reason = format!("callosum cannot decide on this call: {error}");
         Self::undecided(UNREADABLE, reason)
     }
 
-    /// What is said of a call that was not decided.
+    /// Returns the verdict for a call that was not decided.
     pub(super) fn failed(failure: Failure) -> Self {
         let (rule, reason) = match failure {
             Failure::TooLate => (
@@ -112,7 +113,8 @@ impl Judged {
         }
     }
 
-    /// The same, where a client opens a shell or interpreter and does not report what it types into it.
+    /// Returns a question instead, for a client that opens a shell or interpreter and does not
+    /// report what it types into it.
     pub(super) fn for_open_shell(mut self) -> Self {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(OPEN_SHELL.to_owned());
@@ -124,7 +126,7 @@ impl Judged {
         self
     }
 
-    /// The same, where what would be lost by it is in no snapshot.
+    /// Returns a question instead, because no snapshot holds files that would be lost.
     pub(super) fn without_snapshot(mut self, lost: &[String]) -> Self {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(NOT_HELD.to_owned());
@@ -135,7 +137,7 @@ impl Judged {
         self
     }
 
-    /// The answer, with all that helps whoever reads it to go on.
+    /// Returns the answer, with the reason and the alternative for the reader.
     pub(super) fn answer(&self) -> Answer {
         match self.verdict.decision {
             Decision::Allow => Answer::Pass,
@@ -144,9 +146,11 @@ impl Judged {
         }
     }
 
-    /// What is said instead of a question where nobody can be asked: denied, and how it goes on.
+    /// Returns the answer instead of a question if no one can be asked: a denial, and how to
+    /// proceed.
     ///
-    /// It is for the agent to pass on and not to do: what it would permit itself is blocked.
+    /// The advice is for the agent to pass on, not to follow: the guard blocks an agent that
+    /// permits its own calls.
     pub(super) fn unasked(&self, action: &Action) -> Answer {
         let way = match (self.verdict.rule.as_deref(), action) {
             (Some(UNREADABLE | OPEN_SHELL), _) | (_, Action::Other) => "",
@@ -184,7 +188,7 @@ impl Judged {
     }
 }
 
-/// So often is looked again at what is permitted, where others use it up meanwhile.
+/// Number of attempts to use permissions while others use them up.
 const TRIES: usize = 8;
 
 /// The verdict over a command with what a person has permitted, and by which permissions it is
@@ -266,7 +270,7 @@ fn worst_of(paths: &[String], verdict: impl Fn(&str) -> Verdict) -> Verdict {
 mod tests {
     use super::*;
 
-    /// CAKE-SHIM-1: the reason and the alternative reach whoever asked.
+    /// CAKE-SHIM-1: the reason and the alternative are in the answer.
     #[test]
     fn the_words_hold_reason_alternative_and_rule() {
         let judged = Judged {

@@ -1,10 +1,11 @@
-//! A snapshot of the tree, before something runs that may lose work.
+//! A snapshot of the tree, before a command runs that may lose work.
 //!
-//! What a person is asked about has time: a child of our own takes it while they read, and nobody
-//! waits. What runs as soon as it is answered, because it is allowed or a person has permitted it
+//! If a person is asked, there is time: a child process takes the snapshot while they read, and no
+//! one waits. A command that runs at once, because it is allowed or a person has permitted it
 //! before, waits for the snapshot, but no longer than [`PATIENCE`]: a client runs the tool anyway
-//! once its own limit is over. The snapshot then goes on beside the tool. What the command names is held by
-//! itself before that, where the tree takes long: it is what will be gone by then.
+//! once its own limit is over. The snapshot then continues while the tool runs. If the tree takes
+//! long, the files that the command names are saved separately before that: the command removes
+//! them first.
 
 use std::{
     path::Path,
@@ -24,13 +25,13 @@ use serde::Deserialize;
 
 use super::{answer::Reply, event::Action, judge::Judged, place::Place, record::About, unsaved};
 
-/// How long an answer waits for a snapshot: less than what a client is answered in at all.
+/// Longest wait of an answer for a snapshot: less than the limit of the whole answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long the tree's is waited for before what is named is held by itself.
+/// Longest wait for the tree's snapshot before the named files are saved separately.
 const PATIENCE_WITH_TREE: Duration = Duration::from_secs(1);
 
-/// How long a snapshot may take that nobody waits for any more.
+/// Time limit for a snapshot that no one waits for any more.
 const LONGEST_RUN: Duration = Duration::from_mins(5);
 
 /// So many of the files that are named are looked for.
@@ -39,11 +40,11 @@ const MOST_NAMED: usize = 64;
 /// Most characters of a command that name its snapshot.
 const LONGEST: usize = 60;
 
-/// Most characters of a file's name that are told, and so many of an id, which a person can type.
+/// Most characters of a file's name in a note, and of an id, which a person can type.
 const LONGEST_NAME: usize = 80;
 const LONGEST_ID: usize = 8;
 
-/// What came of it.
+/// The state of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// It is being taken while a person is asked.
@@ -56,16 +57,17 @@ pub(super) enum Kept {
     Failed,
 }
 
-/// What is known of one that was taken.
+/// Details of a snapshot that was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Held {
     /// Its id.
     #[serde(rename = "snapshot_id")]
     pub(super) id: String,
-    /// What of it differs from the commit that is checked out; outside of a repository all of it.
+    /// The files in it that differ from the checked-out commit; outside of a repository, all of
+    /// them.
     #[serde(rename = "dirty_files")]
     uncommitted: Vec<String>,
-    /// What it was to hold alone, and what besides the tree, as it was named.
+    /// The paths as named: the only ones to save, and those in addition to the tree.
     only: Vec<String>,
     also: Vec<String>,
     #[serde(rename = "snapshot_missing")]
@@ -94,7 +96,7 @@ impl Kept {
         }
     }
 
-    /// What is known of it, where it was taken.
+    /// Returns the details of the snapshot, if it was taken.
     pub(super) const fn held(&self) -> Option<&Held> {
         match self {
             Self::Taken(held) | Self::Late(held) => held.as_ref(),
@@ -103,11 +105,12 @@ impl Kept {
     }
 }
 
-/// Has a snapshot taken of a repository in which a person is asked, or something may lose work, and
-/// of what the command names there and git ignores; outside of one, of what the command names alone. Of the files that a
-/// file tool writes, those are held that git has no copy of.
+/// Takes a snapshot of a repository if a person is asked or work may be lost, including the files
+/// that the command names and git ignores. Outside of a repository, saves only the files that the
+/// command names. If a file tool writes files that git has no copy of, saves those.
 ///
-/// It is linked to the `call` by the id of its record. `None` where nothing needs one, or nothing of what is named is there. Where it cannot be taken, the answer stands all the same.
+/// The id of the call's record links it to the `call`. `None` if nothing needs a snapshot, or no
+/// named file exists. If it fails, the answer stays the same.
 pub(super) fn before(
     action: &Action,
     about: &About,
@@ -154,8 +157,9 @@ pub(super) fn before(
     Some(waited_for(launched, alone, is_of_tree, patience))
 }
 
-/// What would be lost for good by a command that is let pass since a snapshot keeps it: what it names, none
-/// holds, and nobody can make again; where none could be taken and nothing is named, the tree.
+/// Returns the files that would be lost for good by a command that is allowed because of a
+/// snapshot: files that it names, that the snapshot lacks and that cannot be generated again. If no
+/// snapshot could be taken and no file is named, the tree.
 pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<String> {
     let verdict = &judged.verdict;
     let passes = verdict.decision == Decision::Allow && judged.permitted.is_empty();
@@ -202,8 +206,9 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
     }
 }
 
-/// What is said of a snapshot that holds what a command names, is about to take away, and git could not bring
-/// back; `None` where there is nothing of it, or nothing but what can be made again.
+/// Returns the note on a snapshot that holds files which the command names and is about to remove,
+/// and which git could not restore. `None` if there are none, or only files that can be generated
+/// again.
 pub(super) fn note(kept: Option<&Kept>) -> Option<String> {
     let held = kept?.held()?;
     let named = || held.only.iter().chain(&held.also);
@@ -226,7 +231,7 @@ pub(super) fn note(kept: Option<&Kept>) -> Option<String> {
     ))
 }
 
-/// What the command writes over, of what is there and holds something.
+/// Returns the non-empty files and folders that the command overwrites.
 fn written_over<'j>(judged: &'j Judged, place: &'j Place) -> impl Iterator<Item = &'j String> {
     judged.verdict.overwrites.iter().filter(|path| {
         let at = Path::new(path);
@@ -239,14 +244,14 @@ fn written_over<'j>(judged: &'j Judged, place: &'j Place) -> impl Iterator<Item 
     })
 }
 
-/// Whether anything stands in a folder that may be written over there.
+/// Whether a folder that may be overwritten holds any files.
 fn holds_files(folder: &Path, place: &Place) -> bool {
     let listed = place.disk.list_dir(folder).unwrap_or_default();
     let mut names = listed.iter().map(|entry| entry.name.as_os_str());
     names.any(|name| name != ".git")
 }
 
-/// What the command names and is there, or may be by a pattern, seen from the root.
+/// Returns the paths that the command names, relative to the root: those that exist, and patterns.
 pub(super) fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
     let named = judged.verdict.named.iter();
     // An archive that is taken apart in a home names all of it, and is none of its files. In a repository git says which of
@@ -300,8 +305,8 @@ fn launch(
     })
 }
 
-/// Which of two snapshots ended, and how.
-type Told = (Scope, Kept);
+/// The snapshot that ended, and its outcome.
+type SnapshotResult = (Scope, Kept);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
@@ -309,7 +314,8 @@ enum Scope {
     Named,
 }
 
-/// Runs it and waits as long as an answer may; what is named is held by itself where the tree takes long.
+/// Runs it and waits as long as an answer may; if the tree takes long, saves the named files
+/// separately.
 fn waited_for(
     launch: Launch,
     alone: impl FnOnce() -> Option<Launch>,
@@ -317,26 +323,26 @@ fn waited_for(
     patience: Duration,
 ) -> Kept {
     let begun = Instant::now();
-    let (tell, told) = mpsc::channel();
-    if !begin(launch, Scope::Whole, tell.clone()) {
+    let (sender, receiver) = mpsc::channel();
+    if !begin(launch, Scope::Whole, sender.clone()) {
         return Kept::Failed;
     }
     if is_of_tree {
-        match told.recv_timeout(PATIENCE_WITH_TREE) {
+        match receiver.recv_timeout(PATIENCE_WITH_TREE) {
             Ok((_, kept)) => return kept,
             Err(RecvTimeoutError::Disconnected) => return Kept::Failed,
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(launch) = alone() {
-                    begin(launch, Scope::Named, tell.clone());
+                    begin(launch, Scope::Named, sender.clone());
                 }
             }
         }
     }
-    drop(tell);
+    drop(sender);
     let mut named = None;
     let mut is_refused = false;
     loop {
-        match told.recv_timeout(patience.saturating_sub(begun.elapsed())) {
+        match receiver.recv_timeout(patience.saturating_sub(begun.elapsed())) {
             Ok((Scope::Whole, Kept::Failed)) if named.is_some() => return Kept::Late(named),
             Ok((Scope::Whole, kept)) => return kept,
             Ok((Scope::Named, kept)) => {
@@ -351,9 +357,9 @@ fn waited_for(
     }
 }
 
-/// Runs one on a thread, which tells how it ended; whether it could be begun. It has a process group of its own, so that
-/// it outlives this process where it is late.
-fn begin(launch: Launch, scope: Scope, tell: Sender<Told>) -> bool {
+/// Runs a snapshot on a thread, which sends its outcome; returns whether it could be started. It
+/// has a process group of its own, so that it outlives this process if it is late.
+fn begin(launch: Launch, scope: Scope, sender: Sender<SnapshotResult>) -> bool {
     let running = thread::Builder::new().spawn(move || {
         let kept = Cancel::new()
             .ok()
@@ -362,7 +368,7 @@ fn begin(launch: Launch, scope: Scope, tell: Sender<Told>) -> bool {
                 Ending::Exited(0) => Kept::Taken(serde_json::from_slice(&ended.output).ok()),
                 _ => Kept::Failed,
             });
-        drop(tell.send((scope, kept)));
+        drop(sender.send((scope, kept)));
     });
     running.is_ok()
 }
@@ -387,7 +393,8 @@ mod tests {
         }
     }
 
-    /// CAKE-SNAP-1: where a tree takes too long, and more is named than is held by itself, nothing is held.
+    /// CAKE-SNAP-1: if a tree takes too long, and more files are named than can be saved
+    /// separately, nothing is saved.
     #[test]
     fn what_is_refused_beside_a_tree_that_takes_long_is_not_held() {
         let patience = Duration::from_secs(3);

@@ -1,7 +1,7 @@
-//! [`Leads`]: where paths lead to in the end, each folder on the way to them looked at once.
+//! [`Leads`]: resolved paths, with each folder on the way looked up once.
 //!
-//! Several of what steers this program stand in the same few folders, and a hook asks for all of them. What may change
-//! meanwhile is not asked for here.
+//! Several paths that control this program are in the same few folders, and a hook resolves all of
+//! them. Paths that may change in between are not resolved here.
 
 use std::{
     cell::RefCell,
@@ -14,7 +14,7 @@ use callosum_host::{Disk, disk::EntryKind};
 /// Bytes of a path that the system takes (`PATH_MAX`); a longer one leads to nothing.
 pub(super) const LONGEST: usize = 4096;
 
-/// What has been found out about paths.
+/// A cache of resolved paths.
 pub(super) struct Leads<'d> {
     disk: &'d Disk,
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
@@ -28,7 +28,8 @@ impl<'d> Leads<'d> {
         }
     }
 
-    /// The path with all links followed; `None` where it leads to nothing, or nobody may look.
+    /// Returns the path with all links followed; `None` if it leads to nothing, or permission is
+    /// missing.
     pub(super) fn end(&self, path: &Path) -> Option<PathBuf> {
         if path.as_os_str().len() >= LONGEST {
             return None;
@@ -59,7 +60,7 @@ impl<'d> Leads<'d> {
         path.to_owned()
     }
 
-    /// Where an entry of a folder leads to that is reached by no link.
+    /// Resolves an entry of a folder that is itself reached by no link.
     fn entry(&self, path: PathBuf) -> Option<PathBuf> {
         match self.disk.stat(&path).ok()??.kind {
             EntryKind::Link => self.disk.canonicalize(&path).ok(),
@@ -108,9 +109,9 @@ mod tests {
             "missing/x",
         ] {
             let path = top.join(path);
-            let told = disk.canonicalize(&path).ok();
-            assert_eq!(leads.end(&path), told, "{}", path.display());
-            assert_eq!(leads.end(&path), told, "again, {}", path.display());
+            let expected = disk.canonicalize(&path).ok();
+            assert_eq!(leads.end(&path), expected, "{}", path.display());
+            assert_eq!(leads.end(&path), expected, "again, {}", path.display());
         }
         for parts in [LONGEST / 2 - 1, LONGEST / 2, 200_000] {
             let path = PathBuf::from("/a".repeat(parts));

@@ -1,12 +1,12 @@
-//! What another agent's lease means to a call that changes a file: nothing before it, unless the user's configuration has it
-//! blocked.
+//! Effect of another agent's lease on a call that changes a file: none before the call, unless the
+//! user's configuration blocks it.
 //!
-//! That a file is leased is told in any case, after the call ([`session`](super::session)): no client puts the
+//! A lease is always reported after the call ([`session`](super::session)): no client puts the
 //! words of a hook before its model while the tool has not run.
 //!
-//! Which way it fails: a mesh that cannot be read, or not within [`PATIENCE`], blocks nothing, since a lease is an agreement
-//! and no guard; a configuration that cannot be read blocks, as the stricter of both. The mesh is locked only to take the
-//! agent's own lease, where others' are to block it.
+//! Failure mode: a mesh that cannot be read, or not within [`PATIENCE`], blocks nothing, since a
+//! lease is an agreement and no guard. A configuration that cannot be read blocks, as the stricter
+//! of both. The mesh is locked only to take the agent's own lease, if others' leases block it.
 
 use std::{
     path::Path,
@@ -32,13 +32,14 @@ use callosum_mesh::mesh_store;
 /// The rule that is named.
 const RULE: &str = "mesh.lease";
 
-/// How long a verdict waits for what the mesh has to say.
+/// Longest wait of a verdict for the mesh.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How long others who append are waited for, so that the verdict has time left.
+/// Longest wait for others who append, so that the verdict has time left.
 const LOCKED_FOR: Duration = Duration::from_millis(150);
 
-/// What is decided of a call, where another agent works on a file that it changes and that is to be blocked.
+/// Returns the verdict of a call, stricter if it changes a file that another agent works on and the
+/// configuration blocks that.
 pub(super) fn judged(
     judged: Judged,
     client: Option<&Client>,
@@ -96,8 +97,9 @@ fn held(
     (!held.is_empty()).then_some((held, remark))
 }
 
-/// The leases of others on what a call changes; `None` where there is no mesh or it cannot be read. Where there is none,
-/// the agent takes its own before it edits, so that of two who are about to one is kept from it.
+/// Returns the leases of others on the files that a call changes; `None` if there is no mesh or it
+/// cannot be read. If there are none, the agent takes its own before it edits, so that one of two
+/// concurrent editors is blocked.
 fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Author) -> Option<Vec<Lease>> {
     let (disk, environment) = (&place.disk, &place.environment);
     let changed = Changed::by(disk, &event.action, &place.facts, place.own_analysis());
@@ -126,13 +128,13 @@ fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Author) -> Opt
     mesh.held_against(|file| changed.takes_in(file), voice).ok()
 }
 
-/// What comes of this work, where that is known in time. Work that is not done by then is left to itself.
+/// Returns the result of this work if it is known in time. Work that takes longer is abandoned.
 fn in_time<T: Send + 'static>(
     patience: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let (done, told) = mpsc::sync_channel(1);
+    let (done, finished) = mpsc::sync_channel(1);
     let working = thread::Builder::new().spawn(move || drop(done.send(work())));
     drop(working.ok()?);
-    told.recv_timeout(patience).ok()
+    finished.recv_timeout(patience).ok()
 }

@@ -1,18 +1,18 @@
-//! `callosum hook CLIENT EVENT`: what a coding agent asks before its tools run.
+//! `callosum hook CLIENT EVENT`: the hook that a coding agent calls before its tools run.
 //!
-//! Start with [`run`]. It reads the event from standard input (`event`), gathers what the guard
-//! must know of the place (`place`), has the guard decide (`judge`), leaves a record of it
-//! (`record`) and answers in the form that the client obeys (`answer`). What a client tells of its
-//! sessions is `session`'s.
+//! Start with [`run`]. It reads the event from standard input (`event`), gathers the facts that the
+//! guard needs (`place`), has the guard decide (`judge`), leaves a record (`record`) and answers in
+//! the form that the client obeys (`answer`). Events about a client's sessions are in `session`.
 //!
-//! Which way it fails: a hook that decides never says yes because something went wrong. Whatever
-//! cannot be read or decided, or takes longer than `PATIENCE`, a person is asked about, and it is
-//! denied where none can be. A hook that only watches says nothing, whatever happens. The exit codes
-//! are orders to the client and not those of the other commands: 0 reads standard output, 2 denies.
+//! Failure mode: a hook that decides never allows a call because something failed. If a call cannot
+//! be read or decided, or takes longer than `PATIENCE`, the hook asks a person, or denies it if no
+//! one can be asked. A hook that only watches reports no failure of its own. The exit codes are
+//! orders to the client and not those of the other commands: 0 reads standard output, 2 denies.
 //!
-//! It is a process per call of a tool. So it stands before the command line is parsed, and has no
-//! thread but the one that watches the time, no registry, and before a tool no database. After a tool `tool_errors` opens the
-//! recall database, if the output has an error or an error of the session is open.
+//! It is a process per call of a tool. So it comes before the command line is parsed. It has no
+//! thread but the one that watches the time, no registry, and before a tool no database. After a
+//! tool `tool_errors` opens the recall database, if the output has an error or an error of the
+//! session is open.
 
 mod answer;
 mod auto_allow;
@@ -70,15 +70,15 @@ use self::{
     judge::{Failure, Judged},
     place::Place,
     progress::Progress,
-    record::{About, Told},
+    record::{About, DecisionRecord},
     voice::Voice,
 };
 use callosum_config::{Environment, Homes, SecretReadsFile};
 
-/// The longest that a client waits for an answer: well below the ten seconds that it is told to.
+/// Longest time until the client gets an answer: well below the ten seconds of its own timeout.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long what asks before a clear may take to hand over what it says.
+/// Longest wait for the input of the program that asks before a clear.
 const PATIENCE_FOR_INPUT: Duration = Duration::from_secs(1);
 
 /// The longest that a person waits who wants to clear a context; the plugin that asks has no limit.
@@ -87,7 +87,7 @@ const PATIENCE_TO_CLEAR: Duration = Duration::from_secs(30);
 /// The word that calls it.
 const WORD: &str = "hook";
 
-/// What it is called for.
+/// A call of the hook.
 struct Call<'a> {
     client: &'a str,
     event: &'a str,
@@ -97,9 +97,9 @@ struct Call<'a> {
     intents: IntentSource,
 }
 
-/// Answers, if that is what the program was called for; the exit code that says so to the client.
+/// Answers the event if the program was called as a hook, and returns the exit code for the client.
 ///
-/// `intents` finds the intent at work, which a session that begins is told of.
+/// `intents` finds the current intent, for the digest of a session that begins.
 pub fn run(arguments: &[OsString], intents: IntentSource) -> Option<u8> {
     let [_, word, client, rest @ ..] = arguments else {
         return None;
@@ -127,7 +127,7 @@ pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
     };
     let progress = Progress::default();
     call.prepare(&progress);
-    let (late, told, name) = (progress.clone(), progress.clone(), client.to_string());
+    let (late, recorder, name) = (progress.clone(), progress.clone(), client.to_string());
     let patience = match call.moment {
         Moment::Clear => PATIENCE_TO_CLEAR,
         Moment::BeforeTool | Moment::Permission | Moment::Other => PATIENCE,
@@ -137,14 +137,14 @@ pub fn answered(client: &OsStr, event: &OsStr, intents: IntentSource) -> u8 {
     let voice = Voice::start(
         patience,
         move || late.too_late(),
-        move || told.record(&name, Failure::TooLate, begun.elapsed()),
+        move || recorder.record(&name, Failure::TooLate, begun.elapsed()),
     );
-    // What is told of a panic would be read by the client.
+    // The client would read the message of a panic.
     std::panic::set_hook(Box::new(|_| {}));
     let reply = catch_unwind(AssertUnwindSafe(|| call.decide(begun, &progress, &voice)));
     let reply = reply.unwrap_or_else(|_| {
-        let told = || progress.record(&client, Failure::Defect, begun.elapsed());
-        drop(catch_unwind(AssertUnwindSafe(told)));
+        let recorder = || progress.record(&client, Failure::Defect, begun.elapsed());
+        drop(catch_unwind(AssertUnwindSafe(recorder)));
         call.failed(Failure::Defect)
     });
     voice.say(&reply)
@@ -158,7 +158,7 @@ fn known(client: &str) -> Option<&'static Client> {
 impl Call<'_> {
     fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Voice) -> Reply {
         if self.moment == Moment::Clear {
-            let folder = session::folder_said(&said_at_once());
+            let folder = session::folder_of_event(&input_at_once());
             let answer = session::may_clear(self.client, folder.as_deref());
             return self.reply(&answer, None);
         }
@@ -167,8 +167,8 @@ impl Call<'_> {
             && !self.moment.decides()
             && let Some(observed) = Event::observed(bytes)
         {
-            // A name that nobody here knows; what the client says itself counts then. A tool of
-            // which nothing says when is one that is about to run.
+            // An unknown name; the name in the client's own event counts then. A tool without a
+            // named event is one that is about to run.
             let name = observed.name.as_deref().unwrap_or_default();
             let is_unnamed = name.is_empty() && self.event.is_empty();
             self.moment = if is_unnamed && observed.tool.is_some() {
@@ -265,7 +265,7 @@ impl Call<'_> {
         let mut reply = self.reply_to(&judged, &event);
         let mut added = None;
         let about = About::of(&event.action);
-        // The same call was decided on before its tool, where both are asked for.
+        // If both events come, the same call was decided on before its tool.
         let call = undo_records::new_id(&place);
         let snapshot = match self.moment {
             Moment::BeforeTool => {
@@ -308,7 +308,7 @@ impl Call<'_> {
         });
         let auto_allowed = spared.is_some();
         reply = spared.unwrap_or(reply);
-        let told = Told {
+        let decision = DecisionRecord {
             event: &event,
             about: &about,
             judged: &judged,
@@ -317,14 +317,14 @@ impl Call<'_> {
             rewritten: rewritten.as_deref(),
             took,
         };
-        // Who has answered in our stead has told the journal as well.
+        // If the timeout answered first, it wrote to the journal as well.
         if !voice.was_used() {
             voice.say_before_record(&reply);
             if !auto_allowed && !reply.denies() {
                 self.note_dialog(&environment, &bytes);
             }
-            if self.is_first(&told, &place) {
-                record::keep(self.client, &told, &place);
+            if self.is_first(&decision, &place) {
+                record::keep(self.client, &decision, &place);
             }
             if let Some(text) = &added {
                 let given = tokens::Given {
@@ -379,13 +379,13 @@ impl Call<'_> {
     }
 
     /// Returns whether no other hook has recorded this answer. Of what simply passes, nothing is looked up.
-    fn is_first(&self, told: &Told<'_>, place: &Place) -> bool {
-        let passes = told.judged.verdict.decision == Decision::Allow;
-        if passes && told.judged.permitted.is_empty() {
+    fn is_first(&self, decision: &DecisionRecord<'_>, place: &Place) -> bool {
+        let passes = decision.judged.verdict.decision == Decision::Allow;
+        if passes && decision.judged.permitted.is_empty() {
             // As the client is about to prompt, the record from before the tool is there already.
-            return self.moment != Moment::Permission || told.auto_allowed;
+            return self.moment != Moment::Permission || decision.auto_allowed;
         }
-        let call = repeated::fingerprint(self.client, told.event);
+        let call = repeated::fingerprint(self.client, decision.event);
         let clock = place.environment.clock();
         let (Some(call), Ok(clock)) = (call, clock) else {
             return true;
@@ -395,10 +395,10 @@ impl Call<'_> {
         repeated::is_first(&place.disk, &place.environment, call, clock.now())
     }
 
-    /// What the client is answered; where nobody can be asked, that it is denied.
+    /// Returns the reply to the client: a denial instead of a question if no one can be asked.
     fn reply_to(&self, judged: &Judged, event: &Event) -> Reply {
         if event.is_skill_line() {
-            // The client asks nobody about it, and keeps it from running.
+            // The client asks no one about it, so the hook blocks it.
             let answer = match judged.verdict.decision {
                 Decision::Ask => judged.unasked(&event.action),
                 Decision::Allow | Decision::Block => judged.answer(),
@@ -453,8 +453,9 @@ pub fn may_clear(client: &str, folder: &Path) -> Option<String> {
     }
 }
 
-/// What stands on standard input, where it ends at once: what asks before a clear may hand over nothing, and leave it open.
-fn said_at_once() -> Vec<u8> {
+/// Returns the text on standard input if it ends at once: the program that asks before a clear may
+/// send nothing and leave it open.
+fn input_at_once() -> Vec<u8> {
     let (send, receive) = mpsc::channel();
     let reading = std::thread::Builder::new().spawn(move || drop(send.send(read_input())));
     // Without a thread nothing is read: standard input may never end.
@@ -463,13 +464,13 @@ fn said_at_once() -> Vec<u8> {
     read.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-/// Reads what the client sends. Of what is too long the rest is read and let go, so that the client
-/// is not told of a closed pipe instead of an answer.
+/// Reads the client's event. The rest of an event that is too long is read and dropped, so that the
+/// client gets an answer instead of a closed pipe.
 fn read_input() -> Result<Vec<u8>, Unreadable> {
     let mut bytes = Vec::new();
     let mut input = std::io::stdin().lock();
     let longest = LONGEST as u64 + 1;
-    // Where reading fails, what came so far is no event, which is what is said then.
+    // If reading fails, the bytes so far are no event, and the hook reports that.
     drop(input.by_ref().take(longest).read_to_end(&mut bytes));
     if bytes.len() > LONGEST {
         drop(std::io::copy(&mut input, &mut std::io::sink()));

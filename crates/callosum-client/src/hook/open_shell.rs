@@ -254,7 +254,7 @@ fn is_open_interpreter(name: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// Whether a shell is opened in a container: a terminal is asked for, and a shell stands last.
+/// Whether a shell is opened in a container: a terminal is requested, and the last word is a shell.
 fn is_open_container(arguments: &[&str], depth: usize) -> bool {
     let runs = |word: &&str| matches!(*word, "exec" | "run");
     if !arguments.iter().any(runs) {
@@ -274,12 +274,12 @@ fn is_open_container(arguments: &[&str], depth: usize) -> bool {
             SHELLS.contains(&name) || name.starts_with("python") || INTERPRETERS.contains(&name)
         })
     };
-    // The name of an image may be that of an interpreter; what stands last is run.
+    // The name of an image may be that of an interpreter; the last word is run.
     let last = arguments.iter().rposition(begins);
     last.is_some_and(|at| is_open(&arguments[at..], depth))
 }
 
-/// What stands behind a program's options.
+/// Returns the words after a program's options.
 fn operands<'a, 'w>(arguments: &'a [&'w str], valued: &[&str]) -> &'a [&'w str] {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {

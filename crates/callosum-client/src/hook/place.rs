@@ -1,6 +1,6 @@
-//! [`Place`]: what is to be known of where a call happens, gathered with few calls of the system.
+//! [`Place`]: the facts about the location of a call, gathered with few system calls.
 //!
-//! What is missing makes the guard stricter, so nothing here fails.
+//! Missing facts make the guard stricter, so nothing here fails.
 
 use std::{
     collections::BTreeMap,
@@ -35,24 +35,24 @@ const PROJECT: [&str; 3] = [
     "QWEN_PROJECT_DIR",
 ];
 
-/// Where a call happens.
+/// The location of a call.
 pub(super) struct Place {
     pub(super) disk: Disk,
     pub(super) environment: Environment,
     pub(super) facts: Facts,
-    /// What is configured.
+    /// The guard's configuration.
     pub(super) guard: GuardConfig,
-    /// What is permitted; `None` where there is no home.
+    /// The user's permissions; `None` if there is no home.
     pub(super) permissions: Option<Permissions>,
     /// The command of the call, interpreted over these facts; `None` for a call without a command.
     analysis: Option<CommandAnalysis>,
-    /// What a look at repositories and paths found, if there was one.
+    /// The result of a look at repositories and paths, if there was one.
     look: Option<Look>,
     /// Decisions that a person has set for single rules.
     pub(super) levels: BTreeMap<String, Decision>,
-    /// What needs no prompt; `None` if there is no home.
+    /// Rules for commands that need no prompt; `None` if there is no home.
     pub(super) auto_allow: Option<AutoAllow>,
-    /// Where the call is told; `None` where there is no home.
+    /// The journal for the call; `None` if there is no home.
     pub(super) journal: Option<Journal>,
 }
 
@@ -189,7 +189,7 @@ impl Place {
         }
     }
 
-    /// What is said without a look at anything, where looking may be what takes so long.
+    /// Returns a place without looking at the disk, for a lookup that may be what takes so long.
     pub(super) fn unseen(disk: &Disk, environment: Environment, event: &Event) -> Self {
         let homes = Homes::find(&environment).ok();
         Self {
@@ -211,16 +211,17 @@ impl Place {
     }
 }
 
-/// The folder of a call, and the one from which its project is looked for: what the client names, else
-/// where the call is.
+/// Returns the folder of a call, and the one from which to look for its project: the folder that
+/// the client names, else that of the call.
 pub(super) fn folders(
     disk: &Disk,
     environment: &Environment,
-    said: Option<&Path>,
+    event_folder: Option<&Path>,
 ) -> (Option<PathBuf>, Option<PathBuf>) {
     let own = std::env::current_dir().ok();
-    let said = said.filter(|folder| folder.is_absolute() && folder.as_os_str().len() < LONGEST);
-    let cwd = said.map(Path::to_owned).or_else(|| own.clone());
+    let event_folder =
+        event_folder.filter(|folder| folder.is_absolute() && folder.as_os_str().len() < LONGEST);
+    let cwd = event_folder.map(Path::to_owned).or_else(|| own.clone());
     let cwd = cwd.map(|cwd| real(disk, cwd));
     let named = PROJECT.iter().find_map(|name| environment.path(name));
     let here = named
@@ -230,22 +231,23 @@ pub(super) fn folders(
     (cwd, here)
 }
 
-/// Where the project of a session's event is looked for: where the client names it, or in the other tree of its repository
-/// that the event happens in. A client that moves into a linked worktree goes on naming the tree that it was started in.
+/// Returns the folder from which to look for the project of a session's event: the one that the
+/// client names, or the other tree of its repository in which the event happens. A client that
+/// moves into a linked worktree still names the tree that it was started in.
 pub(super) fn session_place(
     disk: &Disk,
     environment: &Environment,
-    said: Option<&Path>,
+    event_folder: Option<&Path>,
 ) -> Option<PathBuf> {
-    let (cwd, here) = folders(disk, environment, said);
+    let (cwd, here) = folders(disk, environment, event_folder);
     let trees = here.as_deref().map(|here| trees(disk, here));
     tree_of(&trees.unwrap_or_default(), here, cwd.as_deref())
 }
 
-/// Where the project of a call is looked for that may have been given a folder of its own: in the repository
-/// that the hook was started in, where the client names none.
+/// Returns the folder from which to look for the project of a call that may name a folder of its
+/// own: the repository in which the hook was started, if the client names none.
 ///
-/// Codex starts a hook where its session is, and says only where the call is.
+/// Codex starts a hook in the session's folder, and reports only the folder of the call.
 fn session_folder(
     environment: &Environment,
     disk: &Disk,
@@ -257,7 +259,8 @@ fn session_folder(
     own.or(here)
 }
 
-/// Where the project of a call is looked for that happens in another tree of the session's repository: there.
+/// Returns the folder from which to look for the project of a call: the other tree of the session's
+/// repository, if the call happens there.
 fn tree_of(trees: &[PathBuf], here: Option<PathBuf>, cwd: Option<&Path>) -> Option<PathBuf> {
     let innermost = |folder: &Path| {
         let around = trees.iter().filter(|tree| folder.starts_with(tree));
@@ -270,7 +273,7 @@ fn tree_of(trees: &[PathBuf], here: Option<PathBuf>, cwd: Option<&Path>) -> Opti
     }
 }
 
-/// What the guard must know of a folder that commands run in, and of the tree that it is in.
+/// Gathers the guard's facts about a folder that commands run in, and about its tree.
 pub fn facts(
     disk: &Disk,
     environment: &Environment,
@@ -311,16 +314,17 @@ pub fn facts(
     }
 }
 
-/// The folder of a project's records, where it is another than the root of the tree.
+/// Returns the folder of a project's records, if it is not the root of the tree.
 pub fn records(state: Option<&PathBuf>, root: Option<&Path>) -> Option<String> {
     let elsewhere = state.filter(|state| Some(state.as_path()) != root);
     elsewhere.and_then(|state| text(state))
 }
 
-/// The project's journal, where it has one; else the machine's, so that no repository is littered.
+/// Returns the project's journal, if it has one; else the machine's, so that no repository is
+/// littered.
 pub fn journal(disk: &Disk, homes: &Homes, project: Option<&Project>) -> Journal {
-    // For its user alone, before anything is put into it. What stands in the way of that stands in
-    // the way of the record as well, and the decision is made all the same.
+    // For its user alone, before anything is put into it. An error here also prevents the record,
+    // and the decision is made anyway.
     drop(homes.create_machine(disk));
     if let Some(project) = project {
         let paths = &project.places.ledger;
@@ -335,13 +339,13 @@ fn real(disk: &Disk, path: PathBuf) -> PathBuf {
     disk.canonicalize(&path).unwrap_or(path)
 }
 
-/// A path as the guard takes it; one that is no text it is better not told of.
+/// Returns a path as the guard takes it; `None` for one that is not UTF-8.
 pub(super) fn text(path: &Path) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// What steers this program and stands outside of projects: by the name that it has there, and, where that
-/// is a link, by what it leads to.
+/// Returns the files outside of projects that control this program: by their own path, and, if that
+/// is a link, by its target.
 fn kept(leads: &Leads<'_>, environment: &Environment) -> Vec<String> {
     let Ok(homes) = Homes::find(environment) else {
         return Vec::new();
@@ -391,7 +395,8 @@ fn bridge(leads: &Leads<'_>, environment: &Environment) -> Vec<PathBuf> {
         .to_vec()
 }
 
-/// Temporary folders, and what agents tell one another by. One that home or root stand in is none.
+/// Returns the temporary folders, and the files by which agents communicate. A folder that contains
+/// home or root does not count.
 fn free(leads: &Leads<'_>, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec<String> {
     let own = environment.path("TMPDIR").filter(|own| own.is_absolute());
     let all = TEMPORARY.iter().map(PathBuf::from);
@@ -409,13 +414,13 @@ fn free(leads: &Leads<'_>, environment: &Environment, kept: [Option<&Path>; 2]) 
     free
 }
 
-/// Whether one of these stands in a folder, or is it.
+/// Whether one of these is in a folder, or is the folder.
 fn holds(folder: &Path, kept: [Option<&Path>; 2]) -> bool {
     let mut kept = kept.iter().flatten();
     kept.any(|kept| kept.starts_with(folder))
 }
 
-/// Whether git is told to pass our records over, in a file of the repository's own or of the tree.
+/// Whether git ignores our records, by a file of the repository's own or of the tree.
 fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool {
     const LONGEST: usize = 64 * 1024;
     let shared = shared(git_dir);
@@ -444,7 +449,7 @@ fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool
 mod tests {
     use super::*;
 
-    /// CAKE-SHIM-1: a folder that no system could have is as if none was said.
+    /// CAKE-SHIM-1: a folder whose path no system accepts counts as missing.
     #[test]
     fn a_folder_whose_path_is_too_long_is_not_believed() {
         let (disk, environment) = (Disk::real(), Environment::default());

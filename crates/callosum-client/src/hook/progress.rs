@@ -1,8 +1,8 @@
-//! [`Progress`]: how far a call has come, for whoever has to answer before it is decided.
+//! [`Progress`]: the state of a call so far, for an answer before it is decided.
 //!
-//! The one who decides notes here what it has found out; the one who watches the time, or who is left
-//! after a defect, answers and leaves a record from that. Whatever is missing by then is missing in
-//! the record, and nothing is looked up that may be what everybody waits for.
+//! The deciding thread notes its results here. After a timeout or a defect, the answer and the
+//! record come from them. Missing results are missing in the record, and nothing is looked up,
+//! since that lookup may be the one that hangs.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -16,17 +16,17 @@ use super::{
     event::Event,
     judge::{Failure, Judged},
     place::Place,
-    record::{self, About, Told},
+    record::{self, About, DecisionRecord},
 };
 use callosum_config::Environment;
 
-/// What is known of a call so far.
+/// The facts about a call so far.
 #[derive(Clone, Default)]
 pub(super) struct Progress(Arc<Mutex<Known>>);
 
 #[derive(Clone, Default)]
 struct Known {
-    /// What is said once the time is over.
+    /// The reply once the time is over.
     too_late: Reply,
     /// Whether anything is decided.
     decides: bool,
@@ -35,13 +35,13 @@ struct Known {
 }
 
 impl Progress {
-    /// Notes what is to be said once the time is over, and whether that decides anything.
+    /// Sets the reply once the time is over, and whether that decides anything.
     pub(super) fn prepare(&self, too_late: Reply, decides: bool) {
         let mut known = self.known();
         (known.too_late, known.decides) = (too_late, decides);
     }
 
-    /// What is said once the time is over.
+    /// Returns the reply once the time is over.
     pub(super) fn too_late(&self) -> Reply {
         self.known().too_late.clone()
     }
@@ -67,7 +67,7 @@ impl Progress {
             let environment = Environment::from_process();
             Arc::new(Place::unseen(&Disk::real(), environment, &event))
         });
-        let told = Told {
+        let decision = DecisionRecord {
             event: &event,
             about: &About::of(&event.action),
             judged: &Judged::failed(failure),
@@ -76,11 +76,11 @@ impl Progress {
             rewritten: None,
             took,
         };
-        record::keep(client, &told, &place);
+        record::keep(client, &decision, &place);
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        // Nobody leaves it half written.
+        // No thread leaves it half written.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

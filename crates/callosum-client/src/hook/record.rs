@@ -1,4 +1,4 @@
-//! What the journal is told of a call, so that the same verdict can be come to again.
+//! The journal entry of a call, with enough detail to reach the same verdict again.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{
     place::Place,
 };
 
-/// How long each lock of the journal is waited for.
+/// Longest wait for each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Most bytes of a command that are kept.
@@ -26,7 +26,7 @@ const LONGEST_WORD: usize = 1024;
 /// Most paths of a call that are kept.
 const MOST_PATHS: usize = 64;
 
-/// What a call is about, its secrets masked: once, since that costs more than all the rest.
+/// The subject of a call, with secrets masked: done once, since that costs more than all the rest.
 pub(super) enum About {
     /// A command, as much of it as is kept, and the checksum of one that is longer.
     Command(String, Option<Checksum>),
@@ -63,12 +63,12 @@ impl About {
     }
 }
 
-/// What the journal is told.
-pub(super) struct Told<'a> {
+/// A decision to record in the journal.
+pub(super) struct DecisionRecord<'a> {
     pub(super) event: &'a Event,
     pub(super) about: &'a About,
     pub(super) judged: &'a Judged,
-    /// What came of keeping the tree, where that was to be done.
+    /// The result of the snapshot, if one was needed.
     pub(super) snapshot: Option<&'a Kept>,
     /// Whether the client runs it without a prompt of its own.
     pub(super) auto_allowed: bool,
@@ -78,13 +78,13 @@ pub(super) struct Told<'a> {
     pub(super) took: Duration,
 }
 
-/// Tells the journal of a decision. Where it cannot be told, the decision stands all the same.
-pub(super) fn keep(client: &str, told: &Told<'_>, place: &Place) {
+/// Writes a decision to the journal. If that fails, the decision still counts.
+pub(super) fn keep(client: &str, decision: &DecisionRecord<'_>, place: &Place) {
     let Some(journal) = &place.journal else {
         return;
     };
-    let is_allowed = told.judged.verdict.decision == Decision::Allow;
-    if is_allowed && !told.auto_allowed && !place.guard.config.safety.audit_all_commands {
+    let is_allowed = decision.judged.verdict.decision == Decision::Allow;
+    if is_allowed && !decision.auto_allowed && !place.guard.config.safety.audit_all_commands {
         return;
     }
     let (Ok(clock), Ok(ids)) = (place.environment.clock(), place.environment.ids()) else {
@@ -94,13 +94,13 @@ pub(super) fn keep(client: &str, told: &Told<'_>, place: &Place) {
         &place.disk,
         journal,
         &ids,
-        (&event(client, told, place), clock.now()),
+        (&event(client, decision, place), clock.now()),
         PATIENCE,
     ));
 }
 
-fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
-    let (event, judged) = (told.event, told.judged);
+fn event(client: &str, decision: &DecisionRecord<'_>, place: &Place) -> AuditEvent {
+    let (event, judged) = (decision.event, decision.judged);
     let verdict = &judged.verdict;
     let status = match verdict.decision {
         Decision::Allow => "allowed",
@@ -114,7 +114,7 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
         }
     };
     let text = |text: &Option<String>| text.as_deref().map(Value::from);
-    match told.about {
+    match decision.about {
         About::Command(command, checksum) => {
             add("command", Some(command.as_str().into()));
             add("command_sha256", checksum.map(|sum| sum.to_string().into()));
@@ -136,17 +136,20 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
     add("permitted", list(judged.permitted.clone()));
     add(
         "rewritten_to",
-        told.rewritten.map(|other| masked(other).into()),
+        decision.rewritten.map(|other| masked(other).into()),
     );
-    add("auto_allowed", told.auto_allowed.then(|| true.into()));
+    add("auto_allowed", decision.auto_allowed.then(|| true.into()));
     let passed_over = place.guard.passed_over.iter().map(ToString::to_string);
     let remarks = judged.remarks.iter().cloned().chain(passed_over);
     add("configuration", list(remarks.collect()));
     let strictness = place.guard.config.strictness;
     add("strictness", serde_json::to_value(strictness).ok());
     add("understood", Some(verdict.coverage.percent.into()));
-    add("snapshot", told.snapshot.map(|kept| kept.as_str().into()));
-    let held = told.snapshot.and_then(Kept::held);
+    add(
+        "snapshot",
+        decision.snapshot.map(|kept| kept.as_str().into()),
+    );
+    let held = decision.snapshot.and_then(Kept::held);
     add("snapshot_id", held.map(|held| held.id.as_str().into()));
     let lacks = held.map(Held::lacks).unwrap_or_default();
     add("snapshot_lacks", list(lacks.to_vec()));
@@ -157,7 +160,7 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
     add("tool", text(&event.tool));
     add("mode", text(&event.mode));
     add("facts", serde_json::to_value(&place.facts).ok());
-    let micros = u64::try_from(told.took.as_micros()).unwrap_or(u64::MAX);
+    let micros = u64::try_from(decision.took.as_micros()).unwrap_or(u64::MAX);
     add("took_us", Some(json!(micros)));
     AuditEvent {
         executor: Some(client.chars().take(64).collect()),
@@ -173,10 +176,10 @@ fn masked_value(value: &Value) -> Value {
         .map_or_else(|| value.clone(), |text| masked(text).into())
 }
 
-/// A text without its secrets, and not longer than what is kept.
+/// Returns a text without its secrets, at most as long as records allow.
 ///
-/// Where it can, it ends between two words, so that no half of a secret stands there, whose form is
-/// gone.
+/// If possible, it ends between two words, so that no half of a secret remains whose form cannot be
+/// detected.
 fn kept(text: &str) -> String {
     if text.len() <= LONGEST {
         return masked(text);
@@ -195,7 +198,7 @@ fn masked(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// CAL-SEC-1: what stands on a command line goes into the journal without its secrets.
+    /// CAL-SEC-1: a command line goes into the journal without its secrets.
     #[test]
     fn a_command_is_kept_without_its_secrets() {
         let kept = super::kept(

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use super::event::{Action, Event};
 use callosum_config::{Environment, Homes};
 
-/// How long a call is remembered: longer than clients wait for a hook.
+/// Time for which a call is remembered: longer than clients wait for a hook.
 const REMEMBERED: Duration = Duration::from_secs(30);
 
 /// The folder of the machine's home with one empty file for each call.

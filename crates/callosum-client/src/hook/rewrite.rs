@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// Words that begin both commands.
 const SAME_WORDS: usize = 2;
 
-/// What joins commands, redirects, or expands to more than is written.
+/// Characters that join commands, redirect, or expand to more than the text.
 const COMPOUND: [char; 14] = [
     ';', '&', '|', '<', '>', '$', '`', '(', ')', '{', '}', '\n', '\\', '#',
 ];

@@ -1,7 +1,7 @@
-//! [`Seen`]: what stands where a call may lead: links, repositories, and folders that are not there.
+//! [`Seen`]: the entries at paths of a call: links, repositories, and missing folders.
 //!
-//! Start with [`seen_in`], which takes whatever could be a path in a command for one, without reading the command as a shell would.
-//! Deliberately not here: what that means for a verdict.
+//! Start with [`seen_in`], which takes every word of a command that could be a path for one,
+//! without reading the command as a shell would. Deliberately not here: the effect on a verdict.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,27 +24,27 @@ const MOST_PATHS: usize = 256;
 /// So many folders of a command are looked from: its own, and those that it enters.
 const MOST_FOLDERS: usize = 4;
 
-/// What stands before the folder that a command enters.
+/// Words before the folder that a command enters.
 const ENTERING: [&str; 6] = ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"];
 
 /// So many links are followed from one on, as many as the system does.
 const MOST_LINKS: usize = 40;
 
-/// How much of a command is looked through for links, in bytes.
+/// Length of a command's part that is searched for links, in bytes.
 const LONGEST_COMMAND: usize = 16 * 1024;
 
-/// What stands where a call may lead.
+/// The entries at paths of a call.
 #[derive(Default)]
 pub struct Seen {
-    /// Where the links lead that stand on the way, by the path of the link.
+    /// Targets of the links on the way, by the path of the link.
     pub links: BTreeMap<String, String>,
     /// The folders that have a repository of their own.
     pub repositories: Vec<String>,
-    /// What stands there and has not the name of a branch, where the command may take files back.
+    /// Paths that exist and are not the name of a branch, if the command may restore files.
     pub standing: Vec<String>,
 }
 
-/// What stands where a call leads that writes files or runs a command.
+/// Finds the entries at the paths of a call that writes files or runs a command.
 pub(super) fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action: &Action) -> Seen {
     match (action, cwd) {
         (Action::Write(paths) | Action::Read(paths), Some(cwd)) => {
@@ -60,10 +60,11 @@ pub(super) fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action:
     }
 }
 
-/// What stands where a command may lead.
+/// Finds the entries at the paths of a command.
 ///
-/// Whatever could be a path in it is looked at as one, without reading the command, from its folder on and from those
-/// that it enters: what is none is not there. At most `MOST_PATHS` are.
+/// Every word that could be a path is looked up, without reading the command, from its folder and
+/// from those that it enters: a word that is no path does not exist there. At most `MOST_PATHS`
+/// are.
 pub fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, command: &str) -> Seen {
     let Some(cwd) = cwd else {
         return Seen::default();
@@ -148,7 +149,7 @@ fn folded(path: &Path) -> PathBuf {
     folded
 }
 
-/// The path that stands right behind the letter of an option: `-Cbuild/x`.
+/// Returns the path right after the letter of an option: `-Cbuild/x`.
 fn behind_option(word: &str) -> &str {
     let inner = word.strip_prefix('-').and_then(|rest| {
         let inner = rest.strip_prefix(|letter: char| letter.is_ascii_alphabetic())?;
@@ -193,8 +194,8 @@ fn seen_at(
 }
 
 impl Seen {
-    /// Looks at what stands on the way to a path from a folder on that has no links in it; at its end only where it could
-    /// be meant for a branch.
+    /// Looks up the entries on the way to a path from a folder that has no links in it; the path
+    /// itself only if it could be a branch.
     fn look(&mut self, disk: &Disk, folder: &Path, path: &str, branches: Option<&mut Branches>) {
         let mut on_the_way = folder.to_owned();
         for component in Path::new(path).components() {
@@ -251,7 +252,7 @@ impl Branches {
             return false;
         };
         let git = shared(&git).to_owned();
-        // A folder there has branches of which its name is the beginning.
+        // A folder there holds branches that begin with its name.
         let loose = disk.stat(&git.join(format!("refs/heads/{name}")));
         if loose.is_ok_and(|loose| loose.is_some_and(|loose| loose.kind == EntryKind::File)) {
             return true;
@@ -290,8 +291,8 @@ pub(super) fn has_packed_ref(disk: &Disk, git: &Path, name: &[u8]) -> bool {
         })
 }
 
-/// Where a link leads in the end, through the links that it leads to, also where nothing stands there yet: what is
-/// written to it is made there. `None` where it goes round, or cannot be read: nothing can be written to it.
+/// Returns the end of a link, through all further links, even if it does not exist yet: a write to
+/// it creates it. `None` if the links form a loop or cannot be read: nothing can be written to it.
 fn end_of(disk: &Disk, link: &Path) -> Option<PathBuf> {
     let own = |path: &Path| {
         let components = path.components().rev();
@@ -324,7 +325,7 @@ fn end_of(disk: &Disk, link: &Path) -> Option<PathBuf> {
     Some(at)
 }
 
-/// Whether what stands there is another thing for each process: `/dev/stdout`, `/proc/self`.
+/// Whether a path is another thing for each process: `/dev/stdout`, `/proc/self`.
 fn is_of_processes(path: &Path) -> bool {
     path.starts_with("/proc") || path.starts_with("/dev") && !path.starts_with("/dev/shm")
 }

@@ -57,8 +57,8 @@ pub(super) fn commands(
         .collect()
 }
 
-/// A text with the arguments in the place of `$ARGUMENTS` and `$1` to `$9`, as the client puts them in before it runs what
-/// stands there.
+/// Returns a text with the arguments in the place of `$ARGUMENTS` and `$1` to `$9`, as the client
+/// fills them in before it runs the lines of the text.
 fn filled(text: &str, arguments: &str) -> String {
     let mut text = text.replace("$ARGUMENTS", arguments);
     let words = shlex::split(arguments).unwrap_or_default();

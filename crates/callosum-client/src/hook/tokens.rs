@@ -1,7 +1,7 @@
 //! [`Added`]: tokens that a hook has added to a model's context, a line for each text (`docs/formats/hooks.md`).
 //!
-//! Only an event that adds a text writes one; a tool call about which nothing is said costs nothing. `status` and
-//! `doctor -v` read them.
+//! Only an event that adds a text writes one; a tool call without a note costs nothing. `status`
+//! and `doctor -v` read them.
 
 use std::{io, time::Duration};
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use callosum_config::{Environment, Homes};
 
-/// How long another hook that writes is waited for.
+/// Longest wait for another hook that writes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Days that are kept, and read.
@@ -26,7 +26,7 @@ const LONGEST_DAY: u64 = 4 * 1024 * 1024;
 pub struct Added {
     /// When, in UTC.
     pub at: String,
-    /// Whose model was given it.
+    /// The client whose model got it.
     pub client: String,
     /// The session, as the client names it.
     pub session: String,
@@ -34,7 +34,7 @@ pub struct Added {
     pub folder: String,
     /// Our word for the event.
     pub event: String,
-    /// How many, estimated.
+    /// Number of tokens, estimated.
     pub tokens: u64,
 }
 

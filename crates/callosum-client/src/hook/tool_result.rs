@@ -1,8 +1,9 @@
-//! [`ToolResult`]: what a command of an agent's printed, and whether it failed, read from the event after its tool.
+//! [`ToolResult`]: the output of an agent's command and its success, read from the event after its tool.
 //!
-//! Every client has a form of its own: Claude Code 2.1.332 reports a failed command by `PostToolUseFailure` with `error`,
-//! Codex 0.171 a plain string, Gemini CLI 0.61 and Qwen Code 0.24 a text with an `Exit Code:` line. opencode reports
-//! through our plugin, in the form of Claude Code.
+//! Every client has a form of its own: Claude Code 2.1.332 reports a failed command by
+//! `PostToolUseFailure` with `error`, Codex 0.171 a plain string, Gemini CLI 0.61 and Qwen Code
+//! 0.24 a text with an `Exit Code:` line. opencode reports through our plugin, in the form of
+//! Claude Code.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 /// Most bytes of output that are read: the first and the last half of more.
 const LONGEST: usize = 512 * 1024;
 
-/// What a command printed.
+/// The output of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ToolResult {
     /// Its output, as far as the client reports it.

@@ -1,8 +1,9 @@
-//! Records what a call changes, for `callosum undo`.
+//! Records the changes of a call, for `callosum undo`.
 //!
-//! [`before`] keeps the bytes of the files that a file tool is about to write, and links a command to the snapshot that is
-//! taken before it. [`after`] records what the call left, [`turn_begins`] where a turn of a session begins. Nothing here
-//! fails a call: what is not recorded cannot be undone, or is shown and asked about first.
+//! [`before`] keeps the bytes of the files that a file tool is about to write, and links a command
+//! to the snapshot that is taken before it. [`after`] records the state after the call,
+//! [`turn_begins`] the beginning of a turn. Nothing here fails a call: a change that is not
+//! recorded cannot be undone, or needs a confirmation.
 
 use std::{
     collections::BTreeMap,
@@ -27,10 +28,10 @@ use crate::undo::{
 };
 use callosum_config::{Environment, Homes};
 
-/// How long another process that records something is waited for.
+/// Longest wait for another process that records.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// How long another process's snapshot is waited for after a command.
+/// Longest wait for another process's snapshot after a command.
 const PATIENCE_WITH_SNAPSHOTS: Duration = Duration::from_secs(1);
 
 /// Most files of one call that are recorded before a file tool, and most bytes that are kept of them.
@@ -239,7 +240,7 @@ fn link_at(disk: &Disk, path: &Path) -> Option<PathBuf> {
     (found.kind == EntryKind::Link).then(|| folder.join(path.file_name().unwrap_or_default()))
 }
 
-/// A path with all links resolved, of which the last parts may not exist.
+/// Returns a path with all links resolved; its last parts may not exist.
 fn end_of(disk: &Disk, path: &Path) -> Option<PathBuf> {
     if let Ok(path) = disk.canonicalize(path) {
         return Some(path);
@@ -274,7 +275,7 @@ fn modes(disk: &Disk, tree: &Path, root: &Path, named: &[String]) -> BTreeMap<St
     modes
 }
 
-/// What is at a path after a call.
+/// Returns the state of a path after a call.
 fn left(disk: &Disk, path: &Path, largest: u64) -> FileState {
     match observe(disk, path, largest) {
         Ok((state, _)) => state,

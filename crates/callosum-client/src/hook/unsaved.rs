@@ -28,7 +28,7 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 /// Most files of one call that are looked at.
 const MOST: usize = 32;
 
-/// How long git may take to say whether a file was committed.
+/// Time limit for git to report whether a file was committed.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Returns those of these paths that are regular files below `root`, are not empty, and are ignored, untracked or changed

@@ -1,4 +1,4 @@
-//! [`Voice`]: the one answer of this process, said once and in time.
+//! [`Voice`]: the single, timely answer of this process.
 
 use std::{
     cell::Cell,
@@ -16,28 +16,28 @@ use callosum_host::process::output_is_thrown_away;
 
 use super::answer::Reply;
 
-/// How long the process stays to leave a record of an answer that came too late: the client waits
-/// for its end.
+/// Time that the process stays to record an answer that came too late: the client waits for its
+/// end.
 const LONGEST_RECORD: Duration = Duration::from_secs(3);
 
-/// Nobody has begun to say anything.
+/// No thread has begun to answer.
 const SILENT: u8 = 0;
 
-/// Somebody says the answer.
+/// A thread writes the answer.
 const SAYING: u8 = 1;
 
-/// It is said.
+/// The answer is written.
 const SAID: u8 = 2;
 
-/// It is said, and a record of it is being written.
+/// The answer is written, and its record is being written.
 const RECORDING: u8 = 3;
 
-/// Says one answer. Whoever is first says it: the one who decided, or the one who watches the time.
+/// Writes one answer: that of the first thread, the deciding one or the one that watches the time.
 pub(super) struct Voice {
     state: Arc<AtomicU8>,
-    /// The same exit code, for whoever watches the time.
+    /// The same exit code, for the thread that watches the time.
     code: Arc<AtomicU8>,
-    /// The exit code that belongs to what was said here.
+    /// The exit code of the answer that was written here.
     exit: Cell<Option<u8>>,
 }
 
@@ -64,18 +64,18 @@ impl Voice {
                     thread::sleep(LONGEST_RECORD);
                     std::process::exit(i32::from(answered.load(Ordering::SeqCst)));
                 }
-                // Nobody reads what is being said: whoever waits for what this process holds waits no longer.
+                // No one reads the answer; ending the process frees those that wait for its locks.
                 Err(SAYING) => std::process::exit(if late.denies() { 2 } else { 0 }),
                 Err(_) => return,
             }
-            let (exit, _) = said(&late);
-            let (done, told) = mpsc::sync_channel(1);
+            let (exit, _) = write_reply(&late);
+            let (done, finished) = mpsc::sync_channel(1);
             let recorded = thread::Builder::new().spawn(move || {
                 record();
                 let _ = done.send(());
             });
             if recorded.is_ok() {
-                let _ = told.recv_timeout(LONGEST_RECORD);
+                let _ = finished.recv_timeout(LONGEST_RECORD);
             }
             std::process::exit(i32::from(exit));
         };
@@ -88,12 +88,13 @@ impl Voice {
         }
     }
 
-    /// Whether the answer is said already.
+    /// Whether a thread has begun to write the answer.
     pub(super) fn was_used(&self) -> bool {
         self.state.load(Ordering::SeqCst) != SILENT
     }
 
-    /// Says the answer, unless one was said here before, and gives the exit code that belongs to what was said.
+    /// Writes the answer, unless one was written here before, and returns the exit code of the
+    /// written one.
     pub(super) fn say(&self, reply: &Reply) -> u8 {
         match self.exit.get() {
             Some(exit) => exit,
@@ -109,7 +110,7 @@ impl Voice {
         self.state.store(RECORDING, Ordering::SeqCst);
     }
 
-    /// Says the answer at once, and whether somebody could read it. What is said afterwards counts no more.
+    /// Writes the answer at once, and returns whether it can be read. Later answers are ignored.
     pub(super) fn is_heard(&self, reply: &Reply) -> bool {
         let (_, is_written) = self.say_now(reply);
         is_written && !output_is_thrown_away()
@@ -125,15 +126,16 @@ impl Voice {
                 thread::park();
             }
         }
-        let (exit, is_written) = said(reply);
+        let (exit, is_written) = write_reply(reply);
         self.exit.set(Some(exit));
         self.state.store(SAID, Ordering::SeqCst);
         (exit, is_written)
     }
 }
 
-/// Writes an answer; the exit code, and whether all of it was written. One that nobody can read denies by its exit code.
-fn said(reply: &Reply) -> (u8, bool) {
+/// Writes an answer, and returns the exit code and whether all of it was written. A denial that no
+/// one can read becomes one by its exit code.
+fn write_reply(reply: &Reply) -> (u8, bool) {
     let mut stderr = io::stderr().lock();
     drop(stderr.write_all(reply.stderr.as_bytes()));
     let mut stdout = io::stdout().lock();

@@ -60,8 +60,8 @@ pub(super) fn shared(git_dir: &Path) -> &Path {
     }
 }
 
-/// The trees of the repository that a folder stands in, the main one first: those that say themselves that
-/// they are of it.
+/// Returns the trees of the repository that a folder is in, the main one first: those whose own
+/// files name the repository.
 pub(crate) fn trees(disk: &Disk, folder: &Path) -> Vec<PathBuf> {
     let Some(git) = git_dir(disk, folder) else {
         return Vec::new();

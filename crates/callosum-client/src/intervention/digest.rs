@@ -12,7 +12,7 @@ const MOST_NAMED: usize = 3;
 /// Longest text about one of them, in characters.
 const LONGEST: usize = 90;
 
-/// How far back edits outside of tasks are reported.
+/// Age up to which edits outside of tasks are reported.
 const RECENT: SignedDuration = SignedDuration::from_hours(24);
 
 impl Watcher {

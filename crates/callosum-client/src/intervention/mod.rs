@@ -1,10 +1,11 @@
 //! Errors of the commands that agents run: recorded, answered by a message, and learned from.
 //!
-//! Start with [`Watcher`], which a hook, `callosum watch` and `callosum shell` use alike. It reads a command's output, records
-//! its errors, decides whether the agent gets a message, and learns a fix when the command succeeds later. The decisions
-//! are `callosum-intervention`'s; this gathers what they need.
+//! Start with [`Watcher`], which a hook, `callosum watch` and `callosum shell` use alike. It reads
+//! a command's output, records its errors, decides whether the agent gets a message, and learns a
+//! fix when the command succeeds later. The decisions are `callosum-intervention`'s; this gathers
+//! their inputs.
 //!
-//! Which way it fails: an agent is never kept from anything by a fault of ours. Whoever calls gets the error and goes on.
+//! Failure mode: a fault of ours never stops an agent. The caller gets the error and goes on.
 
 mod digest;
 mod error_snapshot;
@@ -44,7 +45,7 @@ use callosum_metrics::SentMessage;
 /// Most errors of one output that are recorded.
 const MOST_RECORDED: usize = 10;
 
-/// Why errors cannot be watched.
+/// The reason why errors cannot be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// The machine's state folder is unknown.
@@ -72,13 +73,13 @@ pub enum WatchError {
 pub struct Ran<'a> {
     /// The command line.
     pub command: &'a str,
-    /// What it printed.
+    /// Its output.
     pub output: &'a [u8],
     /// Whether it failed, if that is known.
     pub has_failed: Option<bool>,
 }
 
-/// Who ran it.
+/// The session that ran it.
 #[derive(Clone, Copy, Debug)]
 pub struct Runner<'a> {
     /// The client's name.
@@ -89,7 +90,7 @@ pub struct Runner<'a> {
     pub reads_messages: bool,
 }
 
-/// What an agent is sent about an error.
+/// A message to an agent about an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The operator's message, and the known fix below.
@@ -105,14 +106,14 @@ pub struct Seen {
     pub fix: Option<Fix>,
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Its errors, the one to act on first.
     pub seen: Vec<Seen>,
     /// Errors beyond those.
     pub more: usize,
-    /// What the agent is sent.
+    /// The message to the agent.
     pub message: Option<Message>,
     /// The fixes that its success shows.
     pub learned: Vec<Learned>,
@@ -226,7 +227,7 @@ impl Watcher {
         self.after_diagnosis(runner, ran, reader.finish(), now)
     }
 
-    /// The same for an output that was read already.
+    /// Does the same for an output that was read already.
     pub fn after_diagnosis(
         &self,
         runner: Runner<'_>,

@@ -21,13 +21,13 @@ use callosum_config::{Environment, Homes};
 /// Pauses between the tries of a webhook that does not answer.
 const PAUSES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(15)];
 
-/// How long the desktop's notifier may take.
+/// Time limit for the desktop's notifier.
 const DESKTOP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Longest text of a notification, in characters.
 const LONGEST: usize = 300;
 
-/// What a person is notified of. Secrets are masked.
+/// A notification for a person. Secrets are masked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// Its id, a UUID.
@@ -50,7 +50,7 @@ pub struct Notice {
     pub strikes: u32,
 }
 
-/// Why a person could not be notified.
+/// The reason why a person could not be notified.
 #[derive(Debug, thiserror::Error)]
 pub enum NotifyError {
     /// The notice cannot be stored or read.
@@ -70,7 +70,7 @@ pub enum NotifyError {
     Damaged {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The error of the JSON parser.
         source: serde_json::Error,
     },
     /// The address cannot be posted to.
@@ -84,7 +84,7 @@ pub enum NotifyError {
     Desktop {
         /// The program.
         program: String,
-        /// What it printed.
+        /// Its output.
         words: String,
     },
 }

@@ -1,4 +1,5 @@
-//! What a message may refer to in this project: files, programs, and what the guard allows.
+//! Facts about the project that a message may refer to: files, programs, and commands that the
+//! guard allows.
 
 use std::{
     collections::BTreeSet,

@@ -19,7 +19,7 @@ use callosum_mesh::mesh_store;
 /// Most characters of a task's id and of a path.
 const LONGEST: usize = 80;
 
-/// Why it is unknown which task a session has claimed.
+/// The reason why the claimed task of a session is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum ScopeError {
     /// The mesh cannot be read.

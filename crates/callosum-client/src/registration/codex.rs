@@ -1,18 +1,18 @@
-//! What Codex notes of hooks that a person has trusted.
+//! Codex's notes of hooks that a person has trusted.
 //!
-//! It passes any other hook over in silence. The note is a table of its settings for each hook, by
-//! the file, the event and the places in its lists, with a hash of what was trusted. [`trust`] reads it, and compares
-//! the hash with that of the hook as it is now ([`hash`]).
+//! Codex silently ignores any other hook. The note is a table in its settings for each hook, by the
+//! file, the event and the places in its lists, with a hash of the trusted hook. [`trust`] reads
+//! it, and compares the hash with that of the hook as it is now ([`hash`]).
 
 use std::{collections::BTreeMap, path::Path};
 
 use callosum_ledger::Checksum;
 use serde_json::{Value, json};
 
-/// What follows the key of a trusted hook.
+/// Name of the hash in the table of a trusted hook.
 const TRUSTED: &str = "trusted_hash";
 
-/// How long Codex waits for a hook that names no timeout, in seconds.
+/// Codex's timeout for a hook that names none, in seconds.
 const TIMEOUT: u64 = 600;
 
 /// Events whose groups have no matcher: Codex passes over one that is there.
@@ -29,8 +29,8 @@ pub enum Trust {
     Missing,
 }
 
-/// Returns what the settings say of the hook at these places of an event's lists, whose hash is `hash`. Without a hash to
-/// compare, any that stands there counts.
+/// Returns a person's trust in the hook at these places of an event's lists, whose hash is `hash`,
+/// as the settings note it. Without a hash to compare, any that is noted counts.
 pub(super) fn trust(
     settings: &str,
     hooks: &Path,
@@ -104,7 +104,7 @@ pub(super) fn trusts_project(settings: &str, roots: &[&Path]) -> bool {
     })
 }
 
-/// How an event's name stands in a key: `PreToolUse` as `pre_tool_use`.
+/// Returns an event's name as it is in a key: `PreToolUse` as `pre_tool_use`.
 fn in_a_key(event: &str) -> String {
     let mut key = String::new();
     for letter in event.chars() {
@@ -116,7 +116,7 @@ fn in_a_key(event: &str) -> String {
     key
 }
 
-/// Whether the settings name hooks of their own, beside those in their own file.
+/// Whether the settings name hooks of their own, in addition to those in their own file.
 pub(super) fn names_hooks(settings: &str) -> bool {
     settings
         .lines()
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// CAKE-ADP-1: a hook is trusted where a person has trusted that one, and not another.
+    /// CAKE-ADP-1: a hook is trusted if a person has trusted that one, and not another.
     #[test]
     fn a_hook_is_trusted_by_its_own_key() {
         let settings = "model = \"x\"\n\n[hooks.state.\"/h/.codex/hooks.json:pre_tool_use:0:0\"]\n\

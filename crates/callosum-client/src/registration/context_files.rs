@@ -10,7 +10,7 @@ const OBJECT: &str = "context";
 /// The setting.
 const KEY: &str = "fileName";
 
-/// How the setting is noted among what we made.
+/// Name of the setting in our notes of added lists.
 const NOTED: &str = "context.fileName";
 
 /// The file that all clients are to read.

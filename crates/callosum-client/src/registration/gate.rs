@@ -13,17 +13,17 @@ use serde_json::json;
 
 use super::entry::{Entered, Made, SettingsError, not, parse, printed, remove};
 
-/// How folders of plugins are named in the settings.
+/// Name of the plugin folders in the settings.
 const FOLDERS: &str = "extraKnownMarketplaces";
 
-/// How wanted plugins are.
+/// Name of the enabled plugins in the settings.
 const WANTED: &str = "enabledPlugins";
 
 /// Our folder of plugins, and the plugin in it.
 const FOLDER: &str = "callosum";
 const PLUGIN: &str = "callosum@callosum";
 
-/// The settings with the gate in them, whose files stand in `folder`; `None` where it is there
+/// Returns the settings with the gate in them, whose files are in `folder`; `None` if it is there
 /// already. A person who has switched it off is not overruled.
 pub(super) fn enter(text: &str, folder: &Path) -> Result<Option<Entered>, SettingsError> {
     let Some(folder) = folder.to_str() else {
@@ -56,8 +56,8 @@ pub(super) fn enter(text: &str, folder: &Path) -> Result<Option<Entered>, Settin
     Ok(is_changed.then_some(Entered { text, made }))
 }
 
-/// The settings without the gate; `None` where there is none. What holds nothing any more goes with
-/// it, as far as it is among `made`.
+/// Returns the settings without the gate; `None` if there is none. Empty containers are removed
+/// too, if they are among `made`.
 pub(super) fn take_out(text: &str, made: &Made) -> Result<Option<String>, SettingsError> {
     let root = parse(text)?;
     let Some(settings) = root.object_value() else {
@@ -115,7 +115,7 @@ pub(super) fn write(disk: &Disk, folder: &Path, program: &str) -> Result<(), Dis
     Ok(())
 }
 
-/// The program that the plugin's files ask; `None` where they are not there, or name none.
+/// Returns the program that the plugin's files call; `None` if they are missing, or name none.
 pub(super) fn program(disk: &Disk, folder: &Path) -> Result<Option<PathBuf>, DiskError> {
     let [.., (module, _)] = files(folder, "");
     let Some(text) = disk.read_if_there(&module)? else {
@@ -198,10 +198,10 @@ fn modules() -> String {
     format!("{:#}\n", json!({"modules": ["./register.ts"]}))
 }
 
-/// What stands in the module before the program.
+/// The text before the program in the module.
 const NAMES: &str = "const callosum = ";
 
-/// The module. Whatever goes wrong in it refuses, and says how to be rid of it.
+/// Returns the module. It refuses on any error, and explains how to remove it.
 fn module(program: &str) -> String {
     let program = serde_json::Value::from(program);
     format!(
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_module_names_the_program_whatever_its_path() {
+    fn the_module_names_the_program_at_any_path() {
         let module = module("/my 'tools\"/callosum");
         assert!(module.contains("const callosum = \"/my 'tools\\\"/callosum\"\n"));
         assert!(module.contains("'hook', 'claude', 'pre-clear'"));

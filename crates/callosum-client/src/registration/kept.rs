@@ -1,7 +1,7 @@
 //! [`Kept`]: a settings file as it was before our entry, in the machine's home.
 //!
-//! So taking the entry out again leaves the very bytes that were there, where nobody wrote to the
-//! file since; and it is the backup. The format: `docs/formats/hooks.md`.
+//! So removing the entry restores the exact bytes that were there, if no one wrote to the file
+//! since; and it is the backup. The format: `docs/formats/hooks.md`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The format that this version writes; another one is as good as none.
 const FORMAT: u32 = 1;
 
-/// What is remembered of a settings file.
+/// The record of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) format: u32,
@@ -35,7 +35,7 @@ pub(super) struct Kept {
     pub(super) made_events: Vec<String>,
     /// Whether the object of hooks was made.
     pub(super) made_hooks: bool,
-    /// Lists beside it that were made.
+    /// Lists next to it that were made.
     #[serde(default)]
     pub(super) made_keys: Vec<String>,
 }
@@ -71,7 +71,7 @@ impl Kept {
 }
 
 impl Memory {
-    /// Remembers a file, and what stood in it.
+    /// Remembers a file and its earlier content.
     pub(super) fn keep(&self, kept: &Kept, before: Option<&[u8]>) -> Result<(), DiskError> {
         self.disk.create_private_dir(&self.folder)?;
         if let Some(before) = before {
@@ -88,13 +88,13 @@ impl Memory {
         self.disk.replace(&self.note_of(&kept.path), &bytes, 0o600)
     }
 
-    /// What is remembered of a file.
+    /// Returns the record of a file.
     pub(super) fn of(&self, path: &Path) -> Result<Option<Kept>, DiskError> {
         let bytes = self.disk.read_if_there(&self.note_of(path))?;
         Ok(bytes.and_then(|bytes| read(&bytes)))
     }
 
-    /// What stood in a file before.
+    /// Returns the earlier content of a file.
     pub(super) fn content(&self, path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
         self.disk.read_if_there(&self.before(path))
     }
@@ -120,7 +120,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Where what stood in a file before is kept.
+    /// Returns the path of the backup of a file.
     pub(super) fn before(&self, path: &Path) -> PathBuf {
         self.folder.join(format!("{}.before", name(path)))
     }

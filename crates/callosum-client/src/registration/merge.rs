@@ -1,8 +1,8 @@
-//! [`merged`]: what a text was before, with what others have changed in it since.
+//! [`merged`]: an earlier text, with others' changes since.
 //!
-//! Taking our entries out of settings by their structure leaves the line breaks that were made for
-//! them. Where it is known what stood there before, and what we made of it, the change can be taken
-//! back to the byte, beside those that others made. Pure.
+//! Removing our entries from settings by their structure leaves the line breaks that were made for
+//! them. If the text before and after our change is known, the change can be reverted to the byte,
+//! next to others' changes. Pure.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ struct Change<'t> {
     new: Vec<&'t str>,
 }
 
-/// The text `now`, which began as `ours`, with that taken back to `before`; `None` where both
+/// Returns the text `now`, which began as `ours`, with that reverted to `before`; `None` if both
 /// changed the same place.
 pub(super) fn merged(before: &str, ours: &str, now: &str) -> Option<String> {
     let (before, ours, now) = (tokens(before), tokens(ours), tokens(now));
@@ -124,7 +124,7 @@ mod tests {
             prop_assert_eq!(tokens(&text).concat(), text);
         }
 
-        /// What nobody changed since is as it was.
+        /// Unchanged text is as it was.
         #[test]
         fn alone_a_change_is_taken_back_wholly(before in "[a-z {}\n]{0,40}", ours in "[a-z {}\n]{0,40}") {
             prop_assert_eq!(merged(&before, &ours, &ours), Some(before));

@@ -1,14 +1,15 @@
-//! Our hooks in the settings of coding agents: put in, found again, and taken out.
+//! Our hooks in the settings of coding agents: added, found again, and removed.
 //!
 //! Start with [`Registrar`], which does it to files. `entry` is the pure part, from the text of a
-//! settings file to its text with our entry or without; `gate` is what Claude Code
-//! asks before it clears a context and `shadow` what takes the place of its `/clear`, `kept` is what the machine's home remembers
-//! of a file as it was before, `codex` what Codex notes of hooks that a person has trusted, `doubt`
-//! what keeps a client from asking all the same; `servers` is our server of tools in the same files, or in
-//! others; `context_files` names a file with instructions in them.
+//! settings file to its text with our entry or without. `gate` is the plugin that Claude Code asks
+//! before it clears a context, and `shadow` the command that takes the place of its `/clear`.
+//! `kept` is the machine's record of a file as it was before, `codex` is Codex's note of hooks that
+//! a person has trusted, and `doubt` lists reasons why a client may not call the hook anyway.
+//! `servers` is our tool server in the same files, or in others; `context_files` names a file with
+//! instructions in them.
 //!
-//! What is deliberately not here: which clients there are and where their settings stand, which is
-//! `callosum_agents::client`'s data, and what a hook answers.
+//! Deliberately not here: the list of clients and the places of their settings, which are
+//! `callosum_agents::client`'s data, and the answers of a hook.
 
 mod codex;
 mod context_files;

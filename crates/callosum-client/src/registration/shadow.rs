@@ -1,25 +1,25 @@
-//! A command of a file's that takes the place of Claude Code's own `/clear`, so that a hook is told of
-//! it: for versions that ask no plugin, and only where somebody asks for it.
+//! A command file that takes the place of Claude Code's own `/clear`, so that a hook gets it: for
+//! versions that call no plugin, and only if the user asks for it.
 //!
-//! It never clears: the hook says whether the context may be, and what to type then.
+//! It never clears: the hook reports whether the context may be, and what to type then.
 
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError};
 
-/// What the file says. It reaches the model only where the hook does not answer.
+/// Content of the file. It reaches the model only if the hook does not answer.
 const COMMAND: &str = "---
 description: Check whether the context may be cleared (callosum)
 ---
 Run `callosum session check` and report its output. The context was not cleared: use `/new` once the check passes.
 ";
 
-/// Where the file stands, beside a client's settings.
+/// Returns the path of the file, next to a client's settings.
 fn place(settings: &Path) -> PathBuf {
     settings.with_file_name("commands").join("clear.md")
 }
 
-/// Writes the file; says whether it is there now. One of somebody else's is left.
+/// Writes the file; returns whether it is there now. One that is not ours is left.
 pub(super) fn write(disk: &Disk, settings: &Path) -> Result<bool, DiskError> {
     let path = place(settings);
     if let Some(folder) = path.parent() {
@@ -29,7 +29,7 @@ pub(super) fn write(disk: &Disk, settings: &Path) -> Result<bool, DiskError> {
     Ok(disk.read(&path)? == COMMAND.as_bytes())
 }
 
-/// Removes the file, where it is ours, and the folder, where it holds nothing else.
+/// Removes the file if it is ours, and the folder if it holds nothing else.
 pub(super) fn remove(disk: &Disk, settings: &Path) -> Result<(), DiskError> {
     let path = place(settings);
     if disk.read_if_there(&path)?.as_deref() == Some(COMMAND.as_bytes()) {

@@ -1,7 +1,8 @@
-//! [`Commands`]: which shell commands a session has run, by the end of its transcript.
+//! [`Commands`]: the shell commands that a session has run, by the end of its transcript.
 //!
-//! Only commands that ended well count: a client may ask its hooks nothing about a call that is malformed, declined or
-//! still running. Forms of Claude Code, Codex, Gemini CLI and Qwen Code; a form that is not known counts as none.
+//! Only commands that ended well count: a client may ask its hooks nothing about a call that is
+//! malformed, declined or still running. Forms of Claude Code, Codex, Gemini CLI and Qwen Code; a
+//! form that is not known counts as none.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub struct Commands {
     pub sessions: Vec<String>,
     /// When it began.
     pub began: Timestamp,
-    /// How many commands of the part that was read ended well.
+    /// Number of commands of the part that was read that ended well.
     pub count: u64,
 }
 
@@ -114,8 +115,8 @@ fn count(lines: impl Iterator<Item = Value>) -> u64 {
         let parts = &line["message"]["parts"];
         for part in parts.as_array().into_iter().flatten() {
             let answer = &part["functionResponse"];
-            let said = &answer["response"];
-            let is_well = said["output"].is_string() && said["error"].is_null();
+            let response = &answer["response"];
+            let is_well = response["output"].is_string() && response["error"].is_null();
             ended += u64::from(is_shell(&answer["name"]) && is_well);
         }
     }

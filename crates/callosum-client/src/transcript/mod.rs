@@ -1,10 +1,11 @@
-//! What clients write of their sessions, as far as Callosum reads it: how full a context is.
+//! Clients' records of their sessions, as far as Callosum reads them: mainly the fill of a context.
 //!
 //! Start with [`usage`], which finds the numbers of the first and the last request in a transcript
-//! of any client without reading all of it. [`Commands`] counts what a session ran. [`newest`] finds the transcript of this project that was
-//! written last; [`save`] writes down what was done in one since the last checkpoint.
+//! of any client without reading all of it. [`Commands`] counts what a session ran. [`newest`]
+//! finds the transcript of this project that was written last; [`save`] writes down the work in one
+//! since the last checkpoint.
 //!
-//! What is deliberately not here: what was said. No message of a transcript is read or kept.
+//! Deliberately not here: the conversation. No message of a transcript is read or kept.
 
 mod commands;
 mod newest;

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Transcripts that are opened to see whose project they are of, newest first.
 const MOST_OPENED: usize = 50;
 
-/// Bytes of a transcript's beginning in which its folder stands.
+/// Bytes at a transcript's beginning that contain its folder.
 const HEAD: usize = 64 * 1024;
 
 /// The file in which Gemini CLI notes whose a folder of transcripts is, above that folder.
@@ -24,8 +24,8 @@ const LONGEST_ROOT: u64 = 4096;
 /// Finds the transcript that was written last of those whose session runs in one of these folders.
 /// `homes` are the clients' own folders.
 ///
-/// A transcript says itself where its session runs. Gemini's do not: where the client has noted that beside them
-/// (`ROOT`), they are found by it.
+/// A transcript names the folder of its session. Gemini's do not: they are found by the note that
+/// the client leaves next to them (`ROOT`), if there is one.
 pub fn newest(
     disk: &Disk,
     homes: &[(&Client, PathBuf)],
@@ -63,10 +63,11 @@ pub fn newest_few(
     Ok(newest)
 }
 
-/// Whether a transcript is of a session in one of these folders, as its first lines say, else as is noted beside it.
+/// Whether a transcript is of a session in one of these folders, by its first lines, else by the
+/// note next to it.
 fn runs_in(disk: &Disk, path: &Path, folders: &[&Path]) -> Result<bool, DiskError> {
     let head = disk.open(path, OpenHow::READ)?.read_range(0, HEAD)?;
-    let mut said = head
+    let mut cwds = head
         .split(|byte| *byte == b'\n')
         .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
         .filter_map(|line| {
@@ -74,18 +75,19 @@ fn runs_in(disk: &Disk, path: &Path, folders: &[&Path]) -> Result<bool, DiskErro
             let of_payload = || line.get("payload")?.get("cwd")?.as_str();
             own.or_else(of_payload).map(PathBuf::from)
         });
-    let Some(said) = said.next().or_else(|| noted_beside(disk, path)) else {
+    let Some(cwd) = cwds.next().or_else(|| noted_beside(disk, path)) else {
         return Ok(false);
     };
-    Ok(folders.iter().any(|folder| said.starts_with(folder)))
+    Ok(folders.iter().any(|folder| cwd.starts_with(folder)))
 }
 
-/// The folder that is noted beside transcripts; `None` where there is no such note, or none that can be read.
+/// Returns the folder that is noted next to transcripts; `None` if there is no such note, or none
+/// that can be read.
 fn noted_beside(disk: &Disk, path: &Path) -> Option<PathBuf> {
     let note = path.parent()?.parent()?.join(ROOT);
-    let said = disk.read_at_most(&note, LONGEST_ROOT).ok()?;
-    let said = std::str::from_utf8(&said).ok()?.trim();
-    Path::new(said).is_absolute().then(|| PathBuf::from(said))
+    let text = disk.read_at_most(&note, LONGEST_ROOT).ok()?;
+    let text = std::str::from_utf8(&text).ok()?.trim();
+    Path::new(text).is_absolute().then(|| PathBuf::from(text))
 }
 
 #[cfg(test)]
@@ -94,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// LOA-BUD-1: without being told, the transcript of this project is found, whichever client.
+    /// LOA-BUD-1: the transcript of this project is found without an option, for every client.
     #[test]
     fn the_newest_transcript_of_this_project_is_found() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! [`save`]: what a transcript tells of the time since the last checkpoint, written down.
+//! [`save`]: a checkpoint of the time since the last one, written from a transcript.
 
 use std::{path::Path, time::Duration};
 
@@ -11,7 +11,7 @@ use callosum_session::{
 
 use super::{usage::usage, work::Work};
 
-/// Why no checkpoint was written.
+/// The reason why no checkpoint was written.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// The transcript cannot be read.
@@ -22,20 +22,22 @@ pub enum SaveError {
     Session(#[from] SessionError),
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Debug, Default)]
 pub struct Saved {
-    /// The checkpoint; `None` where nothing happened since the last one.
+    /// The checkpoint; `None` if nothing happened since the last one.
     pub synthesized: Option<Synthesized>,
-    /// What was made good before.
+    /// Files that were repaired before.
     pub healed: Vec<Healed>,
 }
 
-/// Writes a checkpoint of a session: what its transcript tells since the last one, and what its
-/// trajectory has that the notes have not. Nothing where nothing happened since; that costs a look at
-/// the transcript's end, and nothing is locked or written where it did not grow. One that became shorter is read from its start.
+/// Writes a checkpoint of a session: the work in its transcript since the last one, and records of
+/// its trajectory that the notes lack. Writes nothing if nothing happened since; that costs a look
+/// at the transcript's end, and nothing is locked or written if it did not grow. One that became
+/// shorter is read from its start.
 ///
-/// It waits as long as `patience` for another session's step. Notes that a crash has left torn or blank are healed first, by what `past` knows of them.
+/// It waits as long as `patience` for another session's step. Notes that a crash has left torn or
+/// blank are healed first, from `past`.
 pub fn save(
     session: &Session<'_>,
     config: &Config,

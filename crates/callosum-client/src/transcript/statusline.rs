@@ -1,4 +1,4 @@
-//! [`StatusLine`]: what Claude Code hands to the program that draws its status line.
+//! [`StatusLine`]: the input that Claude Code sends to the program that draws its status line.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ impl StatusLine {
 mod tests {
     use super::*;
 
-    /// LOA-BUD-1: the status line's own numbers are used where it has them.
+    /// LOA-BUD-1: the status line's own numbers are used if it has them.
     #[test]
     fn the_numbers_of_a_status_line_are_read_as_far_as_it_has_some() {
         let of = |text: &str| serde_json::from_str::<StatusLine>(text).unwrap().usage();

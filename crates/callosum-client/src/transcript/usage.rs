@@ -1,9 +1,9 @@
-//! [`usage`]: how many tokens a session's first request and its next one begin with.
+//! [`usage`]: the token counts with which a session's first request and its next one begin.
 //!
-//! Each client writes a JSON object a line. The numbers of a request stand in a form that tells the
-//! client: Claude Code's answers have `message.usage`, Codex's events `token_count`, Gemini's
-//! answers `tokens`, Qwen's `usageMetadata`. Only the ends of a file are read, so that a long
-//! session costs what a short one does.
+//! Each client writes a JSON object a line. The form of a request's numbers identifies the client:
+//! Claude Code's answers have `message.usage`, Codex's events `token_count`, Gemini's answers
+//! `tokens`, Qwen's `usageMetadata`. Only the ends of a file are read, so that a long session costs
+//! as much as a short one.
 
 use std::path::Path;
 
@@ -11,32 +11,33 @@ use callosum_host::{Disk, DiskError, OpenHow};
 use callosum_session::budget::Usage;
 use serde_json::Value;
 
-/// Bytes that are read of an end at first; eight times as many where nothing stands in them.
+/// Bytes of an end that are read first; eight times as many in the next step if they hold no
+/// numbers.
 const FIRST_READ: u64 = 64 * 1024;
 
 /// Most bytes that are read of an end.
 const MOST_READ: u64 = 32 * 1024 * 1024;
 
-/// Most bytes that are read of an end where nobody may be kept waiting: a few answers of tools.
+/// Most bytes of an end that are read if the caller may not wait: a few tool results.
 const BRIEF_READ: u64 = 512 * 1024;
 
-/// What a transcript says.
+/// The numbers in a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Whose it is: `claude`, `codex`, `gemini` or `qwen`.
+    /// The client that wrote it: `claude`, `codex`, `gemini` or `qwen`.
     pub client: &'static str,
     /// The numbers.
     pub usage: Usage,
 }
 
-/// Reads a transcript's numbers; `None` where no request has been answered in it yet, or no client
-/// that is known wrote it.
+/// Reads a transcript's numbers; `None` if no request has been answered in it yet, or no known
+/// client wrote it.
 pub fn usage(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskError> {
     read(disk, path, MOST_READ)
 }
 
-/// The same between two calls of tools, from 512 KiB of each end; `None` also where the first or the last
-/// request does not stand in them.
+/// Reads the same between two calls of tools, from 512 KiB of each end; `None` also if the first or
+/// the last request is not in them.
 pub fn usage_in_brief(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskError> {
     let reading = read(disk, path, BRIEF_READ)?;
     Ok(reading.filter(|reading| reading.usage.first.is_some()))
@@ -82,7 +83,7 @@ fn read(disk: &Disk, path: &Path, most: u64) -> Result<Option<Reading>, DiskErro
     }))
 }
 
-/// How much of an end is read, one after the other.
+/// Returns the number of bytes of an end to read, step by step.
 fn reads(size: u64, most: u64) -> impl Iterator<Item = u64> {
     let steps = std::iter::successors(Some(FIRST_READ), |read| Some(read * 8));
     let steps = steps.take_while(move |read| *read <= most);
@@ -103,7 +104,7 @@ struct Counted {
     window: Option<u64>,
 }
 
-/// The numbers of a line, where it has some. A line that is torn has none.
+/// Returns the numbers of a line, if it has some. A line that is torn has none.
 fn counted(line: &str) -> Option<Counted> {
     // Most lines are long and have none: they are not parsed.
     let words = ["\"usage\"", "token_count", "\"tokens\"", "usageMetadata"];
@@ -289,7 +290,7 @@ mod tests {
             numbers(text.as_bytes()),
             Some(("claude", 5_001, Some(100), None))
         );
-        // Nobody waits for what lies behind the answers of many tools.
+        // Numbers behind the results of many tools are not waited for.
         let brief = read_by(usage_in_brief, text.as_bytes()).unwrap();
         assert_eq!((brief.usage.in_use, brief.usage.first), (5_001, Some(100)));
         let hidden = [text, filler.repeat(6)].concat();

@@ -1,7 +1,7 @@
-//! [`Work`]: which files a session wrote since a position of its transcript, and what it is at.
+//! [`Work`]: the files that a session wrote since a position of its transcript, and its current step.
 //!
-//! Both are taken from the calls of tools, in the forms of Claude Code, Codex, Gemini and Qwen. What
-//! a shell command wrote is not seen.
+//! Both are taken from the calls of tools, in the forms of Claude Code, Codex, Gemini and Qwen.
+//! Files that a shell command wrote are not seen.
 
 use std::path::{Component, Path};
 
@@ -15,17 +15,18 @@ const MOST_READ: u64 = 64 * 1024 * 1024;
 /// Folders of our own, whose files are no work.
 const OWN: [&str; 2] = ["loa-grimoire", ".beads"];
 
-/// What Codex calls files that were changed, by whatever its model called: in code mode, by a script that calls tools.
+/// Codex's name for changed files, for any tool its model called: in code mode, a script that calls
+/// tools.
 const FILE_CHANGE: &str = "FileChange";
 
-/// What was done in a transcript since a position of it.
+/// The work in a transcript since a position of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
     /// Files of the tree that were written, as they are named from its root; each once, in order.
     pub files: Vec<String>,
     /// The step of its plan that the session is at.
     pub at: Option<String>,
-    /// How far the transcript was read: behind its last whole line.
+    /// Position up to which the transcript was read: behind its last whole line.
     pub position: u64,
     /// Whether the transcript has become shorter than it was read, so that it was read from its start.
     pub is_from_start: bool,
@@ -207,7 +208,7 @@ impl Call {
     }
 }
 
-/// The path from the tree's root; `None` where it leads out of it or is our own.
+/// Returns the path from the tree's root; `None` if it leads out of it or is our own.
 fn within(path: &str, tree: &Path) -> Option<String> {
     let path = Path::new(path);
     let named = if path.is_absolute() {
@@ -286,7 +287,8 @@ mod tests {
         }
     }
 
-    /// LOA-DELTA-1: what stands before the position, was refused, or is not of the tree is no work.
+    /// LOA-DELTA-1: calls before the position, refused calls and files outside of the tree are no
+    /// work.
     #[test]
     fn what_was_refused_or_is_elsewhere_is_no_work() {
         let write = |id: &str, path: &str| {

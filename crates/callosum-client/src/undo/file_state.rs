@@ -1,4 +1,4 @@
-//! [`FileState`]: what is at a path, by a fingerprint of its content.
+//! [`FileState`]: the state of a path, by a fingerprint of its content.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum FileState {
@@ -33,7 +33,7 @@ pub enum FileState {
     },
     /// It was not read or kept.
     Unknown {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -39,7 +39,7 @@ pub struct Call {
     pub modes: BTreeMap<String, u32>,
     /// The names that the command's snapshot was to hold.
     pub names: Vec<String>,
-    /// How many more files it changed than are recorded.
+    /// Number of further changed files that are not recorded.
     pub more: usize,
     /// Whether an undo that counts has undone it.
     pub is_undone: bool,
@@ -64,7 +64,8 @@ pub struct Touch {
     pub after: Option<FileState>,
 }
 
-/// What `callosum undo` lists and undoes by one id: a turn of a session, or an earlier undo.
+/// An item that `callosum undo` lists and undoes by one id: a turn of a session, or an earlier
+/// undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The turn, or the record of its only call.

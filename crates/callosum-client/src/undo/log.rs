@@ -19,7 +19,7 @@ use super::file_state::FileState;
 /// Most bytes of files that are kept in one day. Past that, the oldest half goes.
 const MOST_BYTES: u64 = 250_000_000;
 
-/// The records of a day, and how many bytes are kept beside them.
+/// File names of a day's records, and of the number of bytes that are kept next to them.
 const LINES: &str = "calls.jsonl";
 const SIZE: &str = "size";
 
@@ -54,7 +54,7 @@ pub struct CallLine {
     pub tool: Option<String>,
     /// The beginning of the command, or the files, without secrets.
     pub label: String,
-    /// What is about to be written by a file tool, as it is before.
+    /// The files that a file tool is about to write, in their state before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileLine>,
     /// Whether it is a command for which a snapshot is taken.
@@ -88,7 +88,7 @@ pub struct AfterLine {
     /// The names that the command's snapshot was to hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// How many more files it changed than are recorded.
+    /// Number of further changed files that are not recorded.
     #[serde(default)]
     pub more: usize,
 }
@@ -112,7 +112,7 @@ pub struct UndoLine {
     pub files: Vec<FileLine>,
 }
 
-/// Why nothing was recorded.
+/// The reason why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     #[error(transparent)]
@@ -126,7 +126,7 @@ pub enum LogError {
 pub struct UndoLog {
     disk: Disk,
     folder: PathBuf,
-    /// How long records are kept.
+    /// Time for which records are kept.
     age: Duration,
 }
 

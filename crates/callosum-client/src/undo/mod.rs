@@ -1,9 +1,9 @@
-//! What agents changed, call by call, so that `callosum undo` can bring it back.
+//! Agents' changes, call by call, so that `callosum undo` can revert them.
 //!
-//! The hook writes [`Line`]s into the [`UndoLog`] of a tree: one before a tool writes files or a command runs for which a
-//! snapshot is taken, and one after it. [`History`] reads them again, [`plan`] decides what becomes of each file, and
-//! [`restore`] writes. `open_call` links the two hooks of one call, and knows the turn of a session.
-//! The format is in `docs/formats/undo.md`.
+//! The hook writes [`Line`]s into the [`UndoLog`] of a tree: one before a tool writes files or a
+//! command runs for which a snapshot is taken, and one after it. [`History`] reads them again,
+//! [`plan`] decides what becomes of each file, and [`restore`] writes. `open_call` links the two
+//! hooks of one call, and knows the turn of a session. The format is in `docs/formats/undo.md`.
 
 mod file_state;
 mod history;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use callosum_config::Homes;
 
-/// How long a call or turn is remembered of which nothing more is heard.
+/// Time for which an unfinished call or turn is remembered.
 const REMEMBERED: Duration = Duration::from_hours(72);
 
 /// Most files in a folder before old ones are removed.

@@ -7,14 +7,14 @@ use super::{
     history::{Call, History, Touch},
 };
 
-/// What becomes of one file.
+/// The decision on one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It gets its earlier content back.
     Restore,
     /// It is as it was already.
     Same,
-    /// What it holds now was not seen when the calls ended, so someone else may have changed it.
+    /// Its current content was not seen when the calls ended, so someone else may have changed it.
     Unverified,
     /// Someone else changed it.
     Conflict(String),
@@ -27,11 +27,11 @@ pub enum Step {
 pub struct FilePlan {
     /// The path, relative to the root.
     pub path: String,
-    /// What to do with the file.
+    /// The step for the file.
     pub step: Step,
-    /// What it is to be.
+    /// The state to restore.
     pub before: FileState,
-    /// What it is.
+    /// The current state.
     pub now: FileState,
     /// The call in whose record the earlier content is named, by its place in the history.
     pub call: usize,

@@ -6,7 +6,7 @@ use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 
 use super::file_state::FileState;
 
-/// Why a file was not written.
+/// The reason why a file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     #[error(transparent)]

@@ -1,18 +1,19 @@
-//! [`Boost`]: what a passage is worth beside others that have the same words.
+//! [`Boost`]: the weight of a passage among others that have the same words.
 
 use super::{query::Query, row::Row};
 
-/// What a passage of a test is worth beside others: who asks for a thing wants it before its tests.
+/// Weight of a passage of a test among others: a search for a thing wants it before its tests.
 const OF_A_TEST: f64 = 0.6;
 
-/// What a passage of a licence is worth beside others: it has words of every kind, and is hardly ever meant.
+/// Weight of a passage of a license among others: it has words of every kind, and is hardly ever
+/// meant.
 const OF_A_LICENCE: f64 = 0.4;
 
-/// What passages are worth to who asks for something.
+/// The weights of passages for one query.
 pub(super) struct Boost {
     /// Whether tests are asked for.
     wants_tests: bool,
-    /// Whether licences are.
+    /// Whether licenses are asked for.
     wants_licences: bool,
 }
 
@@ -60,7 +61,7 @@ pub(super) fn precedence(ask: &Query, row: &Row) -> (bool, bool, bool) {
     (is_test, !row.public, is_member)
 }
 
-/// Whether a passage is of a test: by its file, by what it stands in, or by its own name.
+/// Whether a passage is of a test: by its file, its container or its own name.
 fn is_of_a_test(row: &Row) -> bool {
     let within = row.container.iter().map(String::as_str);
     let mut names = row.place.split('/').chain(within);
@@ -79,7 +80,7 @@ fn is_about_tests(part: &str) -> bool {
         || part.contains(".spec.")
 }
 
-/// Whether a word, or a file's path, is about the licence of what stands beside it.
+/// Whether a word, or a file's path, is about a license.
 fn is_about_licences(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     ["license", "licence", "copying", "copyright", "unlicense"]

@@ -22,8 +22,8 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// How alike its lines are to those of a passage, from 0 to 1: those that both have, by those
-    /// that one of them has.
+    /// Returns the overlap of its lines with those of a passage, from 0 to 1: the lines that both
+    /// have, divided by the span of both.
     fn alike(&self, row: &Row) -> f64 {
         let count = |first: u32, last: u32| f64::from(last.saturating_add(1).saturating_sub(first));
         let shared = count(self.first.max(row.first), self.last.min(row.last));

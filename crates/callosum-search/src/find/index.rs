@@ -1,8 +1,8 @@
-//! [`Index`]: which words stand in which passage, in an SQLite file that can be thrown away.
+//! [`Index`]: the words of each passage, in an SQLite file that can be thrown away.
 //!
-//! It holds nothing that cannot be had again: the words of files, and documents that somebody else
-//! keeps. A file of another version, or one that is damaged, is made anew. Two processes may use one
-//! at once; who writes waits for the other.
+//! It holds nothing that cannot be rebuilt: the words of files, and documents that are stored
+//! elsewhere. A file of another version, or a damaged one, is rebuilt. Two processes may use one at
+//! once; a writer waits for the other.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -23,11 +23,11 @@ use super::{
     words::{push_words, simple_words, words},
 };
 
-/// Counts up with each change of the tables or of how texts are cut; an index of another version is
-/// made anew.
+/// Version of the tables and of the text splitting, to increase with each change; an index of
+/// another version is rebuilt.
 const VERSION: i64 = 5;
 
-/// How long a process waits for another that writes.
+/// Longest wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// So many pages are copied at once.
@@ -49,7 +49,7 @@ CREATE TABLE direction(passage INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 CREATE TABLE model(stamp TEXT NOT NULL);
 ";
 
-/// Why the index cannot be used.
+/// The reason why the index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// SQLite refused.
@@ -57,7 +57,7 @@ pub enum IndexError {
     Database {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// Its folder cannot be made, or a damaged file not be removed.
@@ -80,14 +80,14 @@ pub struct Index {
     pub(super) cancel: Option<Cancel>,
 }
 
-/// A text that is found beside the files of a tree: an answer, a note.
+/// A text that is found in addition to the files of a tree: an answer, a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// What it is known by in its collection.
+    /// Its key in its collection.
     pub place: String,
     /// Changes when the text does.
     pub stamp: String,
-    /// What it is about, in a few words; it is found by them too.
+    /// Its subject, in a few words; it is found by them too.
     pub title: String,
     /// The text, in Markdown or plain.
     pub text: String,
@@ -116,7 +116,7 @@ pub(super) struct Cut {
     pub(super) place: String,
     pub(super) stamp: String,
     pub(super) title: String,
-    /// Kept where the text stands nowhere else.
+    /// Stored if the text exists nowhere else.
     pub(super) text: Option<String>,
     pub(super) passages: Vec<Piece>,
 }
@@ -126,7 +126,7 @@ pub(super) struct Piece {
     pub(super) passage: Passage,
     /// The words of its own lines.
     pub(super) body: String,
-    /// What they mean; empty where nobody knows.
+    /// The direction of their meaning; empty if unknown.
     pub(super) direction: Vec<u8>,
 }
 
@@ -144,8 +144,9 @@ impl Index {
         }
     }
 
-    /// Opens a copy of the index in the file `path`, in memory: for where it cannot be written. Nothing on the disk
-    /// changes, and what the index learns is gone with it. What is damaged, or not there, is an empty one.
+    /// Opens a copy of the index in the file `path`, in memory, for a place that cannot be written.
+    /// Nothing on the disk changes, and updates of the copy are lost with it. A damaged or missing
+    /// index is an empty one.
     pub fn in_memory(path: &Path) -> Result<Self, IndexError> {
         let empty = || Self::prepared(Connection::open_in_memory()?, path);
         let made = match copied(path).and_then(|connection| Self::prepared(connection, path)) {
@@ -170,28 +171,29 @@ impl Index {
         }
     }
 
-    /// `None` where it is of another version.
+    /// Opens the index; `None` if it is of another version.
     fn open_as_it_is(path: &Path) -> rusqlite::Result<Option<Self>> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
-        // What a power loss takes is made anew, so nothing is waited for.
+        // The index can be rebuilt after a power loss, so writes are not synced.
         connection.execute_batch("PRAGMA synchronous=OFF;")?;
         match connection.execute_batch("PRAGMA journal_mode=WAL;") {
-            // For a change of mode nobody waits. Whoever is at it makes it for the file, and so for this one too.
+            // A change of mode is not waited for. The process that changes it does so for the file,
+            // and so for this one too.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
             changed => changed?,
         }
         Self::prepared(connection, path)
     }
 
-    /// `None` where it is of another version.
+    /// Prepares a connection; `None` if the index is of another version.
     fn prepared(mut connection: Connection, path: &Path) -> rusqlite::Result<Option<Self>> {
         let version = |connection: &Connection| {
             connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
         };
         if version(&connection)? == 0 {
             let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // Somebody else may have made the tables meanwhile.
+            // Another process may have created the tables since.
             if version(&change)? == 0 {
                 change.execute_batch(TABLES)?;
                 change.pragma_update(None, "user_version", VERSION)?;
@@ -241,7 +243,7 @@ impl Index {
         Ok(self)
     }
 
-    /// What a collection has: each place with its stamp.
+    /// Returns the places of a collection, each with its stamp.
     pub fn known(&self, collection: &str) -> Result<HashMap<String, String>, IndexError> {
         self.tell(|connection| {
             let mut statement =
@@ -290,8 +292,9 @@ impl Index {
         }
     }
 
-    /// The same for documents that `each` passes on one after the other, one of them in memory at a time. An error of
-    /// `each` leaves the collection as it was, as a cancel does: all is written in one step.
+    /// Does the same for documents that `each` passes on one after the other, one of them in memory
+    /// at a time. An error of `each` leaves the collection as it was, as a cancel does: all is
+    /// written in one step.
     pub fn stream_documents<E>(
         &mut self,
         collection: &str,
@@ -383,7 +386,7 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> IndexError {
 }
 
 impl IndexError {
-    /// Whether the file is damaged, so that an index made anew would be all right.
+    /// Whether the file is damaged, so that rebuilding the index helps.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Database { source, .. } => is_damage(source),
@@ -391,7 +394,8 @@ impl IndexError {
         }
     }
 
-    /// Whether the index cannot be written where it is, so that a [copy in memory](Index::in_memory) would be all right.
+    /// Whether the index cannot be written in its place, so that a [copy in
+    /// memory](Index::in_memory) would help.
     pub fn is_unwritable(&self) -> bool {
         match self {
             Self::Database { source, .. } => matches!(
@@ -409,8 +413,8 @@ impl IndexError {
     }
 }
 
-/// A copy of the index in memory. Read as it stands: beside a file that cannot be written SQLite makes no file for those
-/// who read it at once.
+/// Returns a copy of the index in memory. Reads it as immutable: next to a file in a read-only
+/// place, SQLite cannot create the files that concurrent readers need.
 fn copied(path: &Path) -> rusqlite::Result<Connection> {
     let name = path.to_str();
     let name = name.ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;
@@ -434,7 +438,8 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     ) || matches!(error, rusqlite::Error::SqliteFailure(_, Some(words)) if words.contains("no such"))
 }
 
-/// Forgets what a model made of the texts, and that they were read where there is another.
+/// Removes the directions of the old model, and, if there is a new one, all stamps, so that every
+/// text is read again.
 fn change_model(connection: &mut Connection, stamp: Option<&str>) -> rusqlite::Result<()> {
     let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     change.execute_batch("DELETE FROM direction; DELETE FROM model;")?;
@@ -474,8 +479,8 @@ pub(super) fn pieces(passages: Vec<Passage>, lines: &[&str], model: Option<&Mode
         }
         let direction = model.map(|model| {
             let within = passage.container.as_deref().unwrap_or_default();
-            let said = [passage.name.as_str(), within].into_iter();
-            let all: Vec<String> = said
+            let names = [passage.name.as_str(), within].into_iter();
+            let all: Vec<String> = names
                 .chain(own_lines(lines, &passage))
                 .flat_map(simple_words)
                 .collect();
@@ -512,7 +517,7 @@ pub(super) fn put(
     change.commit()
 }
 
-/// The same within a transaction that the caller commits.
+/// Writes within a transaction that the caller commits.
 fn write(
     change: &Connection,
     collection: &str,

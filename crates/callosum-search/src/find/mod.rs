@@ -1,13 +1,14 @@
-//! Finding passages again, by words, names and text as it stands.
+//! Finding passages again, by words, names and literal text.
 //!
-//! Start with [`Index`], which keeps the words of a tree's [`passages`] and of documents beside it,
-//! and [`Search`], which is what is looked for. A [`SearchHit`] passage is whole: a declaration with its
+//! Start with [`Index`], which keeps the words of a tree's [`passages`] and of additional
+//! documents, and [`Search`], the query. A [`SearchHit`] passage is whole: a declaration with its
 //! documentation, a section of a document.
 //!
-//! A [`Model`], where there is one, adds what words mean; a [`Proposal`] what another program found.
+//! A [`Model`], if there is one, adds the meaning of words; a [`Proposal`] is a hit of another
+//! program.
 //!
-//! What is deliberately not here: what the documents are, where the index lies, and where a model
-//! comes from.
+//! Deliberately not here: the content of the documents, the path of the index, and the source of a
+//! model.
 
 mod boost;
 mod embedding;

@@ -16,11 +16,11 @@ const PIECE_LINES: usize = 40;
 /// A part of a text that is found, and shown, as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// What it is called: a declaration's name, a section's heading; nothing where it has none.
+    /// Its name: a declaration's name, a section's heading; empty if it has none.
     pub name: String,
-    /// What contains it: a type, the section above.
+    /// Its container: a type, the section above.
     pub container: Option<String>,
-    /// What it is.
+    /// Its kind.
     pub kind: PassageKind,
     /// Whether it declares something that others may use, as [`Symbol::public`](crate::outline::Symbol::public) says.
     pub public: bool,
@@ -28,18 +28,18 @@ pub struct Passage {
     pub first: u32,
     /// Its last line.
     pub last: u32,
-    /// Which of its lines no passage inside of it has: what it is found by.
+    /// The line ranges that no nested passage has: it is found by them.
     pub own: Vec<(u32, u32)>,
 }
 
-/// What a passage is.
+/// The kind of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PassageKind {
     /// A declaration in source code.
     Symbol(SymbolKind),
     /// A section of a document, down to the next heading of its rank.
     Section,
-    /// Lines that belong together for no better reason than that they stand together.
+    /// Lines that are only next to each other.
     Lines,
 }
 
@@ -60,7 +60,7 @@ impl PassageKind {
     }
 }
 
-/// Cuts a text. `outline` is what the grammar of its language read, where it has one.
+/// Cuts a text. `outline` is the result of its language's grammar, if it has one.
 pub fn passages(path: &str, text: &str, outline: Option<(Language, &Outline)>) -> Vec<Passage> {
     let lines: Vec<&str> = text.lines().collect();
     let named = match outline {
@@ -103,7 +103,7 @@ fn declarations(language: Language, lines: &[&str], outline: &Outline) -> Vec<Pa
         .collect()
 }
 
-/// The first line of the comments and attributes that stand right above a declaration.
+/// Returns the first line of the comments and attributes right above a declaration.
 fn documented_from(language: Language, lines: &[&str], line: u32) -> u32 {
     let mut first = line as usize;
     while first > 1 {

@@ -1,4 +1,4 @@
-//! [`Phrase`]: what must stand word for word.
+//! [`Phrase`]: text that a hit must contain word for word.
 
 use super::words::words;
 
@@ -22,9 +22,9 @@ impl Phrase {
         all
     }
 
-    /// Whether it stands in a text: in the case that it has, as whole words, with any white space
-    /// between them.
-    pub fn stands_in(&self, text: &str) -> bool {
+    /// Whether a text contains it: case-sensitive, as whole words, with any white space between
+    /// them.
+    pub fn is_in(&self, text: &str) -> bool {
         let text = on_one_line(text);
         let (begins, ends) = (
             self.0.starts_with(is_of_a_word),
@@ -37,7 +37,7 @@ impl Phrase {
         })
     }
 
-    /// Its words as the index has them, one after another; none where it has no word.
+    /// Returns its words as the index has them, one after another; none if it has no word.
     pub(super) fn words(&self) -> String {
         words(&self.0).collect::<Vec<_>>().join(" ")
     }
@@ -59,11 +59,11 @@ mod tests {
     fn check(typed: &str, text: &str, expected: bool) {
         let phrases = Phrase::of(typed);
         assert_eq!(phrases.len(), 1, "{phrases:?}");
-        assert_eq!(phrases[0].stands_in(text), expected, "{typed} in {text:?}");
+        assert_eq!(phrases[0].is_in(text), expected, "{typed} in {text:?}");
     }
 
     #[test]
-    fn what_is_quoted_stands_as_whole_words() {
+    fn quoted_text_matches_as_whole_words() {
         check(r#""fn main""#, "pub fn  main() {", true);
         check(r#""the retry policy""#, "This is the retry\npolicy.", true);
         check(r#""fn mai""#, "fn main() {", false);

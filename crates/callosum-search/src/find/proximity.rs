@@ -1,22 +1,22 @@
-//! [`Proximity`]: that what was asked for stands in one place of a passage, and not scattered over it.
+//! [`Proximity`]: requires the words of a query in one place of a passage, not scattered over it.
 
 use super::query::{Query, Unit};
 
 /// Most ways of leaving words out that are looked up; a question that has more is not looked up.
 const MOST_WAYS: usize = 64;
 
-/// How much of what was asked for stands together in whatever is found.
+/// The part of a query that must be in one place of each hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proximity {
     /// The share of the words and identifiers, each counted alike, from 0 to 1.
     pub share: f64,
-    /// Between the first of them and the last stand at most so many words; an identifier counts as one
-    /// more than its parts.
+    /// Most words between the first of them and the last; an identifier counts as one more than its
+    /// parts.
     pub within: u32,
 }
 
 impl Proximity {
-    /// What is looked up in FTS5; `None` where there is no word, or where there are too many ways.
+    /// Returns the FTS5 query; `None` if there is no word, or there are too many combinations.
     pub(super) fn question(&self, ask: &Query) -> Option<String> {
         let units: Vec<String> = ask.units.iter().map(written).collect();
         // No share is above 1, so that the count is no more than there are.
@@ -32,8 +32,8 @@ impl Proximity {
     }
 }
 
-/// A unit as FTS5 takes it. The parts of an identifier stand behind it, in their order, as they do where
-/// they are written as words.
+/// Returns a unit in FTS5 syntax. The index has the parts of an identifier after it, in their
+/// order, as if they were written as words.
 fn written(unit: &Unit) -> String {
     if unit.parts.is_empty() {
         format!("\"{}\"", unit.whole)
@@ -42,8 +42,8 @@ fn written(unit: &Unit) -> String {
     }
 }
 
-/// Each way of choosing so many of so many, by their places; `None` where there are more than
-/// [`MOST_WAYS`].
+/// Returns each way of choosing `count` of `of` items, by their places; `None` if there are more
+/// than [`MOST_WAYS`].
 fn chosen(of: usize, count: usize) -> Option<Vec<Vec<usize>>> {
     let mut ways: Vec<Vec<usize>> = vec![Vec::new()];
     for taken in 0..count {

@@ -1,4 +1,4 @@
-//! [`Query`]: what is looked for, read from what somebody typed.
+//! [`Query`]: a query, parsed from typed text.
 
 use super::{phrase::Phrase, words::words};
 
@@ -10,12 +10,12 @@ const EMPTY_WORDS: [&str; 44] = [
     "which", "with", "why",
 ];
 
-/// What is looked for.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// Each word or identifier, once, in the order in which they were typed.
     pub units: Vec<Unit>,
-    /// What is in double quotes, and must stand in whatever is found.
+    /// Texts in double quotes, which each hit must contain.
     pub phrases: Vec<Phrase>,
     /// All of it as it was typed, without the space around it.
     pub typed: String,
@@ -26,7 +26,7 @@ pub struct Query {
 pub struct Unit {
     /// All of it, in lower case.
     pub whole: String,
-    /// What it is made of; empty where that is itself.
+    /// Its parts; empty if it is a plain word.
     pub parts: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl Query {
         self.typed.chars().all(is_of_a_name).then_some(last)
     }
 
-    /// Its words without identifiers, of which only the parts.
+    /// Returns its words; of identifiers only the parts.
     pub(super) fn simple_words(&self) -> impl Iterator<Item = &str> {
         self.units.iter().flat_map(|unit| {
             let whole = unit.parts.is_empty().then_some(&unit.whole);

@@ -4,16 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use super::query::{Query, Unit};
 
-/// How slowly a list's influence falls with the rank (Cormack, Clarke and Büttcher 2009).
+/// Constant that sets how slowly a list's influence falls with the rank (Cormack, Clarke and
+/// Büttcher 2009).
 const RANK_CONSTANT: f64 = 60.0;
 
-/// What an identifier counts at most where only its parts are found.
+/// Highest weight of an identifier if only its parts are found.
 const PARTS_ONLY: f64 = 0.75;
 
-/// Fuses ranked lists by reciprocal ranks: each gives `weight / (60 + rank)` to what it lists, and
-/// `worth` says what share of it all a key keeps.
+/// Fuses ranked lists by reciprocal ranks: each adds `weight / (60 + rank)` to its items, and
+/// `worth` returns the share of the sum that a key keeps.
 ///
-/// What stands in the same place of the result is in the order of its key.
+/// Items with equal sums are in the order of their keys.
 pub(super) fn fuse(lists: &[(f64, Vec<i64>)], worth: impl Fn(i64) -> f64) -> Vec<i64> {
     let fused = weigh(lists, worth).into_iter();
     fused.map(|(key, _)| key).collect()
@@ -35,16 +36,16 @@ pub(super) fn weigh(lists: &[(f64, Vec<i64>)], worth: impl Fn(i64) -> f64) -> Ve
     fused
 }
 
-/// Where the words of an [`Query`] stand.
+/// The passages that contain the words of an [`Query`].
 pub(super) struct WordOccurrences {
-    /// How many passages there are.
+    /// Number of all passages.
     pub(super) passages: u64,
     /// The passages of each word.
     pub(super) of: HashMap<String, HashSet<i64>>,
 }
 
 impl WordOccurrences {
-    /// How much a word says: more the fewer passages have it, and most where none has.
+    /// Returns the weight of a word: higher the fewer passages have it, and highest if none has.
     fn weight(&self, word: &str) -> f64 {
         let count = self.of.get(word).map_or(0, HashSet::len) as f64;
         ((self.passages as f64 + 1.0) / (count + 0.5)).ln().max(0.1)
@@ -64,11 +65,11 @@ impl WordOccurrences {
     }
 }
 
-/// The share of what was asked for that a passage has, from 0 to 1, each word counted by how much
-/// it says.
+/// Returns the share of a query that a passage has, from 0 to 1, each word counted by its weight.
 ///
-/// Unlike a rank it can be compared between questions: what nothing speaks of has no passage above
-/// a few tenths. An identifier of which only the parts are there counts three quarters of them.
+/// Unlike a rank it can be compared between queries: for a subject that is missing in the tree, no
+/// passage is above a few tenths. An identifier whose parts alone are found counts three quarters
+/// of them.
 pub(super) fn coverage(ask: &Query, standing: &WordOccurrences, passage: i64) -> f64 {
     let (mut has, mut all) = (0.0, 0.0);
     for unit in &ask.units {
@@ -90,8 +91,8 @@ pub(super) fn coverage(ask: &Query, standing: &WordOccurrences, passage: i64) ->
     if all > 0.0 { has / all } else { 0.0 }
 }
 
-/// The share of the words and identifiers asked for that stand in a passage, each counted alike; of an
-/// identifier all parts do.
+/// Returns the share of the query's words and identifiers that a passage contains, each counted
+/// alike; an identifier counts if all its parts are there.
 pub(super) fn there(ask: &Query, standing: &WordOccurrences, passage: i64) -> f64 {
     let is_there = |unit: &&Unit| standing.has_all(unit, passage);
     let count = ask.units.iter().filter(is_there).count();

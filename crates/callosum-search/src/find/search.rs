@@ -24,30 +24,32 @@ use super::{
 };
 use crate::walk::{Scope, SourceFile, SourceTree};
 
-/// How many passages each way of looking proposes.
+/// Number of passages that each search method proposes.
 const PROPOSED: usize = 300;
 
-/// How many what words mean proposes: what is less alike than these only has some words of a kind.
+/// Number of passages that the search by meaning proposes: less similar ones only share some words
+/// of a kind.
 const PROPOSED_BY_MEANING: usize = 50;
 
-/// How many of them are opened to see whether they have what was typed, as it was typed.
+/// Number of passages that are opened to look for the query as typed.
 const OPENED: usize = 120;
 
-/// A question of at most so many words is meant as a whole: what has all of them comes first. In a longer one some stand
-/// for others: `cargo xtask finding` answers 37 of 40 questions where that counts for all of them, and 38 where it does not.
+/// Most words of a query that is meant as a whole: passages with all of them come first. In a
+/// longer one, some are synonyms: `cargo xtask finding` answers 37 of 40 questions if that applies
+/// to all of them, and 38 if it does not.
 const MEANT_WHOLE: usize = 3;
 
 /// The score of a passage that has all of the words.
 const WHOLE: f64 = 1.0 - 1e-9;
 
-/// How alike a name must be to what was asked for to be proposed for it: at least half of the words
-/// of both are shared.
+/// Lowest similarity of a name to the query to be proposed for it: at least half of the words of
+/// both are shared.
 const ALIKE: f64 = 0.5;
 
-/// What a word counts in a name, a path and the lines of a passage (BM25's weights of fields).
+/// Weights of a word in a name, a path and the lines of a passage (BM25's weights of fields).
 const FIELDS: &str = "8.0, 2.0, 1.0";
 
-/// Which ways of looking count.
+/// The search methods that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// All of them, fused.
@@ -57,31 +59,32 @@ pub enum By {
     Words,
     /// Names that are like what was asked for alone.
     Names,
-    /// What means about the same alone; nothing where there is no model.
+    /// Passages of similar meaning alone; none if there is no model.
     Meaning,
-    /// What somebody else [proposes](Search::proposals) alone.
+    /// The [proposals](Search::proposals) of another program alone.
     Proposals,
 }
 
-/// What is to be found.
+/// A search request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// What is looked for.
+    /// The query.
     pub ask: Query,
-    /// Which ways of looking count.
+    /// The search methods that count.
     pub by: By,
     /// Only what has this name, in any case.
     pub section: Option<String>,
-    /// Only this part of the tree; what is no file of the tree only where this is the whole.
+    /// The searched part of the tree; documents are searched only if this is the whole.
     pub scope: Scope,
-    /// How many at most.
+    /// Most hits.
     pub limit: usize,
     /// Only what has at least this score.
     pub threshold: f64,
-    /// Only what has so many of the words asked for in one place; `None` where none need be there.
+    /// The share of the query's words that a hit must have in one place; `None` if none is
+    /// required.
     pub together: Option<Proximity>,
-    /// Lines of the tree that somebody else takes for an answer, the best first: one list more to be
-    /// fused.
+    /// Lines of the tree that another program proposes as answers, the best first: one more list to
+    /// fuse.
     pub proposals: Vec<Proposal>,
 }
 
@@ -92,11 +95,11 @@ pub struct SearchHit {
     pub collection: String,
     /// The file's path from the root, or the document's place.
     pub place: String,
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub name: String,
-    /// What contains it.
+    /// Its container.
     pub container: Option<String>,
-    /// What it is, as [`PassageKind::as_str`](super::PassageKind::as_str) says.
+    /// Its kind, as [`PassageKind::as_str`](super::PassageKind::as_str) returns it.
     pub kind: String,
     /// Its first line, from 1.
     pub first: u32,
@@ -109,13 +112,14 @@ pub struct SearchHit {
 }
 
 impl Index {
-    /// Looks for passages, the best first; those that are as good in the order of their places.
+    /// Searches for passages, the best first; equal ones in the order of their places.
     ///
-    /// Four lists are fused by their ranks: BM25 over words, names that are like what was asked
-    /// for, texts that have it as it was typed, and how much of it a passage has; with a model also
-    /// what means about the same, and what was proposed, where something was. What was quoted stands in each passage, word for word. Of a document
-    /// only the best passage is listed. The same index gives the same answer. Texts are
-    /// read from the tree as it is now, so the index should be [in line](Self::update_tree) with it.
+    /// Four lists are fused by their ranks: BM25 over words, names that are similar to the query,
+    /// texts that contain it as typed, and the share of it that a passage has. With a model,
+    /// passages of similar meaning are added, and proposals, if there are any. Each hit contains
+    /// the quoted phrases, word for word. Of a document only the best passage is listed. The same
+    /// index gives the same answer. Texts are read from the tree as it is now, so the index should
+    /// be [in line](Self::update_tree) with it.
     pub fn search(
         &self,
         disk: &Disk,
@@ -279,10 +283,11 @@ impl Index {
         Ok(score(ranked))
     }
 
-    /// What BM25 ranks first for a question in the words of FTS5, of what has each phrase.
+    /// Returns the passages that BM25 ranks first for an FTS5 query, among those that have each
+    /// phrase.
     ///
-    /// A phrase's words stand in the index in the order in which they stand in the text, so few
-    /// texts that do not have it are opened in vain.
+    /// The index keeps the order of a phrase's words, so few texts are opened that do not have the
+    /// phrase.
     fn proposed(
         &self,
         search: &Search,
@@ -328,7 +333,8 @@ impl Index {
         Ok(proposed)
     }
 
-    /// What means about the same as what was asked for, the most alike first; nothing without a model.
+    /// Returns the passages whose meaning is similar to the query, the most similar first; none
+    /// without a model.
     fn alike(&self, search: &Search, texts: &mut Texts<'_>) -> Result<Vec<Row>, IndexError> {
         let Some(model) = &self.model else {
             return Ok(Vec::new());
@@ -375,8 +381,8 @@ impl Index {
         })
     }
 
-    /// The passages in which what was asked for stands together as demanded; `None` where the question is
-    /// too long to tell.
+    /// Returns the passages that have the query's words in one place as demanded; `None` if the
+    /// query is too long to check.
     fn together(
         &self,
         ask: &Query,
@@ -419,8 +425,8 @@ fn quoted(word: &str) -> String {
     format!("\"{word}\"")
 }
 
-/// How alike a name is to what was asked for: the words that both have, twice, by all words of both
-/// (Dice). What a thing is contained in may answer a part of the question and need not.
+/// Returns the similarity of a name to the query: the words that both have, twice, divided by all
+/// words of both (Dice). The container's words may match a part of the query and need not.
 fn alike(ask: &Query, name: &str, container: Option<&str>) -> f64 {
     let asked: HashSet<&str> = ask.words().into_iter().collect();
     let of_name: HashSet<String> = words(name).collect();
@@ -461,13 +467,13 @@ struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// Whether each phrase stands in a passage.
+    /// Whether a passage contains each phrase.
     fn have(&mut self, row: &Row, phrases: &[Phrase]) -> Result<bool, IndexError> {
         if phrases.is_empty() {
             return Ok(true);
         }
         let text = self.of(row)?.unwrap_or_default();
-        Ok(phrases.iter().all(|phrase| phrase.stands_in(&text)))
+        Ok(phrases.iter().all(|phrase| phrase.is_in(&text)))
     }
 
     /// The lines of a passage; `None` where its text is gone.

@@ -95,12 +95,13 @@ fn passages_come_back_whole() {
     assert_eq!(home.places(&index, "openFile")[0], "src/disk.rs:3");
 }
 
-const WALK: &str = "/// Walks a tree of folders, as it is told.\npub struct WalkBuilder {\n    depth: usize,\n    links: bool,\n}\n\nimpl WalkBuilder {\n    \
+const WALK: &str = "/// Walks a tree of folders, as it is progress.\npub struct WalkBuilder {\n    depth: usize,\n    links: bool,\n}\n\nimpl WalkBuilder {\n    \
     /// Whether links are followed.\n    pub fn links(&mut self, links: bool) -> &mut WalkBuilder {\n        self.links = links;\n        self\n    }\n}\n\n\
     #[cfg(test)]\nmod tests {\n    fn builder() -> WalkBuilder {\n        WalkBuilder::new()\n    }\n\n    fn follow_links() {\n        \
     builder().links(true);\n    }\n}\n";
 
-/// LOA-JIT-2: who types a name as it is declared gets what is declared, and tests beside the code come behind it.
+/// LOA-JIT-2: a declared name finds its declaration first, and tests next to the code come after
+/// it.
 #[test]
 fn what_is_declared_comes_before_what_uses_it() {
     let uses = "fn walk(builder: WalkBuilder) {\n    WalkBuilder::links(builder);\n}\n";
@@ -214,7 +215,8 @@ fn texts_of_other_encodings_are_found() {
     assert!(found[0].text.starts_with("caf\u{e9} numbat"), "{found:?}");
 }
 
-/// LOA-JIT-2: an index that cannot be written is searched as a copy, which follows the tree; where there is none, all is read.
+/// LOA-JIT-2: an index that cannot be written is searched as a copy, which follows the tree;
+/// without one, all is read.
 #[test]
 fn a_copy_in_memory_follows_the_tree_and_writes_nothing() {
     let home = Home::new(&[("a.md", "# One\napple\n"), ("b.md", "# Two\npear\n")]);
@@ -353,9 +355,9 @@ fn a_stream_of_documents_is_written_in_one_step() {
     assert_eq!(home.index().known("ledger").unwrap().len(), 50);
 }
 
-/// What is damaged, or of another version, is made anew; nothing is lost by that.
+/// An index that is damaged, or of another version, is rebuilt; nothing is lost by that.
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn a_damaged_index_is_rebuilt() {
     let home = Home::new(&[("a.md", "plum\n")]);
     drop(home.index());
     home.disk
@@ -405,10 +407,10 @@ fn two_writers_wait_for_each_other() {
     );
 }
 
-/// LOA-JIT-2: what is quoted stands in each passage as it was typed, whatever else is asked for and
-/// however many passages have its words elsewhere.
+/// LOA-JIT-2: each hit contains the quoted text as typed, regardless of the other words and of the
+/// number of passages that have its words elsewhere.
 #[test]
-fn what_is_quoted_stands_in_each_passage() {
+fn each_passage_contains_the_quoted_text() {
     let others = "# Open\nfile, late, open late\n".repeat(400);
     let home = Home::new(&[
         ("others.md", &others),
@@ -429,8 +431,8 @@ fn what_is_quoted_stands_in_each_passage() {
     assert_eq!(home.find(&index, &names).len(), 1);
 }
 
-/// LOA-JIT-2: with a model a passage is found that has none of the words; without one the answers are
-/// those of before, and another model is asked anew.
+/// LOA-JIT-2: with a model, a passage is found that has none of the words. Without one the answers
+/// are the same as before, and another model is used from scratch.
 #[test]
 fn a_model_adds_what_words_mean() {
     let home = Home::new(&[
@@ -471,8 +473,8 @@ fn a_model_adds_what_words_mean() {
     assert_eq!(found(false), [""; 0]);
 }
 
-/// LOA-JIT-2: what another program proposes is the passage that has most of its lines, is fused with
-/// what is found here, and is nothing where the tree has no such lines.
+/// LOA-JIT-2: a proposal of another program becomes the passage that has most of its lines, is
+/// fused with the hits found here, and is ignored if the tree has no such lines.
 #[test]
 fn what_another_program_proposes_is_fused() {
     let home = Home::new(&[("src/disk.rs", DISK), ("notes.md", NOTES)]);
@@ -517,7 +519,7 @@ fn what_another_program_proposes_is_fused() {
     );
 }
 
-/// Files are written down while others are read, each once, and the progress is told.
+/// Files are written to the index while others are read, each once, and the progress is reported.
 #[test]
 fn many_files_are_taken_up_in_batches() {
     let home = Home::new(&[]);
@@ -526,10 +528,10 @@ fn many_files_are_taken_up_in_batches() {
     }
     let tree = home.tree();
     let mut index = Index::open(&home.disk, &home.index_file()).unwrap();
-    let mut told = Vec::new();
-    let updated = index.update_tree(&home.disk, &tree, |done, all| told.push((done, all)));
+    let mut progress = Vec::new();
+    let updated = index.update_tree(&home.disk, &tree, |done, all| progress.push((done, all)));
     assert_eq!(updated.unwrap().read, 850);
-    assert_eq!(told, [(400, 850), (800, 850), (850, 850)]);
+    assert_eq!(progress, [(400, 850), (800, 850), (850, 850)]);
     for number in [0, 399, 400, 849] {
         let place = format!("notes/{number}.md:1");
         assert_eq!(home.places(&index, &format!("plum{number}")), [place]);
@@ -538,7 +540,7 @@ fn many_files_are_taken_up_in_batches() {
     assert_eq!(again, Updated::default());
 }
 
-/// Whatever is typed is looked for and never a command to the index.
+/// Any typed text is searched for and never a command to the index.
 #[test]
 fn anything_may_be_typed() {
     let home = Home::new(&[("a.md", "plum\n")]);

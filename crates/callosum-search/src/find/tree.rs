@@ -17,13 +17,13 @@ use crate::{
 /// The collection of a tree's files.
 pub const TREE: &str = "tree";
 
-/// How many files are read before they are written down.
+/// Number of files that are read before they are written to the index.
 const BATCH: usize = 400;
 
 /// From how many changed files on all vectors of a model are read at once.
 const MANY: usize = 100;
 
-/// What an update did.
+/// The result of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Files that were read, since they are new or have changed.
@@ -149,8 +149,8 @@ fn cut(file: &SourceFile, text: &str, model: Option<&Model>) -> Vec<Piece> {
     pieces(passages(&file.path, text, read), &lines, model)
 }
 
-/// What tells a file's content from the one before; taken before it is read, so that a change
-/// meanwhile is seen the next time.
+/// Returns a stamp of a file's content; taken before it is read, so that a concurrent change is
+/// seen the next time.
 fn stamp(disk: &Disk, path: &Path) -> String {
     match disk.stat(path) {
         Ok(Some(found)) if found.kind == EntryKind::File => {

@@ -124,7 +124,7 @@ mod tests {
             prop_assert_eq!(all, each);
         }
 
-        /// Whatever the text, words are lower case, not empty and bounded.
+        /// Words of any text are lower case, not empty and bounded.
         #[test]
         fn words_are_plain(text in ".{0,200}") {
             for word in words(&text) {

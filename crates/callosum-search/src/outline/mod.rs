@@ -1,7 +1,7 @@
-//! What one source file declares, imports, tests and serves.
+//! Declarations, imports, tests and interfaces of one source file.
 //!
-//! Start with [`outline`], which reads a file by its language's grammar; [`Outline`] is what it
-//! finds. Each language has a file of its own, which knows that language's rules of visibility,
+//! Start with [`outline`], which reads a file by its language's grammar; [`Outline`] is the result.
+//! Each language has a file of its own, which knows that language's rules of visibility,
 //! documentation and tests, and the libraries that serve requests and commands in it.
 
 mod read;

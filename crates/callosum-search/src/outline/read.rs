@@ -11,14 +11,14 @@ use crate::{
     walk::{SourceTree, Why},
 };
 
-/// How often the parser may report progress before it is stopped, for each KiB of text.
+/// Number of progress reports of the parser before it is stopped, for each KiB of text.
 ///
 /// It reports after a fixed number of steps and not of seconds, so that the same text always gets
 /// the same answer. Written files of Rust, TypeScript and C++ need 5 to 11; recovery from errors
 /// can take a time that grows with the square of the text, and needs 30 and more.
 const REPORTS_PER_KIB: usize = 16;
 
-/// How many reports any text is granted.
+/// Number of reports that any text is granted.
 const REPORTS_AT_LEAST: usize = 200;
 
 /// Reads one file. Never fails: what the grammar cannot read is left out, and

@@ -16,15 +16,15 @@ pub(super) struct Places {
 /// A part of the file that holds others.
 pub(super) struct Scope {
     pub(super) kind: PlaceKind,
-    /// Its name, where what it holds should be known by it.
+    /// Its name, if its contents should be known by it.
     pub(super) name: Option<String>,
     /// Whether what it holds can be seen from outside: so it is with every place around it.
     visible: bool,
     in_function: bool,
-    /// How many modules stand around, itself included, and the path of these.
+    /// Number of enclosing modules, itself included, and their path.
     modules: usize,
     path: Option<Rc<str>>,
-    /// Where the innermost place stands that is no function.
+    /// Index of the innermost place that is no function.
     holder: Option<usize>,
     /// The level of the syntax tree that it ends with.
     depth: usize,
@@ -40,7 +40,7 @@ pub(super) enum PlaceKind {
     Interface,
     /// A class whose methods a test runner calls.
     TestCase,
-    /// A function body: what it declares is nobody else's.
+    /// A function body: its declarations cannot be used elsewhere.
     Function,
 }
 
@@ -107,12 +107,12 @@ impl Places {
         self.innermost().is_none_or(|place| place.visible)
     }
 
-    /// How many modules stand around.
+    /// Returns the number of enclosing modules.
     pub(super) fn modules(&self) -> usize {
         self.innermost().map_or(0, |place| place.modules)
     }
 
-    /// The path of the modules that stand around.
+    /// Returns the path of the enclosing modules.
     pub(super) fn module(&self) -> Option<&str> {
         self.innermost()?.path.as_deref()
     }

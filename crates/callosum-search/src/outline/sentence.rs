@@ -3,8 +3,7 @@
 /// Longer sentences are cut at a word, in characters.
 const LONGEST: usize = 240;
 
-/// How many bytes of a paragraph are looked at for the sentence: the targets of its links take room
-/// too.
+/// Bytes of a paragraph that are searched for the sentence: the targets of its links take room too.
 const LONGEST_SOURCE: usize = 8 * 1024;
 
 /// A comment without the marks that make it one.
@@ -34,7 +33,8 @@ pub(super) fn bare(comment: &str) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The first sentence of a text; `None` where it only holds marks, licences or orders to tools.
+/// Returns the first sentence of a text; `None` if it only holds marks, licenses or orders to
+/// tools.
 pub(super) fn first(text: &str) -> Option<String> {
     let paragraph = paragraphs(text).find(|paragraph| says_something(paragraph))?;
     let paragraph = unlinked(&paragraph[..paragraph.floor_char_boundary(LONGEST_SOURCE)]);
@@ -116,7 +116,7 @@ fn readable(line: &str) -> &str {
     line
 }
 
-/// What paragraphs begin with that tell tools and lawyers something, not readers.
+/// Beginnings of paragraphs that are meant for tools and lawyers, not for readers.
 const NOT_PROSE: [&str; 58] = [
     "!/",
     "(c)",
@@ -178,7 +178,7 @@ const NOT_PROSE: [&str; 58] = [
     "vim:",
 ];
 
-/// What a paragraph holds somewhere that is a licence.
+/// Texts that a paragraph of a license contains.
 const LICENCE: [&str; 10] = [
     "all rights reserved",
     "copyright (c)",

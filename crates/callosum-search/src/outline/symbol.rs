@@ -1,19 +1,20 @@
-//! [`Outline`]: what one file declares, imports, tests and serves, each with its line.
+//! [`Outline`]: declarations, imports, tests and interfaces of one file, each with its line.
 //!
 //! Lines count from 1, as editors and citations do.
 
 use super::uses::{Binding, Export, Purpose, Use};
 
-/// What one source file says of itself.
+/// The contents of one source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The first sentence of the file's own documentation, with the line it stands on.
+    /// The first sentence of the file's own documentation, with its line.
     pub about: Option<Note>,
-    /// What it declares, in order of appearance.
+    /// Its declarations, in order of appearance.
     pub symbols: Vec<Symbol>,
-    /// Types that it declares inside functions, where nobody else can name them, in order of appearance.
+    /// Types that it declares inside functions, which no other code can name, in order of
+    /// appearance.
     pub locals: Vec<Local>,
-    /// What it imports, in order of appearance.
+    /// Its imports, in order of appearance.
     pub imports: Vec<Import>,
     /// The names that it calls or mentions, other than in imports; sorted, each once, with the
     /// line of its first mention.
@@ -28,13 +29,13 @@ pub struct Outline {
     /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), those
     /// among a macro's arguments too; sorted, each once, with the line of its first mention.
     pub path_heads: Vec<Note>,
-    /// Of Rust, the same for paths that only tests beside the code name.
+    /// Of Rust, the same for paths that only tests next to the code name.
     pub test_path_heads: Vec<Note>,
-    /// Requests that it answers, where the framework can be recognised; what only a test sets up
-    /// is left out.
+    /// Requests that it answers, if the framework can be recognized; those that only a test sets up
+    /// are left out.
     pub routes: Vec<Route>,
-    /// Commands and flags that it offers, where the library can be recognised; what only a test
-    /// sets up is left out.
+    /// Commands and flags that it offers, if the library can be recognized; those that only a test
+    /// sets up are left out.
     pub commands: Vec<Command>,
     /// The line where a program begins, if one begins here: `fn main`,
     /// `if __name__ == "__main__"`, …
@@ -43,7 +44,7 @@ pub struct Outline {
     pub has_errors: bool,
 }
 
-/// A sentence and where it stands.
+/// A sentence and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The sentence, on one line.
@@ -55,14 +56,14 @@ pub struct Note {
 /// Something that a file declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// Its name, without what contains it.
     pub name: String,
     /// The type, trait, class or module that contains it, if any.
     pub container: Option<String>,
-    /// The modules or namespaces with a body in this file that it stands in, outermost first:
-    /// `inner` or `outer::inner`; none for what stands in the file itself.
+    /// The modules or namespaces with a body in this file that contain it, outermost first: `inner`
+    /// or `outer::inner`; none at the top level of the file.
     pub module: Option<String>,
     /// The line of its name; of a C type that a `typedef` names behind its body, the first one.
     pub line: u32,
@@ -74,8 +75,8 @@ pub struct Symbol {
     pub public: bool,
     /// Whether it is a test that a test runner would run.
     pub test: bool,
-    /// The line `line` as it stands in the file, trimmed: fit for a quotation. Of a line above 300
-    /// bytes only the piece where the symbol stands.
+    /// The line `line` as it is in the file, trimmed: fit for a quotation. Of a line above 300
+    /// bytes only the piece with the symbol.
     pub declaration: String,
     /// The first sentence of its documentation, on one line, if any.
     pub about: Option<String>,
@@ -84,7 +85,7 @@ pub struct Symbol {
 /// A type inside of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Local {
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
     /// Its name.
     pub name: String,
@@ -94,7 +95,7 @@ pub struct Local {
     pub last_line: u32,
 }
 
-/// What kind of thing a symbol is.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SymbolKind {
     /// A free function.
@@ -116,15 +117,15 @@ pub enum SymbolKind {
 /// One import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// What is imported, as written but without quotes, braces and aliases: `crate::disk::Disk`,
+    /// The imported target, as written but without quotes, braces and aliases: `crate::disk::Disk`,
     /// `.models`, `../db`, `net/http`, `java.util.List`, `sys/types.h`. One import per leaf of a
-    /// braced list. A Rust path that climbs out of a module with a body in this file is told from
+    /// braced list. A Rust path that climbs out of a module with a body in this file is relative to
     /// the file's own module: `super::*` in `mod tests { … }` is `self::*`.
     pub target: String,
-    /// How it is written.
+    /// Its syntax.
     pub kind: ImportKind,
-    /// Names taken from the target, where the language names them apart (`from x import a, b`);
-    /// the file that a `#[path]` gives to a `mod`.
+    /// Names taken from the target, if the language names them apart (`from x import a, b`); the
+    /// file that a `#[path]` gives to a `mod`.
     pub names: Vec<String>,
     /// The local names that it introduces.
     pub bindings: Vec<Binding>,
@@ -134,14 +135,14 @@ pub struct Import {
     pub line: u32,
 }
 
-/// How an import is written.
+/// The syntax of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportKind {
     /// Rust's `use`, Python's, Go's and Java's `import`, JavaScript's `import` and `require`.
     Use,
     /// Rust's `mod name;`.
     DeclareModule,
-    /// `#include "…"`, looked up beside the file first.
+    /// `#include "…"`, looked up next to the file first.
     IncludeLocal,
     /// `#include <…>`.
     IncludeSystem,
@@ -159,9 +160,10 @@ pub struct Reference {
     pub name: String,
     /// The line of its first mention.
     pub line: u32,
-    /// The line of its first mention where it can mean a declaration by itself: in Rust and C not
-    /// behind a dot, in Rust not a name in small letters that is neither called nor part of a
-    /// path, in Go not behind a dot, in Go and JavaScript not a name that the file has for a local variable.
+    /// The line of its first mention that can mean a declaration by itself: in Rust and C not
+    /// behind a dot, in Rust not a name in small letters that is neither called nor part of a path,
+    /// in Go not behind a dot, in Go and JavaScript not a name that the file has for a local
+    /// variable.
     pub bare: Option<u32>,
     /// The line of its last mention of that kind.
     pub last_bare: Option<u32>,
@@ -170,11 +172,11 @@ pub struct Reference {
 /// A request that a server answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// `GET`, `POST`, …; `ANY` where the framework does not say.
+    /// `GET`, `POST`, …; `ANY` if the framework does not name one.
     pub method: String,
     /// The path pattern as written, behind what the file says that its group or router begins with.
     pub path: String,
-    /// The function that answers, where it is named.
+    /// The function that answers, if it is named.
     pub handler: Option<String>,
     /// The line of the registration.
     pub line: u32,
@@ -183,10 +185,10 @@ pub struct Route {
 /// A command or flag of a command-line program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Its name: `delegate`, `--json`; where the file says what it belongs to, with that in front:
-    /// `ledger show`. The program's own name is not.
+    /// Its name: `delegate`, `--json`; with its parent in front if the file shows it:
+    /// `ledger show`. The program's own name is not included.
     pub name: String,
-    /// What it says it does, if it says so.
+    /// Its own description, if it has one.
     pub about: Option<String>,
     /// Its line.
     pub line: u32,

@@ -23,7 +23,7 @@ pub enum Purpose {
     Run,
     /// Only for a type checker: `if TYPE_CHECKING:`, `import type`, declaration files.
     Types,
-    /// Only in tests that live beside the code: `#[cfg(test)]`.
+    /// Only in tests that are next to the code: `#[cfg(test)]`.
     Tests,
 }
 

@@ -20,15 +20,15 @@ use super::{
     uses::Uses,
 };
 
-/// How many bytes of a name, path or long line are kept; people write less.
+/// Bytes of a name, path or long line that are kept; people write less.
 ///
-/// What is kept may be kept again for each thing that stands in it.
+/// The text may be kept again for each thing that it contains.
 const LONGEST: usize = 300;
 
-/// How many bytes of a command's description are searched for its first sentence.
+/// Bytes of a command's description that are searched for its first sentence.
 const LONGEST_HELP: usize = 2048;
 
-/// What one language knows about its own files.
+/// The rules of one language for its files.
 pub(super) trait Grammar<'t> {
     /// Whether a node says something about the sibling that follows: a comment, an attribute.
     fn leads(&self, kind: &str) -> bool;
@@ -41,7 +41,7 @@ pub(super) trait Grammar<'t> {
     fn finish(&mut self, _page: &mut Page<'t>, _root: Node<'t>) {}
 }
 
-/// Where the walk goes after a node.
+/// The next step of the walk after a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// To its children.
@@ -98,7 +98,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// Walks the tree once and hands out what was found.
+    /// Walks the tree once and returns the outline.
     pub(super) fn read(mut self, tree: &'t Tree, grammar: &mut impl Grammar<'t>) -> Outline {
         self.walk(tree, grammar);
         grammar.finish(&mut self, tree.root_node());
@@ -127,7 +127,7 @@ impl<'t> Page<'t> {
         self.outline
     }
 
-    /// Routes and commands that a test sets up are nobody's to use.
+    /// Removes routes and commands that a test sets up: no one can use them.
     fn forget_what_tests_serve(&mut self) {
         let outline = &mut self.outline;
         if is_test_file(self.path) {
@@ -158,7 +158,7 @@ impl<'t> Page<'t> {
 
     fn walk(&mut self, tree: &'t Tree, grammar: &mut impl Grammar<'t>) {
         let mut cursor = tree.root_node().walk();
-        // What leads the next node, and the row where the last one ended, level by level.
+        // The nodes that lead the next one, and the row of the last one's end, level by level.
         let mut levels: Vec<(Vec<Node<'t>>, Option<usize>)> = vec![(Vec::new(), None)];
         loop {
             let node = cursor.node();
@@ -210,7 +210,7 @@ impl<'t> Page<'t> {
         self.uses.open(self.depth, node.byte_range());
     }
 
-    /// Notes that code uses the name at `node` alone, unless this is where a symbol gets it.
+    /// Notes that code uses the name at `node` alone, unless it is the name of a declaration.
     pub(super) fn use_name(&mut self, node: Node<'_>) {
         if !self.is_declared(node) {
             self.uses.note("", self.text(node), node.start_byte());
@@ -236,7 +236,7 @@ impl<'t> Page<'t> {
         (text.len() <= LONGEST && !text.contains('\n')).then_some(text)
     }
 
-    /// The text of a field of a node; empty where it has none.
+    /// Returns the text of a field of a node; empty if it has none.
     pub(super) fn field(&self, node: Node<'_>, name: &str) -> &'t str {
         node.child_by_field_name(name)
             .map_or("", |child| self.text(child))
@@ -265,7 +265,7 @@ impl<'t> Page<'t> {
         self.line_starts[line as usize - 1]..end.unwrap_or(self.text.len())
     }
 
-    /// The line of a symbol's name; of a long one the piece where the symbol stands.
+    /// Returns the line of a symbol's name; of a long line the piece with the symbol.
     fn declaration(&self, found: &SymbolNode<'t>) -> &'t str {
         let line = self.line_range(line_of(found.name));
         if line.len() <= LONGEST {
@@ -336,7 +336,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// Notes that a name is mentioned, unless this is where a symbol gets it.
+    /// Notes that a name is mentioned, unless it is the name of a declaration.
     pub(super) fn mention(&mut self, node: Node<'_>) {
         self.mention_as(node, true);
     }
@@ -428,8 +428,8 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The line on which a sentence begins, in the comment that begins on `first`: a licence may
-    /// stand before it.
+    /// Returns the line on which a sentence begins, in the comment that begins on `first`: a
+    /// license may come before it.
     fn line_of_words(&self, sentence: &str, first: u32) -> u32 {
         let words: Vec<_> = sentence.split(' ').take(3).collect();
         (1..=words.len())
@@ -442,7 +442,7 @@ impl<'t> Page<'t> {
             .unwrap_or(first)
     }
 
-    /// The first sentence of the comments among `lead` that stand right above `node`.
+    /// Returns the first sentence of the comments among `lead` that are right above `node`.
     pub(super) fn comment_above(&self, lead: &[Node<'t>], node: Node<'_>) -> Option<String> {
         let mut row = node.start_position().row;
         let mut from = lead.len();

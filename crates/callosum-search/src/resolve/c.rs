@@ -1,4 +1,4 @@
-//! Where C and C++ look: beside the file, then wherever the tree has a header of that name.
+//! Import lookup of C and C++: next to the file, then anywhere the tree has a header of that name.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! Where Go looks: the folder that a module's path and the rest of the import name.
+//! Import lookup of Go: the folder that a module's path and the rest of the import name.
 
 use super::{
     names::{below, extension, folder, is_within, join},
@@ -56,7 +56,7 @@ fn rest_after<'t>(target: &'t str, module: &str) -> Option<&'t str> {
     (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/'))
 }
 
-/// The file that stands for a package: the first that is no test.
+/// Returns the file that represents a package: the first that is no test.
 fn first_file(resolver: &Resolver<'_>, folder: &str) -> Option<usize> {
     let mut files = resolver.names.in_folder(folder);
     let is_source =

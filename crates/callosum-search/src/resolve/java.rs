@@ -1,4 +1,4 @@
-//! Where Java looks: the file that a class's full name ends in, below any source folder.
+//! Import lookup of Java: the file that a class's full name ends in, below any source folder.
 
 use super::{
     names::{extension, folder},
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::outline::Import;
 
-/// What comes with the platform; other parts of `javax` come from elsewhere.
+/// Packages of the platform; other parts of `javax` come from elsewhere.
 const STANDARD: [&str; 26] = [
     "java.",
     "jdk.",

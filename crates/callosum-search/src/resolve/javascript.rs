@@ -1,4 +1,5 @@
-//! Where JavaScript and TypeScript look: beside the file, behind aliases, in packages of the tree.
+//! Import lookup of JavaScript and TypeScript: next to the file, behind aliases, in packages of the
+//! tree.
 
 use super::{
     names::{below, extension, folder, is_within, join},
@@ -146,7 +147,8 @@ impl Look {
         const DECLARATIONS: &[&str] = &[".d.ts", ".d.mts", ".d.cts"];
         const COMPONENTS: &[&str] = &[".vue", ".svelte"];
         match (self.typescript, self.types) {
-            // As TypeScript looks: a declaration file beside a script says what the script has.
+            // As TypeScript looks: a declaration file next to a script declares the script's
+            // contents.
             (true, _) | (_, true) => [SOURCES, DECLARATIONS, SCRIPTS, COMPONENTS].concat(),
             (false, false) => [SCRIPTS, SOURCES, DECLARATIONS, COMPONENTS].concat(),
         }

@@ -1,8 +1,8 @@
-//! Which file of the tree an import means.
+//! The file of the tree that an import means.
 //!
-//! Start with [`Resolver`]. Manifests are not read here: [`Packages`] holds what their reader
-//! found out, in plain values. Each language has a file of its own, which knows where that
-//! language looks.
+//! Start with [`Resolver`]. Manifests are not read here: [`Packages`] holds what their reader found
+//! out, in plain values. Each language has a file of its own, which knows where that language
+//! looks.
 
 mod packages;
 mod resolver;

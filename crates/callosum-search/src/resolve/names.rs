@@ -103,7 +103,7 @@ pub(super) fn stem(path: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// The extension of a path, without its dot; empty where it has none.
+/// Returns the extension of a path, without its dot; empty if it has none.
 pub(super) fn extension(path: &str) -> &str {
     file_name(path)
         .rsplit_once('.')
@@ -142,7 +142,7 @@ pub(super) fn is_within(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// How many leading parts two paths share.
+/// Returns the number of leading parts that two paths share.
 pub(super) fn nearness(a: &str, b: &str) -> usize {
     a.split('/')
         .zip(b.split('/'))

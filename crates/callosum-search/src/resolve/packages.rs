@@ -1,4 +1,4 @@
-//! [`Packages`]: what the manifests of a tree say, as far as imports need it.
+//! [`Packages`]: facts from the manifests of a tree, as far as imports need them.
 
 /// The packages that a tree holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,19 +13,19 @@ pub struct Packages {
 /// A package of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Whose rules it follows.
+    /// The ecosystem whose rules it follows.
     pub ecosystem: Ecosystem,
     /// Its name as its manifest knows it; in Go the module path.
     pub name: String,
     /// The folder of its manifest, "/"-separated; empty for the root.
     pub folder: String,
-    /// The file that others get when they import it by its name, from the root of the tree;
-    /// `None` where the manifest names none and the ecosystem's default holds.
+    /// The file that others get when they import it by its name, from the root of the tree; `None`
+    /// if the manifest names none and the ecosystem's default holds.
     pub entry: Option<String>,
     /// Of a `package.json`: its `exports`, `main` and other entries as (subpath, file) pairs in the
     /// order to try, both with at most one `*`. The subpath of the package itself is `.`.
     pub exports: Vec<(String, String)>,
-    /// What it depends on, tests and builds included.
+    /// Its dependencies, those of tests and builds included.
     pub dependencies: Vec<Dependency>,
 }
 
@@ -34,12 +34,12 @@ pub struct Package {
 pub struct Dependency {
     /// The name in the manifest's registry.
     pub package: String,
-    /// The name in source code, where the manifest gives another (`json = { package =
-    /// "serde_json" }`).
+    /// The name in source code, if the manifest gives another
+    /// (`json = { package = "serde_json" }`).
     pub alias: Option<String>,
 }
 
-/// Whose rules a package follows.
+/// The ecosystem whose rules a package follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ecosystem {
     /// Rust: `Cargo.toml`.
@@ -61,8 +61,8 @@ pub enum Ecosystem {
 pub struct Alias {
     /// The folder in whose files it holds, "/"-separated; empty for the whole tree.
     pub folder: String,
-    /// What is written, with at most one `*`: `@/*`.
+    /// The written path, with at most one `*`: `@/*`.
     pub pattern: String,
-    /// What is meant, from the root of the tree, with at most one `*`: `src/*`.
+    /// The real path, from the root of the tree, with at most one `*`: `src/*`.
     pub target: String,
 }

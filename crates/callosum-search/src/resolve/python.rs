@@ -1,4 +1,4 @@
-//! Where Python looks: beside the file for relative imports, below the roots for others.
+//! Import lookup of Python: next to the file for relative imports, below the roots for others.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ pub(super) fn roots(names: &Names<'_>, packages: &Packages) -> Vec<String> {
             roots.insert(below(&package.folder, "src"));
         }
     }
-    // The parent of an outermost package is a root, wherever it stands.
+    // The parent of an outermost package is a root, at any path.
     for path in names
         .paths()
         .filter(|path| file_name(path) == "__init__.py")
@@ -146,7 +146,7 @@ pub(super) fn resolve(
     }]
 }
 
-/// The files that a path and the names taken from it mean, where there are any.
+/// Returns the files that a path and the names taken from it mean, if there are any.
 fn found(resolver: &Resolver<'_>, root: &str, path: &str, names: &[String]) -> Option<Vec<Target>> {
     let whole = below(root, path);
     let file = |path: &str| {

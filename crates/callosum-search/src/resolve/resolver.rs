@@ -1,4 +1,4 @@
-//! [`Resolver`]: an import and the file it stands in become a [`Target`].
+//! [`Resolver`]: turns an import and its file into a [`Target`].
 
 use super::{
     c, go, java, javascript,
@@ -19,17 +19,17 @@ pub struct Resolver<'a> {
     pub(super) python_roots: Vec<String>,
 }
 
-/// What an import means.
+/// The meaning of an import.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// A file of the tree: its place in [`SourceTree::files`].
     File(usize),
-    /// A package from outside, by the name that its manifest's registry knows where a manifest
-    /// of the tree names it, else by the name in the source.
+    /// A package from outside, by the name in its manifest's registry if a manifest of the tree
+    /// names it, else by the name in the source.
     Package(String),
     /// The language's own library.
     Standard,
-    /// Nothing that can be told.
+    /// Unknown.
     Unknown,
 }
 
@@ -45,11 +45,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Says what `import` means in the file `from` (a path from the root).
+    /// Resolves `import` in the file `from` (a path from the root).
     ///
     /// Looks at names only, so that the answer is the same on every machine. A folder that is
-    /// imported as a whole (a Go package) stands for its first file. Where the names of a Python
-    /// import are files of their own, the first counts; [`Self::resolve_all`] gives them all.
+    /// imported as a whole (a Go package) is represented by its first file. If the names of a
+    /// Python import are files of their own, the first counts; [`Self::resolve_all`] returns them
+    /// all.
     pub fn resolve(&self, from: &str, language: Language, import: &Import) -> Target {
         let mut targets = self.resolve_all(from, language, import).into_iter();
         targets.next().unwrap_or(Target::Unknown)
@@ -76,7 +77,7 @@ impl<'a> Resolver<'a> {
         rust::follow(self, from, path, ImportKind::Path)
     }
 
-    /// The same for a Rust `use` or path.
+    /// Resolves a Rust `use` or path in the same way.
     pub fn follow_import(&self, from: &str, import: &Import) -> (Target, usize) {
         rust::follow(self, from, &import.target, import.kind)
     }

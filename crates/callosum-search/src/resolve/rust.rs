@@ -1,4 +1,4 @@
-//! Where Rust looks: the module tree below a crate's root file.
+//! Import lookup of Rust: the module tree below a crate's root file.
 
 use super::{
     names::{below, file_name, folder, is_within, join, stem},
@@ -60,8 +60,8 @@ fn named(
     kind: ImportKind,
 ) -> (Target, usize) {
     let owner = resolver.owner(from, Ecosystem::Cargo);
-    // For a program or test the package's name means its library, also beside a module of that name:
-    // `use shelf::shelf::Shelf` in `src/main.rs`.
+    // For a program or test the package's name means its library, even next to a module of that
+    // name: `use shelf::shelf::Shelf` in `src/main.rs`.
     let is_own_crate = || {
         owner.is_some_and(|package| {
             let library = || library_root(resolver, package).file;
@@ -139,7 +139,7 @@ fn child(resolver: &Resolver<'_>, children: &str, name: &str) -> Option<usize> {
     ])
 }
 
-/// The folder where a file's child modules stand.
+/// Returns the folder of a file's child modules.
 fn children_of(file: &str) -> String {
     if is_root(file) || file_name(file) == "mod.rs" {
         folder(file).to_owned()
@@ -184,7 +184,7 @@ fn root_of(resolver: &Resolver<'_>, from: &str) -> Module {
         }
         at = folder(at);
     }
-    // A library may stand anywhere that its manifest names.
+    // A library may be anywhere that its manifest names.
     resolver.owner(from, Ecosystem::Cargo).map_or(
         Module {
             file: None,

@@ -1,6 +1,7 @@
-//! Headings of AsciiDoc: `== like this`, or words with a line of marks of about their length below them.
+//! Headings of AsciiDoc: `== like this`, or words with a line of marks of about their length below
+//! them.
 //!
-//! What stands between two lines that delimit a block (code, comments, examples, tables) is passed over.
+//! Text between two lines that delimit a block (code, comments, examples, tables) is ignored.
 
 use super::Heading;
 
@@ -14,7 +15,7 @@ const ABOUT: usize = 1;
 pub(super) fn headings(text: &str) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut block: Option<&str> = None;
-    // A line that begins a paragraph, of which the next may show that it is a heading.
+    // A line that begins a paragraph; the next one may show that it is a heading.
     let mut begun: Option<(&str, u32)> = None;
     let mut begins = true;
     for (line, number) in text.lines().map(str::trim_end).zip(1..) {
@@ -86,7 +87,7 @@ fn marked(line: &str) -> Option<(u8, &str)> {
     (level <= 6 && !words.is_empty()).then_some((level as u8, words))
 }
 
-/// The level of a heading with these words, where the line below them is its marks.
+/// Returns the level of a heading with these words, if the line below them is its marks.
 fn underline(words: &str, line: &str) -> Option<u8> {
     let mark = line.chars().next()?;
     let level = UNDERLINES.iter().position(|known| *known == mark)?;
@@ -109,7 +110,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// LOA-JIT-2: sections of AsciiDoc are told by either form of heading.
+    /// LOA-JIT-2: sections of AsciiDoc are recognized by either form of heading.
     #[test]
     fn both_forms_are_headings() {
         check(

@@ -53,7 +53,7 @@ pub(super) fn headings(text: &str) -> Vec<Heading> {
     found
 }
 
-/// An open code fence: its mark and how often it stands.
+/// An open code fence: its mark and the number of marks.
 struct Fence {
     mark: char,
     length: usize,

@@ -28,7 +28,7 @@ const ENDINGS: [(&str, Markup); 8] = [
 ];
 
 impl Markup {
-    /// The notation of a file with this name; `None` where it is of none that is read.
+    /// Returns the notation of a file with this name; `None` if it is of none that is read.
     pub fn of(path: &str) -> Option<Self> {
         let (_, ending) = path.rsplit_once('.')?;
         let mut known = ENDINGS.into_iter();
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_notation_is_told_by_the_ending_of_the_name() {
+    fn a_notation_is_recognized_by_the_file_extension() {
         assert_eq!(Markup::of("docs/A.MD"), Some(Markup::Markdown));
         assert_eq!(Markup::of("CHANGES.rst"), Some(Markup::Restructured));
         assert_eq!(Markup::of("guide.adoc"), Some(Markup::AsciiDoc));

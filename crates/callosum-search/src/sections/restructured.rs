@@ -1,14 +1,15 @@
-//! Headings of reStructuredText: a line of words with a line of marks below it, or one above it too.
+//! Headings of reStructuredText: a line of words with a line of marks below it, or one above it
+//! too.
 //!
-//! Which marks stand for which level each text says by itself: the first that it has are its highest. What is indented
-//! is a part of something else and holds no headings.
+//! Each text sets the levels of its marks by their order: the first that it has are its highest.
+//! Indented text is a part of something else and holds no headings.
 
 use super::Heading;
 
 /// A line of marks that is shorter than the words is still meant as one from so many on.
 const MEANT: usize = 4;
 
-/// The marks of a heading, and whether they stand above it too.
+/// The marks of a heading, and whether there are some above it too.
 type Style = (char, bool);
 
 /// The headings of a text, in order.

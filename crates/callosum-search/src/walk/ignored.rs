@@ -1,8 +1,8 @@
-//! [`Ignored`]: what the ignore files of a tree leave out of it.
+//! [`Ignored`]: the paths that the ignore files of a tree exclude.
 //!
-//! Their lines are read as the crate `ignore` reads them. What is deliberately not left to it is
-//! opening the files: in the place of one a stranger may have put a pipe, a device, or a link to
-//! either, which would be read for ever.
+//! The crate `ignore` parses their lines. Opening the files is deliberately not left to it: a
+//! stranger may have put a pipe, a device, or a link to either in the place of one, which would be
+//! read forever.
 
 use std::{
     collections::HashMap,
@@ -36,7 +36,7 @@ pub(super) struct Ignored {
 type Rules = [Gitignore; 3];
 
 impl Ignored {
-    /// The rules of a tree, none of which was read yet.
+    /// Creates the rules of a tree, before any was read.
     pub(super) fn new(disk: &Disk, root: &Path) -> Self {
         Self {
             disk: disk.clone(),
@@ -117,7 +117,7 @@ impl Ignored {
             EntryKind::File if found.len > LARGEST => return Err(Why::TooLarge(found.len)),
             EntryKind::File => {}
             EntryKind::Link => return Err(Why::Link),
-            // Nobody takes a folder of this name for one.
+            // No one takes a folder of this name for one.
             EntryKind::Folder => return Ok(None),
             EntryKind::Other => return Err(Why::Special),
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::language::Language;
 
-/// What the product itself keeps at the root of a tree: never part of a tree that is read.
+/// Callosum's own state at the root of a tree: never part of a tree that is read.
 const OWN_STATE: [&str; 15] = [
     ".beads",
     ".cal_answers",
@@ -85,13 +85,13 @@ impl SourceTree {
     /// Lists the files below `root` that lie in `scope`.
     ///
     /// `.gitignore` and `.ignore` files of the tree and `.git/info/exclude` are obeyed, with or
-    /// without a git repository; hidden files are left out, but for those that say how a project
-    /// is built (`.github`, `.cargo`, …), and so is what Callosum itself keeps at the root. Links
-    /// are not followed. Opens no other file; costs one look at each entry. An ignore file that is a link, a pipe
-    /// or too large is passed over, and named among what was left out.
+    /// without a git repository. Hidden files are left out, except for those that describe how a
+    /// project is built (`.github`, `.cargo`, …), and so is Callosum's own state at the root. Links
+    /// are not followed. Opens no other file; costs one look at each entry. An ignore file that is
+    /// a link, a pipe or too large is ignored, and named among the skipped files.
     ///
-    /// Fails only where the root is no folder, or a path of the scope is not there or leads out
-    /// of the tree.
+    /// Fails only if the root is no folder, or a path of the scope is missing or leads out of the
+    /// tree.
     pub fn read(disk: &Disk, root: &Path, scope: &Scope) -> Result<Self, WalkError> {
         Self::list(disk, root, scope, &Listing::default())
     }
@@ -254,7 +254,7 @@ fn check_scope(disk: &Disk, real_root: &Path, path: &RelativePath) -> Result<(),
     }
 }
 
-/// What stands in the way to a path that the walk did not reach.
+/// Returns the obstacle on the way to a path that the walk did not reach.
 fn out_of_reach(disk: &Disk, root: &Path, path: &RelativePath) -> Result<Skipped, WalkError> {
     let skipped = |path: &str, why| Skipped {
         path: path.to_owned(),
@@ -351,7 +351,7 @@ fn unreadable(root: &Path, error: &ignore::Error) -> Skipped {
     }
 }
 
-/// What the system said, without the whole path that the walk puts before it.
+/// Returns the system's error, without the whole path that the walk puts before it.
 fn reason(error: &ignore::Error) -> String {
     let Some(error) = error.io_error() else {
         return error.to_string();
@@ -367,7 +367,7 @@ fn reason(error: &ignore::Error) -> String {
 mod tests {
     use super::*;
 
-    /// An error that says where it happened before it says what, as the walk's do.
+    /// An error that names the path before the cause, as the walk's do.
     #[derive(Debug, thiserror::Error)]
     #[error("operation on /somewhere/else: {0}")]
     struct Placed(#[source] std::io::Error);

@@ -1,4 +1,4 @@
-//! [`Scope`]: which part of a tree is meant, in paths that cannot leave it.
+//! [`Scope`]: a part of a tree, in paths that cannot leave it.
 
 use std::{fmt, path::Path};
 

@@ -118,7 +118,7 @@ fn ignore_files_count_in_gits_order() {
     ");
 }
 
-/// REQ-SEC-001: what stands in the place of an ignore file and is none is not read, and is named.
+/// REQ-SEC-001: an entry in the place of an ignore file that is none is not read, and is reported.
 #[test]
 fn what_is_no_ignore_file_is_not_read() {
     let folder = tree_of(&[("a.rs", ""), ("sub/b.rs", ""), ("huge/c.rs", "")]);
@@ -324,7 +324,7 @@ fn headers_belong_to_the_language_of_their_tree() {
 
 /// CAL-EXE-3: unreadable, binary, huge and foreign files are named, never fatal.
 #[test]
-fn what_is_no_text_is_told_when_it_is_read() {
+fn invalid_text_is_reported_when_it_is_read() {
     let folder = tree_of(&[("bom.rs", "\u{feff}fn main() {}")]);
     put(folder.path(), "binary", b"\x7fELF\0\0");
     put(folder.path(), "latin.c", b"/* \xe9 */");
@@ -351,7 +351,7 @@ fn what_is_no_text_is_told_when_it_is_read() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a fixture, not the product")]
-fn what_changed_since_the_listing_is_told_and_not_opened() {
+fn changes_since_the_listing_are_reported_and_not_opened() {
     let folder = tree_of(&[("gone.rs", ""), ("pipe.rs", ""), ("still.rs", "x")]);
     let tree = read(folder.path(), &[]).unwrap();
     for name in ["gone.rs", "pipe.rs"] {
@@ -365,7 +365,7 @@ fn what_changed_since_the_listing_is_told_and_not_opened() {
     );
 }
 
-/// Refuses to open every file, as a folder of somebody else's would.
+/// Refuses to open every file, as another user's folder would.
 struct Refusing;
 
 impl FileSystem for Refusing {

@@ -15,19 +15,20 @@ use super::tree::{SourceFile, SourceTree, Why};
 /// Files above this size (1 MiB) are not read: what is written by hand stays far below it.
 pub const MAX_TEXT_BYTES: u64 = 1 << 20;
 
-/// How many first bytes are searched for a NUL, the sign of a binary file.
+/// Number of first bytes that are searched for a NUL, the sign of a binary file.
 pub const BINARY_PROBE: usize = 8 * 1024;
 
 impl SourceTree {
     /// Reads the text of a file, without a byte order mark.
     ///
-    /// Fails with the reason where it is no text that we read. What is no regular file (any
-    /// more) is not opened, since opening a pipe may wait for ever.
+    /// Fails with the reason if it is no text that we read. An entry that is no regular file (any
+    /// more) is not opened, since opening a pipe may wait forever.
     pub fn text(&self, disk: &Disk, file: &SourceFile) -> Result<String, Why> {
         decode(self.bytes(disk, file)?)
     }
 
-    /// The same, also of a text in another encoding: UTF-16 with a byte order mark, else what has no zero bytes, read as Latin-1.
+    /// Reads the text also in another encoding: UTF-16 with a byte order mark, else Latin-1 if it
+    /// has no zero bytes.
     pub fn text_in_any_encoding(&self, disk: &Disk, file: &SourceFile) -> Result<String, Why> {
         decode_any(self.bytes(disk, file)?)
     }
@@ -64,7 +65,7 @@ impl SourceTree {
         self.map_files(|file| self.text(disk, file).map(|text| look(file, text)))
     }
 
-    /// The same of texts in [any encoding](Self::text_in_any_encoding).
+    /// Does the same for texts in [any encoding](Self::text_in_any_encoding).
     pub fn map_texts_in_any_encoding<T: Send>(
         &self,
         disk: &Disk,

@@ -10,12 +10,12 @@ use crate::language::Language;
 /// ignore files above the root are looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceTree {
-    /// Where the tree stands.
+    /// The root folder of the tree.
     pub root: PathBuf,
     /// The files, sorted by the bytes of their paths.
     pub files: Vec<SourceFile>,
-    /// What was seen and not listed, sorted likewise. What turns out to be unreadable only when
-    /// it is read is told by [`SourceTree::text`].
+    /// Paths that were seen and not listed, sorted likewise. [`SourceTree::text`] reports those
+    /// that turn out to be unreadable only when they are read.
     pub skipped: Vec<Skipped>,
 }
 
@@ -26,20 +26,20 @@ pub struct SourceFile {
     pub path: String,
     /// Size in bytes when it was listed.
     pub bytes: u64,
-    /// Its language, where a grammar reads it. A `.h` file is C++ in a tree with more C++ than C.
+    /// Its language, if a grammar reads it. A `.h` file is C++ in a tree with more C++ than C.
     pub language: Option<Language>,
 }
 
 /// Something that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Path from the root, "/"-separated; with replacement characters where it is not UTF-8.
+    /// Path from the root, "/"-separated; with replacement characters if it is not UTF-8.
     pub path: String,
     /// The reason.
     pub why: Why,
 }
 
-/// Why something is not read.
+/// The reason why something is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The system refused, for this reason; or it is no longer there.

@@ -1,4 +1,4 @@
-//! The clients that `init`, `uninstall` and `doctor` speak of, and where their settings stand.
+//! The clients that `init`, `uninstall` and `doctor` handle, and the places of their settings.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::clients`].
 

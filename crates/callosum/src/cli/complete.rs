@@ -23,7 +23,7 @@ const VERB: &str = "complete";
 /// The most values that are printed.
 const MOST: usize = 200;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Executor,
@@ -35,7 +35,7 @@ enum Kind {
     Snapshot,
 }
 
-/// Where a value is expected.
+/// The position at which a value is expected.
 struct Place {
     /// The words of the command; none is every command.
     command: &'static str,
@@ -110,7 +110,7 @@ const PLACES: &[Place] = &[
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted {
     kind: Kind,
-    /// How the value begins.
+    /// The beginning of the value.
     start: String,
     /// The folder that `-C` names.
     directory: Option<String>,

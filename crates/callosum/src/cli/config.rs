@@ -121,8 +121,8 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
     warn_of_nobody(context, &address)
 }
 
-/// Sets a value where the one that stands there keeps every other command from starting, as `refused` says; returns that where it is
-/// for another reason.
+/// Sets a value if the current one keeps every other command from starting, as `refused` reports;
+/// returns `refused` if it has another cause.
 pub(super) fn mend(
     environment: &Environment,
     directory: Option<&Path>,
@@ -134,12 +134,12 @@ pub(super) fn mend(
     let Ok(here) = std::env::current_dir() else {
         return Err(refused);
     };
-    let told = Told {
+    let overrides = Told {
         root: directory,
         ..Told::default()
     };
     let setting = (&address, &value);
-    match Project::mend(&Disk::real(), environment, (&here, &told), setting) {
+    match Project::mend(&Disk::real(), environment, (&here, &overrides), setting) {
         Ok(Some(_)) => {
             ui.say(&format!("{address} is now {value}"));
             Ok(())
@@ -149,7 +149,7 @@ pub(super) fn mend(
     }
 }
 
-/// What is to be set, and to what.
+/// Returns the setting to change, and its new value.
 fn asked(args: &SetArgs) -> Result<(Address, Value), CommandError> {
     let Some(address) = Address::parse(&args.key) else {
         let keys: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
@@ -171,7 +171,7 @@ fn asked(args: &SetArgs) -> Result<(Address, Value), CommandError> {
     Ok((address, value))
 }
 
-/// Looks at every layer, also where one of them keeps every other command from starting.
+/// Checks every layer, even if one of them keeps every other command from starting.
 pub(super) fn check(
     environment: &Environment,
     directory: Option<&Path>,
@@ -180,14 +180,14 @@ pub(super) fn check(
     let here = std::env::current_dir().map_err(|error| {
         CommandError::because(Exit::Environment, "cannot read the current folder", &error)
     })?;
-    let told = Told {
+    let overrides = Told {
         root: directory,
         settings: &[],
         as_if_trusted: None,
     };
     let mut output = ConfigCheckOutput::default();
     let mut unreadable = None;
-    match Project::load(&Disk::real(), environment, &here, &told) {
+    match Project::load(&Disk::real(), environment, &here, &overrides) {
         Ok(project) => {
             let names = project.settings.warnings.iter().map(ToString::to_string);
             let waiting = project.waiting.iter().map(|waiting| {

@@ -1,4 +1,4 @@
-//! [`Context`]: what every command that works on a project gets, with the terminal.
+//! [`Context`]: the context of every command that works on a project, with the terminal.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -31,7 +31,7 @@ impl Context {
     }
 
     /// Returns the context as it is now, after something in it was changed.
-    pub(super) fn anew(&self) -> Result<Self, CommandError> {
+    pub(super) fn reloaded(&self) -> Result<Self, CommandError> {
         let app = self.app.anew()?;
         Ok(Self { app, ui: self.ui })
     }

@@ -1,4 +1,5 @@
-//! What `doctor` says of sessions: whether clients tell of them, and whether a new one is told.
+//! `doctor`'s report on sessions: whether clients call the session hooks, and whether a new session
+//! gets its summary.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::continuity`].
 
@@ -43,7 +44,7 @@ fn check_hooks(
     for (event, word) in hooks.session {
         let mut is_there = false;
         for place in places {
-            // What cannot be read is told of the guard already.
+            // The check of the guard reports settings that cannot be read.
             let commands = registrar.commands_for(place, event).unwrap_or_default();
             is_there |= !commands.is_empty();
             if *word == BEGINS {

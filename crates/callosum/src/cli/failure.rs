@@ -1,5 +1,5 @@
-//! Failures as programs read them: the error inside every JSON object, and the object that stands
-//! alone where a command failed before it had printed one of its own.
+//! Failures as programs read them: the error inside every JSON object, and the object that is
+//! printed alone if a command failed before it had printed one of its own.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::failure`].
 
@@ -12,10 +12,10 @@ use clap::error::{ContextKind, ContextValue};
 use super::{delegate, spelling};
 use crate::ui::Ui;
 
-/// Tells that a command line was not understood: in words on stderr, and as the one object that
-/// its caller waits for where `--json` is among the words. Help and version are data.
+/// Reports that a command line could not be parsed: in words on stderr, and as the one object that
+/// its caller waits for if `--json` is among the words. Help and version are data.
 pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(), CommandError> {
-    // Nobody is left to be told where the stream is closed.
+    // If the stream is closed, no one can read it.
     drop(error.print());
     let options = arguments.iter().skip(1).take_while(|word| *word != "--");
     let mut wants_json = options.filter(|word| *word == "--json");
@@ -36,21 +36,21 @@ pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(),
     ui.json_data(&FailureOutput { error })
 }
 
-/// Prints the one object that a program waits for, where the command that failed has printed none.
+/// Prints the one object that a program waits for, if the command that failed has printed none.
 pub(super) fn print(ui: Ui, failed: &CommandError) {
     if !ui.json || ui.has_spoken() {
         return;
     }
     let mut error = ErrorOutput::of_command(failed);
     if error.message.is_empty() {
-        // It was told on stderr as it came to be known.
+        // It was reported on stderr when it occurred.
         let message = match failed.exit {
             Exit::Interrupted => "interrupted",
             _ => "the command failed; see standard error",
         };
         message.clone_into(&mut error.message);
     }
-    // Nobody is left to be told where stdout is closed.
+    // If stdout is closed, no one can read it.
     drop(ui.json_data(&FailureOutput { error }));
 }
 
@@ -79,7 +79,7 @@ fn meant(arguments: &[OsString], error: &clap::Error) -> Option<String> {
         .map(|word| word.to_str())
         .collect::<Option<_>>()?;
     let is_wrong = |word: &&str| *word == wrong;
-    // The same word may be said before as well: a command comes first, and a value last.
+    // The same word may occur before as well: a command comes first, and a value last.
     let at = match kind {
         ContextKind::InvalidSubcommand => words.iter().position(is_wrong)?,
         _ => words.iter().rposition(is_wrong)?,
@@ -89,7 +89,8 @@ fn meant(arguments: &[OsString], error: &clap::Error) -> Option<String> {
     Some(format!("callosum {}", words.join(" ")))
 }
 
-/// What prints the manual of the command that was meant, as far as the words lead to one.
+/// Returns the command that prints the manual of the intended command, as far as the words lead to
+/// one.
 fn manual(arguments: &[OsString]) -> String {
     let mut command = &super::tree();
     let mut line = "callosum".to_owned();
@@ -120,12 +121,15 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_and_the_usage_is_its_details() {
-        let said = misuse("error: a value is\n  required\n\nUsage: callosum x\n\nMore.\n");
-        assert_eq!(said.message, "a value is required");
-        assert_eq!(said.details.as_deref(), Some("Usage: callosum x\n\nMore."));
+        let failure = misuse("error: a value is\n  required\n\nUsage: callosum x\n\nMore.\n");
+        assert_eq!(failure.message, "a value is required");
+        assert_eq!(
+            failure.details.as_deref(),
+            Some("Usage: callosum x\n\nMore.")
+        );
     }
 
-    /// A line that is not understood is told with the one that was meant, or the manual of its command.
+    /// A usage error comes with the intended line, or the manual of its command.
     #[test]
     fn a_usage_error_has_a_line_to_paste() {
         for (line, hint) in [
@@ -155,8 +159,8 @@ mod tests {
             let error = super::super::tree()
                 .try_get_matches_from(&words)
                 .unwrap_err();
-            let told = meant(&words, &error).unwrap_or_else(|| manual(&words));
-            assert_eq!(told, hint, "{error}");
+            let line = meant(&words, &error).unwrap_or_else(|| manual(&words));
+            assert_eq!(line, hint, "{error}");
         }
     }
 }

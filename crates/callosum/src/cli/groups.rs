@@ -13,7 +13,7 @@ use super::spelling;
 pub(super) struct Group {
     /// The heading, which is also the topic of `callosum help`.
     name: &'static str,
-    /// What the group is for, in one sentence without a period.
+    /// Purpose of the group, in one sentence without a period.
     about: &'static str,
     /// Names of commands with their descriptions, most useful first.
     commands: &'static [(&'static str, &'static str)],

@@ -1,4 +1,4 @@
-//! What `doctor` says of the guard: whether clients ask it, and whether it answers.
+//! `doctor`'s report on the guard: whether clients call it, and whether it answers.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::guarding`].
 

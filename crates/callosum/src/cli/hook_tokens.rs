@@ -1,4 +1,4 @@
-//! [`HookTokens`]: what hooks added to models' contexts in this project, for `status` and `doctor -v`.
+//! [`HookTokens`]: tokens that hooks added to models' contexts in this project, for `status` and `doctor -v`.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::hook_tokens`].
 

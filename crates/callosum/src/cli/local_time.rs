@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::context::Context;
 
-/// The time zone of the person who reads: that of `TZ`, else of this machine, else UTC.
+/// The time zone of the reader: that of `TZ`, else of this machine, else UTC.
 #[derive(Debug)]
 pub(super) struct LocalTime(TimeZone);
 

@@ -387,9 +387,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Ledger(ledger::LedgerCommand::CheckProof(args)) => {
             return ledger::check_proof::run(&args, ui);
         }
-        // It is the machine's, whatever the folder.
+        // It belongs to the machine, in any folder.
         Command::Serve(args) => return serve::run(environment, &args, ui),
-        // What is wrong with a project is told with each call.
+        // Each call reports errors of the project.
         Command::Mcp(_) => {
             let report = Arc::new(Ui::plain(false));
             return callosum_mcp::run(environment, global.directory.clone(), report);
@@ -460,8 +460,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
             unreachable!("`into_full_form` made each of them a delegation")
         }
     };
-    // Also where it failed: what it recorded until then is worth as much. A refusal records nothing, and nothing is put
-    // behind a journal that is about to be brought back.
+    // Even if it failed: its records until then are worth as much. A refusal records nothing, and
+    // nothing is put behind a journal that is about to be restored.
     if before.is_some_and(|before| done.is_ok() || callosum_app::witness::end(&context) != before) {
         callosum_app::witness::after(&context);
     }
@@ -469,7 +469,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
 }
 
 impl Command {
-    /// Returns a short form as the command that it stands for, and any other command as it is.
+    /// Returns a short form as its full command, and any other command as it is.
     fn into_full_form(self) -> Self {
         let (args, kind) = match self {
             Self::Scan(args) => (args, KindArg::Scan),

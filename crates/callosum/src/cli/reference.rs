@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Columns that help is wrapped to, whatever the terminal.
+/// Columns that help is wrapped to, on every terminal.
 const WIDTH: usize = 100;
 
 /// Returns the page. `callosum generate reference` prints it, and a test holds the one in `docs` against it.

@@ -62,7 +62,7 @@ use super::guard::LogOutput;
 use super::ledger::AtOutput;
 use super::serve::ServingOutput;
 
-/// Where the published schemas are said to stand; nothing is ever fetched from there.
+/// Nominal address of the published schemas; nothing is ever fetched from there.
 const BASE: &str = "https://callosum.invalid/schemas/";
 
 /// A schema's name and what makes it.

@@ -1,4 +1,5 @@
-//! What `doctor` says of our server of tools: whether clients are told of it, and whether it answers.
+//! `doctor`'s report on our tool server: whether clients have it registered, and whether it
+//! answers.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::serving`].
 
@@ -68,7 +69,7 @@ fn check_client(
         is_told = true;
     }
     if !is_told && is_installed {
-        // Nobody needs them: what is missing is no fault.
+        // They are optional: a missing registration is no fault.
         let found = "not registered, so its models lack the tools find, decide and delegate";
         checks.add(&name, Outcome::Ok, found, Some(&again));
     }

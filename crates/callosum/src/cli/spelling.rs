@@ -1,7 +1,7 @@
-//! The seed's own flag forms, spelt as the verbs that they mean.
+//! The seed's own flag forms, rewritten as the verbs that they mean.
 //!
-//! `--replay-audit FILE` (Seed CAL §13.4) and `--cal-register NAME` (Seed CAL §14.4) stand where a
-//! verb stands; everything after them is passed on.
+//! `--replay-audit FILE` (Seed CAL §13.4) and `--cal-register NAME` (Seed CAL §14.4) take the place
+//! of a verb; everything after them is passed on.
 
 use std::ffi::{OsStr, OsString};
 
@@ -9,7 +9,7 @@ use clap::ValueEnum as _;
 
 use super::ColorArg;
 
-/// Rewrites a flag form that stands before any verb.
+/// Rewrites a flag form before any verb.
 pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
     const FORMS: [(&str, &[&str]); 2] = [
         ("--replay-audit", &["replay"]),
@@ -30,7 +30,7 @@ pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
                 return arguments;
             }
         }
-        // Global flags may stand before; the first word that is none of them is a verb.
+        // Global flags may come before; the first word that is none of them is a verb.
         match argument.to_str() {
             Some(option) if takes_a_value(option) => at += 2,
             Some(flag) if flag.starts_with('-') && flag != "--" => at += 1,
@@ -62,7 +62,7 @@ pub(super) fn color(arguments: &[OsString]) -> ColorArg {
     values.next_back().unwrap_or(ColorArg::Auto)
 }
 
-/// The first word that is no global option: the verb, where there is one.
+/// Returns the first word that is no global option: the verb, if there is one.
 pub(super) fn verb(arguments: &[OsString]) -> Option<&str> {
     Some(verb_and_rest(arguments)?.0)
 }

@@ -61,7 +61,7 @@ impl Item {
         }
     }
 
-    /// What it is about, a line for each thing, without anything that a terminal would obey.
+    /// Returns its description, a line for each thing, without anything that a terminal would obey.
     fn shown(&self) -> String {
         let mut text = String::new();
         match self {
@@ -141,7 +141,7 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
     } else {
         let is_allowed = is_told && !args.list;
         for item in &items {
-            // Shown before it is allowed: what stands in the terminal is what is agreed to.
+            // Shown before it is allowed: the user agrees to the text in the terminal.
             item.show(
                 context.ui,
                 if is_allowed { "trusted" } else { "not trusted" },
@@ -193,7 +193,7 @@ fn waiting(context: &Context, roster: &Roster<'_>) -> Vec<Item> {
     items
 }
 
-/// Those that were named; all where none was. A name that is trusted already is passed over.
+/// Returns the named items, or all if none was named. A name that is trusted already is ignored.
 fn chosen(
     items: Vec<Item>,
     args: &TrustArgs,
@@ -216,8 +216,8 @@ fn chosen(
     Ok(items.into_iter().filter(is_named).collect())
 }
 
-/// Shows each item, asks of it, and allows it at once: an answer that was given counts, whatever comes of the
-/// next question.
+/// Shows each item, asks about it, and allows it at once: an earlier answer counts even if the next
+/// question fails.
 fn ask_each(
     ui: Ui,
     items: &[Item],
@@ -236,7 +236,8 @@ fn ask_each(
     Ok(())
 }
 
-/// Asks a person, once more where the answer is neither yes nor no; nothing is no, and so is the end of the input.
+/// Asks a person, once more if the answer is neither yes nor no. An empty answer means no, and so
+/// does the end of the input.
 fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandError> {
     loop {
         ui.ask(&format!("trust {} on this machine? [y/N] ", harmless(name)));
@@ -258,9 +259,9 @@ fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandE
     }
 }
 
-/// Tells the journal what is allowed, and allows it: nothing is allowed of which no record tells,
-/// and no `.calrc` with which the ledger could not be opened. One that puts the journal elsewhere
-/// is told of in both places.
+/// Records in the journal what is allowed, and allows it: nothing is allowed without a record, and
+/// no `.calrc` with which the ledger could not be opened. A `.calrc` that moves the journal is
+/// recorded in both places.
 fn tell_and_allow(
     context: &Context,
     roster: &mut Roster<'_>,
@@ -331,14 +332,14 @@ mod tests {
             progress: false,
             verbose: false,
         };
-        let said = |answer: &str| asked(ui, "x", &mut answer.as_bytes()).unwrap();
+        let agrees = |answer: &str| asked(ui, "x", &mut answer.as_bytes()).unwrap();
         for yes in ["y\n", "Y\n", " yes \n", "YES"] {
-            assert!(said(yes), "{yes:?}");
+            assert!(agrees(yes), "{yes:?}");
         }
         for no in ["", "\n", "n\n", "No", "yess\n", "\u{79}\u{301}\n"] {
-            assert!(!said(no), "{no:?}");
+            assert!(!agrees(no), "{no:?}");
         }
-        assert!(said("yes!\ny\n"));
+        assert!(agrees("yes!\ny\n"));
     }
 
     /// CAL-SEC-1: an answer counts as soon as it is given.
@@ -360,8 +361,8 @@ mod tests {
         let mut output = TrustOutput::default();
         ask_each(ui, &items, &mut answers, &mut allow, &mut output).unwrap_err();
         assert_eq!(allowed, ["a"]);
-        let told: Vec<bool> = output.executors.iter().map(|one| one.trusted).collect();
-        assert_eq!(told, [true, false]);
+        let trusted: Vec<bool> = output.executors.iter().map(|one| one.trusted).collect();
+        assert_eq!(trusted, [true, false]);
     }
 
     /// A terminal that goes away.

@@ -368,7 +368,7 @@ fn places(
         callosum_app::clients::place(context, client, *scope)
     };
     let mut places: Vec<Place> = meant.iter().filter_map(of_hooks).collect();
-    // What stands in one file is taken out of it at once.
+    // Entries in one file are removed from it at once.
     let stands_apart = |server: &Place| places.iter().all(|place| place.path != server.path);
     let of_servers = |(client, scope): &(&'static Client, _)| {
         callosum_app::clients::server_place(context, client, *scope)

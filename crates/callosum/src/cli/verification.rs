@@ -1,4 +1,5 @@
-//! What `ledger verify` and `audit verify` do: all of it, for neither stands without the other.
+//! The work of `ledger verify` and `audit verify`: each checks everything, since neither holds
+//! without the other.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::verification`].
 
@@ -118,7 +119,8 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             .iter()
             .any(|problem| problem.path.starts_with(&paths.audit))
         {
-            // A journal that lost its end is a whole one, which is given up only where that is said.
+            // A journal that lost its end is a whole one, which is given up only if the user asks
+            // for that.
             let lost_its_end = found
                 .problems
                 .iter()

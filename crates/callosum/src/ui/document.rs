@@ -5,7 +5,7 @@
 
 use std::{fmt::Write as _, path::Path};
 
-/// How a document is shown.
+/// The display of a document.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'a> {
     /// Whether colors are shown.
@@ -108,8 +108,8 @@ fn write_letters(shown: &mut String, letters: &[(char, Role)], look: Look<'_>) {
     }
 }
 
-/// Returns where the last word ends that fits, and where the next one begins. Returns none if the first word alone does not
-/// fit.
+/// Returns the end of the last word that fits, and the beginning of the next one. Returns none if
+/// the first word alone does not fit.
 fn wrapped(letters: &[(char, Role)], room: usize) -> Option<(usize, usize)> {
     let is_space = |at: usize| letters[at].0 == ' ';
     let words = letters.iter().position(|(letter, _)| *letter != ' ')?;

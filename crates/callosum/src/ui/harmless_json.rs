@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use callosum_evidence::terminal_escape::in_json;
 
-/// Passes on what `serde_json` writes, which hands over whole characters.
+/// Passes on the output of `serde_json`, which writes whole characters.
 #[derive(Debug)]
 pub(super) struct Writer<W>(pub(super) W);
 
@@ -26,7 +26,8 @@ impl<W: Write> Write for Writer<W> {
 mod tests {
     use super::*;
 
-    /// CALC-SEC-1: what was said by others is data to a program that reads it, and nothing to a terminal that shows it.
+    /// CALC-SEC-1: text of others is data to a program that reads it, and inert in a terminal that
+    /// shows it.
     #[test]
     fn what_a_terminal_would_obey_is_escaped_as_it_is_written() {
         let mut written = Vec::new();

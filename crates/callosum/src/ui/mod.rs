@@ -1,8 +1,8 @@
-//! Everything that a person sees: data on stdout, talk on stderr, colours by meaning.
+//! Everything that a person sees: data on stdout, messages on stderr, colors by meaning.
 //!
-//! Start with [`Ui`]. This is the only room that writes to the terminal. Whether colours are
-//! shown is decided by `--color`, the stream, `NO_COLOR` and `CLICOLOR_FORCE`; progress only when
-//! stderr is a terminal. What to say is the commands' business.
+//! Start with [`Ui`]. No other module writes to the terminal. `--color`, the stream, `NO_COLOR` and
+//! `CLICOLOR_FORCE` decide whether colors are shown; progress is shown only if stderr is a
+//! terminal. The commands decide on the content.
 
 mod document;
 mod failure;
@@ -60,7 +60,7 @@ pub(crate) struct Ui {
     pub(crate) json: bool,
     /// Whether progress may be drawn.
     pub(crate) progress: bool,
-    /// Whether steps are told that are normally passed over.
+    /// Whether steps are reported that are normally omitted.
     pub(crate) verbose: bool,
 }
 
@@ -78,7 +78,7 @@ impl Ui {
         }
     }
 
-    /// Prints data of ours to stdout, without colours where nobody sees them.
+    /// Prints data of ours to stdout, without colors if no terminal shows them.
     pub(crate) fn data(self, text: &str) -> Result<(), CommandError> {
         let mut stdout = anstream::AutoStream::auto(stdout()).lock();
         stdout
@@ -118,9 +118,9 @@ impl Ui {
         document::linked(place, Terminal::get().has_links().then_some(root))
     }
 
-    /// Prints a line for another program to show: with colours, unless `NO_COLOR` forbids them.
+    /// Prints a line for another program to show: with colors, unless `NO_COLOR` forbids them.
     ///
-    /// `NO_COLOR` is the caller's to know, since stdout is no terminal here.
+    /// The caller checks `NO_COLOR`, since stdout is no terminal here.
     pub(crate) fn shown_elsewhere(self, line: &str, is_plain: bool) -> Result<(), CommandError> {
         let choice = if is_plain {
             anstream::ColorChoice::Never
@@ -162,8 +162,8 @@ impl Ui {
             .map_err(unprinted)
     }
 
-    /// Prints foreign text that a person or a model reads: what a terminal would obey, and what nobody
-    /// sees, made visible, wherever it goes.
+    /// Prints foreign text that a person or a model reads: terminal escapes and invisible
+    /// characters are made visible, for any destination.
     pub(crate) fn read_by_all(self, text: &str) -> Result<(), CommandError> {
         self.data(&visible(text))
     }
@@ -183,7 +183,7 @@ impl Ui {
         writeln!(out).and_then(|()| out.flush()).map_err(unprinted)
     }
 
-    /// Whether something was handed to stdout, be it that nobody took it.
+    /// Whether something was written to stdout, even if no one read it.
     pub(crate) fn has_spoken(self) -> bool {
         HAS_SPOKEN.load(Ordering::Relaxed)
     }
@@ -198,17 +198,17 @@ impl Ui {
             }
             return;
         }
-        // Nobody is left to be told where stderr is closed.
+        // If stderr is closed, no one can read it.
         drop(writeln!(anstream::stderr().lock(), "{line}"));
     }
 
     /// Asks on stderr, and leaves the cursor behind the question.
     ///
-    /// No one answers a question without what was said before it, so nothing of that is held back.
+    /// A person needs the earlier messages to answer, so none of them is held back.
     pub(crate) fn ask(self, question: &str) {
         let held = std::mem::take(&mut *HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner));
         let mut stderr = anstream::stderr().lock();
-        // Nobody is left to be asked where stderr is closed.
+        // If stderr is closed, no one can answer.
         drop(write!(stderr, "{held}{question}").and_then(|()| stderr.flush()));
     }
 

@@ -15,11 +15,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use super::Ui;
 use callosum_app::report::ProgressLine;
 
-/// What was heard so lately is told without its age.
+/// Age below which a message is shown without it.
 const FRESH: Duration = Duration::from_secs(3);
 
-/// A line that shows what is being done, how long ago that was heard, and how long all of it takes; nothing where nobody
-/// looks.
+/// A line that shows the current work, the age of that message, and the total time; nothing without
+/// a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress {
     ui: Ui,
@@ -48,7 +48,7 @@ impl Progress {
             bar.set_style(style.with_key("age", age));
         }
         bar.set_message(what.to_owned());
-        // The library panics where the system gives it no thread: the line stands still then.
+        // The library panics if the system gives it no thread: then the line does not move.
         let has_thread = || {
             let probe = thread::Builder::new().spawn(|| {});
             probe.is_ok_and(|probe| probe.join().is_ok())
@@ -79,7 +79,7 @@ impl Drop for Progress {
     }
 }
 
-/// How long ago something was heard, behind what it was; nothing where that was just now.
+/// Returns the age of a message, to append to it; nothing if it is recent.
 fn aged(age: Duration) -> String {
     if age < FRESH {
         return String::new();
@@ -91,7 +91,8 @@ fn aged(age: Duration) -> String {
 mod tests {
     use super::*;
 
-    /// CAL-COM-2: what an executor does is told with its age, so that a line which stands still is not taken for news.
+    /// CAL-COM-2: an executor's activity is shown with its age, so that a line that does not change
+    /// is not taken for news.
     #[test]
     fn what_was_heard_a_while_ago_has_its_age() {
         assert_eq!(aged(Duration::from_millis(2_999)), "");

@@ -1,4 +1,4 @@
-//! [`Terminal`]: how this process prints, decided once from options, environment and streams.
+//! [`Terminal`]: output settings of this process, decided once from options, environment and streams.
 
 use std::{
     ffi::OsString,
@@ -26,7 +26,7 @@ const USUAL_PAGER: &str = "less -FRX";
 /// The options that `less` starts with if the person has set none; for a `$PAGER` of plain `less`.
 const LESS: (&str, &str) = ("LESS", "FRX");
 
-/// How this process prints.
+/// The output settings of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Terminal {
     /// Whether notices, hints, warnings and progress are left out.
@@ -75,7 +75,7 @@ impl Terminal {
             named_zone: variable("TZ").map(str::to_owned),
             zone: OnceLock::new(),
         };
-        // Whoever comes second prints as the first decided.
+        // A second call keeps the settings of the first.
         drop(TERMINAL.set(terminal));
     }
 

@@ -1,11 +1,12 @@
-//! The catalogue of servers' tools that are known: by which words in their names, and as which command.
+//! The catalog of known tools of other servers: the words in their names, and the equivalent
+//! command.
 //!
-//! To make a tool known, add it to [`KNOWN`]; the first entry that fits counts. What is deliberately not
-//! here: tools that are given the words of a client, or a kind of thing in a cluster (`server`).
+//! To make a tool known, add it to [`KNOWN`]; the first entry that fits counts. Deliberately not
+//! here: tools that take the arguments of a client, or a kind of thing in a cluster (`server`).
 
 use callosum_guard::tool_name::words;
 
-/// What stands for what the tool is given.
+/// Placeholder for the value that the tool gets.
 const NAME: &str = "{}";
 
 /// A tool and its command.
@@ -287,12 +288,13 @@ pub(super) fn known(tool: &str) -> Option<&'static Known> {
     let says = |group: &[&str]| named.iter().any(|word| group.contains(&word.as_str()));
     let own = words(own_name(tool));
     KNOWN.iter().find(|known| {
-        let is_told = |word: &String| {
+        let names_object = |word: &String| {
             let mut groups = known.words.iter();
             BESIDE.contains(&word.as_str()) || groups.any(|group| group.contains(&word.as_str()))
         };
-        // What has a further word is about something that stands in the thing.
-        known.words.iter().all(|group| says(group)) && own.iter().all(is_told)
+        // If the name has a further word, the tool deals with a part of the thing and not with the
+        // thing itself.
+        known.words.iter().all(|group| says(group)) && own.iter().all(names_object)
     })
 }
 

@@ -1,14 +1,14 @@
-//! Tools of clouds and of what steers them, said as the command that does the same: Terraform, Pulumi, AWS,
-//! clusters, and proxies that pass requests on to them.
+//! Tools of clouds and their control programs, translated to the equivalent command: Terraform,
+//! Pulumi, AWS, clusters, and proxies that pass requests on to them.
 //!
-//! What they do stands in their own names (`delete_db_cluster`), in one of the words that they take, or in the
-//! method of a request. Whether that may be is the guard's to say.
+//! The operation is in the tool's name (`delete_db_cluster`), in one of its arguments, or in the
+//! method of a request. Whether it may run is for the guard to decide.
 
 use callosum_guard::tool_name::words;
 
 use super::{catalog::own_name, given::Given};
 
-/// Services of AWS that servers are named for, and what they are named for where it is none of these.
+/// Services of AWS in servers' names; the last two are names of servers of all services.
 const AWS: [&str; 15] = [
     "rds",
     "ec2",
@@ -55,7 +55,7 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
             .text(&["resourcetype", "kind"])
             .unwrap_or("deployment");
         let mut command: Vec<String> = of(&["kubectl", "scale", &kind.to_ascii_lowercase()])?;
-        command.extend(given.said("name"));
+        command.extend(given.value_text("name"));
         command.extend(
             given
                 .number("replicas")
@@ -65,19 +65,23 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
     }
     let asked = given.text(&["operation", "action"]);
     if is_of_cluster && asked == Some("drain") {
-        let node = given.said("nodename").or_else(|| given.said("node"));
+        let node = given
+            .value_text("nodename")
+            .or_else(|| given.value_text("node"));
         let mut command: Vec<String> = of(&["kubectl", "drain"])?;
         command.extend(node);
         return Some(command);
     }
     if says(&["vault"]) && says(&["mount", "mounts"]) && says(&["delete", "disable"]) {
         let mut command: Vec<String> = of(&["vault", "secrets", "disable"])?;
-        command.extend(given.said("path"));
+        command.extend(given.value_text("path"));
         return Some(command);
     }
     if says(&["elastic", "elasticsearch", "es", "opensearch"]) && tool.contains("by_query") {
-        let index = given.said("index").unwrap_or_default();
-        let which = given.said("body").or_else(|| given.said("query"));
+        let index = given.value_text("index").unwrap_or_default();
+        let which = given
+            .value_text("body")
+            .or_else(|| given.value_text("query"));
         let address = format!("http://localhost:9200/{index}/_delete_by_query");
         let which = which.unwrap_or_default();
         return of(&["curl", "-X", "POST", &address, "-d", &which]);
@@ -85,7 +89,7 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
     operation_of_aws(tool, &named)
 }
 
-/// What is to be done with what Terraform keeps, here or at its service.
+/// Returns the Terraform operation on state, local or at the remote service.
 fn steered(named: &[String], given: Given<'_>) -> Option<Vec<String>> {
     let says = |verb: &str| named.iter().any(|word| word == verb);
     let asked = given.text(&["command", "action", "operation", "subcommand", "runaction"]);
@@ -165,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    fn said(tool: &str, input: &Value) -> Option<String> {
+    fn command_of(tool: &str, input: &Value) -> Option<String> {
         command(tool, Given(input.as_object().unwrap())).map(|words| words.join(" "))
     }
 
@@ -214,7 +218,11 @@ mod tests {
                 "vault secrets disable secret",
             ),
         ] {
-            assert_eq!(said(tool, &input).as_deref(), Some(expected), "{tool}");
+            assert_eq!(
+                command_of(tool, &input).as_deref(),
+                Some(expected),
+                "{tool}"
+            );
         }
         for (tool, input) in [
             (
@@ -233,7 +241,7 @@ mod tests {
                 json!({"operation": "list"}),
             ),
         ] {
-            assert_eq!(said(tool, &input), None, "{tool}");
+            assert_eq!(command_of(tool, &input), None, "{tool}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! [`Deed`]: what the words of a tool's name say that it does to the paths which it is given.
+//! [`Deed`]: the operation on paths that the words of a tool's name describe.
 
 use callosum_guard::tool_name::words;
 
 use super::catalog::own_name;
 
-/// What is done to paths.
+/// An operation on paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     /// They are removed, with all that is in them.
@@ -26,7 +26,7 @@ const MOVES: [&str; 5] = ["move", "rename", "mv", "mov", "relocate"];
 
 const COPIES: [&str; 3] = ["copy", "cp", "duplicate"];
 
-/// What stands in a file: who deletes or moves that writes the file.
+/// Parts of a file: a tool that deletes or moves one of them writes the file.
 const PARTS: [&str; 29] = [
     "line",
     "symbol",
@@ -66,9 +66,9 @@ const CHANGES: [&str; 15] = [
 ];
 
 impl Deed {
-    /// What is done by a tool of this name.
+    /// Returns the operation of a tool with this name.
     pub(super) fn of(tool: &str) -> Option<Self> {
-        // What stands before says whose tool it is.
+        // The part before the own name is the server's.
         let words = words(own_name(tool));
         let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let is_about_part = words.iter().any(|word| {
@@ -93,8 +93,8 @@ impl Deed {
             .then_some(Self::Change)
     }
 
-    /// What a word says that stands where commands do: `create`, `delete_file`. A word that may be a
-    /// program, as `rm`, says nothing.
+    /// Returns the operation of a word in place of a command: `create`, `delete_file`. A word that
+    /// may be a program, such as `rm`, has none.
     pub(super) fn of_verb(verb: &str) -> Option<Self> {
         let is_word = verb
             .bytes()

@@ -1,10 +1,10 @@
-//! What a tool of another server would do, as far as the names of what it is given tell.
+//! The action of another server's tool, derived from the names of its arguments.
 //!
-//! Nobody says what such a tool does with what it takes. What is called a command is taken for one,
-//! as is what is typed into a terminal; a statement for a database for one of its client's, code for
-//! a one-liner of its language. A path is removed, moved, copied or written as the tool's name says
-//! ([`Deed`]), and decided on like the command that does the same. All of that is looked for in what
-//! stands within other objects as well.
+//! No schema describes such a tool's effect. An argument called a command counts as one, as does
+//! text typed into a terminal. A database statement counts as one of the database client's, and
+//! code as a one-liner of its language. A path is removed, moved, copied or written according to
+//! the tool's name ([`Deed`]), and decided on like the equivalent command. Nested objects are
+//! searched as well.
 
 use callosum_guard::tool_name::{deletes_all, words};
 use serde_json::{Map, Value};
@@ -57,13 +57,13 @@ const ACTS: [&str; 5] = ["run", "exec", "execute", "apply", "and"];
 /// Parts of a tool's name that say that an archive is taken apart.
 const UNPACKS: [&str; 4] = ["extract", "unpack", "unzip", "decompress"];
 
-/// Where it stands which of several things a tool is to do.
+/// Arguments that select one of several operations of a tool.
 const VERBS: [&str; 6] = ["action", "operation", "op", "method", "mode", "type"];
 
-/// Where the name of a tool stands that another one calls.
+/// Arguments that hold the name of a tool that another tool calls.
 const TOOLS: [&str; 5] = ["tool", "toolname", "name", "function", "recipientname"];
 
-/// Where it stands what is moved or copied, and where to.
+/// Arguments that hold the source and the target of a move or copy.
 const SOURCES: [&str; 14] = [
     "source",
     "sources",
@@ -97,7 +97,7 @@ const TARGETS: [&str; 14] = [
     "targetdirectory",
 ];
 
-/// Where it stands what is written, whatever the tool is called.
+/// Arguments that hold an output path, for any tool name.
 const SAVED: [&str; 5] = [
     "savepath",
     "outputpath",
@@ -106,10 +106,10 @@ const SAVED: [&str; 5] = [
     "outfile",
 ];
 
-/// Where the name stands that something gets in its folder.
+/// Arguments that hold a new name within the same folder.
 const NEW_NAMES: [&str; 3] = ["newname", "newfilename", "to"];
 
-/// What a call of a tool would do.
+/// Returns the action of a tool call.
 pub(super) fn action(tool: &str, input: &Map<String, Value>) -> Action {
     let mut found = Found::default();
     found.gather(tool, Given(input), None);
@@ -130,7 +130,7 @@ struct Found {
 }
 
 impl Found {
-    /// Looks at one object, and at those that stand in it.
+    /// Reads one object, and the objects in it.
     fn gather(&mut self, tool: &str, given: Given<'_>, folder: Option<&str>) {
         match action_of(tool, given) {
             Action::Shell(command) => self.add(match folder {
@@ -148,8 +148,8 @@ impl Found {
         }
         let called = given.text(&TOOLS).map(|called| format!("{tool} {called}"));
         let tool = called.as_deref().unwrap_or(tool);
-        // What is deleted by a condition is told by that; the condition is no call of its own.
-        if server::is_told(tool, given) {
+        // The delete takes a condition, which is not a call of its own.
+        if server::names_object(tool, given) {
             return;
         }
         for inner in given.inner() {
@@ -169,7 +169,7 @@ impl Found {
         if self.commands.is_empty() {
             return written(self.writes);
         }
-        // One verdict is over all, so what is written is said as a command that writes it.
+        // There is one verdict for all, so a write becomes a command that writes the same path.
         for path in self.writes {
             self.commands
                 .push(format!("tee -a -- {}", path_word(&path)));
@@ -178,7 +178,7 @@ impl Found {
     }
 }
 
-/// What one object says that is done.
+/// Returns the action that one object describes.
 fn action_of(tool: &str, given: Given<'_>) -> Action {
     let lower = tool.to_ascii_lowercase();
     let names = words(tool);
@@ -199,7 +199,7 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     {
         return Action::Shell(
             shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(
-                // What no shell can be told holds a NUL, which is refused where it is seen.
+                // Text with a NUL cannot be passed to a shell; the guard rejects the NUL.
                 |_| "\0".to_owned(),
             ),
         );
@@ -270,7 +270,7 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     let done = deed(tool, given);
     let folders = given.folders();
     if paths.is_empty() && folders.is_empty() && deletes_all(catalog::own_name(tool)) {
-        // Nothing else is known of it, so it is said as it would be called from a shell.
+        // Nothing else is known of it, so it is written as a call from a shell.
         return Action::Shell(quoted("mcp call", catalog::own_name(tool)));
     }
     let is_of_all = given.settings().iter().any(|set| set == "deleteall");
@@ -286,7 +286,7 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     }
 }
 
-/// What a tool does to paths: as its name says, or what it is given as what to do.
+/// Returns a tool's operation on paths: from its name, or from an argument that names an operation.
 fn deed(tool: &str, given: Given<'_>) -> Option<Deed> {
     let named = Deed::of(tool);
     if !matches!(named, None | Some(Deed::Change)) {
@@ -296,7 +296,7 @@ fn deed(tool: &str, given: Given<'_>) -> Option<Deed> {
     verb.or(named)
 }
 
-/// What is typed: keys, and in a terminal whatever is sent to it.
+/// Returns the typed text: keys, and for a terminal any text that is sent to it.
 fn typed(given: Given<'_>, is_terminal: bool) -> Option<String> {
     const KEYS: [&str; 3] = ["keys", "keystrokes", "sequence"];
     const SENT: [&str; 6] = ["text", "input", "data", "line", "content", "message"];
@@ -330,7 +330,7 @@ fn is_python(text: &str) -> bool {
     BEGINS.iter().any(|begin| first.starts_with(begin)) || is_call
 }
 
-/// What a key types, where it is one with a name.
+/// Returns the text that a named key types.
 fn key(name: &str) -> &str {
     match name {
         "Enter" | "enter" | "Return" | "C-m" | "C-j" | "<Enter>" | "KPEnter" => "\n",
@@ -340,7 +340,7 @@ fn key(name: &str) -> &str {
     }
 }
 
-/// What is done to these paths, as the command that does the same.
+/// Returns an operation on these paths as the equivalent command.
 fn done_to(deed: Deed, given: Given<'_>, paths: Vec<String>) -> Action {
     if paths.is_empty() {
         return Action::Other;
@@ -459,8 +459,8 @@ pub(super) fn quoted(program: &str, text: &str) -> String {
     format!("{program} {}", word(text))
 }
 
-/// A text as one word of a shell. One that no program can be given holds a NUL, which is refused
-/// where it is seen.
+/// Returns a text as one word of a shell. Text that cannot be passed to a program becomes a NUL,
+/// which the guard rejects.
 fn word(text: &str) -> String {
     shlex::try_quote(text).map_or_else(|_| "\0".to_owned(), Into::into)
 }

@@ -1,14 +1,15 @@
-//! [`Given`]: what a tool is given, found by names however these are spelled.
+//! [`Given`]: a tool's arguments, looked up by name in any spelling.
 //!
-//! `filePath`, `file_path` and `FilePath` are one name. Deliberately not here: what follows from it.
+//! `filePath`, `file_path` and `FilePath` are one name. Deliberately not here: the conclusions from
+//! them.
 
 use std::borrow::Cow;
 
 use callosum_guard::tool_name::words;
 use serde_json::{Map, Value};
 
-/// Names under which commands stand, and last words of such names. `chars` is what Codex types into
-/// a shell that runs.
+/// Names of arguments that hold commands, and last words of such names. Codex types `chars` into a
+/// running shell.
 const COMMANDS: [&str; 7] = [
     "command",
     "cmd",
@@ -19,10 +20,10 @@ const COMMANDS: [&str; 7] = [
     "commandline",
 ];
 
-/// Where the words behind a command stand, where they are apart from it.
+/// Arguments that hold a command's words, if they are separate from it.
 const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
 
-/// Where paths stand, by themselves, in lists, or within objects in lists.
+/// Arguments that hold paths: single ones, lists, or objects in lists.
 const PATHS: [&str; 42] = [
     "pathinproject",
     "savepath",
@@ -71,7 +72,7 @@ const PATHS: [&str; 42] = [
 /// Those among them that hold a text which is no path.
 const LISTS: [&str; 3] = ["edits", "changes", "operations"];
 
-/// Where folders stand: of a command the one that it runs in.
+/// Arguments that hold folders; for a command, the one that it runs in.
 const FOLDERS: [&str; 10] = [
     "directory",
     "directories",
@@ -85,15 +86,15 @@ const FOLDERS: [&str; 10] = [
     "foldername",
 ];
 
-/// Those among them in which a call happens, where nothing is done to them.
+/// Those among them that hold the folder of a call, without an operation on it.
 const WORKPLACES: [&str; 5] = ["dirpath", "directory", "workdir", "cwd", "workingdirectory"];
 
-/// What a tool is given.
+/// A tool's arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'i>(pub(super) &'i Map<String, Value>);
 
 impl<'i> Given<'i> {
-    /// What stands under one of these names, in the order of the names.
+    /// Returns the values under these names, in the order of the names.
     fn named(self, names: &'static [&'static str]) -> impl Iterator<Item = &'i Value> {
         let under = move |wanted: &&'static str| {
             let wanted = *wanted;
@@ -106,13 +107,13 @@ impl<'i> Given<'i> {
         names.iter().filter_map(under)
     }
 
-    /// The first text that stands under one of these names and says anything.
+    /// Returns the first text under these names that is not empty.
     pub(super) fn text(self, names: &'static [&'static str]) -> Option<&'i str> {
         let mut texts = self.named(names).filter_map(Value::as_str);
         texts.find(|text| !text.is_empty())
     }
 
-    /// The same, where several lines may also stand in a list.
+    /// Returns the same, and also accepts a list of lines.
     pub(super) fn lines(self, names: &'static [&'static str], between: &str) -> Option<String> {
         let mut found = self.named(names).filter_map(|value| match value {
             Value::String(text) => Some(text.clone()),
@@ -125,7 +126,7 @@ impl<'i> Given<'i> {
         found.find(|text| !text.is_empty())
     }
 
-    /// The texts that stand under a name, alone or in a list.
+    /// Returns the texts under a name, alone or in a list.
     pub(super) fn words_under(self, wanted: &'static str) -> Vec<String> {
         let mut fields = self.0.iter();
         match fields.find_map(|(name, value)| (plain(name) == wanted).then_some(value)) {
@@ -138,8 +139,9 @@ impl<'i> Given<'i> {
         }
     }
 
-    /// What stands under a name as one text: texts of a list apart by commas, an object as it came.
-    pub(super) fn said(self, wanted: &'static str) -> Option<String> {
+    /// Returns the value under a name as one text: the texts of a list joined by commas, an object
+    /// as JSON.
+    pub(super) fn value_text(self, wanted: &'static str) -> Option<String> {
         let words = self.words_under(wanted);
         if !words.is_empty() {
             return Some(words.join(","));
@@ -149,7 +151,7 @@ impl<'i> Given<'i> {
         found.map(|(_, object)| object.to_string())
     }
 
-    /// The number that stands under a name.
+    /// Returns the number under a name.
     pub(super) fn number(self, wanted: &'static str) -> Option<i64> {
         let mut fields = self.0.iter();
         fields.find_map(|(name, value)| {
@@ -165,7 +167,7 @@ impl<'i> Given<'i> {
         fields.map(|(name, _)| plain(name)).collect()
     }
 
-    /// The command, with the words that stand apart from it.
+    /// Returns the command, with its separate arguments.
     pub(super) fn command(self) -> Option<String> {
         let command = |(name, value): (&str, &Value)| match value {
             Value::Array(lines) if name == "commands" => {
@@ -198,7 +200,8 @@ impl<'i> Given<'i> {
         })
     }
 
-    /// The program that is named as such; where no name says it, a list of words begins with it.
+    /// Returns the program under a name for programs; without one, the first word of a list is the
+    /// program.
     fn program(self) -> Option<String> {
         let named = self.text(&["program", "executable", "binary"]);
         let has_words = self.named(&["args"]).any(Value::is_array);
@@ -207,7 +210,7 @@ impl<'i> Given<'i> {
             // A program that is a path may have blanks in it.
             return Some(shlex::try_quote(program).map_or_else(|_| "\0".to_owned(), Into::into));
         }
-        // The words of `argv` stand behind nothing, and are added as those that stand apart.
+        // The words of `argv` have no command before them, and are added like separate arguments.
         let mut named = self.named(&["argv"]).filter_map(Value::as_array);
         let has_words = named.any(|words| !words.is_empty());
         has_words.then(String::new)
@@ -265,7 +268,8 @@ impl<'i> Given<'i> {
         self.text(&WORKPLACES)
     }
 
-    /// The objects that stand in it, by themselves and in lists, those that are written as text too.
+    /// Returns the objects in it, by themselves and in lists, including those that are written as
+    /// text.
     pub(super) fn inner(self) -> impl Iterator<Item = Cow<'i, Map<String, Value>>> {
         let fields = self.0.iter().flat_map(|(name, value)| match value {
             Value::Array(several) => several.iter().filter_map(object).collect(),
@@ -289,7 +293,7 @@ fn written<'i>(text: &str) -> Option<Cow<'i, Map<String, Value>>> {
     object?.ok().map(Cow::Owned)
 }
 
-/// A name in small letters, without what stands between its words.
+/// Returns a name in lowercase, without the separators between its words.
 fn plain(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(name);
@@ -304,15 +308,15 @@ fn command_in(value: &Value) -> Option<String> {
         Value::String(command) => Some(command.clone()),
         Value::Array(words) => {
             let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-            // What no shell can be told holds a NUL, which no program can be told either.
+            // Words with a NUL cannot be passed to a shell, nor to any program.
             Some(shlex::try_join(words?).unwrap_or_else(|_| "\0".to_owned()))
         }
         _ => None,
     }
 }
 
-/// The path that a text is: what it says, or what an address of a file means. What stands where
-/// addresses do is one only then.
+/// Returns the path in a text: the text itself, or the path of a `file:` address. An argument for
+/// addresses holds a path only in the latter case.
 fn path_of(name: &str, text: &str) -> Option<String> {
     let is_address = plain(name).ends_with("uri") || plain(name) == "url";
     match address(text) {
@@ -321,7 +325,7 @@ fn path_of(name: &str, text: &str) -> Option<String> {
     }
 }
 
-/// The path of `file:` with what is said by `%` put in.
+/// Returns the path of a `file:` address with its percent escapes decoded.
 fn address(text: &str) -> Option<String> {
     let start = text.get(..5)?;
     let rest = &text[5..];

@@ -1,10 +1,10 @@
-//! [`Event`]: what a client says that it is about to do, read from the bytes that it sends.
+//! [`Event`]: a client's report of the call that it is about to make, read from the bytes that it sends.
 //!
-//! The clients agree on the names around a call (`cwd`, `session_id`, `tool_name`,
-//! `tool_input`); they differ in what their tools are called and take. What tools of other servers
-//! are given is [`foreign`]'s, and how its names are found [`given`]'s. Fields that nobody here asks
-//! for are passed over, whatever they are. What must be decided and cannot be read is an error, so
-//! that it is never taken for harmless.
+//! The clients agree on the names around a call (`cwd`, `session_id`, `tool_name`, `tool_input`);
+//! they differ in the names and arguments of their tools. [`foreign`] handles the tools of other
+//! servers, and [`given`] finds their arguments by name. Fields that no code here uses are ignored.
+//! An event that must be decided and cannot be read is an error, so that it is never taken for
+//! harmless.
 
 mod catalog;
 mod cloud;
@@ -32,26 +32,27 @@ pub(super) const LONGEST: usize = 64 * 1024 * 1024;
 /// Most characters of an id that are kept.
 const LONGEST_ID: usize = 200;
 
-/// What a client says of a call of one of its tools.
+/// A client's report of a call of one of its tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Event {
     /// The client's own name of the event.
     pub(super) name: Option<String>,
     /// The session, as the client names it.
     pub(super) session: Option<String>,
-    /// The sub-agent, where it is one that calls.
+    /// The sub-agent, if one makes the call.
     pub(super) agent: Option<String>,
     /// The call.
     pub(super) call: Option<String>,
-    /// What the client's events before and after this call have in common, and those of other calls have not.
+    /// Key that the client's events before and after this call share, and those of other calls do
+    /// not.
     pub(super) key: String,
-    /// How much the client lets pass by itself.
+    /// The client's permission mode.
     pub(super) mode: Option<String>,
     /// The tool.
     pub(super) tool: Option<String>,
     /// The folder in which the call happens.
     pub(super) folder: Option<PathBuf>,
-    /// What the call would do.
+    /// The action of the call.
     pub(super) action: Action,
     /// Whether it removes files that it names.
     pub(super) removes: bool,
@@ -62,7 +63,7 @@ pub(super) struct Event {
     pub(super) is_plain_shell: bool,
 }
 
-/// What a call of a tool would do.
+/// An action that a tool call would perform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Action {
     /// Run a command in a shell.
@@ -76,7 +77,7 @@ pub(super) enum Action {
     Other,
 }
 
-/// Why an event cannot be decided.
+/// The reason why an event cannot be decided.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     /// It is longer than anything that a client sends.
@@ -97,7 +98,7 @@ pub(super) enum Unreadable {
         /// The tool.
         tool: String,
     },
-    /// What is to be run or written has a byte in it that no program can be given.
+    /// The command or path contains a NUL byte, which cannot be passed to a program.
     #[error("the input of the tool `{tool}` contains a NUL")]
     Nul {
         /// The tool.
@@ -114,7 +115,7 @@ pub(super) enum Unreadable {
 /// Tools whose `command` a shell runs.
 const SHELLS: [&str; 5] = ["Bash", "run_shell_command", "shell", "exec_command", "bash"];
 
-/// What such a tool may be given that changes nothing of what the command does.
+/// Arguments of such a tool that do not change the effect of the command.
 const PLAIN: [&str; 12] = [
     "command",
     "cmd",
@@ -147,7 +148,7 @@ const WRITERS: [&str; 10] = [
 /// The tool that takes a patch.
 const PATCHER: &str = "apply_patch";
 
-/// Where the patch is if not under `command`; opencode says `patchText`.
+/// Arguments that hold the patch if `command` does not; opencode uses `patchText`.
 const PATCHES: [&str; 3] = ["patch", "input", "patchtext"];
 
 /// Tools whose `command` PowerShell runs.
@@ -162,11 +163,11 @@ const LEAVER: &str = "ExitWorktree";
 /// The event before a shell line of a skill runs.
 const SKILL_LINE: &str = "PreSkillShellCommand";
 
-/// What says in a patch that a file is removed.
+/// Line prefix in a patch for a file that is removed.
 const REMOVES: &str = "*** Delete File:";
 
 impl Event {
-    /// Reads an event that something happens for whatever it says: what is missing stays away.
+    /// Reads an event that is only observed: missing fields stay empty.
     pub(super) fn observed(bytes: &[u8]) -> Option<Self> {
         let fields = fields(bytes).ok()?;
         Some(Self::around(&fields))
@@ -218,8 +219,8 @@ impl Event {
         Ok(event)
     }
 
-    /// The same, where `~` leads from this home folder on: to clients and servers it does, and to the
-    /// guard it is a name like any other.
+    /// Returns the same with `~` resolved from this home folder: clients and servers resolve it,
+    /// and for the guard it is a name like any other.
     pub(super) fn at_home(mut self, home: Option<&Path>) -> Self {
         if let (Action::Write(paths) | Action::Read(paths), Some(home)) = (&mut self.action, home) {
             for path in paths {

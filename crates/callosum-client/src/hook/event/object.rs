@@ -1,8 +1,8 @@
-//! The object that an event is, also where a client writes half a character.
+//! The object that an event is, even if a client writes half a surrogate pair.
 //!
-//! Clients in JavaScript may cut a text within a character of two parts and write the one part
-//! escaped (`\ud83d`), which stands for nothing. What surrounds it is read all the same, with the sign
-//! for what is no character in its place.
+//! Clients in JavaScript may cut a text within a surrogate pair and write one half escaped
+//! (`\ud83d`), which is no character. The text around it is still read, with the replacement
+//! character in its place.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ pub(in crate::hook) fn fields(bytes: &[u8]) -> Result<Map<String, Value>, Unread
     }
 }
 
-/// The same text with a whole character for each half of one, where there are any.
+/// Returns the text with a whole character for each half of one, if there are any.
 fn without_halves(bytes: &[u8]) -> Option<Vec<u8>> {
     const WHOLE: &[u8] = b"\\ufffd";
     let mut text = Vec::with_capacity(bytes.len());

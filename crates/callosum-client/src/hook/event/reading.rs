@@ -15,7 +15,7 @@ const READERS: [&str; 9] = [
     "view_image",
 ];
 
-/// What they call the files that they read.
+/// Names of the argument that holds the file to read.
 const PATHS: [&str; 9] = [
     "file_path",
     "absolute_path",

@@ -1,8 +1,8 @@
-//! Tools that do what `git` does, said as the command of git that they are.
+//! Tools that do what `git` does, translated to the equivalent git command.
 //!
-//! Servers name them for git's own commands (`git_reset`, `git_branch_delete`) and what they take for
-//! git's options (`mode: "hard"`, `force: true`), so the names are enough. Every word of the command
-//! stays a word.
+//! Servers name them for git's own commands (`git_reset`, `git_branch_delete`) and their arguments
+//! for git's options (`mode: "hard"`, `force: true`), so the names are enough. Every word of the
+//! command stays a word.
 
 use callosum_guard::tool_name::words;
 
@@ -64,7 +64,7 @@ const MODES: [&str; 9] = [
     "hard", "soft", "mixed", "keep", "merge", "abort", "skip", "quit", "force",
 ];
 
-/// Where it stands which of several things is to be done.
+/// Arguments that select one of several operations.
 const VERBS: [&str; 8] = [
     "resetmode",
     "mode",
@@ -76,7 +76,7 @@ const VERBS: [&str; 8] = [
     "type",
 ];
 
-/// Where the repository stands.
+/// Arguments that hold the repository.
 const REPOSITORIES: [&str; 6] = [
     "repopath",
     "repositorypath",
@@ -86,7 +86,7 @@ const REPOSITORIES: [&str; 6] = [
     "projectpath",
 ];
 
-/// Where names stand that git takes as operands, in its order.
+/// Arguments whose values git takes as operands, in its order.
 const OPERANDS: [&str; 18] = [
     "remote",
     "remotename",
@@ -108,7 +108,7 @@ const OPERANDS: [&str; 18] = [
     "basebranch",
 ];
 
-/// Where files stand.
+/// Arguments that hold files.
 const FILES: [&str; 6] = [
     "files",
     "paths",
@@ -195,7 +195,7 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
 
 /// A command of git's that is given as such, with or without git's name before it.
 fn spoken(given: Given<'_>) -> Option<Vec<String>> {
-    let said = if let Some(command) = given.command() {
+    let arguments = if let Some(command) = given.command() {
         shlex::split(&command)?
     } else {
         let apart: Vec<String> = ["args", "arguments", "argv"]
@@ -209,11 +209,11 @@ fn spoken(given: Given<'_>) -> Option<Vec<String>> {
         };
         [given.words_under("subcommand"), apart].concat()
     };
-    let first = said.first()?;
+    let first = arguments.first()?;
     if first == "git" || !COMMANDS.contains(&first.as_str()) && !first.starts_with('-') {
         return None;
     }
-    Some([vec!["git".to_owned()], said].concat())
+    Some([vec!["git".to_owned()], arguments].concat())
 }
 
 fn is_folder(text: &str) -> bool {
@@ -226,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    fn said(tool: &str, input: Value) -> Option<String> {
+    fn command_of(tool: &str, input: Value) -> Option<String> {
         let input = input.as_object().unwrap().clone();
         command(tool, Given(&input)).map(|words| words.join(" "))
     }
@@ -336,7 +336,7 @@ mod tests {
                 "git -C /x clean -fdx",
             ),
         ] {
-            assert_eq!(said(tool, input).as_deref(), Some(expected), "{tool}");
+            assert_eq!(command_of(tool, input).as_deref(), Some(expected), "{tool}");
         }
         for (tool, input) in [
             ("mcp__github__delete_branch", json!({"branch": "a"})),
@@ -344,7 +344,7 @@ mod tests {
             ("mcp__x__reset", json!({"mode": "hard"})),
             ("mcp__git__run", json!({"command": "git status"})),
         ] {
-            assert_eq!(said(tool, input), None, "{tool}");
+            assert_eq!(command_of(tool, input), None, "{tool}");
         }
     }
 }

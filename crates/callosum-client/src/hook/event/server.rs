@@ -1,9 +1,9 @@
-//! Tools of known servers, said as the command that does the same: databases, caches, clusters,
+//! Tools of known servers, translated to the equivalent command: databases, caches, clusters,
 //! clouds.
 //!
-//! A tool is known by the words of its name, its server's among them, as the `catalog` says, or passes on
-//! the words of a client. What is deliberately not here: whether the command may run, which is the
-//! guard's to say as it would in a shell.
+//! A tool is known by the words of its name, its server's among them, as the `catalog` lists, or
+//! passes on the arguments of a client. Deliberately not here: whether the command may run. The
+//! guard decides that, as it would in a shell.
 
 use callosum_guard::tool_name::words;
 
@@ -36,7 +36,7 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
         return Some(command);
     }
     if let Some(known) = known(tool) {
-        let value = known.names.iter().find_map(|name| given.said(name));
+        let value = known.names.iter().find_map(|name| given.value_text(name));
         return Some(filled(known.command, value.as_deref()));
     }
     let is_of_cluster = says(&["kubernetes", "kubectl", "k8s", "kube"]);
@@ -46,8 +46,13 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
 }
 
 /// Whether a tool is a known one, and what it is to be done to is given.
-pub(super) fn is_told(tool: &str, given: Given<'_>) -> bool {
-    known(tool).is_some_and(|known| known.names.iter().any(|name| given.said(name).is_some()))
+pub(super) fn names_object(tool: &str, given: Given<'_>) -> bool {
+    known(tool).is_some_and(|known| {
+        known
+            .names
+            .iter()
+            .any(|name| given.value_text(name).is_some())
+    })
 }
 
 /// Clients that a tool's name may name, for what it is given as their words.
@@ -72,40 +77,44 @@ fn spoken(named: &[String], given: Given<'_>) -> Option<Vec<String>> {
         let operation = operation.replace('_', "-").to_ascii_lowercase();
         return Some(vec![(*program).to_owned(), service.to_owned(), operation]);
     }
-    let said = match given.command() {
+    let arguments = match given.command() {
         Some(command) => shlex::split(&command)?,
         None => match &given.words_under("args")[..] {
             [one] => shlex::split(one)?,
             several => several.to_vec(),
         },
     };
-    let first = said.first()?;
+    let first = arguments.first()?;
     if first == program || first.contains('/') {
         return None;
     }
-    Some([vec![(*program).to_owned()], said].concat())
+    Some([vec![(*program).to_owned()], arguments].concat())
 }
 
-/// What is deleted of a cluster: its kind, its name or a choice among all, and its namespace.
+/// Returns the `kubectl delete` command: the kind, the name or a selector, and the namespace.
 fn deleted_of_cluster(named: &[String], given: Given<'_>) -> Vec<String> {
     let mut command = vec!["kubectl".to_owned(), "delete".to_owned()];
     let kind = ["resourcetype", "kind", "resource", "type"]
         .into_iter()
-        .find_map(|name| given.said(name));
+        .find_map(|name| given.value_text(name));
     let kind = kind.or_else(|| {
         let mut kinds = KINDS.iter();
         let of_name = kinds.find(|kind| named.iter().any(|word| word == **kind));
         of_name.map(|kind| (*kind).to_owned())
     });
     command.extend(kind.map(|kind| kind.to_ascii_lowercase()));
-    command.extend(given.said("name"));
+    command.extend(given.value_text("name"));
     for (name, option) in [
         ("namespace", "--namespace="),
         ("labelselector", "--selector="),
         ("selector", "--selector="),
         ("filename", "--filename="),
     ] {
-        command.extend(given.said(name).map(|value| format!("{option}{value}")));
+        command.extend(
+            given
+                .value_text(name)
+                .map(|value| format!("{option}{value}")),
+        );
     }
     let set = given.settings();
     for (name, option) in [
@@ -124,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    fn said(tool: &str, input: Value) -> Option<String> {
+    fn command_of(tool: &str, input: Value) -> Option<String> {
         let input = input.as_object().unwrap().clone();
         command(tool, Given(&input)).map(|words| words.join(" "))
     }
@@ -232,7 +241,7 @@ mod tests {
                 "git push origin --delete main",
             ),
         ] {
-            assert_eq!(said(tool, input).as_deref(), Some(expected), "{tool}");
+            assert_eq!(command_of(tool, input).as_deref(), Some(expected), "{tool}");
         }
         for tool in [
             "mcp__github__delete_repository_secret",
@@ -244,7 +253,7 @@ mod tests {
             "mcp__kubernetes__pods_list",
             "mcp__terraform__search_providers",
         ] {
-            assert_eq!(said(tool, json!({"name": "x"})), None, "{tool}");
+            assert_eq!(command_of(tool, json!({"name": "x"})), None, "{tool}");
         }
     }
 }

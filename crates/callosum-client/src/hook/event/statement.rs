@@ -1,6 +1,6 @@
-//! Statements for a database, which a tool is given or stands for by its name.
+//! Statements for a database that a tool gets, or that its name describes.
 //!
-//! Each is said as the database's own client is given it.
+//! Each becomes a call of the database's own client.
 
 use callosum_guard::tool_name::words;
 
@@ -37,7 +37,7 @@ const DATABASE_WORDS: [&str; 8] = [
 /// Parts of a tool's name that say that its query is for a database of graphs.
 const GRAPHS: [&str; 5] = ["cypher", "neo4j", "memgraph", "falkor", "kuzu"];
 
-/// Where statements for a database stand.
+/// Arguments that hold database statements.
 const STATEMENTS: [&str; 8] = [
     "sqlstatements",
     "sql",
@@ -49,13 +49,13 @@ const STATEMENTS: [&str; 8] = [
     "rawsql",
 ];
 
-/// Where those for a graph stand.
+/// Arguments that hold graph statements.
 const PATTERNS: [&str; 4] = ["cypher", "cypherquery", "cypherstatement", "querycypher"];
 
-/// Where a query stands, of whatever it is one.
+/// Arguments that hold a query of any kind.
 const QUERIES: [&str; 3] = ["query", "queries", "querytext"];
 
-/// What statements begin with that change a database.
+/// First words of statements that change a database.
 const CHANGES: [&str; 7] = [
     "drop", "delete", "truncate", "alter", "update", "insert", "create",
 ];
@@ -87,14 +87,14 @@ pub(super) fn asked(tool: &str, given: Given<'_>) -> Option<String> {
     statement.map(|statement| of_client(tool, &statement))
 }
 
-/// What stands where commands do, and is a statement by its first word and the tool's name.
+/// Returns a command if it is a statement, judged by its first word and the tool's name.
 pub(super) fn commanded(tool: &str, command: &str) -> Option<String> {
     let first = command.split_whitespace().next()?.to_ascii_lowercase();
     let is_statement = CHANGES.contains(&first.as_str()) && is_of_database(tool);
     is_statement.then(|| of_client(tool, command))
 }
 
-/// The statement that a tool stands for which is told by a word what is to be done to a table.
+/// Returns the statement that a tool runs if an argument names the operation on a table.
 pub(super) fn meant(tool: &str, given: Given<'_>) -> Option<String> {
     let operation = given.text(&["operation", "action"])?.to_ascii_lowercase();
     let table = given.text(&["table", "tablename"])?;

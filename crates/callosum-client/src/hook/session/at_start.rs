@@ -5,7 +5,7 @@
 use callosum_agents::client::Client;
 use callosum_host::Disk;
 
-use super::{Done, Moment, current_intent::CurrentIntent, ground::Unfound, said::Said};
+use super::{Done, Moment, current_intent::CurrentIntent, ground::Unfound, hook_input::HookInput};
 use crate::hook::{IntentSource, place::folders, tool_errors};
 use callosum_config::{Environment, Project, Told};
 
@@ -19,9 +19,13 @@ pub(super) struct Start<'e> {
 
 impl<'e> Start<'e> {
     /// Reads the project of a session, and its intent.
-    pub(super) fn find(environment: &'e Environment, said: &Said, source: IntentSource) -> Self {
+    pub(super) fn find(
+        environment: &'e Environment,
+        input: &HookInput,
+        source: IntentSource,
+    ) -> Self {
         let disk = Disk::real();
-        let (_, here) = folders(&disk, environment, said.folder.as_deref());
+        let (_, here) = folders(&disk, environment, input.folder.as_deref());
         let load = |here| Project::load(&disk, environment, here, &Told::default()).ok();
         let project = here.as_deref().and_then(load);
         let intent = project

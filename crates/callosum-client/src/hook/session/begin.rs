@@ -1,28 +1,29 @@
-//! A context begins: what is missing is healed, and where things stand is told.
+//! The beginning of a context: repairs missing files and summarizes the session's state.
 
 use callosum_agents::client::Client;
 use callosum_evidence::tokens;
 use callosum_session::{Config, PendingHandoff, SessionStart, trajectory::Agent};
 
-use super::{CurrentIntent, Done, Ground, PATIENCE, Problem, Said};
+use super::{CurrentIntent, Done, Ground, HookInput, PATIENCE, Problem};
 use crate::sources;
 
-/// Most characters that are told: Claude Code cuts what a hook says near 10,000, and no other client
+/// Most characters of the text: Claude Code cuts a hook's output near 10,000, and no other client
 /// is known to take less.
 const MOST: usize = 9_000;
 
 /// The line about the intent takes at most this part of the tokens.
 const SHARE_OF_INTENT: u64 = 3;
 
-/// What a context that begins is told, nothing where there is nothing to tell; and the hand-offs that are told with it,
-/// which count as picked up once they are said: [`picked_up`]. The line about the intent comes first, and is a part of what
-/// the text may cost.
+/// Returns the text for a context that begins, nothing if there is nothing to report, and the
+/// hand-offs in it, which count as picked up once the text is output: [`picked_up`]. The line about
+/// the intent comes first, and counts toward the token budget.
 ///
-/// Where another session writes for too long, nothing is healed or handed over; the rest is told, and the trail knows.
-pub(super) fn told(
+/// If another session writes for too long, nothing is healed and no hand-off is included. The rest
+/// is still output, and the trail gets a record.
+pub(super) fn summarize(
     ground: &Ground,
     client: &'static Client,
-    said: &Said,
+    input: &HookInput,
     intent: Option<&CurrentIntent>,
 ) -> Result<(Done, Vec<PendingHandoff>), Problem> {
     let program = client.program;
@@ -30,7 +31,7 @@ pub(super) fn told(
     let held = match session.hold_within(PATIENCE) {
         Ok(held) => Some(held),
         Err(error) => {
-            ground.tell(program, "session-start", said, &error.into());
+            ground.tell(program, "session-start", input, &error.into());
             None
         }
     };
@@ -44,7 +45,7 @@ pub(super) fn told(
             Ok(())
         });
         if let Err(error) = done {
-            ground.tell(program, "session-start", said, &error.into());
+            ground.tell(program, "session-start", input, &error.into());
         }
     }
     let config = Config::load(&session)?;
@@ -53,7 +54,7 @@ pub(super) fn told(
     let mut opening = SessionStart {
         is_mended,
         healed,
-        ..SessionStart::gather(&session, &names, &said.session, config.enforcement)?
+        ..SessionStart::gather(&session, &names, &input.session, config.enforcement)?
     };
     if held.is_none() {
         opening.waiting.clear();
@@ -63,26 +64,26 @@ pub(super) fn told(
     let intent = intent.map(|intent| intent.line(budget / SHARE_OF_INTENT));
     let intent = intent.unwrap_or_default();
     let left = budget.saturating_sub(tokens::estimate(&intent));
-    let told = opening.told(left, MOST - intent.chars().count());
+    let summary = opening.told(left, MOST - intent.chars().count());
     let mut handed = opening.waiting;
-    handed.truncate(told.handed_over);
-    Ok((Done::context(intent + &told.text), handed))
+    handed.truncate(summary.handed_over);
+    Ok((Done::context(intent + &summary.text), handed))
 }
 
-/// Writes down that hand-offs have reached a session of the client's. Where that fails they are told again, and the
-/// trail knows.
+/// Records that hand-offs have reached a session of the client's. If that fails, they are shown
+/// again, and the trail gets a record.
 pub(super) fn picked_up(
     ground: &Ground,
     client: &'static Client,
-    said: &Said,
+    input: &HookInput,
     handed: &[PendingHandoff],
 ) {
     let program = client.program;
     let agent = Agent::new(program).unwrap_or_default();
     let session = ground.session(Agent::default());
     let held = session.hold_within(PATIENCE);
-    let written = held.and_then(|held| held.pick_up(&agent, handed, &said.session));
+    let written = held.and_then(|held| held.pick_up(&agent, handed, &input.session));
     if let Err(error) = written {
-        ground.tell(program, "session-start", said, &error.into());
+        ground.tell(program, "session-start", input, &error.into());
     }
 }

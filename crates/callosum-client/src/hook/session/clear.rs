@@ -15,21 +15,22 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-use super::{Ground, Problem, Said};
+use super::{Ground, HookInput, Problem};
 use crate::hook::answer::{Answer, Reply};
 
-/// How long another session's step is waited for.
+/// Longest wait for another session's step.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Most lines of reasons that are told.
+/// Most lines of reasons in an answer.
 const MOST_LINES: usize = 12;
 
 /// The folder that an event says that it happens in.
-pub(in crate::hook) fn folder_said(event: &[u8]) -> Option<PathBuf> {
-    Said::read(event).folder
+pub(in crate::hook) fn folder_of_event(event: &[u8]) -> Option<PathBuf> {
+    HookInput::read(event).folder
 }
 
-/// Whether a context may be cleared, in this folder; in the one that this process was started in where none is said.
+/// Returns whether a context may be cleared in this folder, or in the folder of this process if
+/// none is given.
 pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer {
     let ground = match Ground::find(folder) {
         Ok(Some(ground)) => ground,
@@ -43,13 +44,13 @@ pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer 
         Ok(checked) if checked.permits() => Answer::Pass,
         Ok(checked) => Answer::Deny(reasons(&checked)),
         Err(problem) => {
-            ground.tell(client, "pre-clear", &Said::default(), &problem);
+            ground.tell(client, "pre-clear", &HookInput::default(), &problem);
             Answer::Deny(unknown(&problem))
         }
     }
 }
 
-/// What is answered where that could not be known in this time.
+/// Returns the answer if the check exceeded its time limit.
 pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
     let what = format!(
         "Decisions could not be checked within {} s. See `callosum session check`; after \
@@ -59,8 +60,8 @@ pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
     Answer::Deny(what)
 }
 
-/// What is said to a `/clear` that is shadowed: whether the context may be cleared, and by what. It is
-/// refused either way, since what was typed can only reach the model.
+/// Returns the reply to a shadowed `/clear`: whether the context may be cleared, and by which
+/// command. The reply blocks it either way, since typed text can only reach the model.
 pub(super) fn typed(client: &str, folder: Option<&Path>) -> Reply {
     let text = match may_clear(client, folder) {
         Answer::Pass => "Nothing prevents it: /new clears the context.".to_owned(),
@@ -94,7 +95,7 @@ fn reasons(checked: &Checked) -> String {
     let blocking = checked.steps.iter();
     let blocking = blocking.filter(|step| step.outcome == Outcome::Blocked);
     let mut lines: Vec<String> = blocking
-        .flat_map(|step| step.said.iter().map(|said| untagged(&one_line(said))))
+        .flat_map(|step| step.said.iter().map(|line| untagged(&one_line(line))))
         .collect();
     if lines.len() > MOST_LINES {
         let more = lines.len() - MOST_LINES;

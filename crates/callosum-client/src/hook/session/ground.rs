@@ -6,7 +6,7 @@ use callosum_host::{Clock, Disk, DiskError, process::Cancel};
 use callosum_ledger::{AuditEvent, Event, Journal, LedgerPaths, notice};
 use callosum_session::{Session, SessionError, Zones, trajectory::Agent};
 
-use super::{neighbours::NeighboursError, said::Said};
+use super::{hook_input::HookInput, neighbours::NeighboursError};
 use crate::intervention::WatchError;
 use crate::{
     committed::Committed,
@@ -16,10 +16,10 @@ use crate::{
 };
 use callosum_config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told};
 
-/// How long each lock of the journal is waited for.
+/// Longest wait for each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// How long git may take to show a file.
+/// Time limit for git to show a file.
 const PATIENCE_WITH_GIT: Duration = Duration::from_millis(1500);
 
 /// A project in which sessions are kept.
@@ -35,7 +35,7 @@ pub(super) struct Ground {
     patience_with_git: Duration,
 }
 
-/// Why an event came to nothing.
+/// The reason why an event had no effect.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
     /// The project cannot be read.
@@ -53,7 +53,7 @@ pub(super) enum Problem {
     /// The system gives no pipe.
     #[error("nothing can be waited for")]
     Cancel(#[source] std::io::Error),
-    /// What this process was started with makes no sense.
+    /// The environment of this process is invalid.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// The other agents cannot be met.
@@ -73,10 +73,10 @@ pub(super) struct Unfound {
 
 impl Ground {
     /// The project that a client is in, where sessions are kept in it. Creates nothing.
-    pub(super) fn find(said: Option<&Path>) -> Result<Option<Self>, Unfound> {
+    pub(super) fn find(event_folder: Option<&Path>) -> Result<Option<Self>, Unfound> {
         let disk = Disk::real();
         let environment = Environment::from_process();
-        Self::within(&disk, &environment, said).map_err(|problem| Unfound {
+        Self::within(&disk, &environment, event_folder).map_err(|problem| Unfound {
             disk,
             environment,
             problem: Box::new(problem),
@@ -86,9 +86,9 @@ impl Ground {
     fn within(
         disk: &Disk,
         environment: &Environment,
-        said: Option<&Path>,
+        event_folder: Option<&Path>,
     ) -> Result<Option<Self>, Problem> {
-        let Some(here) = session_place(disk, environment, said) else {
+        let Some(here) = session_place(disk, environment, event_folder) else {
             return Ok(None);
         };
         let project = match Project::load(disk, environment, &here, &Told::default()) {
@@ -117,7 +117,7 @@ impl Ground {
         }))
     }
 
-    /// Where the ledger of the project is.
+    /// Paths of the project's ledger.
     pub(super) fn ledger(&self) -> &LedgerPaths {
         &self.project.places.ledger
     }
@@ -132,7 +132,7 @@ impl Ground {
         }
     }
 
-    /// What git last committed of it.
+    /// The last commit of the session's files.
     pub(super) fn committed(&self) -> Committed<'_> {
         Committed {
             environment: &self.environment,
@@ -151,10 +151,10 @@ impl Ground {
         })
     }
 
-    /// Tells the trail that something went wrong. Where it cannot be told, nobody is.
-    pub(super) fn tell(&self, client: &str, word: &str, said: &Said, problem: &Problem) {
+    /// Records an error on the trail. If that fails, it is dropped.
+    pub(super) fn tell(&self, client: &str, word: &str, input: &HookInput, problem: &Problem) {
         let journal = journal(&self.disk, &self.project.homes, Some(&self.project));
-        let event = failed(client, word, problem).with("session_id", said.session.as_str());
+        let event = failed(client, word, problem).with("session_id", input.session.as_str());
         tell(&self.disk, &self.environment, &journal, &event);
     }
 }
@@ -181,10 +181,10 @@ impl Unfound {
 }
 
 fn failed(client: &str, word: &str, problem: &Problem) -> AuditEvent {
-    let mut said = problem.to_string();
+    let mut message = problem.to_string();
     let mut cause = std::error::Error::source(problem);
     while let Some(error) = cause {
-        said = format!("{said}: {error}");
+        message = format!("{message}: {error}");
         cause = error.source();
     }
     AuditEvent {
@@ -193,7 +193,7 @@ fn failed(client: &str, word: &str, problem: &Problem) -> AuditEvent {
         ..AuditEvent::new(Event::Error)
     }
     .with("hook", word)
-    .with("message", said)
+    .with("message", message)
 }
 
 fn tell(disk: &Disk, environment: &Environment, journal: &Journal, event: &AuditEvent) {

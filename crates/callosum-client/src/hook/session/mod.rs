@@ -1,22 +1,23 @@
-//! What a client tells of its sessions: that one begins, comes to rest, is compacted, or ends.
+//! Events of a client's session: it begins, comes to rest, is compacted, or ends.
 //!
-//! Start with [`observe`]. A session that begins is told where things stand ([`begin`]); one whose context
-//! fills, that rests, is compacted or ends is kept ([`rest`]). [`may_clear`] is what a client asks before it clears a context.
-//! `callosum-session` decides what is told; this is only who is told it, and how.
+//! Start with [`observe`]. A session that begins gets a summary ([`begin`]). If its context fills,
+//! or if it rests, is compacted or ends, its work is saved ([`rest`]). [`may_clear`] answers a
+//! client that asks before it clears a context. `callosum-session` decides on the content; this
+//! module delivers it to the right client and session.
 //!
-//! Which way it fails: who observes says nothing, whatever goes wrong, and leaves a record of it on
-//! the trail. The gate before a clear fails shut, where sessions are kept; elsewhere it is open. In a
-//! project in which none are kept, nothing is said, written or created.
+//! Failure mode: an observing hook reports no failure to the client and leaves a record on the
+//! trail. The gate before a clear blocks on failure if the project keeps sessions; elsewhere it
+//! allows. In a project that keeps none, nothing is output, written or created.
 
 mod at_start;
 mod begin;
 mod clear;
 mod current_intent;
 mod ground;
+mod hook_input;
 mod neighbours;
 mod pane_state;
 mod rest;
-mod said;
 mod untold;
 
 use std::{cell::Cell, time::Duration};
@@ -26,31 +27,31 @@ use callosum_host::Disk;
 use callosum_session::PendingHandoff;
 use serde_json::{Value, json};
 
-pub(super) use self::clear::{folder_said, may_clear, unchecked_in};
+pub(super) use self::clear::{folder_of_event, may_clear, unchecked_in};
 pub use self::current_intent::{CurrentIntent, IntentSource};
 pub(super) use self::pane_state::note_dialog;
 use self::{
     at_start::Start,
     ground::{Ground, Problem, Unfound},
+    hook_input::HookInput,
     neighbours::{Met, Neighbours, UNREAD},
-    said::Said,
     untold::{Untold, When},
 };
 use super::{answer::Reply, progress::Progress, tokens, tool_errors, undo_records, voice::Voice};
 use callosum_config::{Environment, Homes};
 
-/// How long another session's step is waited for.
+/// Longest wait for another session's step.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The command that a client clears a context by.
 const CLEAR: &str = "clear";
 
-/// What is observed.
+/// The observed event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
     /// A context begins: a new one, or one that was cleared, compacted or taken up again.
     Begin,
-    /// A person has said something, or a tool has run: the model is asked next.
+    /// A person has sent a prompt, or a tool has run: the model is asked next.
     Between,
     /// A turn is over.
     Rest,
@@ -62,7 +63,7 @@ enum Moment {
     Typed,
 }
 
-/// What is to be said.
+/// The output of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Done {
     /// Nothing.
@@ -95,13 +96,13 @@ impl Done {
     }
 
     /// This, and behind it what others have for the model; what is no context stays as it is.
-    fn followed_by(self, told: &str) -> Self {
+    fn followed_by(self, text: &str) -> Self {
         match self {
-            done if told.is_empty() => done,
-            Self::Nothing => Self::Context(told.to_owned()),
+            done if text.is_empty() => done,
+            Self::Nothing => Self::Context(text.to_owned()),
             Self::Context(own) => {
                 let between = if own.ends_with('\n') { "" } else { "\n" };
-                Self::Context(format!("{own}{between}{told}"))
+                Self::Context(format!("{own}{between}{text}"))
             }
             done @ (Self::Tell(_) | Self::Block(_)) => done,
         }
@@ -138,9 +139,9 @@ impl Moment {
     }
 }
 
-/// Does what is to be done at an event, named by `event` or else by itself, and answers: `silence`
-/// where there is nothing to say. What is to be said should the time be over is noted in `progress`. What has to be
-/// noted once it is said `voice` says before this returns.
+/// Handles an event, named by `event` or by its own name, and returns the reply: `silence` if there
+/// is nothing to report. `progress` gets the reply for a timeout. If delivery must be recorded,
+/// `voice` writes the reply before this returns.
 pub(super) fn observe(
     client: &'static Client,
     event: &str,
@@ -150,33 +151,33 @@ pub(super) fn observe(
     voice: &Voice,
     intents: IntentSource,
 ) -> Reply {
-    let said = Said::read(bytes);
-    let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
-        if !said.notification.is_empty() {
+    let input = HookInput::read(bytes);
+    let Some(moment) = Moment::named(event).or_else(|| Moment::named(&input.name)) else {
+        if !input.notification.is_empty() {
             let environment = Environment::from_process();
-            if let Err(error) = pane_state::note(&environment, client, event, &said, bytes) {
+            if let Err(error) = pane_state::note(&environment, client, event, &input, bytes) {
                 Unfound::of(environment, error.into()).tell(client.program, "notification");
             }
         }
         return silence;
     };
     if moment == Moment::Typed {
-        return if said.command == CLEAR {
-            clear::typed(client.program, said.folder.as_deref())
+        return if input.command == CLEAR {
+            clear::typed(client.program, input.folder.as_deref())
         } else {
             silence
         };
     }
     let environment = Environment::from_process();
-    if let Err(error) = pane_state::note(&environment, client, event, &said, bytes) {
+    if let Err(error) = pane_state::note(&environment, client, event, &input, bytes) {
         Unfound::of(environment.clone(), error.into()).tell(client.program, moment.word());
     }
     let mut about_errors = None;
-    match tool_moment(event, &said) {
+    match tool_moment(event, &input) {
         Some(ToolMoment::After) => {
-            undo_records::after(&environment, client.program, &said.call_key);
+            undo_records::after(&environment, client.program, &input.call_key);
             // Also for a sub-agent: the message is in its own next request.
-            match tool_errors::after_tool(&environment, client.program, &said.session, bytes) {
+            match tool_errors::after_tool(&environment, client.program, &input.session, bytes) {
                 Ok(message) => about_errors = message,
                 Err(error) => {
                     Unfound::of(environment.clone(), error.into())
@@ -185,35 +186,42 @@ pub(super) fn observe(
             }
         }
         Some(ToolMoment::Prompt) => {
-            undo_records::turn_begins(&environment, client.program, &said.session);
+            undo_records::turn_begins(&environment, client.program, &input.session);
         }
         None => {}
     }
     let untold = Homes::find(&environment).ok();
-    let untold = untold.and_then(|homes| Untold::place(&homes, client, &said));
-    match When::of(client, moment, &said) {
+    let untold = untold.and_then(|homes| Untold::place(&homes, client, &input));
+    match When::of(client, moment, &input) {
         When::Now => {}
         When::AtNextPrompt => {
-            return remembered(client, moment, &said, silence, environment, untold.as_ref());
+            return remembered(
+                client,
+                moment,
+                &input,
+                silence,
+                environment,
+                untold.as_ref(),
+            );
         }
         When::Never => return silence,
     }
     let is_untold = moment == Moment::Between
-        && untold::is_prompt(event, &said)
+        && untold::is_prompt(event, &input)
         && untold.as_ref().is_some_and(Untold::is_noted);
-    // What its beginning would have told is told with the first prompt after it.
+    // A beginning that was not reported is reported with the first prompt after it.
     let moment = if is_untold { Moment::Begin } else { moment };
     // A sub-agent's calls do not fill the agent's own context.
-    let is_idle = moment == Moment::Between && (said.is_helper || said.transcript.is_none());
+    let is_idle = moment == Moment::Between && (input.is_helper || input.transcript.is_none());
     let ground = if is_idle {
         None
     } else {
-        find_ground(client, moment, &said)
+        find_ground(client, moment, &input)
     };
-    let start = (moment == Moment::Begin).then(|| Start::find(&environment, &said, intents));
+    let start = (moment == Moment::Begin).then(|| Start::find(&environment, &input, intents));
     let intent = start.as_ref().and_then(|start| start.intent.as_ref());
     let (own, handed) = match &ground {
-        Some(ground) => kept(ground, client, moment, &said, intent),
+        Some(ground) => kept(ground, client, moment, &input, intent),
         None => (intent_alone(intent), Vec::new()),
     };
     let own = match &start {
@@ -229,12 +237,12 @@ pub(super) fn observe(
     };
     let said_of = |done: &Done| match done {
         Done::Nothing => silence.clone(),
-        done => reply(&said.name, done),
+        done => reply(&input.name, done),
     };
     // What the project itself has to say comes in any case, however long the others take.
     let unread = if moment == Moment::Begin { UNREAD } else { "" };
     progress.prepare(said_of(&own.clone().followed_by(unread)), false);
-    // Only a context has room for what others told.
+    // Only a context has room for the others' messages.
     let takes_more = matches!(own, Done::Nothing | Done::Context(_));
     let heard = Cell::new(None);
     let say = |text: &str| {
@@ -249,13 +257,13 @@ pub(super) fn observe(
     } else {
         Occasion::Moment(moment)
     };
-    let mut met = met(&environment, client, occasion, &said, bytes, &own, say);
+    let mut met = met(&environment, client, occasion, &input, bytes, &own, say);
     let done = own.followed_by(&met.text);
     if let Done::Context(text) = &done {
         let given = tokens::Given {
             client: client.program,
-            session: &said.session,
-            folder: said.folder.as_deref(),
+            session: &input.session,
+            folder: input.folder.as_deref(),
             event: moment.word(),
             text,
         };
@@ -272,9 +280,9 @@ pub(super) fn observe(
     }
     if heard.get().unwrap_or_else(|| voice.is_heard(&reply)) || done == Done::Nothing {
         if let Some(ground) = ground {
-            begin::picked_up(&ground, client, &said, &handed);
+            begin::picked_up(&ground, client, &input, &handed);
         }
-        // One that is still remembered is told once more.
+        // A session that is still remembered gets it once more.
         if let Some(Err(error)) = is_told.map(|untold| untold.forget()) {
             let unfound = Unfound::of(Environment::from_process(), Problem::Disk(error));
             unfound.tell(client.program, moment.word());
@@ -283,7 +291,7 @@ pub(super) fn observe(
     reply
 }
 
-/// The line about the intent at work, where nothing else of the project is told.
+/// Returns the line about the current intent, if the project reports nothing else.
 fn intent_alone(intent: Option<&CurrentIntent>) -> Done {
     let line = intent.map(|intent| intent.line(u64::MAX));
     Done::context(line.unwrap_or_default())
@@ -291,14 +299,14 @@ fn intent_alone(intent: Option<&CurrentIntent>) -> Done {
 
 /// Answers our plugin in a client without hooks: what its model is sent about the errors of a tool.
 pub(super) fn after_tool_of_plugin(client: &str, event: &str, bytes: &[u8]) -> Option<Reply> {
-    let said = Said::read(bytes);
-    if tool_moment(event, &said) != Some(ToolMoment::After) {
+    let input = HookInput::read(bytes);
+    if tool_moment(event, &input) != Some(ToolMoment::After) {
         return None;
     }
     let environment = Environment::from_process();
-    undo_records::after(&environment, client, &said.call_key);
-    match tool_errors::after_tool(&environment, client, &said.session, bytes) {
-        Ok(message) => Some(reply(&said.name, &Done::Context(message?))),
+    undo_records::after(&environment, client, &input.call_key);
+    match tool_errors::after_tool(&environment, client, &input.session, bytes) {
+        Ok(message) => Some(reply(&input.name, &Done::Context(message?))),
         Err(error) => {
             Unfound::of(environment, error.into()).tell(client, Moment::Between.word());
             None
@@ -311,14 +319,14 @@ pub(super) fn after_tool_of_plugin(client: &str, event: &str, bytes: &[u8]) -> O
 enum ToolMoment {
     /// A tool has run.
     After,
-    /// A person has said something.
+    /// A person has sent a prompt.
     Prompt,
 }
 
 /// Returns which of the moments between calls an event is.
-fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
+fn tool_moment(event: &str, input: &HookInput) -> Option<ToolMoment> {
     let known = Moment::named(event).is_some();
-    let name = if known { event } else { &said.name };
+    let name = if known { event } else { &input.name };
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     match word.as_str() {
@@ -328,21 +336,22 @@ fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
     }
 }
 
-/// Remembers a session whose client drops what is said at this event, and does what is to be done all the same.
+/// Remembers a session whose client drops the output at this event, and does the other work of the
+/// event.
 fn remembered(
     client: &'static Client,
     moment: Moment,
-    said: &Said,
+    input: &HookInput,
     silence: Reply,
     environment: Environment,
     untold: Option<&Untold>,
 ) -> Reply {
-    let ground = find_ground(client, moment, said);
+    let ground = find_ground(client, moment, input);
     let own = match (&ground, moment) {
-        (Some(ground), Moment::Compact) => kept(ground, client, moment, said, None).0,
+        (Some(ground), Moment::Compact) => kept(ground, client, moment, input, None).0,
         _ => Done::Nothing,
     };
-    let found = Neighbours::find(&environment, client, said);
+    let found = Neighbours::find(&environment, client, input);
     let is_anything = ground.is_some() || !matches!(found, Ok(None));
     let fault = match found {
         Ok(Some(mut found)) if moment == Moment::Begin => found.begun().fault,
@@ -360,13 +369,13 @@ fn remembered(
     }
     match own {
         Done::Nothing => silence,
-        done => reply(&said.name, &done),
+        done => reply(&input.name, &done),
     }
 }
 
 /// The project of an event, if sessions are kept in it. What goes wrong is on the trail.
-fn find_ground(client: &Client, moment: Moment, said: &Said) -> Option<Ground> {
-    let found = Ground::find(said.folder.as_deref());
+fn find_ground(client: &Client, moment: Moment, input: &HookInput) -> Option<Ground> {
+    let found = Ground::find(input.folder.as_deref());
     found.unwrap_or_else(|unfound| {
         unfound.tell(client.program, moment.word());
         None
@@ -378,35 +387,35 @@ fn find_ground(client: &Client, moment: Moment, said: &Said) -> Option<Ground> {
 enum Occasion {
     /// At this moment.
     Moment(Moment),
-    /// At the first prompt of a context that was told nothing as it began.
+    /// At the first prompt of a context that got no output as it began.
     FirstPrompt,
 }
 
-/// What the project's own sessions have to say at a moment, and the hand-offs that are told with it.
+/// Returns the output of the project's own sessions for an event, and the hand-offs in it.
 fn kept(
     ground: &Ground,
     client: &'static Client,
     moment: Moment,
-    said: &Said,
+    input: &HookInput,
     intent: Option<&CurrentIntent>,
 ) -> (Done, Vec<PendingHandoff>) {
     let alone = |done| (done, Vec::new());
     let done = match moment {
-        Moment::Begin => begin::told(ground, client, said, intent),
-        Moment::Rest => rest::rested(ground, said).map(alone),
-        Moment::Compact => rest::compacted(ground, said).map(|done| match done {
+        Moment::Begin => begin::summarize(ground, client, input, intent),
+        Moment::Rest => rest::rested(ground, input).map(alone),
+        Moment::Compact => rest::compacted(ground, input).map(|done| match done {
             Done::Tell(_) if !shows_before_compact(client) => alone(Done::Nothing),
             done => alone(done),
         }),
-        Moment::End => rest::ended(ground, said).map(alone),
-        Moment::Between => match &said.transcript {
-            Some(transcript) => rest::between(ground, said, transcript).map(alone),
+        Moment::End => rest::ended(ground, input).map(alone),
+        Moment::Between => match &input.transcript {
+            Some(transcript) => rest::between(ground, input, transcript).map(alone),
             None => Ok(alone(Done::Nothing)),
         },
         Moment::Typed => Ok(alone(Done::Nothing)),
     };
     done.unwrap_or_else(|problem| {
-        ground.tell(client.program, moment.word(), said, &problem);
+        ground.tell(client.program, moment.word(), input, &problem);
         alone(intent_alone(intent))
     })
 }
@@ -417,13 +426,13 @@ fn shows_before_compact(client: &Client) -> bool {
     matches!(client.program, "codex" | "gemini")
 }
 
-/// What the other agents on this machine have to say on an occasion, beside what is the project's `own`. What counts as told
-/// once it is told, `say` tells.
+/// Returns the output of the other agents on this machine for an occasion, in addition to the
+/// project's `own`. `say` writes it, and what it writes counts as delivered.
 fn met(
     environment: &Environment,
     client: &Client,
     occasion: Occasion,
-    said: &Said,
+    input: &HookInput,
     bytes: &[u8],
     own: &Done,
     say: impl FnOnce(&str) -> bool,
@@ -435,7 +444,7 @@ fn met(
     if matches!(moment, Moment::Compact | Moment::Typed) {
         return Met::default();
     }
-    let mut found = match Neighbours::find(environment, client, said) {
+    let mut found = match Neighbours::find(environment, client, input) {
         Ok(Some(found)) => found,
         Ok(None) => return Met::default(),
         Err(error) => {
@@ -455,14 +464,14 @@ fn met(
     }
     match moment {
         Moment::Begin => found.at_begin(recovered, say),
-        Moment::Between => found.between(moment.word(), bytes, said.is_helper, say),
+        Moment::Between => found.between(moment.word(), bytes, input.is_helper, say),
         Moment::Rest => found.at_rest(),
         Moment::End => found.at_end(),
         Moment::Compact | Moment::Typed => Met::default(),
     }
 }
 
-/// What is said, in the form that all clients with such an event take.
+/// Returns the output in the form that all clients with such an event take.
 fn reply(event: &str, done: &Done) -> Reply {
     // Clients take a context under the name of their own event alone.
     let event = if event.is_empty() {

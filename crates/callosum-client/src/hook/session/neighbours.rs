@@ -1,11 +1,12 @@
-//! What other agents on this machine have for the one whose session this is: told at its beginning, and
+//! Messages of other agents on this machine for this session: delivered at its beginning, and
 //! between two calls of its tools.
 //!
-//! Only where there is a mesh; nothing is made for one. What a session tells the others is that it
+//! Only if there is a mesh; none is created. The session itself reports to the others that it
 //! begins and ends.
 //!
-//! Which way it fails: each step by itself. What is told is noted once it is on standard output, and handed over again the
-//! next time where it cannot be; others who append are waited for no longer than [`PATIENCE`] in all, and reading waits for nobody.
+//! Failure mode: each step by itself. Messages are marked as delivered once they are on standard
+//! output, and delivered again the next time if that fails. The wait for others who append is at
+//! most [`PATIENCE`] in all, and reading waits for no one.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,7 +25,7 @@ use callosum_mesh::{
     quoted, warning,
 };
 
-use super::{Problem, Said};
+use super::{HookInput, Problem};
 use crate::{
     conflict::{Observer, ObserverError},
     digest_sources::configured,
@@ -43,26 +44,27 @@ use callosum_config::{
 };
 use callosum_mesh::mesh_store;
 
-/// Most tokens that a session is told at its beginning, of its own project and of the others together
+/// Most tokens of the text at a session's beginning, for its own project and the others together
 /// (CALC-BOOT-1).
 const MOST_TOKENS: u64 = 400;
 
-/// How long others who append are waited for, in all that is done at one event.
+/// Longest wait for others who append, in all steps of one event.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// What is said at a session's beginning where nothing can be read.
+/// Output at a session's beginning if nothing can be read.
 pub(super) const UNREAD: &str =
     "Callosum cannot read what other agents sent you: run `callosum doctor`.\n";
 
-/// The same, where nothing can be written.
+/// Output if nothing can be written.
 const UNTOLD: &str =
     "Callosum cannot announce this session to other agents: run `callosum doctor`.\n";
 
-/// What is said at a session's beginning where the configuration cannot be used and nothing else is to be told.
+/// Output at a session's beginning if the configuration cannot be used and there is nothing else to
+/// report.
 const MISCONFIGURED: &str = "The mesh configuration cannot be used, so defaults apply: run \
     `callosum doctor`.\n";
 
-/// Most conflicts that one is told of at once.
+/// Most conflicts that are reported at once.
 const MOST_CONFLICTS: usize = 5;
 
 /// The others, as a session of this agent meets them.
@@ -73,21 +75,21 @@ pub(super) struct Neighbours {
     environment: Environment,
     /// Files and commands that the user configured for the beginning of a session.
     digest_sources: Vec<DigestSource>,
-    /// What is wrong with what the user configured.
+    /// The error in the user's configuration.
     fault: Option<String>,
     is_sandboxed: bool,
 }
 
-/// What an event came to.
+/// The result of an event.
 #[derive(Debug, Default)]
 pub(super) struct Met {
-    /// What the model is told.
+    /// The text for the model.
     pub(super) text: String,
     /// The first thing that went wrong, for the trail.
     pub(super) fault: Option<NeighboursError>,
 }
 
-/// Why the others cannot be met.
+/// The reason why the other agents cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NeighboursError {
     /// The mesh cannot be used.
@@ -96,7 +98,7 @@ pub(super) enum NeighboursError {
     /// The machine's home is nowhere.
     #[error(transparent)]
     Homes(#[from] HomesError),
-    /// What this process was started with makes no sense.
+    /// The environment of this process is invalid.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// The disk does not say.
@@ -111,7 +113,7 @@ pub(super) enum NeighboursError {
 }
 
 impl Met {
-    /// What came of a step. Of what goes wrong the first is kept.
+    /// Returns the value of a step. Keeps the first error.
     fn keep<T, E: Into<NeighboursError>>(&mut self, came: Result<T, E>) -> Option<T> {
         match came {
             Ok(value) => Some(value),
@@ -122,18 +124,18 @@ impl Met {
         }
     }
 
-    /// What the model is told of what went wrong when its session began.
+    /// Returns the line for the model about a failure at the beginning of its session.
     fn line(&self) -> &'static str {
         if self.fault.is_some() { UNTOLD } else { "" }
     }
 }
 
 impl Neighbours {
-    /// The others on this machine, where there is a mesh. Makes nothing.
+    /// Finds the others on this machine, if there is a mesh. Creates nothing.
     pub(super) fn find(
         environment: &Environment,
         client: &Client,
-        said: &Said,
+        input: &HookInput,
     ) -> Result<Option<Self>, NeighboursError> {
         let disk = Disk::real();
         let homes = Homes::find(environment)?;
@@ -146,7 +148,8 @@ impl Neighbours {
         let agent: AgentName = client.program.parse()?;
         let (clock, ids) = (environment.clock()?, environment.ids()?);
         let mesh = mesh_store::open(&disk, &clock, &ids, &folder)?;
-        // One that is broken is told where there is room for it; the seed's holds meanwhile.
+        // A broken configuration is reported if there is room for it; until then the seed's
+        // defaults hold.
         let (settings, fault) = match MeshSettings::load(&disk, &homes.user_config) {
             Ok(settings) => (settings, None),
             Err(error) => (MeshSettings::default(), Some(error.to_string())),
@@ -156,10 +159,10 @@ impl Neighbours {
             .with_presence(presence_source(&disk, &homes))
             .with_patience(PATIENCE);
         let pane = environment.get("TMUX_PANE");
-        let cwd = said.folder.as_ref();
+        let cwd = input.folder.as_ref();
         let voice = Author {
             agent,
-            session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
+            session_id: Some(input.session.clone()).filter(|id| !id.is_empty()),
             pane_id: pane.and_then(|pane| Some(pane.to_str()?.to_owned())),
             cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
         };
@@ -174,9 +177,11 @@ impl Neighbours {
         }))
     }
 
-    /// What is told at a session's beginning beside `recovered`, in what that leaves of the room.
+    /// Returns the text at a session's beginning in addition to `recovered`, within the tokens that
+    /// this leaves.
     ///
-    /// It counts as delivered once `say` has said it: the client has been seen to put it before the model.
+    /// It counts as delivered once `say` has written it: tests with the client showed that it puts
+    /// the text before the model.
     pub(super) fn at_begin(&mut self, recovered: &str, say: impl FnOnce(&str) -> bool) -> Met {
         let met = self.begun();
         self.digest_after(met, recovered, "session-start", say)
@@ -192,7 +197,8 @@ impl Neighbours {
         met
     }
 
-    /// What is told of a beginning at the first prompt after it: [`at_begin`](Self::at_begin) of a session that the others know.
+    /// Returns the text of a beginning at the first prompt after it: [`at_begin`](Self::at_begin)
+    /// for a session that the others know.
     pub(super) fn at_first_prompt(
         &mut self,
         recovered: &str,
@@ -204,7 +210,8 @@ impl Neighbours {
         self.digest_after(met, recovered, "user-prompt-submit", say)
     }
 
-    /// What others have for this session, beside `recovered`, after what was done before; delivered by the event `word`.
+    /// Adds the others' messages for this session to `met`, in addition to `recovered`; delivered
+    /// by the event `word`.
     fn digest_after(
         &mut self,
         mut met: Met,
@@ -213,37 +220,37 @@ impl Neighbours {
         say: impl FnOnce(&str) -> bool,
     ) -> Met {
         let configured = self.configured();
-        let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
+        let Some(mut digest) = met.keep(self.digest(recovered, met.line())) else {
             // What the project has is whole all the same.
             let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));
             let left = MOST_TOKENS.saturating_sub(taken);
             let beside = met.keep(self.beside()).unwrap_or_default();
             let agent = &self.voice.agent;
-            let told = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
+            let digest = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
             return Met {
-                text: format!("{UNREAD}{}{configured}", told.text),
+                text: format!("{UNREAD}{}{configured}", digest.text),
                 ..met
             };
         };
         let was_whole = met.fault.is_none();
-        if told.text.is_empty() && told.left_out == 0 {
+        if digest.text.is_empty() && digest.left_out == 0 {
             met.keep(self.mesh.heard_all(&self.voice));
         } else {
             met.keep(self.mesh.can_deliver(&self.voice));
         }
         if was_whole && met.fault.is_some() {
             // The line that says so needs room of its own.
-            told = met
+            digest = met
                 .keep(self.digest(recovered, met.line()))
                 .unwrap_or_default();
         }
-        met.text = format!("{}{}", met.line(), told.text);
+        met.text = format!("{}{}", met.line(), digest.text);
         if met.text.is_empty() && self.fault.is_some() {
             MISCONFIGURED.clone_into(&mut met.text);
         }
         met.text.push_str(&configured);
-        if !told.text.is_empty() && say(&met.text) {
-            met.keep(self.mesh.deliver(&told, &self.voice, word));
+        if !digest.text.is_empty() && say(&met.text) {
+            met.keep(self.mesh.deliver(&digest, &self.voice, word));
         }
         met
     }
@@ -257,7 +264,8 @@ impl Neighbours {
         configured(&self.disk, &self.environment, &self.digest_sources, &tree)
     }
 
-    /// What others have for this session in the room that is left beside `recovered` and `line`.
+    /// Returns the others' messages for this session within the tokens that `recovered` and `line`
+    /// leave.
     fn digest(&mut self, recovered: &str, line: &str) -> Result<Digest, NeighboursError> {
         let taken = tokens::estimate(&format!("{recovered}{line}"));
         let beside = self.beside()?;
@@ -265,7 +273,8 @@ impl Neighbours {
         Ok(self.mesh.digest_for(&self.voice, &beside, left)?)
     }
 
-    /// What the ledger of the project has since, where there is one; hand-offs are told by the project itself.
+    /// Returns the sources of the digest, such as new entries of the project's ledger. Hand-offs
+    /// are reported by the project itself.
     fn beside(&self) -> Result<DigestContext, NeighboursError> {
         let here = self.voice.cwd.as_deref().map(Path::new);
         let (_, here) = folders(&self.disk, &self.environment, here);
@@ -306,11 +315,11 @@ impl Neighbours {
         })
     }
 
-    /// What is told between two calls of tools, and with a person's words: messages, what else is new, and who else works
-    /// on the files that the tool has written. Of a sub-agent's tools only the latter: what it is told the agent itself
-    /// never reads.
+    /// Returns the text between two calls of tools, and with a person's prompt: messages, other
+    /// news, and who else works on the files that the tool has written. For a sub-agent's tools
+    /// only the latter: the agent itself never reads the sub-agent's context.
     ///
-    /// The others' words count as delivered once `say` has said them, and all before them.
+    /// The others' messages count as delivered once `say` has written them, and all before them.
     pub(super) fn between(
         &mut self,
         word: &str,
@@ -328,11 +337,11 @@ impl Neighbours {
         let held = met.keep(held).unwrap_or_default();
         let held = changed.met(held, When::After, &self.disk, &self.environment);
         met.text = warning(&held.all(), &self.voice.agent);
-        // That a file was edited is said of no more than is known.
+        // Holders are notified only of edits that are certain.
         met.keep(self.mesh.tell_holders(&held.sure, &self.voice));
         let own = self.disk.canonicalize(self.mesh.folder());
         let own = own.unwrap_or_else(|_| self.mesh.folder().to_owned());
-        // Nobody has a lease on what all may edit.
+        // No one has a lease on files that all may edit.
         let edited = changed.files(&self.disk, &own, root.as_deref());
         met.keep(self.mesh.lease_edited(&edited, &self.voice));
         let conflicts = self.conflicts(&held.sure, &edited, is_helper);
@@ -343,8 +352,8 @@ impl Neighbours {
         }
         if !is_helper {
             let text = &mut met.text;
-            let handed = self.mesh.hand_over(&self.voice, word, |told| {
-                text.push_str(&told.text);
+            let handed = self.mesh.hand_over(&self.voice, word, |digest| {
+                text.push_str(&digest.text);
                 say(text)
             });
             met.keep(handed);
@@ -366,8 +375,8 @@ impl Neighbours {
         Ok(observer.after_edit(&mut self.mesh, &self.voice, held, edited, is_helper)?)
     }
 
-    /// What an agent is told that has just written the bridge file, of what was not taken over of it. What was
-    /// written in its name it gets as messages.
+    /// Returns the text for an agent that has just written the bridge file, about entries that were
+    /// not applied. An agent gets those in its own name as messages.
     fn not_taken(&self, synced: &Synced) -> String {
         let is_other = |by: Option<&AgentName>| by != Some(&self.voice.agent);
         let rejected = synced.rejected.iter();
@@ -388,7 +397,7 @@ impl Neighbours {
         rejected.chain(conflicts).collect()
     }
 
-    /// What a tool has changed, and the project's tree where that was asked for.
+    /// Returns the changes of a tool, and the project's tree if it was looked up.
     fn changed(&self, bytes: &[u8]) -> (Changed, Option<PathBuf>) {
         let Ok(event) = Event::read(bytes) else {
             // A person's words, or a tool without files.
@@ -411,7 +420,8 @@ impl Neighbours {
         (by(root.as_deref()), root)
     }
 
-    /// What the session was handed before its turn was over, its model has been asked with.
+    /// Marks messages as seen: the model has been called with those that the session got before its
+    /// turn was over.
     pub(super) fn at_rest(&mut self) -> Met {
         let mut met = Met::default();
         met.keep(self.mesh.seen(&self.voice, "stop"));

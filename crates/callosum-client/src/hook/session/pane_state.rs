@@ -7,7 +7,7 @@ use callosum_agents::client::Client;
 use callosum_host::{Disk, process::Identity};
 use callosum_panes::hook_event::{self, HookEvent};
 
-use super::{ToolMoment, ground::Unfound, said::Said, tool_moment};
+use super::{ToolMoment, ground::Unfound, hook_input::HookInput, tool_moment};
 use crate::hook::event;
 use callosum_config::{Environment, Homes};
 
@@ -17,8 +17,8 @@ pub(in crate::hook) fn note_dialog(
     client: &'static Client,
     bytes: &[u8],
 ) {
-    let said = Said::read(bytes);
-    if let Err(error) = note(environment, client, "permission-request", &said, bytes) {
+    let input = HookInput::read(bytes);
+    if let Err(error) = note(environment, client, "permission-request", &input, bytes) {
         Unfound::of(environment.clone(), error.into()).tell(client.program, "permission-request");
     }
 }
@@ -28,29 +28,29 @@ pub(super) fn note(
     environment: &Environment,
     client: &'static Client,
     name: &str,
-    said: &Said,
+    input: &HookInput,
     bytes: &[u8],
 ) -> Result<(), callosum_host::DiskError> {
-    let own_name = if said.name.is_empty() {
+    let own_name = if input.name.is_empty() {
         name
     } else {
-        &said.name
+        &input.name
     };
-    let Some(state) = hook_event::state_of(own_name, &said.notification) else {
+    let Some(state) = hook_event::state_of(own_name, &input.notification) else {
         return Ok(());
     };
     let Ok(homes) = Homes::find(environment) else {
         return Ok(());
     };
-    if said.session.is_empty() {
+    if input.session.is_empty() {
         return Ok(());
     }
     let Ok(clock) = environment.clock() else {
         return Ok(());
     };
-    let is_prompt = tool_moment(name, said) == Some(ToolMoment::Prompt);
+    let is_prompt = tool_moment(name, input) == Some(ToolMoment::Prompt);
     // The client is looked for once a turn: that reads a few files of the system.
-    let is_call = tool_moment(name, said) == Some(ToolMoment::After);
+    let is_call = tool_moment(name, input) == Some(ToolMoment::After);
     let process = (!is_call)
         .then(|| Identity::ancestors().first().copied())
         .flatten();
@@ -63,13 +63,13 @@ pub(super) fn note(
     });
     let event = HookEvent {
         client: client.program.to_owned(),
-        session_id: said.session.clone(),
+        session_id: input.session.clone(),
         event: own_name.to_owned(),
         state,
         at: clock.now(),
         pid: process.map(|process| process.pid),
         started: process.map(|process| process.started),
-        cwd: said.folder.clone(),
+        cwd: input.folder.clone(),
         last_prompt: prompt,
     };
     hook_event::note(&Disk::real(), &homes.hook_events(), event)?;

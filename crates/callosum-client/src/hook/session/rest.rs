@@ -12,22 +12,27 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-use super::{Done, Ground, Problem, Said};
+use super::{Done, Ground, HookInput, Problem};
 use crate::transcript::{SaveError, save, usage_in_brief};
 
-/// How long another session's step is waited for where a turn is over.
+/// Longest wait for another session's step at the end of a turn.
 const AT_REST: Duration = Duration::from_secs(5);
 
-/// The same between two calls of tools.
+/// Longest wait for another session's step between two calls of tools.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 /// Most claims that are named.
 const MOST_NAMED: usize = 5;
 
-/// A tool has run, or a person has said something. A checkpoint is written where the context has come into a
-/// fuller zone since it was last looked at (Seed LOA §4.3), and nothing is said. Else it costs a look at the
-/// ends of the transcript. Where another session writes just then, the next call comes soon enough.
-pub(super) fn between(ground: &Ground, said: &Said, transcript: &Path) -> Result<Done, Problem> {
+/// A tool has run, or a person has sent a prompt. Writes a checkpoint if the context has entered a
+/// fuller zone since the last look (Seed LOA §4.3), and outputs nothing. Else it costs a look at
+/// the ends of the transcript. If another session writes at the moment, the next call comes soon
+/// enough.
+pub(super) fn between(
+    ground: &Ground,
+    input: &HookInput,
+    transcript: &Path,
+) -> Result<Done, Problem> {
     if !ground.disk.exists(transcript)? {
         return Ok(Done::Nothing);
     }
@@ -41,12 +46,12 @@ pub(super) fn between(ground: &Ground, said: &Said, transcript: &Path) -> Result
     let reached = session.zone_reached(&name)?.unwrap_or(Zone::Green);
     let written = match zone.cmp(&reached) {
         Ordering::Equal => return Ok(Done::Nothing),
-        // A context that was compacted fills anew.
+        // A context that was compacted fills again.
         Ordering::Less => session
             .hold_within(BETWEEN_CALLS)
             .and_then(|held| held.note_zone(&name, zone))
             .map_err(Problem::from),
-        Ordering::Greater => save_within(ground, &config, said, Some(transcript), BETWEEN_CALLS),
+        Ordering::Greater => save_within(ground, &config, input, Some(transcript), BETWEEN_CALLS),
     };
     match written {
         Err(
@@ -57,19 +62,20 @@ pub(super) fn between(ground: &Ground, said: &Said, transcript: &Path) -> Result
     }
 }
 
-/// A turn is over. Nobody is kept from going on, unless the project asks for that; and then once, so
-/// that no session goes in a circle.
-pub(super) fn rested(ground: &Ground, said: &Said) -> Result<Done, Problem> {
-    let config = saved(ground, said)?;
-    if !config.block_stop || said.is_continued {
+/// A turn is over. Blocks the agent from stopping only if the project asks for that; and then once,
+/// so that no session goes in a circle.
+pub(super) fn rested(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+    let config = saved(ground, input)?;
+    if !config.block_stop || input.is_continued {
         return Ok(Done::Nothing);
     }
     Ok(complaint(ground, &config)?.map_or(Done::Nothing, Done::Block))
 }
 
-/// The context is about to be made shorter: what nothing shows is told while it can still be shown.
-pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
-    let config = saved(ground, said)?;
+/// The context is about to be compacted: reports claims without evidence while the evidence can
+/// still be added.
+pub(super) fn compacted(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+    let config = saved(ground, input)?;
     let Some(complaint) = complaint(ground, &config)? else {
         return Ok(Done::Nothing);
     };
@@ -80,21 +86,21 @@ pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
     })
 }
 
-/// The session ends. It is handed off where it claimed something and all of it is grounded; what is
-/// not is told to the next one, and goes on counting.
-pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
-    let config = saved(ground, said)?;
+/// The session ends. Writes a hand-off if the session made claims and all are grounded; the next
+/// session gets the others, and they still count.
+pub(super) fn ended(ground: &Ground, input: &HookInput) -> Result<Done, Problem> {
+    let config = saved(ground, input)?;
     let tally = tally(ground, &config)?;
     if tally.total > 0 && tally.passes(&Threshold::default()) {
         let session = ground.session(Agent::default());
         let new = NewHandoff {
-            session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
+            session_id: Some(input.session.clone()).filter(|id| !id.is_empty()),
             ..NewHandoff::default()
         };
         let mut held = session.hold_within(super::PATIENCE)?;
         held.look_for_merges(&ground.committed())?;
         match held.hand_off(&new, &config) {
-            // What blocks is told to the next session.
+            // The next session gets the claims that block.
             Ok(_) | Err(HandoffError::Blocked(_)) => {}
             Err(HandoffError::Session(error)) => return Err(error.into()),
         }
@@ -103,24 +109,24 @@ pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
 }
 
 /// Writes a checkpoint.
-fn saved(ground: &Ground, said: &Said) -> Result<Config, Problem> {
+fn saved(ground: &Ground, input: &HookInput) -> Result<Config, Problem> {
     let session = ground.session(Agent::default());
     let config = Config::load(&session)?;
-    let transcript = said.transcript.as_deref();
+    let transcript = input.transcript.as_deref();
     let there = transcript.filter(|path| ground.disk.exists(path).unwrap_or(false));
-    save_within(ground, &config, said, there, AT_REST)?;
+    save_within(ground, &config, input, there, AT_REST)?;
     Ok(config)
 }
 
 fn save_within(
     ground: &Ground,
     config: &Config,
-    said: &Said,
+    input: &HookInput,
     transcript: Option<&Path>,
     patience: Duration,
 ) -> Result<(), Problem> {
     let session = ground.session(Agent::default());
-    let id = Some(said.session.as_str()).filter(|id| !id.is_empty());
+    let id = Some(input.session.as_str()).filter(|id| !id.is_empty());
     save(
         &session,
         config,
@@ -153,7 +159,7 @@ fn tally(ground: &Ground, config: &Config) -> Result<Tally, Problem> {
     }
 }
 
-/// What nothing shows, where that is too much.
+/// Returns the report of claims without evidence, if there are too many.
 fn complaint(ground: &Ground, config: &Config) -> Result<Option<String>, Problem> {
     let tally = tally(ground, config)?;
     if tally.passes(&Threshold::default()) {

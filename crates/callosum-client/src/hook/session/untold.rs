@@ -10,22 +10,23 @@ use callosum_agents::client::Client;
 use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
 
-use super::{Moment, Said};
+use super::{HookInput, Moment};
 use callosum_config::Homes;
 
-/// The client of which this is known.
+/// The client with this behavior.
 const CLIENT: &str = "gemini";
 
 /// The sources of a beginning at which it takes a context.
 const OBEYED: [&str; 2] = ["startup", "resume"];
 
-/// The trigger of a context that a person had made shorter. `auto` comes with each request, whatever is compressed.
+/// The trigger of a context that a person compacted. `auto` comes with each request, even if
+/// nothing is compressed.
 const BY_HAND: &str = "manual";
 
 /// Most sessions that are remembered; of those that were killed nothing more is heard.
 const MOST: usize = 64;
 
-/// When what a beginning has to tell is told.
+/// The event at which the text of a beginning is output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// In the answer to this event.
@@ -38,19 +39,19 @@ pub(super) enum When {
 
 impl When {
     /// Decides it for an event.
-    pub(super) fn of(client: &Client, moment: Moment, said: &Said) -> Self {
+    pub(super) fn of(client: &Client, moment: Moment, input: &HookInput) -> Self {
         match moment {
             _ if client.program != CLIENT => Self::Now,
-            Moment::Begin if OBEYED.contains(&said.source.as_str()) => Self::Now,
+            Moment::Begin if OBEYED.contains(&input.source.as_str()) => Self::Now,
             Moment::Begin => Self::AtNextPrompt,
-            Moment::Compact if said.trigger == BY_HAND => Self::AtNextPrompt,
+            Moment::Compact if input.trigger == BY_HAND => Self::AtNextPrompt,
             Moment::Compact => Self::Never,
             Moment::Between | Moment::Rest | Moment::End | Moment::Typed => Self::Now,
         }
     }
 }
 
-/// Where it is remembered of one session that its beginning was not told.
+/// A marker file for a session that got no text at its beginning.
 #[derive(Clone, Debug)]
 pub(super) struct Untold {
     disk: Disk,
@@ -59,14 +60,14 @@ pub(super) struct Untold {
 
 impl Untold {
     /// The place for a session; `None` if its client names no session, or tells each beginning.
-    pub(super) fn place(homes: &Homes, client: &Client, said: &Said) -> Option<Self> {
-        let is_of_client = client.program == CLIENT && !said.session.is_empty();
+    pub(super) fn place(homes: &Homes, client: &Client, input: &HookInput) -> Option<Self> {
+        let is_of_client = client.program == CLIENT && !input.session.is_empty();
         is_of_client.then(|| Self {
             disk: Disk::real(),
             // A client names its session: that is no name of a file.
             path: homes
                 .untold()
-                .join(Checksum::of(said.session.as_bytes()).to_string()),
+                .join(Checksum::of(input.session.as_bytes()).to_string()),
         })
     }
 
@@ -94,21 +95,21 @@ impl Untold {
         self.disk.replace_unsynced(&self.path, b"", 0o600)
     }
 
-    /// Forgets the session: it was told, or is over.
+    /// Removes the marker: the session got the text, or is over.
     pub(super) fn forget(&self) -> Result<(), DiskError> {
         self.disk.remove_file(&self.path).map(drop)
     }
 }
 
 /// Whether a client's event brings a person's words, so that a model is asked next.
-pub(super) fn is_prompt(event: &str, said: &Said) -> bool {
+pub(super) fn is_prompt(event: &str, input: &HookInput) -> bool {
     let is_named = |name: &str| {
         let letters = name.chars().filter(char::is_ascii_alphanumeric);
         let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         matches!(word.as_str(), "userpromptsubmit" | "beforeagent")
     };
     if event.is_empty() {
-        is_named(&said.name)
+        is_named(&input.name)
     } else {
         is_named(event)
     }

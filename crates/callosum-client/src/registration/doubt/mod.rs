@@ -1,8 +1,8 @@
-//! [`Doubt`]: what keeps a client from asking, although an entry of ours stands in its settings.
+//! [`Doubt`]: a reason why a client may not call the hook, although our entry is in its settings.
 //!
-//! Each client has switches of its own that turn hooks off, and an entry can be made to hold for some
-//! tools only, or for none. Pure: texts of settings are handed in. Codex's are TOML, and only looked
-//! through for what is asked here.
+//! Each client has switches of its own that turn hooks off, and an entry can be limited to some
+//! tools, or to none. Pure: callers pass the texts of settings. Codex's are TOML, and only searched
+//! for these switches.
 
 mod trusted_folders;
 
@@ -23,7 +23,7 @@ const EVERY: [&str; 6] = ["", "*", ".*", "^.*$", ".+", "^.+$"];
 /// A key by which a client's hooks are turned off, and the value that does it.
 type Switch = (&'static [&'static str], bool);
 
-/// Variables by which our homes and configuration are found, or the time is told.
+/// Variables that determine our homes, the configuration, or the time.
 const STEERING: [&str; 6] = [
     "CALLOSUM_HOME",
     "CALLOSUM_CONFIG",
@@ -33,17 +33,17 @@ const STEERING: [&str; 6] = [
     "XDG_CONFIG_HOME",
 ];
 
-/// Why a client may not ask.
+/// The reason why a client may not call the hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// Hooks are turned off.
     Off {
         /// The key.
         key: String,
-        /// What it says.
+        /// Its value.
         value: bool,
     },
-    /// This hook is turned off by its name, or by where it stands.
+    /// This hook is turned off by its name or its place.
     OffByName {
         /// The key.
         key: String,
@@ -57,12 +57,12 @@ pub enum Doubt {
     Twice {
         /// The key.
         key: String,
-        /// Whether our entry stands in one that is passed over.
+        /// Whether our entry is in the one that is ignored.
         hides: bool,
     },
     /// It asks about some tools only.
     Narrow {
-        /// What they are to fit.
+        /// The matcher of the tools.
         matcher: String,
     },
     /// It asks under a condition only.
@@ -74,7 +74,7 @@ pub enum Doubt {
     NotWaitedFor,
     /// It goes on with the tool before an answer may come.
     Impatient {
-        /// How long it waits, in its own unit.
+        /// Timeout, in the client's own unit.
         timeout: String,
     },
     /// It is no command.
@@ -115,7 +115,7 @@ impl Doubt {
         }
     }
 
-    /// What helps, in these settings.
+    /// Returns the remedy, for these settings.
     pub fn hint(&self, settings: &Path, client: &str) -> String {
         let settings = settings.display();
         match self {
@@ -215,13 +215,13 @@ fn switches(client: &str) -> &'static [Switch] {
     }
 }
 
-/// What the switches of a client come to, over its settings from those that count most to those
-/// that count least: for each doubt, whose text it is. Settings that cannot be read say nothing.
+/// Returns the doubts that a client's switches raise, over its settings from highest precedence to
+/// lowest: for each doubt, the index of its text. Settings that cannot be read are ignored.
 pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doubt)> {
     if client == "codex" {
-        let said = settings.iter().enumerate();
-        let mut said = said.filter_map(|(at, text)| Some((at, features_hooks(text)?)));
-        let off = said.next().filter(|(_, is_on)| !is_on);
+        let values = settings.iter().enumerate();
+        let mut values = values.filter_map(|(at, text)| Some((at, features_hooks(text)?)));
+        let off = values.next().filter(|(_, is_on)| !is_on);
         let doubt = |(at, value)| {
             let key = "features.hooks".to_owned();
             (at, Doubt::Off { key, value })
@@ -238,11 +238,11 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
     };
     let mut doubts = Vec::new();
     for (path, off) in switches(client) {
-        let mut said = objects().filter_map(|(at, object)| {
+        let mut values = objects().filter_map(|(at, object)| {
             let value = value_at(object, path)?.as_boolean_lit()?.value();
             Some((at, value))
         });
-        if let Some((at, value)) = said.next().filter(|(_, value)| value == off) {
+        if let Some((at, value)) = values.next().filter(|(_, value)| value == off) {
             let key = path.join(".");
             doubts.push((at, Doubt::Off { key, value }));
         }
@@ -266,8 +266,8 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
     doubts
 }
 
-/// Which of our variables a project sets for hooks: in the `env` of a client's settings there, or in a file of variables that its
-/// clients read.
+/// Returns the variables of ours that a project sets for hooks: in the `env` of a client's settings
+/// there, or in a file of variables that its clients read.
 pub(super) fn of_variables(text: &str) -> Vec<Doubt> {
     let settings = parse(text).ok().and_then(|root| root.object_value());
     let sets = |variable: &str| match &settings {
@@ -283,8 +283,8 @@ pub(super) fn of_variables(text: &str) -> Vec<Doubt> {
     set.map(|variable| Doubt::Steered { variable }).collect()
 }
 
-/// What is to be doubted of the entries of ours in a text of settings. One that cannot be read has
-/// none that are ours.
+/// Returns the doubts about our entries in a text of settings. A text that cannot be read has none
+/// of our entries.
 pub(super) fn of_entries(client: &str, hooks: &Hooks, text: &str) -> Vec<Doubt> {
     let Ok(root) = parse(text) else {
         return Vec::new();
@@ -363,7 +363,7 @@ fn of_entry(hooks: &Hooks, group: &CstObject, handler: &CstObject) -> Vec<Doubt>
     doubts
 }
 
-/// Whether Codex's settings turn this hook off, which they note beside whether it is trusted.
+/// Whether Codex's settings turn this hook off, which they note next to its trust.
 pub(super) fn is_off_in_codex(settings: &str, hooks: &Path, place: (usize, usize)) -> bool {
     let key = format!("{}:pre_tool_use:{}:{}", hooks.display(), place.0, place.1);
     let mut within = false;
@@ -377,10 +377,10 @@ pub(super) fn is_off_in_codex(settings: &str, hooks: &Path, place: (usize, usize
     false
 }
 
-/// What Codex's settings say of hooks as a feature.
+/// Returns whether Codex's settings turn the hooks feature on, if they set it.
 fn features_hooks(settings: &str) -> Option<bool> {
     let mut table = "";
-    let mut said = None;
+    let mut is_on = None;
     for line in settings.lines().map(str::trim) {
         if line.starts_with('[') {
             table = line.trim_matches(['[', ']', ' ']);
@@ -396,12 +396,12 @@ fn features_hooks(settings: &str) -> Option<bool> {
             }),
             _ => None,
         };
-        said = here.or(said);
+        is_on = here.or(is_on);
     }
-    said
+    is_on
 }
 
-/// What a line of TOML sets one of these keys to, where it is a yes or a no.
+/// Returns the value of one of these keys in a line of TOML, if it is a boolean.
 fn is_set(line: &str, keys: &[&str]) -> Option<bool> {
     let (key, value) = line.split_once('=')?;
     let key = key.trim().replace(['"', '\''], "");

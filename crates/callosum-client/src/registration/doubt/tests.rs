@@ -1,4 +1,4 @@
-//! Settings as people and clients leave them, of which some keep a hook from being asked.
+//! Settings as people and clients leave them; some keep a hook from being called.
 
 use callosum_agents::{client::Client, output_format::Dialect};
 
@@ -19,7 +19,7 @@ fn of(text: &str) -> Vec<Doubt> {
     of_entries("claude", &hooks(Dialect::Claude), text)
 }
 
-/// CAKE-ADP-1: an entry that asks about some tools only, or whose answer nobody waits for, is
+/// CAKE-ADP-1: an entry for some tools only, or one whose answer the client does not wait for, is
 /// no guard.
 #[test]
 fn an_entry_that_is_asked_too_seldom_is_doubted() {

@@ -1,7 +1,7 @@
-//! Which folders a person has trusted, as Claude Code and Gemini CLI note it. Pure.
+//! The folders that a person has trusted, as Claude Code and Gemini CLI note it. Pure.
 //!
-//! Both pass over a project's settings, and the hooks in them, until its folder is trusted. Codex's note is read in
-//! `registration::codex`.
+//! Both ignore a project's settings, and the hooks in them, until its folder is trusted. Codex's
+//! note is read in `registration::codex`.
 
 use std::path::Path;
 

@@ -19,20 +19,20 @@ use jsonc_parser::{
 /// Deeper than this no settings are.
 const DEEPEST: usize = 100;
 
-/// What some editors put before a text.
+/// Byte order mark that some editors put before a text.
 const MARK: &str = "\u{feff}";
 
-/// How our entry is called where a client shows names.
+/// Name of our entry in clients that show names.
 const NAME: &str = "callosum";
 
-/// Which of the things around our entries were not there before.
+/// The containers of our entries that were not there before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Made {
     /// The lists of these events.
     pub(super) events: Vec<String>,
     /// The object `hooks`.
     pub(super) hooks: bool,
-    /// Lists beside it.
+    /// Lists next to it.
     pub(super) keys: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Entered {
     pub(super) made: Made,
 }
 
-/// Why settings are left as they are.
+/// The reason why settings stay as they are.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// They are not what their client reads.
@@ -64,15 +64,15 @@ pub enum SettingsError {
     /// A key that we would write below is there more than once, and clients take only the last.
     #[error("`{key}` occurs more than once")]
     Twice {
-        /// Which.
+        /// The key.
         key: String,
     },
-    /// Something else stands where hooks stand.
+    /// Something else is in the place of hooks.
     #[error("`{key}` is not {expected}")]
     Shape {
-        /// Where.
+        /// The key.
         key: String,
-        /// What should stand there.
+        /// The expected type.
         expected: &'static str,
     },
 }
@@ -84,10 +84,11 @@ pub fn command_of(program: &Path, client: &str) -> Option<String> {
     Some(format!("{quoted} hook {client}"))
 }
 
-/// Returns whether a command is one of ours for this client: `PROGRAM hook CLIENT EVENT`, with a word that we register.
+/// Returns whether a command is one of ours for this client: `PROGRAM hook CLIENT EVENT`, with a
+/// word that we register.
 ///
-/// The program may have any name: people rename it, link it, and keep several versions beside each other. Under our own
-/// name any event counts, as a person may have registered it by hand.
+/// The program may have any name: people rename it, link it, and keep several versions side by
+/// side. Under our own name any event counts, as a person may have registered it by hand.
 pub(super) fn is_ours(command: &str, client: &str) -> bool {
     let Some(words) = shlex::split(command) else {
         return false;
@@ -110,8 +111,8 @@ fn is_registered(word: &str, client: &str) -> bool {
     hooks.any(|hooks| hooks.all_events().any(|(_, known)| known == word))
 }
 
-/// The settings with our entries, each with the command and its event's word; an entry that names
-/// another command of ours is made this one. `None` where all are there already.
+/// Returns the settings with our entries, each with the command and its event's word. An entry with
+/// another command of ours gets this one. `None` if all are there already.
 pub(super) fn enter(
     text: &str,
     hooks: &Hooks,
@@ -121,7 +122,7 @@ pub(super) fn enter(
     enter_events(text, hooks, client, command, &mut hooks.events())
 }
 
-/// The same, and an entry for commands of files that are typed.
+/// Returns the same with an entry for commands of files that are typed.
 pub(super) fn enter_with_typed(
     text: &str,
     hooks: &Hooks,
@@ -157,7 +158,7 @@ fn enter_events(
                 last.handler.append(key, value);
                 is_changed = true;
             }
-            // Of two, the other names a place where the program was, or is asked twice.
+            // Further entries have an earlier path of the program, or would be called twice.
             is_changed |= !ours.is_empty();
             ours.into_iter().for_each(Ours::remove);
             continue;
@@ -182,9 +183,9 @@ fn enter_events(
     Ok(is_changed.then(|| Entered { text: text(), made }))
 }
 
-/// The settings without any entry of ours; `None` where there is none.
+/// Returns the settings without any entry of ours; `None` if there is none.
 ///
-/// What holds nothing any more goes with it, as far as it is among `made`.
+/// Empty containers are removed too, if they are among `made`.
 pub(super) fn take_out(
     text: &str,
     hooks: &Hooks,
@@ -228,7 +229,8 @@ pub(super) fn commands(
     Ok(commands.filter_map(Result::ok).collect())
 }
 
-/// Where entries of ours for an event stand: which group of it, and which command of the group.
+/// Returns the places of our entries for an event: the index of the group, and of the command in
+/// it.
 pub(super) fn standing(
     text: &str,
     event: &str,
@@ -238,7 +240,7 @@ pub(super) fn standing(
     Ok(ours.iter().map(|entry| entry.at).collect())
 }
 
-/// An entry of ours, where it stands.
+/// An entry of ours, with its place.
 struct Ours {
     at: (usize, usize),
     group: CstObject,
@@ -248,7 +250,7 @@ struct Ours {
 }
 
 impl Ours {
-    /// Takes it out, and its group where it is alone there.
+    /// Removes it, and its group if nothing else is in it.
     fn remove(self) {
         if self.commands.elements().len() == 1 {
             self.group.remove();
@@ -264,7 +266,7 @@ fn ours_in(root: &CstRootNode, event: &str, client: &str) -> Result<Vec<Ours>, S
     };
     let settings = value.as_object().ok_or(SettingsError::NotAnObject)?;
     let mut ours = Vec::new();
-    // Also in keys that are there twice, of which a client passes one over.
+    // Also in duplicate keys: a client ignores one of them.
     for hooks in every(&settings, "hooks") {
         let Some(object) = hooks.object_value() else {
             continue;
@@ -306,7 +308,7 @@ fn ours_of(group: &CstObject, client: &str) -> Vec<(usize, CstArray, CstObject, 
     handlers.filter_map(of).collect()
 }
 
-/// Fails where a key that is written below is there more than once.
+/// Fails if a key that will be written below occurs more than once.
 fn alone(root: &CstRootNode, event: &str) -> Result<(), SettingsError> {
     let Some(settings) = root.object_value() else {
         return Ok(());
@@ -323,7 +325,7 @@ fn alone(root: &CstRootNode, event: &str) -> Result<(), SettingsError> {
     }
 }
 
-/// The properties of this name, of which there should be no more than one.
+/// Returns all properties of this name. There should be at most one.
 pub(super) fn every(object: &CstObject, name: &str) -> Vec<CstObjectProp> {
     let mut properties = object.properties();
     properties.retain(|property| property.decoded_name().as_deref() == Some(name));
@@ -348,7 +350,7 @@ fn group(hooks: &Hooks, event: &str, command: &str) -> CstInputValue {
     }
     let handlers = CstInputValue::Array(vec![CstInputValue::Object(handler)]);
     let mut group = vec![("hooks".to_owned(), handlers)];
-    // Without a matcher an event is told of whatever it is about.
+    // Without a matcher, the hook runs for every event of that kind.
     if let Some(matcher) = hooks.matcher(event) {
         group.insert(0, ("matcher".to_owned(), text(matcher)));
     }
@@ -371,13 +373,13 @@ pub(super) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
     })
 }
 
-/// Settings as a text, with the byte order mark that stood before them.
+/// Returns settings as a text, with the byte order mark that they had before.
 pub(super) fn printed(before: &str, root: &CstRootNode) -> String {
     let mark = if before.starts_with(MARK) { MARK } else { "" };
     format!("{mark}{root}")
 }
 
-/// How deep a text is nested at most; brackets in its strings and comments count as well.
+/// Returns the nesting depth of a text at most; brackets in its strings and comments count as well.
 fn deepest(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for byte in text.bytes() {

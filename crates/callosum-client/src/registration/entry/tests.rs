@@ -7,7 +7,7 @@ use super::*;
 
 const COMMAND: &str = "/opt/callosum hook claude";
 
-/// What stands in the settings for the event before a tool.
+/// The command in the settings for the event before a tool.
 const BEFORE_TOOL: &str = "/opt/callosum hook claude pre-tool-use";
 
 fn claude() -> Hooks {
@@ -57,9 +57,10 @@ fn a_client_that_names_its_hooks_and_counts_milliseconds_gets_both() {
     assert_eq!(handler["timeout"], 10_000);
 }
 
-/// CAKE-ADP-1: a client that waits for less at an event, and complains of more, is told of that.
+/// CAKE-ADP-1: a client with a lower maximum timeout at an event, which rejects higher ones, gets
+/// no more than that.
 #[test]
-fn a_client_that_hurries_at_an_event_is_told_of_no_more_time() {
+fn a_client_with_a_shorter_timeout_at_an_event_gets_no_more() {
     let codex = Client::of(Dialect::Codex).unwrap().hooks.unwrap();
     let entered = enter("{}", &codex, "codex", "callosum hook codex");
     let text = entered.unwrap().unwrap().text;
@@ -69,7 +70,7 @@ fn a_client_that_hurries_at_an_event_is_told_of_no_more_time() {
     assert_eq!(timeout("PreToolUse"), 10);
 }
 
-/// What people wrote: comments, tabs, odd spacing, other hooks, no line feed at the end.
+/// Settings written by people: comments, tabs, odd spacing, other hooks, no line feed at the end.
 const WRITTEN: [&str; 9] = [
     "{}",
     "{ }\n",
@@ -108,7 +109,7 @@ fn foreign_settings_stay_byte_for_byte() {
     }
 }
 
-/// CAKE-ADP-1: what others put in meanwhile stays.
+/// CAKE-ADP-1: concurrent additions of others stay.
 #[test]
 fn only_our_entry_is_taken_out() {
     let Entered { text, made } = entered("{}");
@@ -162,7 +163,8 @@ fn what_is_ours_is_known_by_its_words() {
     assert!(is_ours(&format!("{spaced} stop"), "claude"), "{spaced}");
 }
 
-/// CAKE-ADP-1: a program of another name finds the entries that one before it made, of which one is left.
+/// CAKE-ADP-1: a program of another name finds the entries that an earlier one made; one of them is
+/// left.
 #[test]
 fn entries_of_a_renamed_program_are_made_one_and_taken_out() {
     let first = entered("{}");
@@ -174,7 +176,7 @@ fn entries_of_a_renamed_program_are_made_one_and_taken_out() {
         commands(&second.text, "PreToolUse", "claude"),
         Ok(vec![format!("{renamed} pre-tool-use")])
     );
-    // What a version that did not know the first entries put beside them.
+    // Added by a version that did not know the first entries.
     let both = second.text.replace(
         "\"PreToolUse\": [",
         "\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"/a/b hook claude pre-tool-use\"}]},",
@@ -225,7 +227,7 @@ fn settings_of_another_shape_are_left_alone() {
 }
 
 proptest! {
-    /// CAKE-ADP-1: whatever stands there, it is kept or refused.
+    /// CAKE-ADP-1: any existing text is kept or refused.
     #[test]
     fn no_text_is_lost_or_makes_it_panic(text in "[\\[\\]{},:\" a-z0-9/*\\n]{0,60}") {
         if let Ok(Some(Entered { text: with, made })) = enter(&text, &claude(), "claude", COMMAND) {

@@ -1,4 +1,4 @@
-//! What keeps a client from asking, gathered from all of its settings.
+//! Reasons why a client may not call the hook, gathered from all of its settings.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use crate::registration::{
     entry,
 };
 
-/// Where managers of a machine put settings that count before any others.
+/// Folders of a machine's managed settings, which take precedence over all others.
 const MANAGED: [&str; 2] = ["/etc", "/Library"];
 
 impl Registrar {
-    /// What keeps the client from asking although an entry of ours stands there, and in which file
-    /// that is said; `own` is its own folder.
+    /// Returns the reasons why the client may not call the hook although our entry is there, each
+    /// with its file; `own` is the client's own folder.
     ///
-    /// Settings that are missing or cannot be read say nothing.
+    /// Settings that are missing or cannot be read are ignored.
     pub fn doubts(
         &self,
         place: &Place,
@@ -34,7 +34,7 @@ impl Registrar {
             .map(|doubt| (place.path.clone(), doubt))
             .collect();
         let files = self.settings_of(place.client, own);
-        let texts: Vec<String> = files.iter().map(|file| self.said_in(file)).collect();
+        let texts: Vec<String> = files.iter().map(|file| self.content_of(file)).collect();
         for (at, doubt) in doubt::of_switches(client, &texts) {
             let file = files[at].clone();
             let is_managed = MANAGED.iter().any(|folder| file.starts_with(folder));
@@ -49,19 +49,19 @@ impl Registrar {
         let reads_variables = matches!(client, "gemini" | "qwen");
         let variables = variables.iter().filter(|_| reads_variables);
         for file in set.chain(variables).filter(|file| !file.starts_with(own)) {
-            let doubts_of = doubt::of_variables(&self.said_in(file)).into_iter();
+            let doubts_of = doubt::of_variables(&self.content_of(file)).into_iter();
             doubts.extend(doubts_of.map(|doubt| (file.clone(), doubt)));
         }
         doubts.extend(self.untrusted_folder(place, own));
         if place.client.hooks_to_trust.is_some() {
             let file = own.join(place.client.settings);
-            let said = self.said_in(&file);
+            let content = self.content_of(&file);
             if place.scope == Scope::Project {
                 let real = self.resolved(&self.root);
                 let main = self.main_tree();
                 let roots = [Some(self.root.as_path()), Some(&real), main.as_deref()];
                 let roots: Vec<&Path> = roots.into_iter().flatten().collect();
-                if !codex::trusts_project(&said, &roots) {
+                if !codex::trusts_project(&content, &roots) {
                     let project = self.root.display().to_string();
                     doubts.push((file.clone(), Doubt::ProjectNotTrusted { project }));
                 }
@@ -70,7 +70,7 @@ impl Registrar {
                 .map_err(|source| settings(place, source))?;
             let is_off = |at: &(usize, usize)| {
                 let mut paths = [&place.path, &path].into_iter();
-                paths.any(|path| doubt::is_off_in_codex(&said, path, *at))
+                paths.any(|path| doubt::is_off_in_codex(&content, path, *at))
             };
             if standing.iter().any(is_off) {
                 let key = "hooks.state".to_owned();
@@ -90,10 +90,10 @@ impl Registrar {
         let folders = [self.root.as_path(), real.as_path()];
         let (file, is_trusted) = match place.client.program {
             "claude" => {
-                // In its own folder where a variable names that, else beside it.
+                // In its own folder if a variable names that, else next to it.
                 let within = own.join(".claude.json");
                 let beside = own.with_file_name(".claude.json");
-                let notes = [&within, &beside].map(|file| self.said_in(file));
+                let notes = [&within, &beside].map(|file| self.content_of(file));
                 let trusts = |notes: &String| {
                     let mut folders = folders.iter();
                     folders.any(|folder| doubt::claude_trusts(notes, folder))
@@ -101,12 +101,12 @@ impl Registrar {
                 (beside, notes.iter().any(trusts))
             }
             "gemini" => {
-                let settings = entry::value(&self.said_in(&own.join(place.client.settings)));
+                let settings = entry::value(&self.content_of(&own.join(place.client.settings)));
                 let switch = settings.as_ref().and_then(|settings| {
                     settings.pointer("/security/folderTrust/enabled")?.as_bool()
                 });
                 let file = own.join("trustedFolders.json");
-                let list = self.said_in(&file);
+                let list = self.content_of(&file);
                 let mut folders = folders.iter();
                 let is_listed = folders.any(|folder| doubt::gemini_trusts(&list, folder));
                 (file, switch == Some(false) || is_listed)
@@ -117,19 +117,20 @@ impl Registrar {
         (!is_trusted).then_some((file, Doubt::FolderNotTrusted { project }))
     }
 
-    /// The main tree of the repository, where the project is a linked worktree: a person has trusted both there.
+    /// Returns the main tree of the repository, if the project is a linked worktree: a person has
+    /// trusted both there.
     fn main_tree(&self) -> Option<PathBuf> {
-        let said = self.said_in(&self.root.join(".git"));
-        let folder = Path::new(said.strip_prefix("gitdir: ")?.trim_end());
+        let content = self.content_of(&self.root.join(".git"));
+        let folder = Path::new(content.strip_prefix("gitdir: ")?.trim_end());
         let shared = folder
             .parent()
             .filter(|parent| parent.ends_with("worktrees"))?;
         shared.parent()?.parent().map(Path::to_owned)
     }
 
-    fn said_in(&self, file: &Path) -> String {
-        let said = self.disk.read_if_there(file).ok().flatten();
-        String::from_utf8_lossy(&said.unwrap_or_default()).into_owned()
+    fn content_of(&self, file: &Path) -> String {
+        let content = self.disk.read_if_there(file).ok().flatten();
+        String::from_utf8_lossy(&content.unwrap_or_default()).into_owned()
     }
 
     /// The settings of a client, from those that count most to those that count least.

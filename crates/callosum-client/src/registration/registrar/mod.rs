@@ -24,14 +24,14 @@ use self::removal::without;
 
 pub use self::place::{Place, Scope};
 
-/// What was done to a settings file, or would be.
+/// A change to a settings file, made or planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Our entry was put in, or brought up to date.
     Registered,
     /// It is there as it should be.
     Unchanged,
-    /// It was taken out, and what others changed meanwhile was left.
+    /// It was removed, and others' later changes were left.
     Removed,
     /// The file is what it was before, to the byte.
     Restored,
@@ -52,7 +52,7 @@ impl Change {
     }
 }
 
-/// Whether files are written, or only what would be is told.
+/// Whether files are written, or only the changes are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// Writes the settings file.
@@ -61,7 +61,7 @@ pub enum Doing {
     Tell,
 }
 
-/// Who is asked before a context is cleared.
+/// The gate that decides before a context is cleared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhoIsAsked {
     /// A plugin, which asks this program.
@@ -70,15 +70,15 @@ pub enum WhoIsAsked {
     Shadow,
 }
 
-/// Why settings were left as they are.
+/// The reason why settings were left as they are.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// What stands there is nothing that an entry can be put into.
+    /// The content cannot take an entry.
     #[error("`{}` was not changed", path.display())]
     Settings {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in the settings.
         source: SettingsError,
     },
     /// The settings of a project lead out of it.
@@ -93,7 +93,7 @@ pub enum RegisterError {
         /// The file.
         path: PathBuf,
     },
-    /// Somebody else's command stands where ours would.
+    /// Another command is in the place of ours.
     #[error("a command `/clear` already exists beside `{}` and was not changed", path.display())]
     Shadowed {
         /// The settings.
@@ -111,7 +111,7 @@ pub enum RegisterError {
 }
 
 impl RegisterError {
-    /// What a person may do about it.
+    /// Returns the remedy for a person.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Settings { .. } => Some("repair it, then run this again"),
@@ -135,7 +135,7 @@ pub struct Registrar {
     memory: Memory,
     /// The tree of the project.
     root: PathBuf,
-    /// Who is asked before a clear, where that is wanted.
+    /// The gate before a clear, if wanted.
     gate: Option<WhoIsAsked>,
 }
 
@@ -154,7 +154,7 @@ impl Registrar {
         }
     }
 
-    /// One that also has somebody asked before a clear, by clients that can be told to.
+    /// Returns a registrar that also sets up a gate before a clear, for clients that support one.
     #[must_use]
     pub fn with_gate(self, asked: WhoIsAsked) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Registrar {
         }
     }
 
-    /// Writes the files of whoever is asked before a clear.
+    /// Writes the files of the gate before a clear.
     fn write_gate(&self, place: &Place, path: &Path) -> Result<(), RegisterError> {
         match &self.gate {
             Some(WhoIsAsked::Plugin(program)) if place.hooks.gate.is_some() => {
@@ -182,12 +182,12 @@ impl Registrar {
         Ok(())
     }
 
-    /// Where the files of the gate stand.
+    /// Returns the folder of the gate's files.
     fn gate_folder(&self) -> PathBuf {
         self.memory.folder.join("gate")
     }
 
-    /// Whether a client's settings name the gate, and nobody has switched it off.
+    /// Whether a client's settings name the gate, and no one has switched it off.
     pub fn has_gate(&self, place: &Place) -> Result<bool, RegisterError> {
         let Some(text) = self.text(place, &self.resolved(&place.path))? else {
             return Ok(false);
@@ -200,7 +200,7 @@ impl Registrar {
         Ok(gate::program(&self.disk, &self.gate_folder())?)
     }
 
-    /// The settings with all that belongs into them; `None` where it is there already.
+    /// Returns the settings with all that belongs into them; `None` if it is there already.
     fn entered(
         &self,
         place: &Place,
@@ -228,7 +228,8 @@ impl Registrar {
         Ok(Some(gated))
     }
 
-    /// Where a client's settings stand; `own` is its own folder. `None` where it has no hooks.
+    /// Returns the place of a client's settings; `own` is its own folder. `None` if it has no
+    /// hooks.
     pub fn place(&self, client: &'static Client, scope: Scope, own: &Path) -> Option<Place> {
         let hooks = client.hooks?;
         let path = match scope {
@@ -243,8 +244,8 @@ impl Registrar {
         })
     }
 
-    /// Where a client's servers of tools stand; `own` is its own folder, and `moved` says that a variable
-    /// names it. It may be where its hooks do.
+    /// Returns the place of a client's tool servers; `own` is its own folder, and `moved` is set if
+    /// a variable names it. It may be the same file as that of its hooks.
     pub fn server_place(
         &self,
         client: &'static Client,
@@ -294,8 +295,8 @@ impl Registrar {
         context_files::named(&text).map_err(|source| settings(place, source))
     }
 
-    /// Has the settings name `AGENTS.md` beside the client's `own` file with instructions, as [`register`](Self::register)
-    /// enters our hooks.
+    /// Adds `AGENTS.md` to the settings next to the client's `own` file with instructions, as
+    /// [`register`](Self::register) enters our hooks.
     pub fn register_context_files(
         &self,
         place: &Place,
@@ -352,8 +353,9 @@ impl Registrar {
             .map_err(|source| settings(place, source))
     }
 
-    /// Returns whether a person has trusted the commands of ours there for these events, as the client's settings in `own`,
-    /// its folder, say: of several the worst. `None` where it asks for no trust, or names none of ours.
+    /// Returns whether a person has trusted our commands there for these events, by the client's
+    /// settings in `own`, its folder: of several the worst. `None` if it asks for no trust, or
+    /// names none of ours.
     pub fn trust(
         &self,
         place: &Place,
@@ -367,8 +369,8 @@ impl Registrar {
         if place.client.hooks_to_trust.is_none() {
             return Ok(None);
         }
-        let said = self.disk.read_if_there(&own.join(place.client.settings))?;
-        let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+        let own_settings = self.disk.read_if_there(&own.join(place.client.settings))?;
+        let own_settings = String::from_utf8_lossy(&own_settings.unwrap_or_default()).into_owned();
         let hooks = entry::value(&text).unwrap_or_default();
         let mut worst = None;
         for event in events {
@@ -377,7 +379,7 @@ impl Registrar {
             for (group, handler) in ours {
                 let at = (*event, group, handler);
                 let hash = codex::hash(&hooks, at);
-                let trust = |path| codex::trust(&said, path, at, hash.as_deref());
+                let trust = |path| codex::trust(&own_settings, path, at, hash.as_deref());
                 let trust = match trust(&place.path) {
                     codex::Trust::Missing => trust(&path),
                     found => found,
@@ -396,20 +398,21 @@ impl Registrar {
         Ok(worst)
     }
 
-    /// Whether the client's own settings name hooks beside those of the place.
+    /// Whether the client's own settings name hooks in addition to those of the place.
     pub fn has_others(&self, place: &Place, own: &Path) -> Result<bool, DiskError> {
         if place.client.hooks_to_trust.is_none() {
             return Ok(false);
         }
-        let said = self.disk.read_if_there(&own.join(place.client.settings))?;
+        let own_settings = self.disk.read_if_there(&own.join(place.client.settings))?;
         Ok(codex::names_hooks(&String::from_utf8_lossy(
-            &said.unwrap_or_default(),
+            &own_settings.unwrap_or_default(),
         )))
     }
 
-    /// Puts our entries into the settings, with `command` and an event's word as what is to be run.
+    /// Puts our entries into the settings, each with `command` and an event's word to run.
     ///
-    /// Idempotent. The file is replaced as a whole; what stood in it is kept in the machine's home.
+    /// Idempotent. The file is replaced as a whole; its earlier content is kept in the machine's
+    /// home.
     pub fn register(
         &self,
         place: &Place,
@@ -431,7 +434,7 @@ impl Registrar {
         }
     }
 
-    /// Writes settings with something of ours in them, and remembers what stood there before.
+    /// Writes settings with an entry of ours, and remembers the earlier content.
     fn put_in(
         &self,
         place: &Place,
@@ -447,9 +450,9 @@ impl Registrar {
             None => false,
         };
         let there = before.as_deref().unwrap_or_default();
-        // Where it was us who wrote what stands there, what stood there before is kept already. Where
-        // others wrote to it since, and ours is still in it, what stands there is not what is to come
-        // back: then ours is taken out by its structure alone.
+        // If we wrote the current content, the content before it is kept already. If others wrote
+        // to it since, and our entry is still in it, the current content must not be restored
+        // later: then our entry is removed by its structure alone.
         let mut known = self.memory.of(path)?;
         let is_left = known
             .as_ref()
@@ -486,7 +489,8 @@ impl Registrar {
         Ok(Change::Registered)
     }
 
-    /// The file itself: people keep their settings elsewhere, and a link where the client looks.
+    /// Returns the file itself: people keep their settings elsewhere, and have a link at the
+    /// client's path.
     fn resolved(&self, path: &Path) -> PathBuf {
         self.disk
             .canonicalize(path)
@@ -514,8 +518,8 @@ impl Registrar {
         Ok(path)
     }
 
-    /// Removes what a process of ours was writing beside these settings, or into the memory, when it
-    /// was killed.
+    /// Removes partial files that a killed process of ours left next to these settings, or in the
+    /// memory.
     fn sweep(&self, path: &Path) -> Result<(), DiskError> {
         if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
             self.disk.sweep_new_files(folder, |meant| name == meant)?;

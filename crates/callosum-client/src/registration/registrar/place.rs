@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use callosum_agents::client::{Client, Hooks};
 
-/// Whose settings.
+/// The owner of settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// The user's own settings, which hold in every folder.

@@ -22,10 +22,10 @@ const OF_PROJECT: &str = ".opencode";
 /// The plugin, with [`PLACE`] for its command.
 const TEXT: &str = include_str!("../opencode/callosum-guard.js");
 
-/// What stands for the command in [`TEXT`].
+/// Placeholder for the command in [`TEXT`].
 const PLACE: &str = r#"["@COMMAND@"]"#;
 
-/// What the line with the command begins with.
+/// The beginning of the line with the command.
 const COMMAND: &str = "const COMMAND = ";
 
 impl Registrar {
@@ -153,7 +153,7 @@ impl Registrar {
     }
 }
 
-/// Returns whether a file is our plugin, of whatever version.
+/// Returns whether a file is our plugin, of any version.
 fn is_plugin(bytes: &[u8]) -> bool {
     let first = TEXT.lines().next().unwrap_or_default();
     bytes.starts_with(first.as_bytes())
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(disk.read(&path).unwrap(), b"export const Mine = 1\n");
     }
 
-    /// A cloned repository may hold a link where the plugin goes.
+    /// A cloned repository may hold a link at the plugin's path.
     #[test]
     fn a_plugin_of_a_project_is_not_written_out_of_it() {
         let (folder, registrar, own) = ground();

@@ -1,7 +1,7 @@
-//! Taking our entry out of settings files, so that what others wrote stands as they wrote it.
+//! Removing our entry from settings files, so that others' content stays as they wrote it.
 //!
-//! What stood there before comes back to the byte where nobody has written since; else ours is taken out
-//! of what stands there now.
+//! If no one has written since, the earlier content is restored to the byte; else our entry is
+//! removed from the current content.
 
 use callosum_host::DiskError;
 use callosum_ledger::Checksum;
@@ -90,8 +90,8 @@ impl Registrar {
         Ok(change)
     }
 
-    /// What stood there before, with what others have written since: where that is certain, and says
-    /// the same as `without`, which is made by structure.
+    /// Returns the earlier content with others' later changes: if that is certain, and means the
+    /// same as `without`, which is made by structure.
     fn taken_back(
         &self,
         place: &Place,
@@ -101,7 +101,7 @@ impl Registrar {
     ) -> Result<Option<String>, DiskError> {
         let (client, hooks) = (place.client.program, &place.hooks);
         let before = match self.memory.content(&kept.path)? {
-            // Of lines, others' stand as they stood.
+            // Lines of others stay as they were.
             Some(before) if kept.existed && !servers::is_toml(&kept.path) => before,
             _ => return Ok(None),
         };
@@ -159,7 +159,7 @@ impl Registrar {
     }
 }
 
-/// Settings without anything of ours, by their structure; `None` where there is nothing.
+/// Returns settings without our entries, by their structure; `None` if there are none.
 pub(super) fn without(
     place: &Place,
     path: &Path,

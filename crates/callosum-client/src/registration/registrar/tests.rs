@@ -90,7 +90,7 @@ fn settings_are_afterwards_what_they_were() {
     assert_eq!(left.unwrap(), []);
 }
 
-/// Settings as people and programs lay them out: their own hooks beside ours, keys in any order,
+/// Settings as people and programs lay them out: their own hooks next to ours, keys in any order,
 /// comments, tabs, CRLF, a byte order mark, with and without a line feed at the end.
 fn laid_out() -> impl Strategy<Value = String> {
     let foreign = prop_oneof![
@@ -149,8 +149,8 @@ fn laid_out() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// CAKE-ADP-1: however settings are laid out, they are afterwards what they were, to the
-    /// byte; and while our entry stands in them, all else does.
+    /// CAKE-ADP-1: settings in any layout are restored to the byte; and while our entry is in them,
+    /// everything else stays.
     #[test]
     fn settings_of_any_layout_are_afterwards_what_they_were(before in laid_out()) {
         let ground = Ground::new();
@@ -166,7 +166,7 @@ proptest! {
         prop_assert_eq!(Ground::text(&place).unwrap(), before);
     }
 
-    /// CAKE-ADP-1: what somebody else writes meanwhile is all that is left.
+    /// CAKE-ADP-1: after removal, only a concurrent edit by another program is left.
     #[test]
     fn settings_of_any_layout_that_were_edited_hold_the_edit_alone(before in laid_out()) {
         let ground = Ground::new();
@@ -194,7 +194,7 @@ fn what_was_changed_meanwhile_stays() {
     assert_eq!(Ground::text(&place).unwrap(), "{\n  \"a\": 2\n}\n");
 }
 
-/// LOA-HOOK-1: whoever is asked before a clear, an edit stays alone, to the byte.
+/// LOA-HOOK-1: with either gate before a clear, an edit stays alone, to the byte.
 #[test]
 fn what_was_changed_meanwhile_stays_where_a_clear_is_gated() {
     for asked in [
@@ -220,8 +220,8 @@ fn what_was_changed_meanwhile_stays_where_a_clear_is_gated() {
 fn telling_what_would_be_done_writes_nothing() {
     let ground = Ground::new();
     let place = ground.place(Scope::User);
-    let told = ground.registrar.register(&place, "x", Doing::Tell).unwrap();
-    assert_eq!(told, Change::Registered);
+    let change = ground.registrar.register(&place, "x", Doing::Tell).unwrap();
+    assert_eq!(change, Change::Registered);
     assert_eq!(Disk::real().list_dir(&ground.top).unwrap().len(), 1);
 }
 
@@ -251,8 +251,8 @@ fn a_users_link_is_written_through_and_a_projects_is_not() {
     assert!(ground.folder.path().exists());
 }
 
-/// Whoever is killed while writing leaves a file beside the settings and one in the memory: the next run
-/// of either kind removes them, and nothing that only looks like them.
+/// A killed writer leaves a file next to the settings and one in the memory: the next run of either
+/// kind removes them, and nothing that only looks like them.
 #[test]
 fn what_a_killed_process_left_goes_with_the_next_run() {
     let ground = Ground::new();
@@ -286,7 +286,7 @@ fn what_a_killed_process_left_goes_with_the_next_run() {
 
 /// A link of the user's that leads nowhere is no matter of a project.
 #[test]
-fn a_users_link_that_leads_nowhere_is_told_as_that() {
+fn a_users_broken_link_is_reported() {
     let ground = Ground::new();
     let place = ground.place(Scope::User);
     let disk = Disk::real();

@@ -7,7 +7,7 @@ use super::{
     ARGUMENTS, NAME, Server, is_ours, not_ours,
 };
 
-/// Where servers stand.
+/// Key of the servers.
 const LIST: &str = "mcpServers";
 
 pub(super) fn enter(text: &str, server: &Server) -> Result<Option<Entered>, SettingsError> {
@@ -63,7 +63,7 @@ pub(super) fn program(text: &str) -> Result<Option<String>, SettingsError> {
     Ok(list.as_ref().and_then(named))
 }
 
-/// The program of our server in a list; `None` where there is none, or somebody else's.
+/// Returns the program of our server in a list; `None` if there is none, or it is not ours.
 fn named(list: &CstObject) -> Option<String> {
     let ours = list.object_value(NAME)?;
     let text = |value: jsonc_parser::cst::CstNode| value.as_string_lit()?.decoded_value().ok();
@@ -88,7 +88,7 @@ fn value(server: &Server) -> CstInputValue {
     CstInputValue::Object(fields)
 }
 
-/// Fails where a key that is written below is there more than once.
+/// Fails if a key that will be written below occurs more than once.
 fn alone(settings: &CstObject) -> Result<(), SettingsError> {
     let lists = every(settings, LIST);
     let inner = lists.first().and_then(CstObjectProp::object_value);

@@ -1,7 +1,7 @@
-//! Our server of tools in the text of a client's settings; everything around it stays, byte for byte.
+//! Our tool server in the text of a client's settings; everything around it stays, byte for byte.
 //!
 //! Three of the four clients keep servers as objects of JSON ([`json`]), Codex as tables of TOML
-//! ([`toml`]). An entry of this name that is none of ours is somebody else's, and is left.
+//! ([`toml`]). An entry of this name that is not ours is left.
 
 mod json;
 mod toml;
@@ -10,24 +10,24 @@ use std::path::Path;
 
 use super::entry::{Entered, Made, SettingsError};
 
-/// How our server is called.
+/// Name of our server.
 const NAME: &str = "callosum";
 
-/// What starts it, after the program.
+/// Arguments that start it.
 const ARGUMENTS: [&str; 1] = ["mcp"];
 
-/// The server as a client is told of it.
+/// The server as a client's settings name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     /// The program.
     pub program: String,
-    /// Whether it is said how it is reached.
+    /// Whether the entry names its transport.
     pub typed: bool,
     /// Variables that Codex is to pass on: it gives a server few of its own.
     pub passed: Vec<&'static str>,
 }
 
-/// The settings with the server in them; `None` where it is there as it should be.
+/// Returns the settings with the server in them; `None` if it is there as it should be.
 pub(super) fn enter(
     path: &Path,
     text: &str,
@@ -40,8 +40,8 @@ pub(super) fn enter(
     }
 }
 
-/// The settings without it; `None` where there is none. What holds nothing any more goes with it, as
-/// far as it is among `made`.
+/// Returns the settings without it; `None` if there is none. Empty containers are removed too, if
+/// they are among `made`.
 pub(super) fn take_out(
     path: &Path,
     text: &str,
@@ -67,12 +67,13 @@ pub(super) fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "toml")
 }
 
-/// Returns whether a server of our name is one of ours: by its arguments, whatever its program is called now.
+/// Returns whether a server of our name is one of ours: by its arguments, under any name of its
+/// program.
 fn is_ours(program: &str, arguments: &[String]) -> bool {
     !program.is_empty() && arguments == ARGUMENTS
 }
 
-/// Why one that is somebody else's is left.
+/// Returns the error for an entry that is not ours and is left.
 fn not_ours(list: &str) -> SettingsError {
     SettingsError::Shape {
         key: format!("{list}.{NAME}"),

@@ -1,7 +1,7 @@
 //! The server as a table below `mcp_servers`.
 //!
-//! The text is edited by its lines, and what comes of it is read again: it must say what was said
-//! before, and the server, and nothing else. Where it does not, it is left.
+//! The text is edited by its lines, and the result is parsed again: it must have the same settings
+//! as before, and the server, and nothing else. If not, the file is left.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::{
     ARGUMENTS, NAME, Server, is_ours, not_ours,
 };
 
-/// Where servers stand.
+/// Key of the servers.
 const LIST: &str = "mcp_servers";
 
-/// How long Codex is to wait for a tool, in seconds: a delegation takes minutes, and a minute is what
-/// it waits unasked.
+/// Codex's timeout for a tool, in seconds: a delegation takes minutes, and the default is one
+/// minute.
 const PATIENCE: i64 = 900;
 
 pub(super) fn enter(text: &str, server: &Server) -> Result<Option<Entered>, SettingsError> {
@@ -52,7 +52,7 @@ pub(super) fn enter(text: &str, server: &Server) -> Result<Option<Entered>, Sett
 
 pub(super) fn take_out(text: &str) -> Result<Option<String>, SettingsError> {
     let mut meant = parse(text)?;
-    // Somebody else's is left, and is none of ours.
+    // An entry that is not ours is left.
     if !ours(&meant).is_ok_and(|program| program.is_some()) {
         return Ok(None);
     }
@@ -84,7 +84,8 @@ fn parse(text: &str) -> Result<Table, SettingsError> {
     })
 }
 
-/// The program of our server; `None` where there is none. Somebody else's of its name is an error.
+/// Returns the program of our server; `None` if there is none. One of its name that is not ours is
+/// an error.
 fn ours(settings: &Table) -> Result<Option<String>, SettingsError> {
     let Some(entry) = settings.get(LIST).and_then(|list| list.get(NAME)) else {
         return Ok(None);
@@ -134,8 +135,8 @@ fn moved(text: &str, server: &Server) -> Result<String, SettingsError> {
     Err(not_a_table())
 }
 
-/// Where the lines of our table stand, up to the next table; with the blank line before it, and tables
-/// below it as well, where it is to go.
+/// Returns the lines of our table, up to the next table; for a removal with the blank line before
+/// it, and the tables below it.
 fn block(text: &str, is_to_go: bool) -> Option<Range<usize>> {
     let own = format!("[{LIST}.{NAME}]");
     let below = format!("[{LIST}.{NAME}.");
@@ -195,7 +196,7 @@ mod tests {
         enter(text, &server(program)).unwrap().unwrap().text
     }
 
-    /// What others wrote stays, byte for byte, and goes on meaning the same.
+    /// Others' text stays, byte for byte, and keeps its meaning.
     #[test]
     fn the_table_is_put_in_moved_and_taken_out() {
         for before in [

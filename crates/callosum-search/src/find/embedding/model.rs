@@ -14,16 +14,16 @@ use super::{vectors::Matrix, wordpiece::Tokenizer};
 /// The vectors.
 const VECTORS: &str = "model.safetensors";
 
-/// Which pieces words have.
+/// File of the pieces of words.
 const PIECES: &str = "tokenizer.json";
 
 /// Largest file of pieces that is read (32 MiB): the largest that is known has 17.
 const LARGEST_PIECES: u64 = 32 << 20;
 
-/// How alike two texts are at least that are about the same: the cosine of their vectors.
+/// Lowest similarity of two texts about the same subject: the cosine of their vectors.
 pub(in crate::find) const ALIKE: f32 = 0.35;
 
-/// Why a model that is there cannot be used.
+/// The reason why an existing model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// A file is not of a form that is read.
@@ -31,7 +31,7 @@ pub enum ModelError {
     NotUnderstood {
         /// The file.
         path: PathBuf,
-        /// What of it is not understood.
+        /// The part that is not understood.
         why: String,
     },
     /// A file cannot be read.
@@ -48,16 +48,17 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens the model in a folder: `model.safetensors` and `tokenizer.json`, as Model2Vec writes them.
+    /// Opens the model in a folder: `model.safetensors` and `tokenizer.json`, as Model2Vec writes
+    /// them.
     ///
-    /// `None` where there is no such folder, or it has none of the two. Reads the pieces, and of the
+    /// `None` if there is no such folder, or it has none of the two. Reads the pieces, and of the
     /// vectors the head.
     pub fn open(disk: &Disk, folder: &Path) -> Result<Option<Self>, ModelError> {
         let paths = [folder.join(VECTORS), folder.join(PIECES)];
         let mut stamp = String::new();
         let mut missing = 0;
         for path in &paths {
-            // A link may lead to where the model really is.
+            // A link may lead to the real place of the model.
             let real = match disk.canonicalize(path) {
                 Ok(real) => real,
                 Err(error) if error.is_absent() => {
@@ -94,7 +95,7 @@ impl Model {
         }))
     }
 
-    /// What tells it from another model.
+    /// Identifies this model among others.
     pub(in crate::find) fn stamp(&self) -> &str {
         &self.stamp
     }
@@ -105,8 +106,8 @@ impl Model {
         held.map_err(|why| not_understood(Path::new(VECTORS), &why))
     }
 
-    /// The direction of a text that has these words, each counted once, as numbers from -127 to 127;
-    /// empty where none of them is known.
+    /// Returns the direction of a text that has these words, each counted once, as numbers from
+    /// -127 to 127; empty if none of them is known.
     ///
     /// `seen` keeps the vectors of words from one text to the next.
     pub(in crate::find) fn direction<'w>(
@@ -150,7 +151,7 @@ impl Model {
     }
 }
 
-/// How alike two directions are: their cosine, from -1 to 1; 0 where they do not compare.
+/// Returns the similarity of two directions: their cosine, from -1 to 1; 0 if they do not compare.
 pub(in crate::find) fn cosine(one: &[u8], other: &[u8]) -> f32 {
     if one.len() != other.len() {
         return 0.0;

@@ -142,7 +142,7 @@ fn texts_of_like_words_point_the_same_way() {
 }
 
 proptest! {
-    /// Whatever a file says of itself, it is refused or read within its bounds.
+    /// Any file is refused or read within its bounds, regardless of its header.
     #[test]
     fn no_file_leads_beyond_itself(
         shape in proptest::collection::vec(0_usize..9, 0..4),

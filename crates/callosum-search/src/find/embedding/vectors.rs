@@ -1,7 +1,7 @@
 //! [`Matrix`]: the vectors of a model, in a `safetensors` file.
 //!
-//! The file has the length of its head, the head in JSON, and numbers. Rows are read one by one, since
-//! a question needs a few of them, until somebody asks for [`all`](Matrix::hold).
+//! The file has the length of its head, the head in JSON, and numbers. Rows are read one by one,
+//! since a query needs a few of them, until a caller asks for [`all`](Matrix::hold).
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -14,7 +14,7 @@ const LONGEST_HEAD: u64 = 1 << 20;
 /// Most numbers that a vector has.
 const WIDEST: usize = 4096;
 
-/// What a model calls its vectors: Model2Vec, and WordLlama.
+/// Names of the vectors in a model: Model2Vec, and WordLlama.
 const NAMES: [&str; 2] = ["embeddings", "embedding.weight"];
 
 #[derive(Clone, Debug, Deserialize)]
@@ -24,7 +24,7 @@ struct Tensor {
     data_offsets: (u64, u64),
 }
 
-/// How a number is written.
+/// The encoding of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     Double,
@@ -93,15 +93,15 @@ pub(super) struct Matrix {
     number: Number,
     rows: usize,
     width: usize,
-    /// What a piece counts, where the model says so.
+    /// The weight of each piece, if the model has them.
     weights: Option<Vec<f32>>,
-    /// Which row a piece has, where several share one.
+    /// The row of each piece, if several share one.
     row_of: Option<Vec<u32>>,
     held: OnceLock<Vec<u8>>,
 }
 
 impl Matrix {
-    /// Reads the head of a file; what of it is not understood, where it cannot be used.
+    /// Reads the head of a file; the error is the part that is not understood.
     pub(super) fn open(file: DiskFile) -> Result<Self, String> {
         let size = file.size().map_err(|error| error.to_string())?;
         let read = |at: u64, length: usize| {
@@ -165,12 +165,12 @@ impl Matrix {
         })
     }
 
-    /// How many numbers a vector has.
+    /// Number of components of a vector.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// How many pieces it has vectors for.
+    /// Number of pieces with a vector.
     pub(super) fn pieces(&self) -> usize {
         self.row_of.as_ref().map_or(self.rows, Vec::len)
     }
@@ -187,7 +187,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Adds the vector of a piece to `sum`; nothing where there is none.
+    /// Adds the vector of a piece to `sum`; nothing if there is none.
     pub(super) fn add(&self, piece: u32, sum: &mut [f32]) {
         let piece = piece as usize;
         let row = match &self.row_of {

@@ -1,10 +1,10 @@
-//! [`Tokenizer`]: which pieces of a model's vocabulary a word is made of.
+//! [`Tokenizer`]: splits a word into pieces of a model's vocabulary.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-/// What stands before a word in the vocabularies of SentencePiece.
+/// Marks the beginning of a word in the vocabularies of SentencePiece.
 const WORD_BEGINS: char = '\u{2581}';
 
 /// Longest word that is cut up; what is longer is data.
@@ -44,7 +44,7 @@ impl WordPiece {
     }
 }
 
-/// How words are cut into pieces.
+/// Rules for splitting words into pieces.
 #[derive(Debug)]
 pub(super) struct Tokenizer {
     known: HashMap<String, u32>,
@@ -57,12 +57,12 @@ enum Way {
     Longest { prefix: String },
     /// Not at all.
     Whole,
-    /// Neighbours become one, those first that stand first in the vocabulary.
+    /// Neighbors are merged, those first that come first in the vocabulary.
     Merged,
 }
 
 impl Tokenizer {
-    /// Reads a `tokenizer.json`; what of it is not understood, where it cannot be used.
+    /// Reads a `tokenizer.json`; the error is the part that is not understood.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         let file: File = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let (known, way) = match file.model {
@@ -88,7 +88,7 @@ impl Tokenizer {
         self.known.values().copied().max().unwrap_or_default()
     }
 
-    /// The pieces of a word in lower case; none where the vocabulary does not have it.
+    /// Returns the pieces of a word in lower case; none if the vocabulary does not have it.
     pub(super) fn of(&self, word: &str) -> Vec<u32> {
         if word.len() > LONGEST {
             return Vec::new();

@@ -34,18 +34,18 @@ const TEST_MACROS: [&str; 14] = [
 /// Reads C and C++.
 pub(in crate::outline) struct C {
     is_header: bool,
-    /// What the comment before a `template <…>` or `typedef` says, and where the declaration
+    /// The comment before a `template <…>` or `typedef`, and the position at which the declaration
     /// inside begins.
     passed_on: Option<(usize, String)>,
     /// For each class around, whether what comes next in it is public.
     access: Vec<(usize, bool)>,
-    /// Where the last part ends that is only built to try the file out: `#ifdef QUEUE_TEST`.
+    /// End of the last part that is only built to try the file out: `#ifdef QUEUE_TEST`.
     trial_end: usize,
-    /// Where a name begins that is the standard library's.
+    /// Position of a name that is the standard library's.
     foreign_at: Option<usize>,
 }
 
-/// What is said of a declaration before it.
+/// The documentation before a declaration.
 enum Before<'a, 't> {
     Comments(&'a [Node<'t>]),
     Said(String),
@@ -149,7 +149,7 @@ impl<'t> Grammar<'t> for C {
                 noted(page, node, &before, SymbolKind::Type, public);
             }
             "access_specifier" => {
-                // The same word stands before a base class.
+                // The same word is in front of a base class.
                 let rest = page.text[node.end_byte()..].trim_start();
                 if let (Some((_, access)), true) = (
                     self.access.last_mut(),
@@ -215,7 +215,7 @@ impl C {
         let about = before.about(page, node);
         let known = page.outline.symbols.len();
         named(page, declared.name, node, about, SymbolKind::Type, public);
-        // The name stands behind the body; what the type is, stands before it.
+        // The name follows the body; the kind of the type precedes it.
         if tagged.is_some() && page.outline.symbols.len() > known {
             page.quote_last_by_first_line(node);
         }
@@ -310,7 +310,7 @@ fn is_trial(condition: &str) -> bool {
     condition == "0" || !condition.contains('!') && words.any(|word| trials.contains(&word))
 }
 
-/// Notes what stands in the `name` field of a node.
+/// Notes the name in the `name` field of a node.
 fn noted<'t>(
     page: &mut Page<'t>,
     node: Node<'t>,
@@ -402,7 +402,7 @@ fn include<'t>(page: &mut Page<'t>, node: Node<'t>) {
     page.import(kind, text.trim_matches(['"', '<', '>']), node);
 }
 
-/// The first comment that is no licence, where it is about the file.
+/// Returns the first comment that is no license, if it is about the file.
 fn about_file<'t>(page: &mut Page<'t>, unit: Node<'t>) {
     let mut cursor = unit.walk();
     let mut comments: Vec<Node<'t>> = Vec::new();

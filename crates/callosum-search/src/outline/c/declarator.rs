@@ -1,8 +1,8 @@
-//! What a C declarator declares: the name inside the pointers, parentheses and parameters.
+//! The name that a C declarator declares, inside the pointers, parentheses and parameters.
 
 use tree_sitter::Node;
 
-/// How many layers of pointers, arrays and parentheses are looked through.
+/// Most layers of pointers, arrays and parentheses that are looked through.
 const MAX_LAYERS: usize = 64;
 
 /// A name and what its declarator makes of it.

@@ -1,4 +1,4 @@
-//! Which of the two grammars reads a file: `.h` is what headers of either language are called.
+//! Choice between the two grammars for a file: headers of either language are called `.h`.
 
 use crate::language::Language;
 

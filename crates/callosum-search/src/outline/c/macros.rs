@@ -1,7 +1,7 @@
 //! Macros before a declaration, which hide it from a grammar that knows nothing of them:
 //! `API const char *name(void);`, `JNIEXPORT void JNICALL f()`, `Q_OBJECT` on a line of its own.
 
-/// How many words a declaration may have before its name is over; nobody writes as many.
+/// Most words of a declaration before its name is over; no one writes as many.
 const MAX_WORDS: usize = 12;
 
 /// Words that begin a declaration: a macro before them says nothing of its type.
@@ -47,7 +47,7 @@ const STATEMENTS: [&str; 8] = [
     "case", "delete", "else", "goto", "new", "return", "sizeof", "throw",
 ];
 
-/// Where they stand, in order.
+/// Returns their positions, in order.
 pub(super) fn before_declarations(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let (mut at, mut in_comment) = (0, false);
@@ -154,7 +154,8 @@ impl<'t> Head<'t> {
     }
 }
 
-/// The words among these that leave at least one for the type; a type in capitals stands last.
+/// Returns the words among these that leave at least one for the type; a type in capitals is the
+/// last word.
 fn before_type<'w, 't>(words: &'w [(usize, &'t str)]) -> &'w [(usize, &'t str)] {
     let is_type = |word: &(usize, &str)| !QUALIFIERS.contains(&word.1);
     if words.iter().any(|word| is_type(word) && !shouts(word.1)) {

@@ -1,13 +1,13 @@
 //! Text that a C compiler would not see either, blanked so that the grammar can read the rest.
 //!
-//! Without the build's definitions nobody knows what a macro stands for. Some uses are so common in
-//! headers, and so confusing to the grammar, that they are told by their looks.
+//! Without the build's definitions, the expansion of a macro is unknown. Some uses are so common in
+//! headers, and so confusing to the grammar, that they are recognized by their form.
 
 use std::borrow::Cow;
 
 use super::{super::walker::cut, macros};
 
-/// How many lines a block about `__cplusplus` may have.
+/// Most lines of a block about `__cplusplus`.
 const LONGEST_BLOCK: usize = 8;
 
 /// The text with three things replaced by as many spaces: `EXPORT` of `class EXPORT Name {`, macros

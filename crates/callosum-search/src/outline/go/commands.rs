@@ -6,17 +6,17 @@ use tree_sitter::Node;
 
 use super::super::walker::{Page, arguments_of, cut, named_children};
 
-/// How many commands are followed that one stands in.
+/// Most enclosing commands of a command that are followed.
 const DEEPEST: usize = 8;
 
-/// What commands belong to, as far as one file says.
+/// The parents of commands, as far as one file shows them.
 #[derive(Default)]
 pub(super) struct Commands<'t> {
     /// cobra's commands by the variable that holds each: their places in the outline.
     held: HashMap<&'t str, usize>,
     /// For each variable, the one that it was added to.
     parents: HashMap<&'t str, &'t str>,
-    /// Where literals begin that have been read as part of another.
+    /// Positions of literals that have been read as part of another.
     read: HashSet<usize>,
     /// The variable that the literal at this place is given to.
     variable: Option<(usize, &'t str)>,
@@ -96,8 +96,8 @@ impl<'t> Commands<'t> {
         }
     }
 
-    /// A command of urfave/cli with its flags and those below it; a loop, since literals may nest
-    /// as deep as somebody likes.
+    /// Reads a command of urfave/cli with its flags and subcommands; in a loop, since literals may
+    /// nest to any depth.
     fn nested(&mut self, page: &mut Page<'t>, body: Node<'t>, at: Node<'t>, around: Option<&str>) {
         let mut open = vec![(body, at, around.unwrap_or_default().to_owned(), 0)];
         while let Some((body, at, around, depth)) = open.pop() {
@@ -179,7 +179,7 @@ fn literal_in(value: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// What a literal gives to a field.
+/// Returns the value of a field in a literal.
 fn value<'t>(page: &Page<'t>, body: Node<'t>, field: &str) -> Option<Node<'t>> {
     named_children(body)
         .into_iter()

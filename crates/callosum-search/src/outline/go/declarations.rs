@@ -25,7 +25,7 @@ pub(in crate::outline) struct Go<'t> {
     locals: HashSet<&'t str>,
     /// The names of the packages that are imported.
     packages: HashSet<&'t str>,
-    /// Where the key of a literal's element begins, and what is named of a package.
+    /// Position of the key of a literal's element, and of a name that a package qualifies.
     key_at: Option<usize>,
     qualified_at: Option<usize>,
 }
@@ -124,8 +124,7 @@ impl<'t> Grammar<'t> for Go<'t> {
                 self.held(page, node, "name", "value");
             }
             "method_elem" => method_of_interface(page, node, lead),
-            // In a group each member has its own comment; alone, the comment stands before the
-            // keyword.
+            // In a group each member has its own comment; alone, the comment precedes the keyword.
             "type_declaration" | "const_declaration" | "var_declaration" => {
                 if let Some(only) = only_member(node)
                     && !lead.is_empty()

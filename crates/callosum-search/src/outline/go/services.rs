@@ -1,4 +1,4 @@
-//! What a Go program serves: requests of net/http and the usual routers, flags of flag and pflag.
+//! Interfaces of a Go program: requests of net/http and the usual routers, flags of flag and pflag.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use tree_sitter::Node;
 
 use super::super::walker::{Page, arguments_of, cut, is_http_method, named_children};
 
-/// How many places are followed that a group stands in.
+/// Most enclosing groups of a group that are followed.
 const DEEPEST: usize = 16;
 
-/// Which libraries a file names, so that `Get("/…")` of a client is not taken for a route, and what
-/// stands before the paths of the groups that it makes.
+/// The libraries that a file names, so that `Get("/…")` of a client is not taken for a route, and
+/// the path prefixes of the groups that it makes.
 pub(super) struct Services<'t> {
     serves: bool,
     has_flags: bool,
@@ -18,10 +18,10 @@ pub(super) struct Services<'t> {
     /// For each variable that holds a group or sub-router, its prefix, and the variable that it was
     /// made from.
     groups: HashMap<&'t str, (&'t str, &'t str)>,
-    /// The groups whose routes stand in a function given to them, with where it ends: chi's
+    /// The groups whose routes are in a function given to them, with its end: chi's
     /// `r.Route("/users", func(r chi.Router) { … })`.
     open: Vec<(usize, &'t str)>,
-    /// The methods that a `.Methods("GET")` names, by where the call begins that it speaks of.
+    /// The methods that a `.Methods("GET")` names, by the beginning of the call that it refers to.
     methods: HashMap<usize, Vec<&'t str>>,
 }
 
@@ -128,7 +128,7 @@ impl<'t> Services<'t> {
         }
     }
 
-    /// What stands before a path that is registered with this router.
+    /// Returns the prefix of a path that is registered with this router.
     fn prefix(&self, router: &'t str) -> String {
         let mut prefixes: Vec<&str> = Vec::new();
         let mut of = router;

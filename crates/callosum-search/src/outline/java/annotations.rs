@@ -1,13 +1,13 @@
-//! What Java's annotations say: tests, requests (Spring, JAX-RS), commands (picocli).
+//! Facts from Java's annotations: tests, requests (Spring, JAX-RS), commands (picocli).
 
 use tree_sitter::Node;
 
 use super::super::walker::{Page, child_of_kind, cut, named_children};
 
-/// What Spring and JAX-RS call the path of a request.
+/// Names of a request's path in Spring and JAX-RS.
 const PATH_KEYS: [&str; 2] = ["value", "path"];
 
-/// How many annotations of a declaration are read; each request of a method has all its paths.
+/// Most annotations of a declaration that are read; each request of a method has all its paths.
 const MOST_ANNOTATIONS: usize = 64;
 
 /// The annotations of a declaration, by name.
@@ -107,7 +107,7 @@ fn request_method(annotation: &str) -> &str {
     })
 }
 
-/// The paths that an annotation adds: an empty one where it has none, and none where a constant
+/// Returns the paths that an annotation adds: an empty one if it has none, and none if a constant
 /// names it.
 fn paths<'t>(page: &Page<'t>, annotation: Option<Node<'t>>) -> Vec<&'t str> {
     let given = annotation.and_then(|node| node.child_by_field_name("arguments"));

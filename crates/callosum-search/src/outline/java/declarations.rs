@@ -64,7 +64,7 @@ impl<'t> Grammar<'t> for Java {
             | "compact_constructor_declaration" => {
                 self.method(page, node, lead);
             }
-            // What an unnamed class declares is nobody else's either.
+            // Declarations of an unnamed class cannot be used elsewhere either.
             "lambda_expression" | "object_creation_expression" | "enum_constant" => {
                 page.open(PlaceKind::Function, None, false);
             }

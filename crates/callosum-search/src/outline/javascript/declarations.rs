@@ -24,7 +24,7 @@ use super::{
 pub(in crate::outline) struct JavaScript<'t> {
     exports: Exports<'t>,
     services: Services<'t>,
-    /// What stands before `export`, for the declaration behind it.
+    /// The `export` before a declaration, for the declaration that follows.
     exported: Option<Exported<'t>>,
     /// The lines of objects that may get methods one by one, and the names that got some.
     objects: HashSet<u32>,
@@ -108,7 +108,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
                     return Next::Past;
                 }
             }
-            // `export abstract class`, `declare function`: the words before stand apart.
+            // `export abstract class`, `declare function`: the words before are separate nodes.
             "ambient_declaration" => {
                 let first = node.named_child(0);
                 self.exported = first.map(|declaration| Exported {
@@ -307,7 +307,7 @@ impl<'t> JavaScript<'t> {
             }
         }
         for (at, target) in targets.iter().enumerate() {
-            // Only the last name stands beside what it is given.
+            // Only the last name is next to its value.
             let whole = if at + 1 == targets.len() {
                 node
             } else {
@@ -459,7 +459,7 @@ fn is_exports(page: &Page<'_>, target: Node<'_>) -> bool {
         || matches!(page.field(target, "object"), "exports" | "module.exports")
 }
 
-/// The first comment, where it is about the file and not about what follows it.
+/// Reads the first comment, if it is about the file and not about the next declaration.
 fn about_file<'t>(page: &mut Page<'t>, program: Node<'t>) {
     let mut cursor = program.walk();
     let mut comments = Vec::new();
@@ -539,7 +539,7 @@ fn method<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     });
 }
 
-/// What the last of `a = b = value` gives.
+/// Returns the last value of `a = b = value`.
 fn last_value(value: Node<'_>) -> Node<'_> {
     let mut last = value;
     while last.kind() == "assignment_expression" {

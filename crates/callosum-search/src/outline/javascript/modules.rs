@@ -1,4 +1,4 @@
-//! How JavaScript files import and export: `import`, `export`, `require`, `module.exports`.
+//! Imports and exports of JavaScript files: `import`, `export`, `require`, `module.exports`.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Requests that are answered by where a file stands: Next's `app/**/route.ts`, `app/**/page.tsx`,
+//! Requests that a file answers because of its path: Next's `app/**/route.ts`, `app/**/page.tsx`,
 //! `pages/api/**` and `pages/**`.
 
 use super::super::{
@@ -48,7 +48,7 @@ pub(super) fn served(page: &mut Page<'_>) {
     page.outline.routes.extend(routes);
 }
 
-/// What stands in a place where files answer requests.
+/// A file in a place whose files answer requests.
 struct PagePosition {
     kind: Kind,
     path: String,
@@ -102,7 +102,7 @@ impl PagePosition {
     }
 }
 
-/// The path that folders of these names stand for. `(group)` and `@slot` only sort files.
+/// Returns the path that folders of these names serve. `(group)` and `@slot` only sort files.
 fn pattern(parts: &[&str]) -> String {
     let shown = parts
         .iter()

@@ -1,4 +1,4 @@
-//! What a JavaScript program serves: requests of express, koa, fastify and Nest, commands of
+//! Interfaces of a JavaScript program: requests of express, koa, fastify and Nest, commands of
 //! commander and yargs.
 
 use std::collections::HashMap;
@@ -7,13 +7,13 @@ use tree_sitter::Node;
 
 use super::super::walker::{Page, arguments_of, cut, is_http_method, line_of, named_children};
 
-/// How many calls of a chain are followed.
+/// Most calls of a chain that are followed.
 const LONGEST_CHAIN: usize = 64;
 
 /// Whether a file names a library for commands, and what its controllers' paths begin with.
 pub(super) struct Services<'t> {
     has_commands: bool,
-    /// What a `.description("…")` says, by where the call ends that it describes.
+    /// The text of a `.description("…")`, by the end of the call that it describes.
     descriptions: HashMap<usize, &'t str>,
     base_path: String,
 }
@@ -51,7 +51,7 @@ impl<'t> Services<'t> {
             command(page, call, name, about);
         } else if self.has_commands && name == "description" {
             let mut described = function.child_by_field_name("object");
-            // Between a command and its description may stand its arguments and flags.
+            // Arguments and flags may come between a command and its description.
             for _ in 0..LONGEST_CHAIN {
                 let Some(link) = described.filter(|link| link.kind() == "call_expression") else {
                     break;

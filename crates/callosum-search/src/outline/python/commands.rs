@@ -9,10 +9,10 @@ use super::{
     routes::keyword,
 };
 
-/// How many groups are followed that a command stands in.
+/// Most enclosing groups of a command that are followed.
 const DEEPEST: usize = 8;
 
-/// What commands belong to, as far as one file says.
+/// The parents of commands, as far as one file shows them.
 #[derive(Default)]
 pub(super) struct Commands<'t> {
     /// For argparse's parsers and subparsers, by variable, the command that they speak of.

@@ -25,7 +25,7 @@ pub(in crate::outline) struct Python<'t> {
     has_click: bool,
     /// Whether the file names the library whose routes are made like any object.
     names_starlette: bool,
-    /// The names in `__all__`, where the file has one.
+    /// The names in `__all__`, if the file has one.
     all: Option<Vec<&'t str>>,
     commands: commands::Commands<'t>,
     prefixes: routes::Prefixes<'t>,
@@ -230,8 +230,8 @@ impl<'t> Python<'t> {
         page.open(PlaceKind::Function, None, false);
     }
 
-    /// Whether pytest would collect a function that stands here: a method of a unittest class in
-    /// any file, a function or a method of a `Test…` class in a test file.
+    /// Whether pytest would collect a function here: a method of a unittest class in any file, a
+    /// function or a method of a `Test…` class in a test file.
     fn is_test_place(&self, page: &Page<'t>) -> bool {
         let Some(place) = page.places.innermost() else {
             return self.is_test_file;

@@ -6,12 +6,12 @@ use tree_sitter::Node;
 
 use super::super::walker::{Page, arguments_of, cut, is_http_method, named_children};
 
-/// What stands before the paths of blueprints and routers, by variable, and the routes that are
-/// registered with them.
+/// The path prefixes of blueprints and routers, by variable, and the routes that are registered
+/// with them.
 #[derive(Default)]
 pub(super) struct Prefixes<'t> {
     of: HashMap<&'t str, &'t str>,
-    /// What is put before when a blueprint is made part of an application.
+    /// The prefix that is added when a blueprint is made part of an application.
     at: HashMap<&'t str, &'t str>,
     registered: Vec<(usize, &'t str)>,
 }
@@ -46,7 +46,7 @@ impl<'t> Prefixes<'t> {
         let prefix = keyword(page, &arguments, key).and_then(|value| page.string(value));
         if let (Some(router), Some(prefix)) = (arguments.first(), prefix) {
             let name = page.text(*router);
-            // flask's takes the place of the blueprint's own, FastAPI's stands before it.
+            // flask's takes the place of the blueprint's own, FastAPI's goes before it.
             if key == "url_prefix" {
                 self.of.insert(name, prefix);
             } else {
@@ -107,7 +107,7 @@ pub(super) fn decorated<'t>(
             .filter_map(|method| page.string(*method))
             .collect();
         if methods.is_empty() {
-            // flask answers GET where nothing else is said.
+            // flask answers GET by default.
             let method = if name == "route" { "GET" } else { "ANY" };
             page.route(method, path, Some(handler), decorator);
         }

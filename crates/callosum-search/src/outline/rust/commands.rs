@@ -13,13 +13,13 @@ use super::{
     routes::method_name,
 };
 
-/// How many calls of a builder's chain are followed.
+/// Most calls of a builder's chain that are followed.
 const LONGEST_CHAIN: usize = 64;
 
-/// How many commands are followed that one stands in.
+/// Most enclosing commands of a command that are followed.
 const DEEPEST: usize = 8;
 
-/// How many arguments of builders are looked at for those that one stands in.
+/// Most arguments of builders that are searched for the enclosing ones.
 const MOST_AROUND: usize = 512;
 
 /// The fields that are flags: those with `long`, or `short` alone.
@@ -93,7 +93,7 @@ fn option(page: &Page<'_>, lead: &[Node<'_>], key: &str) -> Option<String> {
         })
 }
 
-/// What a derived type offers, and the types of its fields, which may be derived too.
+/// The commands of a derived type, and the types of its fields, which may be derived too.
 #[derive(Default)]
 struct Derived<'t> {
     /// Whether it is a `Subcommand`.
@@ -128,7 +128,7 @@ pub(super) struct Clap<'t> {
     read: HashSet<usize>,
     /// The derived types, by name.
     types: BTreeMap<&'t str, Derived<'t>>,
-    /// What is given to a builder's `subcommand(…)`: where it stands, and the command around.
+    /// The arguments of a builder's `subcommand(…)`: their range, and the enclosing command.
     around: Vec<(Range<usize>, &'t str)>,
 }
 

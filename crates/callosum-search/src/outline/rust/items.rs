@@ -26,9 +26,9 @@ pub(in crate::outline) struct Rust<'t> {
     paths: paths::Paths,
     /// The row after the last `//!` that was read.
     about_read_to: usize,
-    /// Where names begin, further on, that mean a declaration and no variable.
+    /// Positions of later names that mean a declaration and no variable.
     named_at: HashSet<usize>,
-    /// Where the names of macros stand that the tree does not hold: their calls were opened.
+    /// Ranges of macro names that the tree does not hold: their calls were opened.
     opened: Vec<Range<usize>>,
 }
 
@@ -215,7 +215,7 @@ impl<'t> Grammar<'t> for Rust<'t> {
                 if let Some(found) = found(page, node, lead, SymbolKind::Macro) {
                     let exported = attributes(page, lead).any(|path| path == "macro_export")
                         && !is_hidden(page, lead);
-                    // An exported macro stands at the crate's root, wherever it is written.
+                    // An exported macro is at the crate's root, in any module.
                     let macro_ = page.add(found);
                     macro_.public = exported;
                 }
@@ -282,7 +282,7 @@ fn function<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     page.open(PlaceKind::Function, None, false);
 }
 
-/// A `pub fn` of a type that nobody else can name is nobody else's.
+/// Hides each `pub fn` of a type that no other code can name.
 fn hide_methods_of_private_types(page: &mut Page<'_>) {
     let mut types: HashMap<(Option<String>, String), bool> = HashMap::new();
     for symbol in &page.outline.symbols {
@@ -295,7 +295,7 @@ fn hide_methods_of_private_types(page: &mut Page<'_>) {
         let Some(of) = &symbol.container else {
             continue;
         };
-        // A module may see to the methods of a type that stands outside of it.
+        // A module may implement the methods of a type outside of it.
         let in_module = types.get(&(symbol.module.clone(), of.clone()));
         let of = in_module.or_else(|| types.get(&(None, of.clone())));
         symbol.public &= of.copied().unwrap_or(true);

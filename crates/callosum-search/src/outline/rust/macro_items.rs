@@ -1,9 +1,9 @@
 //! Items inside a macro's braces: `cfg_rt! { pub mod runtime; }`, which the grammar sees as mere
 //! tokens.
 //!
-//! Such a call is blanked out of the text and the text is parsed again, so that what stood inside
-//! stands where the call did, on its own line. Only a call in the place of an item is opened, and
-//! only where its tokens are items and nothing else; what the macro makes of them is not known.
+//! Such a call is blanked out of the text and the text is parsed again, so that its content takes
+//! the place of the call, on its own line. Only a call in the place of an item is opened, and only
+//! if its tokens are items and nothing else; the macro's expansion is not known.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -11,10 +11,10 @@ use tree_sitter::{Node, Tree};
 
 use super::super::walker::{child_of_kind, named_children};
 
-/// How many calls within calls are opened.
+/// Most levels of calls within calls that are opened.
 const DEEPEST: usize = 4;
 
-/// A text whose macros are open: its tree, and where the names of the opened macros stand.
+/// A text whose macros are open: its tree, and the ranges of the opened macros' names.
 pub(in crate::outline) struct Opened {
     pub(in crate::outline) tree: Tree,
     pub(in crate::outline) macros: Vec<Range<usize>>,
@@ -23,14 +23,14 @@ pub(in crate::outline) struct Opened {
 /// A call whose braces hold items.
 struct Call {
     name: Range<usize>,
-    /// Where the braces stand.
+    /// Positions of the braces.
     open: usize,
     close: usize,
 }
 
 impl Opened {
-    /// Opens the macros of a text; costs a parse of what stands in braces, and one of the whole
-    /// where any were opened, for each level of calls within calls.
+    /// Opens the macros of a text; costs a parse of the text in braces, and one of the whole if any
+    /// were opened, for each level of calls within calls.
     pub(in crate::outline) fn of(
         text: &str,
         tree: Tree,
@@ -64,7 +64,7 @@ impl Opened {
     }
 }
 
-/// The calls with braces that stand in the place of an item.
+/// Returns the calls with braces in the place of an item.
 fn calls(tree: &Tree) -> Vec<Call> {
     let mut open = vec![tree.root_node()];
     let mut calls = Vec::new();
@@ -131,8 +131,9 @@ fn is_item(node: Node<'_>) -> bool {
     }
 }
 
-/// The text with these calls blanked out, what stands in their braces left where it is. The braces
-/// become semicolons, so that what was said of the call is not taken for said of its first item.
+/// Returns the text with these calls blanked out, and the text in their braces left in place. The
+/// braces become semicolons, so that the documentation of the call does not apply to its first
+/// item.
 fn without(text: &str, calls: &[Call]) -> String {
     let mut blanked = text.to_owned();
     for call in calls {

@@ -127,8 +127,8 @@ fn is_for_tests(page: &Page<'_>, attribute: Node<'_>) -> bool {
         }
 }
 
-/// Whether the arguments of a `cfg` are `any(test, …)`, of which every alternative is for tests, documentation or checkers:
-/// `feature = "std"` is not.
+/// Whether the arguments of a `cfg` are `any(test, …)`, with each alternative for tests,
+/// documentation or checkers: `feature = "std"` is not.
 fn is_any_of_tests(arguments: &str) -> bool {
     const ALIKE: [&str; 6] = ["test", "doc", "doctest", "fuzzing", "loom", "miri"];
     let inner = arguments.strip_prefix("(any(");

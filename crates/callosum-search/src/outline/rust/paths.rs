@@ -10,8 +10,8 @@ use super::super::{
     walker::{Page, line_of, named_children},
 };
 
-/// Paths of more bytes are passed over: nobody writes them, and each name in a braced list has
-/// what stands before the braces in front of it.
+/// Longer paths, in bytes, are ignored: no one writes them, and each name in a braced list has the
+/// text before the braces in front of it.
 const LONGEST_PATH: usize = 500;
 
 /// The leaves of a `use`: each as a path without braces, its node, and its alias.
@@ -82,16 +82,16 @@ pub(super) fn from_file(page: &Page<'_>, path: String) -> String {
 pub(super) struct Paths {
     announced: HashSet<String>,
     named: BTreeMap<String, (Purpose, u32)>,
-    /// Where the last path began that was taken whole, for better or worse: those that it begins
-    /// with are no paths of their own.
+    /// Start of the last path that was taken whole, for better or worse: its prefixes are no paths
+    /// of their own.
     taken_at: Option<usize>,
     heads: BTreeMap<String, (Purpose, u32)>,
-    /// Where the attribute ends that the walk is in, and the last macro that was defined.
+    /// End of the attribute that the walk is in, and of the last macro that was defined.
     attribute_end: usize,
     macro_end: usize,
 }
 
-/// What attributes say to tools looks like a path into a crate of the tool's name.
+/// Names of tools whose attributes look like a path into a crate of that name.
 const TOOLS: [&str; 5] = ["clippy", "rustfmt", "rustdoc", "miri", "diagnostic"];
 
 impl Paths {
@@ -116,8 +116,8 @@ impl Paths {
     }
 
     /// Takes note of the paths among a macro's arguments, which the grammar sees as mere tokens:
-    /// `sum::total` of `println!("{}", sum::total(&items))`. What a macro's own body names is
-    /// rather a matter of where it is called.
+    /// `sum::total` of `println!("{}", sum::total(&items))`. Names in a macro's own body depend on
+    /// the place of the call.
     pub(super) fn note_tokens<'t>(&mut self, page: &mut Page<'t>, tokens: Node<'t>) {
         if tokens.start_byte() < self.macro_end {
             return;

@@ -85,7 +85,7 @@ impl Elsewhere { pub fn other() {} }
 }
 
 #[test]
-fn of_a_long_line_a_declaration_is_the_piece_where_it_stands() {
+fn a_declaration_on_a_long_line_is_the_piece_around_it() {
     let functions = "pub fn one() {} pub fn two() {} ".repeat(50);
     let found = outline(Language::Rust, "a.rs", &functions).symbols;
     let declared: Vec<_> = found.iter().map(|f| f.declaration.as_str()).collect();
@@ -384,7 +384,7 @@ broken! { pub fn a() { pub struct }
 }
 
 #[test]
-fn what_stands_in_a_module_with_a_body_knows_its_path() {
+fn symbols_in_a_module_with_a_body_know_its_path() {
     let source = r"
 pub struct Widget;
 impl Widget { pub fn outer(&self) {} }
@@ -416,7 +416,7 @@ pub mod inner {
 
 /// `#[doc(hidden)]` macros are there for other macros.
 #[test]
-fn a_hidden_macro_is_offered_to_nobody() {
+fn a_hidden_macro_is_not_offered() {
     assert_snapshot!(shown("src/macros.rs", r"
 /// Makes one.
 #[macro_export]

@@ -151,11 +151,11 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<(), Command
         needs_no_more: ids(&args.needs_no_more)?,
         is_current: args.current,
     };
-    let said = Said {
+    let additions = Said {
         decision: args.decision.as_deref(),
         handoff: args.handoff.as_deref(),
     };
-    changed(context, &args.id, &update, &said)
+    changed(context, &args.id, &update, &additions)
 }
 
 pub(super) fn close(context: &Context, args: &CloseArgs) -> Result<(), CommandError> {
@@ -170,7 +170,7 @@ fn changed(
     context: &Context,
     id: &str,
     update: &BeadUpdate,
-    said: &Said<'_>,
+    additions: &Said<'_>,
 ) -> Result<(), CommandError> {
     let id = bead_id(id)?;
     let mut redaction = Redaction::default();
@@ -181,11 +181,11 @@ fn changed(
     let mut held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
     mirror::adopt(context, &held, &id)?;
-    if update.is_current || said.decision.is_some() || said.handoff.is_some() {
+    if update.is_current || additions.decision.is_some() || additions.handoff.is_some() {
         heal_torn_notes(context, &held)?;
     }
     let mut decided = None;
-    if let Some(decision) = said.decision {
+    if let Some(decision) = additions.decision {
         let new = NewDecision {
             decision: decision.to_owned(),
             bead: Some(id.clone()),
@@ -197,7 +197,7 @@ fn changed(
     }
     held.update_bead(&id, &update)
         .map_err(|error| unchanged(&error))?;
-    let handed = match said.handoff {
+    let handed = match additions.handoff {
         Some(reasoning) => {
             let config = Config::load(&session).map_err(|error| explain(&error))?;
             tell_faults(context, &config);

@@ -1,4 +1,4 @@
-//! `callosum constitution show`: what holds here.
+//! `callosum constitution show`: the rules that hold here.
 
 use callosum_app::constitution::{ConstitutionOutput, governance};
 use callosum_app::{CommandError, Exit, explain};
@@ -35,13 +35,13 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         None => Ok(()),
         Some(_) if context.ui.json => Err(CommandError::told(Exit::Environment)),
         Some(problem) => {
-            let told = CommandError::new(Exit::Environment, "plans cannot call anything here")
+            let error = CommandError::new(Exit::Environment, "plans cannot call anything here")
                 .cause(problem);
             let why = governance(context).read_constitution().err();
             let explained = why.map(|error| explain::governance(&error));
             Err(match explained.as_ref().and_then(CommandError::hint_text) {
-                Some(hint) => told.hint(hint),
-                None => told,
+                Some(hint) => error.hint(hint),
+                None => error,
             })
         }
     }

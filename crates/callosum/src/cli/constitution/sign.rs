@@ -19,7 +19,7 @@ use crate::cli::context::Context;
 
 /// Sign a constitution with this machine's key
 ///
-/// Writes the signature beside the file. A file that is not a valid constitution is not signed. A changed file must
+/// Writes the signature next to the file. A file that is not a valid constitution is not signed. A changed file must
 /// be signed again.
 ///
 /// The version must not be lower than that of the last constitution signed on this machine. The machine remembers

@@ -296,7 +296,7 @@ fn order(context: &Context, options: &mut DelegateOptions) -> Result<(), Command
     Ok(())
 }
 
-/// With `--json`, prints the one object that a caller waits for, also where nothing could run.
+/// With `--json`, prints the one object that a caller waits for, even if nothing could run.
 pub(super) fn refuse(
     ui: Ui,
     options: &DelegateOptions,
@@ -317,7 +317,7 @@ pub(super) fn refuse(
     ))
 }
 
-/// The same where not even the arguments were understood.
+/// Does the same if not even the arguments could be parsed.
 pub(super) fn misused(
     ui: Ui,
     arguments: &[OsString],

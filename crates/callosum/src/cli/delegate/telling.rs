@@ -1,7 +1,8 @@
-//! What is told of a delegation that is over: summaries on standard output, the rest on standard
-//! error, and the exit code.
+//! Output of a delegation that is over: summaries on standard output, the rest on standard error,
+//! and the exit code.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::delegate::telling`].
+//! This file has the part with arguments and output; the rest is
+//! [`callosum_app::delegate::telling`].
 
 use callosum_agents::registry::EMBEDDED_ID;
 use callosum_app::delegate::options::DelegateOptions;
@@ -132,7 +133,7 @@ fn tell_task(
     Ok(())
 }
 
-/// What else is to be said of an answer: what does not hold, what was left out, where all of it is.
+/// Reports the rest about an answer: citations that do not hold, and parts that were left out.
 fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Option<LeftOut>) {
     if entry.executor != EMBEDDED_ID && citations.tally.total == 0 {
         let what = format!(
@@ -159,7 +160,7 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
             many(tokens, "token"),
         ));
     }
-    // Nothing was said of how long the answer to a question should be.
+    // Only analyses have a required length; questions have none.
     let is_analysis = entry
         .metadata
         .get("kind")

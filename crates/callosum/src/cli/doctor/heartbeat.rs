@@ -23,7 +23,7 @@ struct Decisions {
     last: BTreeMap<String, (Timestamp, Option<String>)>,
     /// The sessions that have asked.
     sessions: BTreeSet<String>,
-    /// Clients of which a decision names no session.
+    /// Clients with decisions that name no session.
     unnamed: BTreeSet<String>,
 }
 

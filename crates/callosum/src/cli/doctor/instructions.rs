@@ -1,6 +1,8 @@
-//! What `doctor` shows of instructions: which file each installed client reads, and where two differ.
+//! `doctor`'s report on instructions: the file that each installed client reads, and differences
+//! between them.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::doctor::instructions`].
+//! This file has the part with arguments and output; the rest is
+//! [`callosum_app::doctor::instructions`].
 
 use std::collections::BTreeSet;
 

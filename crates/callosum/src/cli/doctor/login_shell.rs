@@ -13,7 +13,7 @@ use callosum_host::process::Launch;
 use crate::cli::clients;
 use crate::cli::context::Context;
 
-/// Looks, where a coding agent is installed and there is such a shell.
+/// Runs the check if a coding agent is installed and there is such a shell.
 pub(super) fn check(context: &Context, checks: &mut Checks) {
     if clients::installed(context).is_empty() {
         return;
@@ -32,9 +32,9 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     let Ok(run) = process::run(&launch, &context.cancel, &mut |_, _| {}) else {
         return;
     };
-    let said = String::from_utf8_lossy(&run.output);
-    // What a profile prints stands before it.
-    let found = said
+    let output = String::from_utf8_lossy(&run.output);
+    // A profile may print text before it.
+    let found = output
         .lines()
         .last()
         .map(str::trim)

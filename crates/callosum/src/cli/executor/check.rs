@@ -43,7 +43,7 @@ pub(crate) struct ChecksOutput {
     pub(crate) checks: Vec<CheckOutput>,
 }
 
-/// How a handshake went.
+/// The result of a handshake.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct CheckOutput {
     /// The executor.
@@ -52,7 +52,7 @@ pub(crate) struct CheckOutput {
     pub(crate) status: String,
     /// The four steps, in order.
     pub(crate) steps: Vec<StepOutput>,
-    /// What helps where one failed, as far as that is known.
+    /// The remedy if a step failed, as far as it is known.
     pub(crate) hint: Option<String>,
 }
 
@@ -152,7 +152,8 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         let id = executor.id.clone();
         all_passed &= handshake.passed();
         if handshake.passed() {
-            // Whoever asks by hand and is answered need not wait for the pause to end.
+            // After a successful check by hand, the pause of the circuit breaker need not end
+            // first.
             let circuits = context.circuits();
             circuits
                 .tell(&id, true)
@@ -182,23 +183,23 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     }
 }
 
-/// How a handshake went, the entry with its outcome written into it, and what is told of it.
+/// The result of a handshake, the entry with its outcome, and the output for it.
 type Shaken = (Handshake, Executor, CheckOutput);
 
-/// Shakes hands with an executor and gives its entry back with the outcome written into it.
+/// Performs a handshake with an executor and returns its entry with the outcome written into it.
 ///
-/// Nothing is locked meanwhile: an executor may take its time.
+/// No lock is held: an executor may take its time.
 pub(super) fn shake_hands(context: &Context, executor: Executor) -> Result<Shaken, CommandError> {
     let progress = context
         .report
         .progress(&format!("handshake with {}", executor.id));
     let handshake = handshake(&executor, &context.surroundings()?);
     drop(progress);
-    Ok(told(context, executor, handshake))
+    Ok(with_outcome(context, executor, handshake))
 }
 
-/// The same with several, as many at a time as there are cores, at least two and at most [`AT_A_TIME`]; in
-/// their order.
+/// Performs handshakes with several executors, as many at a time as there are cores, at least two
+/// and at most [`AT_A_TIME`]; returns them in their order.
 pub(super) fn shake_hands_with_all(
     context: &Context,
     executors: Vec<Executor>,
@@ -221,7 +222,7 @@ pub(super) fn shake_hands_with_all(
     };
     thread::scope(|scope| {
         for _ in 1..cores.clamp(2, AT_A_TIME).min(executors.len()) {
-            // Whatever the system gives no thread for is done by this one.
+            // If the system gives no thread, this one does the work.
             drop(thread::Builder::new().spawn_scoped(scope, work));
         }
         work();
@@ -229,11 +230,13 @@ pub(super) fn shake_hands_with_all(
     drop(progress);
     let both = executors.into_iter().zip(shaken);
     Ok(both
-        .filter_map(|(executor, shaken)| Some(told(context, executor, shaken.into_inner()?)))
+        .filter_map(|(executor, shaken)| {
+            Some(with_outcome(context, executor, shaken.into_inner()?))
+        })
         .collect())
 }
 
-fn told(context: &Context, mut executor: Executor, handshake: Handshake) -> Shaken {
+fn with_outcome(context: &Context, mut executor: Executor, handshake: Handshake) -> Shaken {
     handshake.apply(&mut executor, context.clock.now());
     let fault = handshake.fault().map(|(_, fault)| fault);
     let hint = fault.and_then(|fault| advice(context, &executor, fault));

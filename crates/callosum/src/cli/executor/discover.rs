@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
     tell(context, &roster, found)
 }
 
-/// Shakes hands with those where that may help, and writes what came of it.
+/// Performs handshakes with those that may become ready, and writes the results.
 fn shake_hands_with_new(
     context: &Context,
     ledger: &Ledger,
@@ -73,7 +73,7 @@ fn shake_hands_with_new(
     let mut shaken = shake_hands_with_all(context, asked.collect())?
         .into_iter()
         .peekable();
-    let mut told = Vec::new();
+    let mut outputs = Vec::new();
     for Found { mut output, entry } in found {
         if let Some(mut executor) = entry {
             if let Some((_, shaken, check)) = shaken.next_if(|(_, it, _)| it.id == executor.id) {
@@ -98,9 +98,9 @@ fn shake_hands_with_new(
             output.reason = Some(lack.what);
             output.hint = output.hint.or(lack.hint);
         }
-        told.push(output);
+        outputs.push(output);
     }
-    Ok(told)
+    Ok(outputs)
 }
 
 fn tell(

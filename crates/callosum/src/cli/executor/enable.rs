@@ -74,12 +74,12 @@ pub(super) fn disable(context: &mut Context, args: &DisableArgs) -> Result<(), C
     print(context, &args.executor)
 }
 
-/// The entry as it stands now, for a program.
+/// Prints the current entry as JSON.
 fn print(context: &Context, id: &str) -> Result<(), CommandError> {
     if !context.ui.json {
         return Ok(());
     }
-    let context = context.anew()?;
+    let context = context.reloaded()?;
     let roster = Roster::load(&context)?;
     let executor = roster.known(id)?;
     let surroundings = context.surroundings().ok();

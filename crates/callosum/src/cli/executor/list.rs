@@ -21,7 +21,7 @@ pub(crate) struct ListArgs {}
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let roster = Roster::load(context)?;
-    // A list is there to be read also where nothing can be run.
+    // A list should be readable even if nothing can be run.
     let surroundings = context.surroundings().ok();
     let executors: Vec<ExecutorOutput> = roster
         .registry()

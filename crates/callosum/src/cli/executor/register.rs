@@ -139,9 +139,9 @@ impl RegisterArgs {
 
     /// Whether they say what is started, or is asked.
     pub(super) fn say_what_is_started(&self) -> bool {
-        let said = [&self.command, &self.endpoint, &self.model];
+        let started = [&self.command, &self.endpoint, &self.model];
         let named = [&self.tool, &self.protocol];
-        said.into_iter().chain(named).any(Option::is_some)
+        started.into_iter().chain(named).any(Option::is_some)
     }
 }
 
@@ -236,7 +236,8 @@ fn register(
     Ok((handshake, output, steps_back))
 }
 
-/// Refuses what nobody is let write who is held, and says what of the rest stays as it is.
+/// Rejects write grants that the sandbox never allows, and reports which of the rest stay
+/// read-only.
 fn refuse_withheld(
     context: &Context,
     args: &RegisterArgs,
@@ -342,12 +343,12 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Ok(bounded(executor, args))
 }
 
-/// Whether what is registered is a server of tools, whatever its tools take.
+/// Whether the registration is of a tool server, of any tools.
 fn is_of_tools(args: &RegisterArgs) -> bool {
     args.protocol.as_deref() == Some(Transport::Mcp.as_str())
 }
 
-/// Refuses a server of which nothing says what is asked there, and what says nothing of a server.
+/// Rejects a server without a model or tool, and server options without a server.
 fn check_asked(args: &RegisterArgs) -> Result<(), CommandError> {
     let name = &args.name;
     let asked = args.model.is_some() || args.tool.is_some() || is_of_tools(args);
@@ -397,7 +398,7 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
     Ok(bounded(executor, args))
 }
 
-/// A model of a hosted provider, which is asked where it always is, unless an endpoint is named.
+/// Returns a model of a hosted provider, at its usual endpoint unless one is named.
 fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
     let model = args.model.as_deref().unwrap_or_default();
     if !Transport::Hosted.is_built_in() {
@@ -423,7 +424,7 @@ fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Ok(bounded(executor, args))
 }
 
-/// An entry with the bounds that the arguments name, beside those that it has.
+/// Returns an entry with the bounds that the arguments name, in addition to those that it has.
 pub(super) fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
     executor.quiet_ms = args.idle_timeout.map(milliseconds).or(executor.quiet_ms);
     executor.total_ms = args.timeout.map(milliseconds).or(executor.total_ms);
@@ -452,7 +453,7 @@ mod tests {
         register: RegisterArgs,
     }
 
-    /// What registering by a line makes.
+    /// Returns the entry that a registration line makes.
     fn registered(line: &str) -> Executor {
         let words = shlex::split(line).unwrap();
         let args = Line::try_parse_from(&words[2..]).unwrap_or_else(|error| panic!("{error}"));

@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
     if let Ok(executor) = executor {
         let fingerprint = executor.fingerprint();
         let mut others = roster.registry().executors().iter();
-        // What this machine may start is a command, by whatever names.
+        // This machine trusts a command, under any name.
         if !others.any(|other| other.fingerprint() == fingerprint) {
             roster.forget(&executor)?;
         }

@@ -1,6 +1,7 @@
-//! What a registration makes of an entry of the same name that was registered on this machine.
+//! Effect of a registration on an entry of the same name that was registered on this machine.
 //!
-//! This file has the part with arguments and output; the rest is [`callosum_app::executor::renewal`].
+//! This file has the part with arguments and output; the rest is
+//! [`callosum_app::executor::renewal`].
 
 use callosum_agents::output_format::Dialect;
 use callosum_agents::registry::Executor;
@@ -14,7 +15,7 @@ use callosum_app::{CommandError, Exit};
 
 use super::register::{RegisterArgs, bounded, entry};
 
-/// The entry that the arguments make of the one that is there, with what is to be said of that.
+/// Returns the entry that the arguments make of the existing one, with notes on that.
 pub(super) fn renewed(
     args: &RegisterArgs,
     standing: &Executor,
@@ -41,20 +42,20 @@ pub(super) fn renewed(
         let notes = noted(standing, &both, &fresh);
         return Ok((both, notes));
     }
-    let mut told = asked_otherwise(args, standing, &fresh);
+    let mut notes = asked_otherwise(args, standing, &fresh);
     let (lost, useless): (Vec<_>, Vec<_>) = left_of(standing, &fresh)
         .into_iter()
         .filter(|(option, _)| !SINGLE.contains(option) || !has(&fresh, option))
         .partition(|(option, _)| can_have(&fresh, option));
     if !useless.is_empty() {
-        told.push(format!(
+        notes.push(format!(
             "not kept from the entry of {}: {}, which do not apply to the new one",
             standing.id,
             worded(&useless)
         ));
     }
     if lost.is_empty() {
-        return Ok((fresh, told));
+        return Ok((fresh, notes));
     }
     let what = format!(
         "`{}` is registered with {}, which this command would drop because it starts something else",
@@ -68,8 +69,8 @@ pub(super) fn renewed(
     Err(CommandError::new(Exit::Usage, what).hint(hint))
 }
 
-/// The arguments, completed by what the entry says where they do not: what is spoken by the same program that is started in
-/// another way, and what is asked of a server, and in which protocol.
+/// Returns the arguments, completed from the entry: the protocol, if the same program is started in
+/// another way, and the question to a server and its protocol.
 fn completed(given: &RegisterArgs, standing: &Executor) -> RegisterArgs {
     let program = |template: &str| {
         Some(
@@ -95,7 +96,8 @@ fn completed(given: &RegisterArgs, standing: &Executor) -> RegisterArgs {
 
 /// Fills in what is asked of a server, as an entry that is there asks it.
 fn complete_question(args: &mut RegisterArgs, standing: &Executor) {
-    // A hosted provider is asked where it always is, in its own way, and is another one elsewhere.
+    // A hosted provider is asked at its own endpoint, in its own protocol; at another endpoint it
+    // is another provider.
     if Transport::of(standing) == Some(Transport::Hosted) {
         return;
     }
@@ -131,7 +133,8 @@ fn complete_question(args: &mut RegisterArgs, standing: &Executor) {
     }
 }
 
-/// What is said of a question to a server that is asked from now on in another protocol, or stays though it was not given.
+/// Returns a note on the question to a server if its protocol changes, or if it is kept although it
+/// was not given.
 fn asked_otherwise(args: &RegisterArgs, standing: &Executor, fresh: &Executor) -> Vec<String> {
     if let (Some(before), Some(now)) = (&standing.protocol, &fresh.protocol)
         && before != now
@@ -148,12 +151,12 @@ fn asked_otherwise(args: &RegisterArgs, standing: &Executor, fresh: &Executor) -
         .into_iter()
         .filter(|(option, _)| !args.gives(option))
         .collect::<Vec<_>>();
-    let said = (!kept.is_empty()).then(|| {
+    let note = (!kept.is_empty()).then(|| {
         format!(
             "kept from the entry of {}: {} (--replace starts from scratch)",
             standing.id,
             worded(&kept)
         )
     });
-    said.into_iter().collect()
+    note.into_iter().collect()
 }

@@ -28,7 +28,7 @@ pub(crate) struct RunArgs {
     executor: Embedded,
 }
 
-/// What this program is started as.
+/// The embedded executor to start.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Embedded {
     /// Reads the repository itself
@@ -109,13 +109,13 @@ fn explore(bytes: &[u8]) -> Result<(), CommandError> {
     let here = std::env::current_dir().map_err(|error| {
         CommandError::because(Exit::Environment, "cannot read the current folder", &error)
     })?;
-    let mut told: Option<(Instant, Progress)> = None;
+    let mut last: Option<(Instant, Progress)> = None;
     let mut tell = |progress: Progress| {
-        let is_news = told.is_none_or(|(at, before)| {
+        let is_news = last.is_none_or(|(at, before)| {
             before.phase != progress.phase || at.elapsed() >= PROGRESS_PAUSE
         });
         if is_news && let Ok(line) = serde_json::to_string(&progress) {
-            told = Some((Instant::now(), progress));
+            last = Some((Instant::now(), progress));
             // Who started us may have stopped listening; the answer is still worth giving.
             drop(writeln!(io::stderr().lock(), "{line}"));
         }

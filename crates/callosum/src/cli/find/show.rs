@@ -1,4 +1,4 @@
-//! What was found, as it is printed.
+//! Output of hits.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::find::show`].
 

@@ -46,7 +46,7 @@ pub(super) struct Way<'a> {
     pub(super) loan: Option<Loan>,
     /// The proposal of the current attempt.
     pub(super) proposal: Option<Proposal>,
-    /// What a stored plan for the goal is found by.
+    /// The key of a stored plan for the goal.
     pub(super) key: Option<PlanKey>,
 }
 

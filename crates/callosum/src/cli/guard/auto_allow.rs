@@ -141,11 +141,11 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
                     .report
                     .hint("auto-allow is off; turn it on: callosum guard auto-allow on");
             }
-            let said = match added {
+            let message = match added {
                 1 => "added 1 pattern".to_owned(),
                 _ => format!("added {added} patterns"),
             };
-            changed(context, &settings, &said)
+            changed(context, &settings, &message)
         }
         AutoAllowCommand::Remove(args) => {
             let patterns = patterns(&args.patterns, &args.preset)?;
@@ -169,11 +169,11 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
                     .retain(|pattern| !patterns.contains(pattern));
                 removed = before - settings.programs.len();
             })?;
-            let said = match removed {
+            let message = match removed {
                 1 => "removed 1 pattern".to_owned(),
                 _ => format!("removed {removed} patterns"),
             };
-            changed(context, &settings, &said)
+            changed(context, &settings, &message)
         }
     }
 }
@@ -181,12 +181,12 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
 fn changed(
     context: &Context,
     settings: &AutoAllowSettings,
-    said: &str,
+    message: &str,
 ) -> Result<(), CommandError> {
     if context.ui.json {
         return context.ui.json_data(&output(context, settings));
     }
-    context.report.say(said);
+    context.report.say(message);
     Ok(())
 }
 

@@ -47,7 +47,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Reads the words; a single `-` stands for what is on standard input.
+    /// Reads the words; a single `-` means standard input.
     pub(super) fn read(words: &[OsString]) -> Result<Self, CommandError> {
         if words != ["-"] {
             return Ok(Self::of(words));

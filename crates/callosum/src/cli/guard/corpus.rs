@@ -69,7 +69,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
             )
             .hint(FORM)
         })?;
-        // As the hook would, also by what stands where the command leads.
+        // As the hook would, also by the entries at the command's paths.
         let facts = place::facts_besides(context, &facts, &row.command);
         let verdict = decide(&row.command, &facts, &policy);
         let passed = verdict.decision == Decision::Allow;

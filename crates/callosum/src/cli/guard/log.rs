@@ -94,13 +94,13 @@ pub(crate) struct LogOutput {
 pub(crate) struct DecisionOutput {
     /// When, in UTC.
     pub(crate) timestamp: String,
-    /// Which client asked; nothing where a person permitted something.
+    /// The client; nothing if a person permitted something.
     pub(crate) client: Option<String>,
     /// `allowed`, `asked`, `blocked`, `permitted`, `revoked` or `auto-allow` (a person changed it).
     pub(crate) verdict: String,
     /// The rule that decided.
     pub(crate) rule: Option<String>,
-    /// Why.
+    /// The reason.
     pub(crate) reason: Option<String>,
     /// The command, secrets masked, or the pattern that was permitted.
     pub(crate) command: Option<String>,
@@ -114,13 +114,13 @@ pub(crate) struct DecisionOutput {
     pub(crate) permitted: Vec<String>,
     /// Whether the client runs it without a prompt of its own.
     pub(crate) auto_allowed: bool,
-    /// What came of the snapshot before it: `begun`, `taken`, `late` or `failed`; nothing where none was wanted.
+    /// State of the snapshot: `begun`, `taken`, `late` or `failed`; none if not wanted.
     pub(crate) snapshot: Option<String>,
     /// The id of that snapshot, where it was taken before the answer.
     pub(crate) snapshot_id: Option<String>,
-    /// What of the files that the command names that snapshot does not hold: going back does not bring it back.
+    /// Named files that the snapshot lacks: a restore does not bring them back.
     pub(crate) snapshot_missing: Vec<String>,
-    /// What was wrong with the configuration then.
+    /// Errors of the configuration at that time.
     pub(crate) configuration: Vec<String>,
     /// The tool.
     pub(crate) tool: Option<String>,
@@ -227,7 +227,7 @@ impl DecisionOutput {
         self.verdict.clone()
     }
 
-    /// How what it lost can be had again.
+    /// Returns the snapshot by which its losses can be restored.
     fn kept(&self) -> String {
         let id = self.snapshot_id.as_deref();
         // As many characters as tell snapshots apart for people.
@@ -236,7 +236,7 @@ impl DecisionOutput {
             .unwrap_or_else(|| "-".to_owned())
     }
 
-    /// What it lost for good, on one line.
+    /// Returns its permanent losses, on one line.
     fn not_kept(&self) -> Option<String> {
         let lacks: Vec<String> = self
             .snapshot_missing
@@ -251,7 +251,7 @@ impl DecisionOutput {
         (!lacks.is_empty()).then(|| format!("not in {}: {}{more}", self.kept(), lacks.join(" ")))
     }
 
-    /// What it was about, on one line.
+    /// Returns its subject, on one line.
     fn about(&self) -> String {
         const WIDTH: usize = 60;
         let about = match (&self.command, &self.rewritten_to) {
@@ -319,7 +319,8 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
     Ok(())
 }
 
-/// Hands over every decision about this tree: those of the machine's journal, then the project's.
+/// Passes every decision about this tree to `take`: those of the machine's journal, then the
+/// project's.
 pub(in crate::cli) fn each(
     context: &Context,
     since: Option<Timestamp>,
@@ -348,14 +349,16 @@ pub(in crate::cli) fn each(
     Ok(())
 }
 
-/// Hands over every decision of one journal. What could not be read of it the reader knows.
+/// Passes every decision of one journal to `take`. The returned reader knows the parts that could
+/// not be read.
 pub(super) fn each_of(
     disk: &Disk,
     paths: LedgerPaths,
     query: &AuditQuery,
     take: &mut dyn FnMut(Timestamp, DecisionOutput),
 ) -> Result<AuditReader, CommandError> {
-    // Before the journal is read: what is taken over meanwhile would else be in neither.
+    // Before the journal is read: an event that moves into it in between would be in neither
+    // otherwise.
     let waiting = waiting(disk, &paths).map_err(|error| store::disk_failed(&error))?;
     let is_guard = |event: &AuditEvent| event.event == Event::Guard;
     let is_late = |at: &Timestamp| query.since.is_none_or(|since| *at >= since);

@@ -1,7 +1,7 @@
-//! [`MachineMetrics`]: what guard and operator did on this machine, in every project that `callosum init` has set up.
+//! [`MachineMetrics`]: guard and operator metrics of this machine, for every project that `callosum init` has set up.
 //!
-//! Start with [`MachineMetrics::families`]. A daemon calls it again and again, so it reads of each journal only what was
-//! written since the last call.
+//! Start with [`MachineMetrics::families`]. A daemon calls it again and again, so it reads of each
+//! journal only the events written since the last call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ use jiff::Timestamp;
 
 use super::log::DecisionOutput;
 
-/// What was counted so far, by the path of each journal.
+/// The counts so far, by the path of each journal.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct MachineMetrics(BTreeMap<PathBuf, Counted>);
 
-/// What was counted of one journal.
+/// The counts of one journal.
 #[derive(Debug, Default)]
 struct Counted {
     place: AuditPlace,
@@ -93,7 +93,8 @@ impl MachineMetrics {
         now: Timestamp,
         sum: &mut CakeMetrics,
     ) -> Result<(), CommandError> {
-        // Read before the journal: an event that moves into it meanwhile would else be in neither.
+        // Read before the journal: an event that moves into it in between would be in neither
+        // otherwise.
         let waiting = waiting(disk, paths).map_err(|error| store::disk_failed(&error))?;
         let counted = self.0.entry(paths.audit.clone()).or_default();
         if let Err(error) = counted.read_on(disk, paths) {

@@ -1,4 +1,4 @@
-//! What the guard must know of the folder that a command is asked about in.
+//! The guard's facts about the folder of a checked command.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::guard::place`].
 
@@ -18,9 +18,9 @@ pub(super) struct StrictnessArgs {
 }
 
 impl StrictnessArgs {
-    /// The policy that is configured here, or as strict as these ask for.
+    /// Returns the policy that is configured here, or as strict as these ask for.
     ///
-    /// Fails where a hook would decide over a configuration that it could not read.
+    /// Fails if a hook would decide with a configuration that it could not read.
     pub(super) fn policy(&self, context: &Context) -> Result<Policy, CommandError> {
         let mut guard = context.project.guard(&context.disk);
         let mut broken = guard.broken.drain(..);
@@ -48,7 +48,7 @@ impl StrictnessArgs {
         })
     }
 
-    /// The same with what is permitted at this time.
+    /// Returns the policy with the current permissions.
     pub(super) fn policy_with_permits(&self, context: &Context) -> Result<Policy, CommandError> {
         let permits = permissions(context)
             .holding(context.clock.now())

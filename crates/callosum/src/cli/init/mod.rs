@@ -183,7 +183,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
     set_up(&context.in_tree()?, args, parts, moved)
 }
 
-/// Writes the parts, after the project's state is where it is to be.
+/// Writes the parts, after the project's state is in its place.
 fn set_up(
     context: &Context,
     args: &InitArgs,
@@ -426,7 +426,7 @@ fn register(
         .collect();
     clients::check_folders(context, &named)?;
     if doing == Doing::Write && !wanted.is_empty() {
-        // What stood in the settings before is kept in it, for its user alone.
+        // It holds the earlier content of the settings, for its user alone.
         let homes = &context.project.homes;
         homes
             .create_machine(&context.disk)

@@ -1,5 +1,5 @@
-//! What a person is told of what `init` did: a line for the files, one for each client's settings, and who was left
-//! out.
+//! Output of `init` for a person: a line for the files, one for each client's settings, and the
+//! clients that were left out.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::init::telling`].
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::ui::shown_time;
 
-/// What is known of an entry, for a person; the summary comes after it.
+/// Returns the facts about an entry, for a person; the summary comes after them.
 pub(super) fn heading(found: &LocatedEntry) -> String {
     let entry = &found.entry;
     let mut text = String::new();

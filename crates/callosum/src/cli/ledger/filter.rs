@@ -1,4 +1,4 @@
-//! Which entries are meant, as `ledger query` and `ledger export` are told.
+//! Filters for entries, from the arguments of `ledger query` and `ledger export`.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::ledger::filter`].
 

@@ -48,8 +48,8 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     }
 }
 
-/// Prints an answer that is kept whole beside the ledger. Where the entry's summary is all that
-/// there was, it is printed.
+/// Prints an answer that is kept whole next to the ledger. If the answer is no longer than the
+/// entry's summary, prints that.
 fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), CommandError> {
     let found = reader
         .find(task)

@@ -28,7 +28,7 @@ pub(crate) struct BridgeArgs {}
 pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError> {
     let mut mesh = open::mesh_anyway(context)?;
     let bridge = Bridge::of(&context.disk, &mesh);
-    // What somebody wrote waits for who does what to be known.
+    // Edits of the file wait until the routing configuration can be read.
     let synced = if open::is_known_who_does_what(context) {
         bridge.sync_until_quiet(&mut mesh, QUIET, MOST)
     } else {

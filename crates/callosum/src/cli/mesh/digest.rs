@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
         cwd: Some(context.folder.to_string_lossy().into_owned()),
         ..Author::of(args.agent.clone())
     };
-    let (mut mesh, told) = match digest(context, &voice, args.budget) {
+    let (mut mesh, digest) = match digest(context, &voice, args.budget) {
         Ok(found) => found,
         Err(error) => {
             // The log is a source like the others.
@@ -54,31 +54,31 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
                 is_sandboxed: false,
             };
             let left = args.budget.saturating_sub(tokens::estimate(&line));
-            let told = digest_of_beside(&voice.agent, &Matrix::default(), &beside, left);
+            let digest = digest_of_beside(&voice.agent, &Matrix::default(), &beside, left);
             return show(
                 context,
                 &Digest {
-                    text: format!("{line}{}{}", told.text, configured(context)),
-                    ..told
+                    text: format!("{line}{}{}", digest.text, configured(context)),
+                    ..digest
                 },
             );
         }
     };
-    show(context, &told)?;
+    show(context, &digest)?;
     if args.mark_delivered {
-        let done = mesh.deliver(&told, &voice, "callosum mesh digest --mark-delivered");
+        let done = mesh.deliver(&digest, &voice, "callosum mesh digest --mark-delivered");
         done.map_err(|error| open::explain(&error))?;
     }
     Ok(())
 }
 
-fn show(context: &Context, told: &Digest) -> Result<(), CommandError> {
+fn show(context: &Context, digest: &Digest) -> Result<(), CommandError> {
     if context.ui.json {
         return context.ui.json_data(&DigestOutput {
-            text: told.text.clone(),
-            messages: told.messages.clone(),
-            left_out: told.left_out,
+            text: digest.text.clone(),
+            messages: digest.messages.clone(),
+            left_out: digest.left_out,
         });
     }
-    context.ui.read_by_all(&told.text)
+    context.ui.read_by_all(&digest.text)
 }

@@ -178,7 +178,7 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
 fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
     let voice = args.speaker.voice(context);
     if !args.peek {
-        // Who could not acknowledge them afterwards is told so before.
+        // If they cannot be acknowledged afterwards, the error comes first.
         open::mesh_again(context)?;
     }
     let unread = unread(context, &voice)?;
@@ -214,7 +214,7 @@ fn show(context: &Context, is_wanted: impl Fn(&Message) -> bool) -> Result<(), C
 /// The column between a message's id and its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// How far it has come.
+    /// The delivery state.
     State,
     /// When it was sent. A message that is read has only now come as far as it can.
     Time,

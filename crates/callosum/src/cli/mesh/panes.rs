@@ -147,7 +147,7 @@ fn explain(context: &Context, name: &str) -> Result<(), CommandError> {
     context.ui.data(&table.render())
 }
 
-/// Looks again and again. A terminal shows the table anew; elsewhere each change is a line.
+/// Looks again and again. A terminal redraws the table; elsewhere each change is a line.
 fn watch(context: &Context, args: &PanesArgs) -> Result<(), CommandError> {
     let mut watcher = Watcher::open_to_watch(context, args.resume_after_limit)?;
     let mut last: Vec<(String, String)> = Vec::new();
@@ -248,7 +248,8 @@ fn table(panes: &[&Pane], now: Timestamp) -> String {
     table.render()
 }
 
-/// Returns what a person wants to know beside the state: the dialog, the end of a limit, the last prompt.
+/// Returns details for a person in addition to the state: the dialog, the end of a limit, the last
+/// prompt.
 fn what(pane: &Pane) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(pane.detail.clone());

@@ -122,7 +122,7 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
     }
     let (mut mesh, _, fault) = open::readable_anyway(context)?;
     if let Some(fault) = fault {
-        // What is configured cannot be told, and the seed's matrix is not it.
+        // The configured routes are unknown, and the seed's matrix is not a substitute.
         return Err(open::unusable(&fault));
     }
     let board = mesh.board().map_err(|error| open::explain(&error))?;

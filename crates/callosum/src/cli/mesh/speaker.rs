@@ -24,7 +24,7 @@ pub(super) struct SpeakerArgs {
 }
 
 impl SpeakerArgs {
-    /// Who speaks, and from where.
+    /// Returns the author of an event: agent, session and place.
     pub(super) fn voice(&self, context: &Context) -> Author {
         let environment = &context.environment;
         let text = |name: &str| {
@@ -52,8 +52,8 @@ impl SpeakerArgs {
         open::given(context, order, &self.voice(context)).map(drop)
     }
 
-    /// The same to something that has to be there: where nothing came of it, `none` says that it is not, with the command
-    /// that lists what is.
+    /// Does the same for something that has to exist: if it does not, the error is `none`, with the
+    /// command that lists the existing ones.
     pub(super) fn give_to(
         &self,
         context: &Context,

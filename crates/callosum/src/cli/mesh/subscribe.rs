@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
         is_waiting_for_room: false,
         held: None,
     };
-    // Where the state cannot be written that is told before anything is heard.
+    // If the state cannot be written, the error comes before any event.
     subscriber.own.cursor = Some(subscriber.cursor.clone());
     subscriber
         .own
@@ -134,7 +134,8 @@ struct Subscriber<'c> {
     lines: Option<Receiver<String>>,
     /// When the state was last written down.
     kept: Option<Instant>,
-    /// Whether it could not be, since the disk is full: it is tried again, and all goes on from memory meanwhile.
+    /// Whether it could not be written because the disk is full: it is tried again, and the state
+    /// in memory is used until then.
     is_waiting_for_room: bool,
     /// Until when nothing is tried that was refused for now.
     held: Option<Instant>,
@@ -162,35 +163,35 @@ impl Subscriber<'_> {
         while !self.context.cancel.is_cancelled() {
             self.publish()?;
             match listening.next_event() {
-                Ok(Some(told)) => {
-                    self.show(&told)?;
+                Ok(Some(event)) => {
+                    self.show(&event)?;
                     self.keep_sometimes()?;
                 }
                 Ok(None) => self.keep()?,
-                // It is tried again; meanwhile the files tell the same.
+                // It is tried again; until then the files have the same events.
                 Err(_) => return Ok(()),
             }
         }
         Ok(())
     }
 
-    fn show(&mut self, told: &ServerMessage) -> Result<(), CommandError> {
-        if !told.data.is_empty() {
+    fn show(&mut self, event: &ServerMessage) -> Result<(), CommandError> {
+        if !event.data.is_empty() {
             let unread = |error: serde_json::Error| {
                 let what = "cannot parse what the daemon sent";
                 CommandError::because(Exit::Environment, what, &error)
             };
-            if told.kind.is_empty() {
-                let event: Event = serde_json::from_str(&told.data).map_err(unread)?;
+            if event.kind.is_empty() {
+                let event: Event = serde_json::from_str(&event.data).map_err(unread)?;
                 tail::show(self.context, &event)?;
             } else {
-                let data: Value = serde_json::from_str(&told.data).map_err(unread)?;
-                if let Some(notice) = notice(&told.kind, &data) {
+                let data: Value = serde_json::from_str(&event.data).map_err(unread)?;
+                if let Some(notice) = notice(&event.kind, &data) {
                     tail::tell(self.context, &notice)?;
                 }
             }
         }
-        if let Ok(cursor) = told.cursor.parse() {
+        if let Ok(cursor) = event.cursor.parse() {
             self.cursor = cursor;
         }
         Ok(())
@@ -234,7 +235,7 @@ impl Subscriber<'_> {
         }
     }
 
-    /// Takes in what is to be told, and has it told as far as somebody takes it.
+    /// Reads new events, and publishes them as far as the receiver accepts them.
     fn publish(&mut self) -> Result<(), CommandError> {
         let mut is_new = false;
         if let Some(lines) = &self.lines {
@@ -248,7 +249,7 @@ impl Subscriber<'_> {
             }
         }
         if is_new {
-            // Before it is tried: who is killed now tells it later.
+            // Before the attempt: a process that is killed now repeats it later.
             self.kept = None;
             self.keep()?;
         }
@@ -307,17 +308,18 @@ impl Subscriber<'_> {
         None
     }
 
-    /// Has the daemon take an event, or the files where there is none.
+    /// Passes an event to the daemon, or to the files if there is none.
     fn tell(&mut self, event: &Value) -> Taken {
         match hand_in(self.mesh.folder(), event) {
             Ok((200, _)) => Taken::Yes,
             // It took too long to say, for now.
             Ok((408, _)) => Taken::Later,
             Ok((400..=413, answer)) => {
-                let said = answer["error"].as_str().unwrap_or_default();
-                Taken::Never(said.to_owned())
+                let reason = answer["error"].as_str().unwrap_or_default();
+                Taken::Never(reason.to_owned())
             }
-            // There for now, and not able to; or gone after it was told, when it may have taken it.
+            // Temporarily unable to accept; or gone after it got the event, which it may have
+            // processed.
             Ok(_) => Taken::Later,
             Err(_) => {
                 let Ok(draft) = Draft::read(event) else {
@@ -343,7 +345,8 @@ impl Subscriber<'_> {
         if is_due { self.keep() } else { Ok(()) }
     }
 
-    /// Writes down where it stands, where that is news. On a full disk it goes on, and is written when there is room.
+    /// Writes the cursor, if it has changed. On a full disk it goes on, and writes when there is
+    /// room.
     fn keep(&mut self) -> Result<(), CommandError> {
         let is_news = self.own.cursor.as_ref() != Some(&self.cursor)
             || self.kept.is_none()

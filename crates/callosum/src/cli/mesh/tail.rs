@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
         thread::sleep(PAUSE);
         let is_in_place = mesh.is_in_place();
         if !is_in_place.map_err(|error| open::explain(&error))? {
-            // Another log has begun, which is told of, and read from its beginning.
+            // Another log has begun, which is reported, and read from its beginning.
             mesh = open::mesh_again(context)?;
             reader = mesh.journal().read_after(&reader.cursor());
         }
@@ -100,7 +100,7 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
     Ok(())
 }
 
-/// Shows what there is after the reader's place; `false` where that is nothing.
+/// Shows the events after the reader's place; returns `false` if there are none.
 fn pass_on(
     context: &Context,
     args: &TailArgs,

@@ -1,14 +1,14 @@
-//! [`words`]: what somebody says on the command line, or on standard input where that is `-`.
+//! [`words`]: a text from the command line, or from standard input if it is `-`.
 
 use std::io::Read as _;
 
 use callosum_app::{CommandError, Exit};
 use callosum_mesh::event::LONGEST;
 
-/// Reads the words themselves, without the end of their last line where they come from standard input.
-pub(super) fn words(said: &str) -> Result<String, CommandError> {
-    if said != "-" {
-        return Ok(said.to_owned());
+/// Reads the text itself; from standard input without the end of its last line.
+pub(super) fn words(text: &str) -> Result<String, CommandError> {
+    if text != "-" {
+        return Ok(text.to_owned());
     }
     let mut read = String::new();
     let stdin = std::io::stdin().lock();

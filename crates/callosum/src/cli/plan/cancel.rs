@@ -80,12 +80,12 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
                 answer: Answer::nothing(),
             }),
         ];
-        let told = journal.tell(&run, &records);
-        told.map_err(|error| store::unwritten(&error))?;
+        let written = journal.tell(&run, &records);
+        written.map_err(|error| store::unwritten(&error))?;
         OutcomeWord::Cancelled
     };
     lock.end();
-    // Where others told of it, it is read by its seals also when it is over.
+    // If others wrote to the journal, the seals are needed to read the run, even when it is over.
     if read.foreign.is_none() || !read.is_sealed {
         own.end();
     }

@@ -65,7 +65,7 @@ pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, Command
             "callosum plan show {run}; or end it: callosum plan cancel {run}"
         )));
     };
-    // As it stands now that nobody else goes on with it.
+    // Read again, now that no other process continues the run.
     let read = history::run_of(context, run.as_str())?;
     history::warn_of_foreign(context, &read);
     let ReadRun {
@@ -93,7 +93,7 @@ pub(in crate::cli) fn take(context: &Context, id: &str) -> Result<Taken, Command
         }
         secret = Some(own.secret(last)?);
     }
-    // Of a run that is over nothing is told any more.
+    // Nothing is recorded any more for a run that is over.
     let journal = match secret {
         Some(secret) => {
             let tally = OwnRun::of(context, &run).tally();
@@ -241,7 +241,8 @@ pub(in crate::cli) fn carried(
     }
     let ended = ended.map_err(|error| broken_off(&run, &error))?;
     if is_over {
-        // Where others told of it, it is read by its seals also when it is over.
+        // If others wrote to the journal, the seals are needed to read the run, even when it is
+        // over.
         if is_alone {
             own.end();
         }

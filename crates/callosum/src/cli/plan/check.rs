@@ -51,9 +51,9 @@ pub(crate) struct CheckArgs {
     refuse_unbounded: bool,
 }
 
-/// Checks against what is provided in the project that this is run in, where there is one.
+/// Checks against the providers of the current project, if there is one.
 ///
-/// A configuration that can't be read keeps nobody from checking a program.
+/// A configuration that can't be read does not prevent the check of a program.
 pub(super) fn run(
     args: &CheckArgs,
     environment: &Environment,
@@ -155,10 +155,10 @@ pub(super) fn check(
             shown(&output, ui)
         }
         Err(findings) => {
-            let told = wrong(&source, &findings, providers_resolved, ui);
+            let reported = wrong(&source, &findings, providers_resolved, ui);
             let is_proposal = serde_json::from_str::<serde_json::Value>(&source.text)
                 .is_ok_and(|json| json.get("constraints").is_some());
-            told.map_err(|error| {
+            reported.map_err(|error| {
                 if is_proposal {
                     error.hint("this is a proposal of a model: callosum plan check --proposal")
                 } else {
@@ -206,7 +206,7 @@ fn wrong(
     Err(with_hint_of_provided(error, findings))
 }
 
-/// Tells why what a model handed in makes no plan, and puts it on record where there is a project.
+/// Reports why a model's proposal makes no plan, and records it if there is a project.
 fn refused(
     context: Option<&callosum_app::context::Context>,
     source: &Source,

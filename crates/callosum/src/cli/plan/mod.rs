@@ -41,7 +41,7 @@ pub(crate) enum PlanCommand {
 }
 
 impl PlanCommand {
-    /// Whether it can be done where there is no project.
+    /// Whether it works without a project.
     pub(super) fn needs_no_project(&self) -> bool {
         matches!(self, Self::Eval(_) | Self::Check(_))
     }

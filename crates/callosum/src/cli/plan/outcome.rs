@@ -1,4 +1,4 @@
-//! What a person, or a program, is told of how far a run came.
+//! Output of a run's progress, for a person or a program.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::plan::outcome`].
 

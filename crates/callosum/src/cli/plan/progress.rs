@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on: its steps and calls, a line each, deeper ones further in.
+//! Display of a run in progress: its steps and calls, a line each, deeper ones further in.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::plan::progress`].
 
@@ -11,7 +11,7 @@ use owo_colors::OwoColorize as _;
 
 use crate::ui::Ui;
 
-/// Shows a run to whoever looks at the terminal.
+/// Shows a run on the terminal.
 pub(super) struct Shown {
     ui: Ui,
     begun: Instant,

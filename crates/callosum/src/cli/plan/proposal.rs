@@ -1,4 +1,5 @@
-//! What a model handed in as a plan: taken for no more than was allowed, or refused, with the reasons on record.
+//! A model's proposal of a plan: accepted within the allowed bounds, or rejected, with the reasons
+//! on record.
 //!
 //! This file has the part with arguments and output; the rest is [`callosum_app::plan::proposal`].
 
@@ -8,7 +9,7 @@ use callosum_plan::{Colours, Rejection};
 
 use crate::ui::Ui;
 
-/// Tells why it is refused, with the places in the sources of what was handed in.
+/// Reports the rejections, with the places in the sources of the proposal.
 pub(super) fn tell(rejections: &[Rejection], handed_in: &Source, ui: Ui) {
     let json = parsed(handed_in);
     for rejection in rejections {

@@ -78,7 +78,7 @@ impl RunArgs {
         !self.dry_run
     }
 
-    /// What its calls may use up. How many there may be is a limit of the evaluation.
+    /// Returns the limits of its calls' usage. Their number is a limit of the evaluation.
     fn caps(&self) -> RunCaps {
         RunCaps {
             yields: None,

@@ -81,18 +81,18 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         {
             return tell(ground, &serving);
         }
-        let said = ground.disk.read_if_there(&failure).map_err(disk_failed)?;
-        if let Some(said) = said {
+        let content = ground.disk.read_if_there(&failure).map_err(disk_failed)?;
+        if let Some(content) = content {
             ground.disk.remove_file(&failure).map_err(disk_failed)?;
-            let said = serde_json::from_slice::<Failure>(&said);
-            let said = said.map_err(|error| {
+            let report = serde_json::from_slice::<Failure>(&content);
+            let report = report.map_err(|error| {
                 let what = format!(
                     "`{}` is not a report that the daemon wrote",
                     failure.display()
                 );
                 CommandError::because(Exit::Environment, what, &error).hint("callosum serve")
             })?;
-            return Err(said.explained());
+            return Err(report.explained());
         }
         if began.elapsed() >= PATIENCE {
             let what = "the daemon was started but does not answer";

@@ -93,7 +93,7 @@ struct HowArgs {
     failure_to: Option<PathBuf>,
 }
 
-/// What each command here needs.
+/// The context of each command here.
 struct Ground {
     ui: Ui,
     disk: Disk,
@@ -134,8 +134,8 @@ pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<
     }
 }
 
-/// What the daemon answers. Where nothing of one stands in the folder, it may just have been removed under one, which
-/// mends that within moments.
+/// Returns the daemon's answer. If the folder has no files of one, they may just have been removed
+/// under a running daemon, which restores them within moments.
 fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Value> {
     let folder = ground.folder();
     let began = Instant::now();
@@ -153,7 +153,7 @@ fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Va
     }
 }
 
-/// What is said of a daemon that holds the place and does not answer; `None` where there is none.
+/// Returns a daemon that holds the lock and does not answer; `None` if there is none.
 fn silent(ground: &Ground) -> Result<Option<Silent>, CommandError> {
     let (disk, folder) = (&ground.disk, ground.folder());
     let failed = |error| store::disk_failed(&error);
@@ -231,7 +231,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         }),
         cancel,
     };
-    let mut told = Ok(());
+    let mut reported = Ok(());
     let pane_cancel = Cancel::new().map_err(CommandError::internal)?;
     let panes = {
         let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
@@ -258,7 +258,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             tracing::error!(%what, %address, %reason, "cannot serve an address");
         }
         if is_watched {
-            told = tell(ground, serving);
+            reported = tell(ground, serving);
         }
     });
     pane_cancel.cancel();
@@ -270,10 +270,10 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         Err(error) => tracing::error!(%error, "the daemon failed"),
     }
     served.map_err(|error| failed(&error))?;
-    told
+    reported
 }
 
-/// How the user's configuration is mended.
+/// Returns the command that edits the user's configuration.
 fn edit_configuration(ground: &Ground) -> String {
     format!(
         "${{EDITOR:-vi}} {}",
@@ -281,7 +281,8 @@ fn edit_configuration(ground: &Ground) -> String {
     )
 }
 
-/// Why a daemon that was started in the background does not serve: it has nobody to tell.
+/// The reason why a daemon that was started in the background does not serve: it has no terminal to
+/// report to.
 #[derive(Debug, Deserialize, Serialize)]
 struct Failure {
     error: String,
@@ -311,7 +312,7 @@ impl Failure {
     }
 }
 
-/// Where each is to be: as the flag says, else the variable, else the seed.
+/// Returns the addresses: from the flag, else the variable, else the seed.
 fn addresses(environment: &Environment, how: &HowArgs) -> Result<Addresses, CommandError> {
     let usual = Addresses::default();
     let wish = |flag: Option<ListenTarget>, variable: &str, usual: ListenTarget| {

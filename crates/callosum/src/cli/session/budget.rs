@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandErr
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let found = if args.statusline {
-        said(context)?
+        from_status_line(context)?
     } else {
         read(context, args.transcript.as_deref())?
     };
@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandErr
 }
 
 /// The numbers of a status line, and those of the first request from its transcript.
-fn said(context: &Context) -> Result<Found, CommandError> {
+fn from_status_line(context: &Context) -> Result<Found, CommandError> {
     let mut text = String::new();
     io::stdin()
         .lock()
@@ -112,7 +112,7 @@ fn style(zone: Zone) -> Style {
     match zone {
         Zone::Green => style.green(),
         Zone::Yellow => style.yellow(),
-        // The eight colours that every terminal has know no orange.
+        // The eight colors of every terminal have no orange.
         Zone::Orange => style.color(owo_colors::XtermColors::from(208)),
         Zone::Red => style.red().bold(),
     }

@@ -62,7 +62,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     };
     let checked = match checked {
         Err(error @ (SessionError::Unwritable(_) | SessionError::Zone(ZoneError::Disk(_)))) => {
-            // What can be seen is told; that none of it can be written down blocks all the same.
+            // Visible findings are still reported; that none can be recorded blocks anyway.
             if !context.ui.json
                 && let Ok(seen) = session.looked(&config, &threshold, whose)
             {

@@ -84,6 +84,6 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
         0 => String::new(),
         taken => format!(", {taken} of them missing from NOTES.md until now"),
     };
-    let said = format!("{ts}: {decisions}{taken}, {files}\n");
-    context.ui.data(&said)
+    let line = format!("{ts}: {decisions}{taken}, {files}\n");
+    context.ui.data(&line)
 }

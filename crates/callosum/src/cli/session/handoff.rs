@@ -79,7 +79,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     heal::heal_torn_notes(context, &held)?;
     heal::look_for_merges(context, &mut held)?;
     held.set_history(&renames);
-    // Held before anything is written, so that it is told of or nothing is.
+    // Held before anything is written, so that both sessions get the record or neither.
     let receiving = match &other {
         Some(other) => Some(hold_other(context, other, &sender)?),
         None => None,
@@ -146,7 +146,7 @@ fn decisions(total: usize, grounded: usize) -> String {
     }
 }
 
-/// Explains why nothing was handed off: where the checkpoint blocks, its steps are printed.
+/// Explains why nothing was handed off: if the checkpoint blocks, prints its steps.
 pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
     let checked = match error {
         HandoffError::Session(error) => return explain(error),

@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
             );
             context.report.warn(&what, None);
             let ailing = match session.ailing(&committed(context)) {
-                // It has been said already.
+                // Already reported.
                 Err(SessionError::Zone(ZoneError::Outside { .. })) => Vec::new(),
                 ailing => ailing.map_err(|error| explain(&error))?,
             };
@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
             context.report.warn(&harmless(&error.to_string()), None);
             Pruned::default()
         }
-        // What was healed is told all the same.
+        // Repairs that succeeded are still reported.
         Err(error)
             if error.is_denied() || healed.iter().any(|one| one.from == RepairSource::Denied) =>
         {

@@ -1,4 +1,4 @@
-//! `callosum session merge`: what git asks to merge a session's file.
+//! `callosum session merge`: the merge driver that git calls for a session's file.
 
 use std::path::PathBuf;
 
@@ -47,23 +47,24 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
         let written = context.disk.rewrite(&args.ours, made, 0o644);
         written.map_err(|error| store::disk_failed(&error))
     };
-    // Git hands over an empty file where both made it.
+    // Git passes an empty base if both sides created the file.
     let base = Some(base).filter(|base| !base.is_empty());
     let made = match merged(kind, base.as_deref(), &ours, &theirs) {
         Ok(made) => made,
         Err(error) => {
-            // Git takes what stands there for the conflict: without marks, our side alone would be committed.
+            // Git takes the content for the conflict: without marks, our side alone would be
+            // committed.
             if error != MergeError::Unfinished {
                 write(&marked(&ours, &theirs))?;
             }
             return Err(CommandError::from_error(Exit::No, &error));
         }
     };
-    for told in &made.told {
-        let told = mask(told).text;
+    for line in &made.told {
+        let line = mask(line).text;
         context
             .report
-            .say(&harmless(&format!("{}: {told}", args.path)));
+            .say(&harmless(&format!("{}: {line}", args.path)));
     }
     write(&made.marked())?;
     match made.asks() {

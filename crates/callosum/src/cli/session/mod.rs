@@ -98,7 +98,7 @@ pub(in crate::cli) struct WhoseArgs {
 }
 
 impl WhoseArgs {
-    /// Whose trajectory is written, and whose claims are read.
+    /// Returns the agent whose trajectory is written, and the scope of the claims that are read.
     pub(in crate::cli) fn whose(&self) -> Result<(Agent, ClaimScope), CommandError> {
         match &self.agent {
             Some(name) => Ok((agent(name)?, ClaimScope::Own)),

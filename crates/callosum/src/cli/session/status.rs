@@ -22,7 +22,7 @@ use crate::cli::context::Context;
 /// Show the state of a session, and where its files disagree
 ///
 /// Also lists the parts of its files that could not be read. If code, bead, notes and trajectory disagree, the trusted
-/// source is named first. The same goes for design documents beside the notes that cite code that has changed. Changes
+/// source is named first. The same goes for design documents next to the notes that cite code that has changed. Changes
 /// nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -104,7 +104,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         beads.insert(0, (id.to_string(), bead));
     }
     let of_bd = mirror::forks_of(context, &beads, id.as_ref());
-    // What nobody has read says nothing else than the others.
+    // Unread notes cannot disagree with the others.
     let found = if are_notes_read {
         forks(&beads, &notes, &claims, &tree)
     } else {

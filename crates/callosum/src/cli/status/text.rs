@@ -167,29 +167,29 @@ fn health(output: &StatusOutput) -> String {
 
 /// Returns a line on tasks: how many are unfinished, and the last one that was done or failed.
 fn tasks(output: &StatusOutput, times: &LocalTime) -> Option<String> {
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     if let Some(task) = output.unfinished.first() {
         let count = match output.unfinished.len() {
             LAST => format!("{LAST} or more"),
             count => count.to_string(),
         };
-        told.push(format!(
+        parts.push(format!(
             "{count} unfinished (last record {} ago)",
             age(task.age_seconds)
         ));
     }
     let done: Option<&TaskStatusOutput> = output.last_tasks.first();
-    told.extend(done.map(|task| {
+    parts.extend(done.map(|task| {
         let (id, at) = (&task.task_id, times.show_utc(&task.timestamp));
         format!("last: {id} by {} at {at}", task.executor)
     }));
     let failed: Option<&FailureOutput> = output.last_failures.first();
-    told.extend(failed.map(|failure| {
+    parts.extend(failed.map(|failure| {
         let code = failure.code.as_ref().map(|code| format!(" {code}"));
         let at = times.show_utc(&failure.timestamp);
         format!("last failure:{} at {at}", code.unwrap_or_default())
     }));
-    (!told.is_empty()).then(|| format!("{} {}", "tasks    ".dimmed(), told.join("; ")))
+    (!parts.is_empty()).then(|| format!("{} {}", "tasks    ".dimmed(), parts.join("; ")))
 }
 
 fn age(seconds: u64) -> String {

@@ -106,7 +106,7 @@ fn undo(
     let can_ask = !is_agreed && !args.dry_run && agreement::can_ask(context);
     let is_done = |plan: &FilePlan| match plan.step {
         Step::Restore => true,
-        // A person who is asked has seen it.
+        // The person who is asked has seen it.
         Step::Unverified => args.force || can_ask,
         Step::Conflict(_) => args.force && !plan.now.is_unknown(),
         Step::Same | Step::NotKept(_) => false,

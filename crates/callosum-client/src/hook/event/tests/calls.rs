@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::*;
 
-/// A call, and what is said of it.
+/// A call and its expected reading.
 #[derive(Deserialize)]
 struct Row {
     id: String,
@@ -14,7 +14,7 @@ struct Row {
     expect: Decision,
 }
 
-fn said(row: &Row) -> Decision {
+fn decision_of(row: &Row) -> Decision {
     let text = |text: &str| Some(text.to_owned());
     let facts = Facts {
         cwd: text("/home/u/p"),
@@ -50,10 +50,10 @@ fn calls_of_public_servers_get_their_verdicts() {
         .collect();
     let wrong: Vec<String> = rows
         .iter()
-        .filter(|row| said(row) != row.expect)
+        .filter(|row| decision_of(row) != row.expect)
         .map(|row| {
-            let (tool, input, said) = (&row.tool, &row.input, said(row).name());
-            format!("{}: {said} for {tool} {input}", row.id)
+            let (tool, input, decision) = (&row.tool, &row.input, decision_of(row).name());
+            format!("{}: {decision} for {tool} {input}", row.id)
         })
         .collect();
     assert_eq!(wrong, [""; 0], "of {}", rows.len());

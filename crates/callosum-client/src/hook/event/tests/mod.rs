@@ -1,4 +1,4 @@
-//! What the four clients sent, as it was recorded.
+//! Recorded events of the four clients.
 
 mod calls;
 mod servers;
@@ -225,7 +225,7 @@ fn tools_that_read_name_the_files_that_they_read() {
 }
 
 #[test]
-fn a_command_is_one_whatever_tool_it_is_told_to() {
+fn a_command_is_one_for_any_tool() {
     assert_eq!(acts("Bash", json!({"command": "ls"})), Ok(shell("ls")));
     assert_eq!(acts("Bash", json!({"command": ""})), Ok(shell("")));
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// CAKE-SHIM-1: a tool of another server is decided on by what it is given, whatever that is called.
+/// CAKE-SHIM-1: a call of another server's tool is decided on by its arguments, under any names.
 #[test]
 fn tools_of_other_servers_are_read_by_what_they_are_given() {
     for (tool, input, expected) in [
@@ -205,7 +205,7 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
 
 /// CAKE-SHIM-1: who removes, moves or copies is decided on like the command that does the same.
 #[test]
-fn what_is_done_to_paths_is_said_as_the_command_that_does_it() {
+fn operations_on_paths_become_equivalent_commands() {
     for (tool, input, expected) in [
         (
             "mcp__filesystem__delete_file",
@@ -276,9 +276,9 @@ fn what_is_done_to_paths_is_said_as_the_command_that_does_it() {
     assert_eq!(event.unwrap().folder, Some(PathBuf::from("/home/dev")));
 }
 
-/// CAKE-SHIM-1: what is to be done is found wherever it stands in what a tool is given.
+/// CAKE-SHIM-1: the operation is found at any depth of a tool's arguments.
 #[test]
-fn what_stands_within_other_objects_is_read_as_well() {
+fn nested_objects_are_read_as_well() {
     for (tool, input, expected) in [
         (
             "mcp__x__call",

@@ -1,4 +1,4 @@
-//! What none of the clients would send.
+//! Events that none of the clients would send.
 
 use proptest::prelude::*;
 
@@ -56,8 +56,8 @@ fn what_cannot_be_read_is_an_error() {
     assert_eq!(Event::observed(deep.as_bytes()), None);
 }
 
-/// CAKE-SHIM-1: half a character, as a client in JavaScript may write it, hides nothing of what stands
-/// around it, and what is whole stays whole.
+/// CAKE-SHIM-1: half a surrogate pair, as a client in JavaScript may write it, hides none of the
+/// text around it, and whole characters stay whole.
 #[test]
 fn half_a_character_is_read_as_none() {
     for (written, expected) in [
@@ -99,7 +99,7 @@ fn a_command_of_ten_megabytes_is_read_and_more_than_any_client_sends_is_not() {
 }
 
 proptest! {
-    /// CAKE-SHIM-1: whatever comes, reading it ends, and a shell without a command is never passed.
+    /// CAKE-SHIM-1: reading ends for any input, and a shell without a command never passes.
     #[test]
     fn no_bytes_make_reading_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         drop(Event::read(&bytes));

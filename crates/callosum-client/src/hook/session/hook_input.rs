@@ -1,4 +1,4 @@
-//! [`Said`]: what a client says of a session, as far as anybody here asks.
+//! [`HookInput`]: the fields of a client's session event that are used here.
 
 use std::path::PathBuf;
 
@@ -9,34 +9,34 @@ use super::super::event;
 /// Most characters of an id that are kept.
 const LONGEST_ID: usize = 200;
 
-/// What a client says. What is missing is empty.
+/// A client's session event. Missing fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct HookInput {
     /// Its own name of the event.
     pub(super) name: String,
     /// The session, as it names it.
     pub(super) session: String,
     /// The folder that it is in.
     pub(super) folder: Option<PathBuf>,
-    /// How a context began: as `startup` or `clear`.
+    /// Source of a context, such as `startup` or `clear`.
     pub(super) source: String,
     /// The kind of a notification, such as `permission_prompt`.
     pub(super) notification: String,
-    /// What made a context shorter: `manual` or `auto`.
+    /// Cause of a compaction: `manual` or `auto`.
     pub(super) trigger: String,
     /// The command that was typed.
     pub(super) command: String,
-    /// Where it writes what happens in it.
+    /// The session's transcript file.
     pub(super) transcript: Option<PathBuf>,
-    /// What the events before and after a call of a tool have in common.
+    /// Key that the events before and after a call of a tool share.
     pub(super) call_key: String,
     /// Whether it goes on only because a hook sent it back.
     pub(super) is_continued: bool,
-    /// Whether it is a sub-agent's, of which the agent itself reads nothing but the end.
+    /// Whether it is a sub-agent's event. The agent itself reads only a sub-agent's result.
     pub(super) is_helper: bool,
 }
 
-impl Said {
+impl HookInput {
     /// Reads an event. One that is none says nothing.
     pub(super) fn read(bytes: &[u8]) -> Self {
         let fields = event::fields(bytes).unwrap_or_default();

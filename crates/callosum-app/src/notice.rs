@@ -9,10 +9,10 @@ use callosum_ledger::{AuditEvent, notice};
 use crate::context::Context;
 use crate::store;
 
-/// How long each lock of the journal is waited for.
+/// Timeout of each lock of the journal.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Leaves a record. Where that cannot be, what was changed holds all the same, and that is told.
+/// Writes an audit record. If that fails, the change stays, and the failure is a warning.
 pub fn leave(context: &Context, event: &AuditEvent) {
     let homes = &context.project.homes;
     let journal = hook::journal(&context.disk, homes, Some(&context.project));

@@ -29,7 +29,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// A time in the largest unit of which it is a whole number.
+/// Returns a time in the largest unit that makes it a whole number.
 pub fn lasting(milliseconds: u64) -> String {
     let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
     let whole = units

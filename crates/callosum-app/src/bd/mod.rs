@@ -1,9 +1,9 @@
-//! `bd`, another program for tasks, asked and told where it is installed and keeps its own files in
+//! `bd`, an external program for tasks. It is used if it is installed and has files of its own in
 //! `.beads/`.
 //!
-//! Start with [`Bd::of`]. Title, status and priority of a task that it knows are its own, and what
-//! is changed of them here is changed there; decisions and hand-offs are ours, and it is told of them in words. Whatever it does, and however long it
-//! takes, our own files are read and written first, so that nothing depends on it.
+//! Start with [`Bd::of`]. `bd` owns the title, status and priority of a task that it knows; changes
+//! of them are sent to it. Decisions and hand-offs are ours, and are added to its notes as text.
+//! Our own files are read and written first, so that nothing depends on its result or its speed.
 
 pub mod issue;
 
@@ -20,10 +20,10 @@ use callosum_host::{Disk, process};
 /// The program.
 const PROGRAM: &str = "bd";
 
-/// Files that it keeps in `.beads/`, of which one is there where it is used.
+/// Files of `bd` in `.beads/`. At least one of them exists if `bd` is in use.
 const OWN: [&str; 3] = ["metadata.json", "issues.jsonl", "beads.db"];
 
-/// How long it may take.
+/// Timeout of one call of `bd`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Most bytes that are read of what it prints.
@@ -37,7 +37,7 @@ pub struct Bd<'b> {
     cancel: &'b Cancel,
 }
 
-/// Why it gave no answer.
+/// A failed call of `bd`.
 #[derive(Debug, thiserror::Error)]
 pub enum BdError {
     /// It could not be started.
@@ -46,12 +46,12 @@ pub enum BdError {
     /// It ended in another way than well.
     #[error("`bd {command}` failed: {said}")]
     Failed {
-        /// What was asked.
+        /// Subcommand that was called.
         command: String,
         /// Its last words.
         said: String,
     },
-    /// It printed what nobody understands.
+    /// The output has an unknown format.
     #[error("`bd {command}` printed no tasks in a form that is known")]
     Unread {
         /// What was asked.
@@ -87,7 +87,7 @@ impl<'b> Bd<'b> {
         })
     }
 
-    /// What can be worked on, as it says.
+    /// Lists the tasks that `bd` reports as ready to work on.
     pub fn ready(&self) -> Result<Vec<Issue>, BdError> {
         let arguments = ["ready", "--json", "-n", "0"];
         Issue::all(&self.ask(&arguments)?).ok_or_else(|| unread(&arguments))

@@ -1,4 +1,4 @@
-//! [`proposals`]: what `ck` prints with `--jsonl`, read.
+//! [`proposals`]: parses the output of `ck --jsonl`.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use callosum_search::find::Proposal;
 use callosum_search::walk::RelativePath;
 use serde::Deserialize;
 
-/// A line of what it prints; what else stands there is passed over.
+/// A line of its output. Other fields are ignored.
 #[derive(Deserialize)]
 struct Hit {
     path: String,

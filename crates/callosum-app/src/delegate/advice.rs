@@ -1,4 +1,4 @@
-//! [`advice`]: what helps where a task came to nothing.
+//! [`advice`]: hints after a failed task.
 
 use callosum_agents::registry::EMBEDDED_ID;
 use callosum_arbiter::budget::Bound;
@@ -42,12 +42,12 @@ pub fn advice(task: &TaskReport) -> Option<String> {
     hint_for(task.code(), &task.executor, message)
 }
 
-/// What a message says is wrong, and what it says helps; `None` where it says only the one.
+/// Splits a message into the fault and the remedy; `None` if it has no remedy.
 pub fn parted(message: &str) -> Option<(&str, &str)> {
     message.split_once("; what helps: ")
 }
 
-/// What to do about a task that failed with this code and message.
+/// Returns a hint for a task that failed with this code and message.
 fn hint_for(code: Option<ErrorCode>, executor: &str, message: &str) -> Option<String> {
     match code? {
         ErrorCode::ExecutorCrash | ErrorCode::MalformedAnswer | ErrorCode::ChecksumMismatch => {

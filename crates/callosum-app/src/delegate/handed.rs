@@ -70,7 +70,7 @@ pub fn handed(context: &Context, wanted: Wanted) -> Result<String, CommandError>
 /// Returns what is wanted as options of a delegation.
 pub fn options(wanted: Wanted) -> Result<DelegateOptions, CommandError> {
     if wanted.prompt == "-" {
-        // On a command line it stands for standard input.
+        // On a command line it means standard input.
         return Err(CommandError::new(Exit::Usage, "the prompt is empty"));
     }
     Ok(DelegateOptions {

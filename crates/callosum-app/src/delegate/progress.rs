@@ -1,4 +1,4 @@
-//! What a person sees while a delegation runs: files read, phase, elapsed, retries.
+//! Progress lines for a person while a delegation runs: files read, phase, elapsed, retries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::context::{Context, Telling};
 use crate::many;
 use crate::report::{Progress, Reporter};
 
-/// How much of a line is shown while it is the last, in characters.
+/// Characters of the last output line that are shown at most.
 const LONGEST_LINE: usize = 100;
 
 /// Draws what a delegation tells.

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::delegate::options::DelegateOptions;
 use crate::{CommandError, Exit, task_prefix};
 
-/// The name under which the only task of a command line stands in its submission.
+/// The name of the only task of a command line in its submission.
 const ONLY: &str = "task";
 
 /// Reads what is to be done. Nothing is written and nothing is started.
@@ -39,7 +39,7 @@ pub fn read(
     Ok(submission)
 }
 
-/// Who asks for something: nobody in particular on a command line, a task of a file otherwise.
+/// The source of a request: a task of a file, or `None` for a command line.
 pub struct Asking<'a>(Option<(&'a Path, TaskPlace)>);
 
 impl<'a> Asking<'a> {

@@ -54,7 +54,7 @@ pub fn known_fixes(context: &Context, task: &TaskReport) -> Vec<String> {
     }
 }
 
-/// Why a task came to nothing, with `name` before it, and what there is to say of its tries.
+/// Returns the reason why a task failed, with `name` before it, and the details of its tries.
 pub fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
     let output = DelegateOutput::of(task, None);
     let error = output

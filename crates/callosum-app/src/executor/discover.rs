@@ -47,7 +47,7 @@ pub struct FoundOutput {
     pub is_unasked: bool,
 }
 
-/// Where servers of models are looked for.
+/// Lists the servers of models to look for.
 pub fn servers(context: &Context) -> Result<Vec<LocalServer>, CommandError> {
     let Some(value) = context.environment.get(SERVERS) else {
         return Ok(LocalServer::usual());
@@ -76,7 +76,7 @@ pub fn listening(
     Ok(found)
 }
 
-/// Enters a server, should it have a model; whoever is registered for it already stays as he is.
+/// Registers a server if it has a model. An executor that asks it already stays as it is.
 pub fn take_in_server(
     context: &Context,
     roster: &mut Roster<'_>,

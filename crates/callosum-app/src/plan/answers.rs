@@ -84,7 +84,7 @@ impl Answers {
         }
     }
 
-    /// How many are left.
+    /// Returns the number of lines that are left.
     pub fn left(&self) -> usize {
         self.lines.len()
     }

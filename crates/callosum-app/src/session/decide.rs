@@ -125,7 +125,7 @@ pub fn decided_by(
     Ok(made.as_ref().map(DecideOutput::of))
 }
 
-/// Keeps a decision of this agent's. What there is to say of it beside what it is, is said.
+/// Stores a decision of this agent, and reports repairs, redactions and missing evidence.
 pub fn decide(
     context: &Context,
     agent: Agent,

@@ -1,4 +1,4 @@
-//! `callosum session recover`: what a new context is told of the old one.
+//! `callosum session recover`: the text that a new context gets about the old one.
 
 use callosum_evidence::terminal_escape::harmless;
 use callosum_evidence::{quote, tokens};
@@ -24,10 +24,10 @@ const LEAST: u64 = 16;
 
 const MOST: u64 = 1024;
 
-/// What a new context asks for.
+/// Request of a new context.
 #[derive(Debug)]
 pub struct RecoverOptions {
-    /// How much: 1, 2 or 3.
+    /// Level of detail: 1, 2 or 3.
     pub level: u8,
     /// The most tokens, estimated; none takes the level's own budget.
     pub budget: Option<u64>,
@@ -35,7 +35,7 @@ pub struct RecoverOptions {
     pub query: Option<String>,
     /// Another project to read.
     pub repo: Option<String>,
-    /// Whether the text is quoted, since an agent reads it beside instructions.
+    /// Whether the text is quoted, since an agent reads it together with instructions.
     pub quoted: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct RecoverOutput {
     pub repo: Option<String>,
 }
 
-/// What a new context is told.
+/// Returns the text for a new context.
 pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOutput, CommandError> {
     if options.query.is_some() && options.level != 2 {
         let what = "only level 2 takes a query: --level 2";
@@ -114,7 +114,7 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
                 }
                 within(budget, &|budget| found.told(budget))
             } else {
-                // No decision is told in fewer than four tokens.
+                // No decision takes fewer than four tokens.
                 let could_fit = (budget / 4) as usize + 1;
                 let recollection = Recollection {
                     handoffs: session.hand_offs().map_err(|error| explain(&error))?,

@@ -1,4 +1,5 @@
-//! What the end of the audit journal tells of tasks: which have begun and not ended, and which failed for good.
+//! Task history from the end of the audit journal: tasks that have begun and not ended, and tasks
+//! that failed for good.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +11,7 @@ use crate::context::Context;
 use crate::status::{FailureOutput, LAST, UnfinishedOutput};
 use crate::{CommandError, audit};
 
-/// How much of the journal is looked at, in bytes: a few milliseconds, however long the
-/// journal is.
+/// Bytes of the journal that are read: a few milliseconds, however long the journal is.
 const RECENT: u64 = 512 * 1024;
 
 /// The journal's last records.
@@ -22,8 +22,8 @@ pub fn recent(context: &Context) -> Result<Vec<AuditRecord>, CommandError> {
         .map_err(|error| audit::unreadable(&error))
 }
 
-/// Tasks of which a beginning is on record, and no end. Nobody can tell here whether their run is still there; how long ago it was
-/// heard of is told, and says it as a rule.
+/// Lists tasks with a beginning on record and no end. Whether their run is still alive is unknown
+/// here; the time since its last record usually shows it.
 pub fn unfinished(records: &[AuditRecord], now: Timestamp) -> Vec<UnfinishedOutput> {
     let mut at_work: Vec<UnfinishedOutput> = Vec::new();
     for record in records {

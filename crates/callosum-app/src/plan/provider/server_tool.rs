@@ -18,7 +18,7 @@ use crate::roster::Roster;
 /// Units of work that holding an answer against its type may take.
 const SCHEMA_WORK: u64 = 1 << 20;
 
-/// How much is told of why a tool failed, in bytes.
+/// Maximum length of a tool's failure message, in bytes.
 const LONGEST_SAID: usize = 4096;
 
 pub(super) fn perform(

@@ -1,4 +1,4 @@
-//! [`Server`]: what is answered to each request.
+//! [`Server`]: answers to requests.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -30,7 +30,7 @@ use callosum_app::report::Reporter;
 use callosum_app::{CommandError, Exit};
 use callosum_config::Environment;
 
-/// What a model is told of the server as a whole.
+/// Description of the whole server for models.
 const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `recover` when a \
     session begins, `find` before reading many files, `decide` for each decision with the places \
     that support it, and `delegate` for analyses whose details you do not need in your context. \
@@ -40,7 +40,7 @@ const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `rec
 /// Calls of a kind that run at once; more wait.
 const AT_ONCE: u32 = 4;
 
-/// How long a client may take to say its roots.
+/// Time that a client may take to list its roots.
 const ROOTS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Answers requests.
@@ -62,7 +62,8 @@ enum Named {
     Known(Option<PathBuf>),
 }
 
-/// How much runs at once. What asks others has room of its own, so that it keeps nothing else waiting.
+/// Limits of concurrent calls. Calls that ask others have a limit of their own, so that they keep
+/// no other call waiting.
 #[derive(Clone)]
 pub(super) struct Room {
     quick: Arc<Semaphore>,
@@ -125,7 +126,7 @@ impl Server {
         folder
     }
 
-    /// Calls a tool, and waits for it, also where nobody waits for the answer any more.
+    /// Calls a tool, and waits for it even if its client no longer does.
     async fn called(
         &self,
         tool: &'static Tool,
@@ -232,8 +233,8 @@ impl ServerHandler for Server {
     }
 }
 
-/// The folder that a client names as its root, where it has roots and may be asked: with the newer
-/// lifecycle nobody is.
+/// Returns the folder that a client names as its root, if it has roots and may be asked: with the
+/// newer lifecycle no client is.
 #[expect(
     deprecated,
     reason = "clients of the older lifecycle have no other way to name their folder"

@@ -1,4 +1,4 @@
-//! `discovery`: what one agent found out and tells all.
+//! `discovery`: findings that one agent shares with all others.
 
 use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::Command;

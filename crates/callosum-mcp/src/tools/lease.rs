@@ -1,4 +1,4 @@
-//! `lease`: who works on which file.
+//! `lease`: leases of agents on files.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `message`: what one agent says to another.
+//! `message`: messages between agents.
 
 use callosum_evidence::{
     quote::{self, NOTICE},

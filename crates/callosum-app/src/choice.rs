@@ -195,7 +195,7 @@ mod tests {
 
     /// CAL-EXE-1: the reason names each executor that comes first and is not asked.
     #[test]
-    fn who_is_passed_over_is_told() {
+    fn an_executor_that_is_passed_over_is_named() {
         let mut claude = candidate("claude", 1);
         claude.lacks_login = true;
         let mut codex = candidate("codex", 2);

@@ -23,13 +23,13 @@ pub struct ClientOutput {
     pub change: String,
     /// Why it failed, or what is left for a person to do.
     pub note: Option<String>,
-    /// What a person may do about a failure.
+    /// Remedy for a failure.
     #[serde(skip)]
     pub hint: Option<&'static str>,
-    /// What of ours is in the settings, as a person is told.
+    /// Our part of the settings, as it is printed.
     #[serde(skip)]
     pub what: &'static str,
-    /// What came with it.
+    /// Other parts that came with it.
     #[serde(skip)]
     pub with: Option<String>,
 }

@@ -79,8 +79,8 @@ impl CommandError {
         let mut next = error;
         while let Some(cause) = next {
             let words = cause.to_string();
-            let said = self.causes.last().unwrap_or(&self.what);
-            if !said.contains(&words) {
+            let previous = self.causes.last().unwrap_or(&self.what);
+            if !previous.contains(&words) {
                 self.causes.push(words);
             }
             next = cause.source();

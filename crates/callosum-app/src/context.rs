@@ -172,12 +172,12 @@ impl Context {
         let here = std::env::current_dir().map_err(|error| {
             CommandError::because(Exit::Environment, "cannot read the current folder", &error)
         })?;
-        let told = Told {
+        let values = Told {
             root: directory,
             settings: &[],
             as_if_trusted,
         };
-        let project = Project::load(&disk, &environment, &here, &told)
+        let project = Project::load(&disk, &environment, &here, &values)
             .map_err(|error| explain::project(&error))?;
         for warning in &project.settings.warnings {
             report.warn(&warning.to_string(), None);

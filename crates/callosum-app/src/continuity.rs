@@ -46,8 +46,8 @@ pub fn is_told(context: &Context, command: &str) -> Result<(), String> {
         }
         Ok(json!({"session_id": "callosum-doctor", "cwd": folder, "source": "startup"}))
     })?;
-    let said = String::from_utf8_lossy(&run.output);
-    if run.ending == Ending::Exited(0) && said.contains(QUESTION) {
+    let output = String::from_utf8_lossy(&run.output);
+    if run.ending == Ending::Exited(0) && output.contains(QUESTION) {
         Ok(())
     } else {
         Err("its output lacks the text of the notes".to_owned())

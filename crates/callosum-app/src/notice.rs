@@ -17,8 +17,8 @@ pub fn leave(context: &Context, event: &AuditEvent) {
     let homes = &context.project.homes;
     let journal = hook::journal(&context.disk, homes, Some(&context.project));
     let at = context.clock.now();
-    let told = notice(&context.disk, &journal, &context.ids, (event, at), PATIENCE);
-    if let Err(error) = told {
+    let written = notice(&context.disk, &journal, &context.ids, (event, at), PATIENCE);
+    if let Err(error) = written {
         let what = store::disk_failed(&error).one_line();
         context.report.warn(
             &format!("cannot write an audit record of this: {what}"),

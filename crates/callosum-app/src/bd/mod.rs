@@ -44,12 +44,12 @@ pub enum BdError {
     #[error("`bd` cannot be started")]
     Start(#[source] callosum_host::process::SpawnError),
     /// It ended in another way than well.
-    #[error("`bd {command}` failed: {said}")]
+    #[error("`bd {command}` failed: {message}")]
     Failed {
         /// Subcommand that was called.
         command: String,
         /// Its last words.
-        said: String,
+        message: String,
     },
     /// The output has an unknown format.
     #[error("`bd {command}` printed no tasks in a form that is known")]
@@ -98,7 +98,9 @@ impl<'b> Bd<'b> {
         let arguments = ["show", id, "--json"];
         let printed = match self.ask(&arguments) {
             // It says so by failing.
-            Err(BdError::Failed { said, .. }) if said.contains("not found") => return Ok(None),
+            Err(BdError::Failed { message, .. }) if message.contains("not found") => {
+                return Ok(None);
+            }
             printed => printed?,
         };
         let issues = Issue::all(&printed).ok_or_else(|| unread(&arguments))?;
@@ -111,9 +113,9 @@ impl<'b> Bd<'b> {
     }
 
     /// Makes a task of this id.
-    pub fn create(&self, id: &str, said: &[(&str, String)]) -> Result<(), BdError> {
+    pub fn create(&self, id: &str, values: &[(&str, String)]) -> Result<(), BdError> {
         let mut arguments = vec!["create", "--id", id];
-        for (option, value) in said {
+        for (option, value) in values {
             arguments.extend([*option, value.as_str()]);
         }
         self.ask(&arguments).map(drop)
@@ -155,11 +157,11 @@ impl<'b> Bd<'b> {
         if run.ending == Ending::Exited(0) {
             return Ok(run.output);
         }
-        let said = String::from_utf8_lossy(&run.error);
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
+        let output = String::from_utf8_lossy(&run.error);
+        let last = output.lines().rfind(|line| !line.trim().is_empty());
         Err(BdError::Failed {
             command: arguments[0].to_owned(),
-            said: last.map_or_else(|| "it did not answer".to_owned(), str::to_owned),
+            message: last.map_or_else(|| "it did not answer".to_owned(), str::to_owned),
         })
     }
 }

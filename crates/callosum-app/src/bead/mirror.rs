@@ -120,12 +120,12 @@ pub fn adopt(context: &Context, held: &LockedSession<'_>, id: &BeadId) -> Result
 pub fn tell(context: &Context, id: &BeadId, words: &str) {
     let Some(bd) = bd(context) else { return };
     let known = bd.show(id.as_str());
-    let told = match known {
+    let result = match known {
         Ok(Some(_)) => bd.note(id.as_str(), words),
         Ok(None) => Ok(()),
         Err(error) => Err(error),
     };
-    if let Err(error) = told {
+    if let Err(error) = result {
         warn(context, &error);
     }
 }
@@ -133,14 +133,14 @@ pub fn tell(context: &Context, id: &BeadId, words: &str) {
 /// Makes a new bead in `bd` too, of what is its own, unless it knows one of this id.
 pub fn create(context: &Context, id: &BeadId, new: &NewBead) {
     let Some(bd) = bd(context) else { return };
-    let said = [
+    let fields = [
         ("--title", new.title.clone()),
         ("--type", new.kind.clone()),
         ("--priority", new.priority.to_string()),
     ];
     let made = bd.show(id.as_str()).and_then(|known| match known {
         Some(_) => Ok(()),
-        None => bd.create(id.as_str(), &said),
+        None => bd.create(id.as_str(), &fields),
     });
     if let Err(error) = made {
         warn(context, &error);
@@ -233,12 +233,12 @@ mod tests {
         issue.status = "open".to_owned();
         issue.title = "U".to_owned();
         issue.priority = 0;
-        let said: Vec<String> = differing(&id, &bead, &issue)
+        let lines: Vec<String> = differing(&id, &bead, &issue)
             .iter()
             .map(ForkOutput::line)
             .collect();
         assert_eq!(
-            said,
+            lines,
             [
                 "bd overrides bead: the title of bd-1 is \"U\"\n",
                 "bd overrides bead: bd-1 is open\n",

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_from_the_tree() {
+    fn paths_are_relative_to_the_tree() {
         let line = |path: &str, first: u32, last: u32| {
             format!(
                 "{{\"path\":\"{path}\",\"span\":{{\"byte_start\":0,\"byte_end\":9,\
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hit_is_told_by_its_line() {
+    fn a_line_that_is_no_hit_is_named_by_its_number() {
         let good = "{\"path\":\"a\",\"span\":{\"line_start\":1,\"line_end\":1}}\n";
         for wrong in ["no", "{}", "[]", "{\"path\":\"a\"}", "{\"path\":", "\u{0}"] {
             assert_eq!(places(&format!("{good}{wrong}")), Err(2), "{wrong}");

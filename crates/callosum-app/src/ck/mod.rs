@@ -72,10 +72,10 @@ pub enum CkError {
     #[error("it gave no answer within {} s", .0.as_secs())]
     Late(Duration),
     /// It ended in another way than well.
-    #[error("it failed: {said}")]
+    #[error("it failed: {message}")]
     Failed {
         /// Its last words.
-        said: String,
+        message: String,
     },
     /// The output exceeds the limit.
     #[error("it printed more than {} MiB", LONGEST >> 20)]
@@ -187,13 +187,13 @@ impl<'c> Ck<'c> {
             Ending::TooMuchOutput => return Err(CkError::TooLong),
             _ => {}
         }
-        let said = String::from_utf8_lossy(&run.error);
-        if run.ending == Ending::Exited(1) && run.output.is_empty() && said.contains(NOTHING) {
+        let message = String::from_utf8_lossy(&run.error);
+        if run.ending == Ending::Exited(1) && run.output.is_empty() && message.contains(NOTHING) {
             return Ok(Vec::new());
         }
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
+        let last = message.lines().rfind(|line| !line.trim().is_empty());
         Err(CkError::Failed {
-            said: last.map_or_else(|| "it gave no reason".to_owned(), on_one_line),
+            message: last.map_or_else(|| "it gave no reason".to_owned(), on_one_line),
         })
     }
 }

@@ -108,7 +108,7 @@ mod tests {
 
     /// CAL-ERR-2: who took too long is given more of that which was not enough, by a line that can be pasted.
     #[test]
-    fn a_bound_that_was_reached_is_told_with_the_line_that_widens_it() {
+    fn a_bound_that_was_reached_is_reported_with_the_line_that_widens_it() {
         for (executor, message, line) in [
             (
                 "ag",
@@ -131,8 +131,8 @@ mod tests {
                 "callosum executor check ag",
             ),
         ] {
-            let told = hint_for(Some(ErrorCode::Timeout), executor, message);
-            assert_eq!(told.as_deref(), Some(line), "{message}");
+            let hint = hint_for(Some(ErrorCode::Timeout), executor, message);
+            assert_eq!(hint.as_deref(), Some(line), "{message}");
         }
     }
 }

@@ -45,7 +45,7 @@ pub struct Wanted {
     /// The key of the plan's call that it is for.
     #[serde(skip)]
     pub plan_call: Option<String>,
-    /// Where it is kept that its executor was about to be started.
+    /// Mark that its executor was about to be started.
     #[serde(skip)]
     pub start_mark: Option<StartMark>,
 }

@@ -206,7 +206,7 @@ pub fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, Co
     let set = context.project.settings.bounds();
     // As in `.calrc`, 0 sets no bound: it lifts the one that is set there.
     let bound =
-        |told: Option<u64>, set| told.map_or(set, |most| Some(most).filter(|most| *most > 0));
+        |option: Option<u64>, set| option.map_or(set, |most| Some(most).filter(|most| *most > 0));
     let cost = options.max_cost.map(Money::of_dollars);
     let bounds = Bounds {
         spawns: bound(options.max_spawns, set.spawns),

@@ -118,8 +118,8 @@ impl Watch for Shown {
             Notice::Denied(words) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 let words = words.lines().next().unwrap_or_default();
-                let told = format!("{name}: it reports a denied write to the ledger: {words}");
-                self.above(&told);
+                let warning = format!("{name}: it reports a denied write to the ledger: {words}");
+                self.above(&warning);
             }
             Notice::Unreached {
                 executor,
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_counts_files_names_the_phase() {
+    fn an_executor_that_counts_files_names_the_phase() {
         let line = r#"{"phase": "grepping", "files_read": 3, "files_total": 9}"#;
         let counted: Counted = serde_json::from_str(line).unwrap();
         assert_eq!(counted.to_string(), "grepping: 3 of 9 files");

@@ -323,9 +323,10 @@ pub fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutput {
     let Some((last, earlier)) = failures.split_last() else {
         return ErrorOutput::plain("the task failed".to_owned());
     };
-    // The message quotes the end of what the executor said; only what it lacks is worth more.
-    let said = |details: &&String| !last.message.ends_with(details.as_str());
-    let mut details: Vec<String> = last.details.iter().filter(said).cloned().collect();
+    // The message quotes the end of the executor's output; only details that it lacks are worth
+    // showing.
+    let is_new = |details: &&String| !last.message.ends_with(details.as_str());
+    let mut details: Vec<String> = last.details.iter().filter(is_new).cloned().collect();
     details.extend(kept(task, last));
     if let Some(hash) = last.kept_part {
         details.push(format!("the partial answer is stored as {hash}"));
@@ -395,7 +396,7 @@ mod tests {
 
     /// REQ-ERR-001: each try is reported, and no detail is reported twice.
     #[test]
-    fn tries_that_failed_alike_are_told_once() {
+    fn tries_that_failed_alike_are_reported_once() {
         let crash = || failure("`x` crashed: no luck", Some("no luck"));
         let error = error_of(
             None,

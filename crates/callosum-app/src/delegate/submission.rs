@@ -33,7 +33,7 @@ pub fn read(
     for (at, task) in submission.tasks().iter().enumerate() {
         let asking = Asking::of(options, at, task);
         for path in &task.paths {
-            stands_in_tree(context, path).map_err(|error| asking.blamed(error))?;
+            check_in_tree(context, path).map_err(|error| asking.blamed(error))?;
         }
     }
     Ok(submission)
@@ -64,18 +64,18 @@ impl<'a> Asking<'a> {
 }
 
 /// Whether a path from the root leads to something of the tree.
-fn stands_in_tree(context: &Context, path: &str) -> Result<(), CommandError> {
+fn check_in_tree(context: &Context, path: &str) -> Result<(), CommandError> {
     let tree = context.tree();
     if below(Path::new(path)).is_none() {
         return Err(leaves_the_tree(Path::new(path), tree));
     }
-    let stands = tree.join(path);
-    if !context.disk.exists(&stands).map_err(unusable)? {
+    let path_in_tree = tree.join(path);
+    if !context.disk.exists(&path_in_tree).map_err(unusable)? {
         let what = format!("`{path}` does not exist in `{}`", tree.display());
         return Err(CommandError::new(Exit::Usage, what));
     }
     // A link on the way may lead elsewhere though every name looks harmless.
-    let real = context.disk.canonicalize(&stands).map_err(unusable)?;
+    let real = context.disk.canonicalize(&path_in_tree).map_err(unusable)?;
     let tree = context.disk.canonicalize(tree).map_err(unusable)?;
     if !real.starts_with(&tree) {
         return Err(leaves_the_tree(Path::new(path), &tree));

@@ -64,12 +64,12 @@ pub fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
         Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
         None => format!("{name}{}", error.message),
     };
-    let told = CommandError::new(Exit::No, what).coded(task.code());
-    let told = match error.hint {
-        Some(hint) => told.hint(hint),
-        None => told,
+    let failure = CommandError::new(Exit::No, what).coded(task.code());
+    let failure = match error.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     };
-    (told, error.details.unwrap_or_default())
+    (failure, error.details.unwrap_or_default())
 }
 
 /// A span of time as a person says it, in its largest unit.

@@ -95,10 +95,10 @@ pub fn check(context: &Context, checks: &mut Checks) {
         }
     }
     for found in &installed {
-        // A client that speaks another protocol as well is told of once.
-        let is_told =
+        // A client that also speaks another protocol is reported once.
+        let is_listed_already =
             found.known.speaks == Speaks::Acp && Known::named(found.known.program).is_some();
-        if !is_told && roster.registry().get(found.known.id).is_none() {
+        if !is_listed_already && roster.registry().get(found.known.id).is_none() {
             let name = format!("executor {}", found.known.id);
             let text = format!("installed at {}, not registered", found.program.display());
             checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));

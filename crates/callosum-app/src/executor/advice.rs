@@ -179,8 +179,8 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
 
 /// Returns the remedy for a coding agent whose message names a cause.
 fn mending(executor: &Executor, fault: &HandshakeFault) -> Option<String> {
-    let said = CommandError::from_error(Exit::No, fault).one_line();
-    Client::behind(executor)?.mending(executor, &said)
+    let message = CommandError::from_error(Exit::No, fault).one_line();
+    Client::behind(executor)?.mending(executor, &message)
 }
 
 /// Returns a hint for a coding agent whose message names no cause.
@@ -274,8 +274,8 @@ mod tests {
     fn a_path_below_the_home_that_is_there_is_one_that_was_not_seen() {
         let home = Path::new("/home/u");
         let there = |path: &Path| path == Path::new("/home/u/.pyenv/libexec/pyenv");
-        let said = "/home/u/.pyenv/shims/x: line 2: /home/u/.pyenv/libexec/pyenv: No such file";
-        assert_eq!(unseen(said, home, there).as_deref(), Some("~/.pyenv/"));
+        let message = "/home/u/.pyenv/shims/x: line 2: /home/u/.pyenv/libexec/pyenv: No such file";
+        assert_eq!(unseen(message, home, there).as_deref(), Some("~/.pyenv/"));
         assert_eq!(unseen("/home/u/.gone/x: No such file", home, there), None);
         assert_eq!(unseen("/usr/lib/x: No such file", home, |_| true), None);
         let elsewhere = unseen("/opt/py/libexec/x: No such file", home, |_| true);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_the_template_names_is_not_seen_where_nobody_shows_it() {
+    fn a_file_that_the_template_names_is_not_seen_unless_it_is_shown() {
         let home = Path::new("/home/u");
         let of = |template: &str, readable: &[&str]| {
             let mut executor = Executor::cli("py", template);

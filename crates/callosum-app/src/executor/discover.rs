@@ -42,7 +42,8 @@ pub struct FoundOutput {
     pub reason: Option<String>,
     /// What helps, as far as that is known.
     pub hint: Option<String>,
-    /// Whether it was active and so not asked again: what stands in `PATH` now may be another program than passed.
+    /// Whether it was active and so not asked again: the program in `PATH` may be another one than
+    /// the one that passed.
     #[serde(skip)]
     pub is_unasked: bool,
 }

@@ -96,14 +96,14 @@ pub fn noted(standing: &Executor, renewed: &Executor, given: &Executor) -> Vec<S
     let now = bounds(renewed);
     let mut kept = left_of(standing, given);
     kept.retain(|bound| now.contains(bound));
-    let said = (!kept.is_empty()).then(|| {
+    let notice = (!kept.is_empty()).then(|| {
         format!(
             "kept from the entry of {}: {} (--replace starts from scratch)",
             standing.id,
             worded(&kept)
         )
     });
-    said.into_iter().collect()
+    notice.into_iter().collect()
 }
 
 /// Returns a notice about the command of a program that Callosum knows and would start in another

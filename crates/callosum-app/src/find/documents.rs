@@ -198,15 +198,15 @@ fn decisions(notes: &Notes, stamp: &str) -> Vec<Document> {
     for decision in notes.decisions() {
         let last = decision.last_line.min(lines.len());
         let first = decision.line.saturating_sub(1).min(last);
-        let said = lines[first..last].join("\n") + "\n";
+        let passage = lines[first..last].join("\n") + "\n";
         by_time
             .entry(decision.ts.clone())
-            .and_modify(|known| known.text.push_str(&said))
+            .and_modify(|known| known.text.push_str(&passage))
             .or_insert(Document {
                 place: decision.ts,
                 stamp: stamp.to_owned(),
                 title: decision.title,
-                text: said.clone(),
+                text: passage.clone(),
             });
     }
     by_time.into_values().collect()

@@ -247,8 +247,8 @@ pub fn with_session(
         let above = mesh.session_above(&voice, &ancestors);
         voice.session_id = above.map_err(|error| explain(&error))?;
         // Where no process is looked at, its hooks may know the session by another name.
-        let is_told_by_process = !ancestors.is_empty() && context.is_asked_by_tool();
-        if voice.session_id.is_none() && is_told_by_process {
+        let is_known_by_process = !ancestors.is_empty() && context.is_asked_by_tool();
+        if voice.session_id.is_none() && is_known_by_process {
             voice.session_id = Some(format!("mcp-{}", std::process::id()));
         }
     }
@@ -306,10 +306,10 @@ fn own_other(error: &MeshError, voice: &Author) -> Option<CommandError> {
         }
         _ => return None,
     };
-    let said = CommandError::new(exit_of(refusal), what);
+    let failure = CommandError::new(exit_of(refusal), what);
     Some(match hint_of(refusal, "claim") {
-        Some(hint) => said.hint(hint),
-        None => said,
+        Some(hint) => failure.hint(hint),
+        None => failure,
     })
 }
 
@@ -330,10 +330,10 @@ fn verb_of(order: &Command) -> &'static str {
 fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
     match error {
         MeshError::Refused(refusal) => {
-            let said = CommandError::from_error(exit_of(refusal), refusal);
+            let failure = CommandError::from_error(exit_of(refusal), refusal);
             match hint_of(refusal, verb) {
-                Some(hint) => said.hint(hint),
-                None => said,
+                Some(hint) => failure.hint(hint),
+                None => failure,
             }
         }
         MeshError::Faults(faults) => CommandError::because(Exit::Usage, "invalid event", faults),
@@ -346,11 +346,11 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
             CommandError::from_error(Exit::No, error).hint(hint)
         }
         MeshError::Journal(_) | MeshError::Disk(_) => {
-            let said = CommandError::because(Exit::Environment, "cannot use the mesh", error);
+            let failure = CommandError::because(Exit::Environment, "cannot use the mesh", error);
             if error.is_unwritable() {
-                said.hint(BY_TOOLS)
+                failure.hint(BY_TOOLS)
             } else {
-                said.hint("callosum doctor")
+                failure.hint("callosum doctor")
             }
         }
     }

@@ -58,15 +58,15 @@ pub enum Taken {
 
 /// Explains why the state of a subscription cannot be used.
 pub fn state_failed(error: &SubscriptionError) -> CommandError {
-    let said = CommandError::because(Exit::Environment, "cannot use the state file", error);
+    let failure = CommandError::because(Exit::Environment, "cannot use the state file", error);
     match error {
         SubscriptionError::Form { path, .. } | SubscriptionError::Newer { path, .. } => {
             let path = on_one_line(&path.display().to_string());
-            said.hint(format!("mv {path} {path}.other"))
+            failure.hint(format!("mv {path} {path}.other"))
         }
         SubscriptionError::Taken(path) => {
             let path = on_one_line(&path.display().to_string());
-            said.hint(format!("callosum mesh subscribe --state {path}.2"))
+            failure.hint(format!("callosum mesh subscribe --state {path}.2"))
         }
         SubscriptionError::Disk(error) => {
             let folder = error.path.parent().unwrap_or(&error.path);
@@ -76,7 +76,7 @@ pub fn state_failed(error: &SubscriptionError) -> CommandError {
             } else {
                 "ls -ld"
             };
-            said.hint(format!("{way} {folder}"))
+            failure.hint(format!("{way} {folder}"))
         }
     }
 }

@@ -102,10 +102,10 @@ pub fn done(
     let is_new = matches!(order, Command::Add(_));
     let events = open::given_to(context, &mut mesh, order, voice)?;
     let is_there_already = is_new && events.is_empty();
-    let told = events
+    let event_task = events
         .first()
         .and_then(|event| event.payload.get("task")?.as_str());
-    let task = task.or(told).map(str::to_owned);
+    let task = task.or(event_task).map(str::to_owned);
     let task = task
         .map(|task| known(context, &mut mesh, &task))
         .transpose()?;

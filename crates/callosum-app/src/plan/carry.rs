@@ -102,8 +102,8 @@ pub fn tell(
         let applied = state.apply(record.clone(), 0, context.clock.now());
         applied.map_err(CommandError::internal)?;
     }
-    let told = taken.journal.tell(state.run(), &records);
-    told.map_err(|error| store::unwritten(&error))?;
+    let recorded = taken.journal.tell(state.run(), &records);
+    recorded.map_err(|error| store::unwritten(&error))?;
     taken.state = state;
     Ok(())
 }

@@ -84,10 +84,10 @@ pub fn mend(context: &Context, session: &Session<'_>) {
 /// Says what of a killed process's step was done or could not be.
 pub fn tell_mended(context: &Context, held: &callosum_session::LockedSession<'_>) {
     for aside in &held.aside {
-        let told = format!(
+        let notice = format!(
             "another program replaced NOTES.md during the write; its version is in {aside}"
         );
-        context.report.warn(&harmless(&told), None);
+        context.report.warn(&harmless(&notice), None);
     }
     let Some(mended) = &held.mended else { return };
     context

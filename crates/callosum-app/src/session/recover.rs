@@ -69,18 +69,18 @@ pub fn recover(context: &Context, options: &RecoverOptions) -> Result<RecoverOut
     let config = Config::load(&settings).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let root = other.as_ref().map(|other| other.root.display().to_string());
-    let told = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
+    let quoted = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
         Some(root) => quoted_from(root, budget, tell),
         None if options.quoted => quoted_from("this project", budget, tell),
         None => tell(budget),
     };
     let within = |budget: u64, tell: &dyn Fn(u64) -> String| {
-        let text = told(budget, tell);
+        let text = quoted(budget, tell);
         if text.is_empty() {
             let larger = std::iter::successors(Some(budget.max(LEAST)), |budget| {
                 budget.checked_mul(2).filter(|larger| *larger <= MOST)
             });
-            let mut larger = larger.filter(|larger| !told(*larger, tell).is_empty());
+            let mut larger = larger.filter(|larger| !quoted(*larger, tell).is_empty());
             if let Some(enough) = larger.next() {
                 let what = format!("nothing fits in {budget} tokens: --budget {enough}");
                 context.report.say(&what);

@@ -75,8 +75,8 @@ pub fn explained(error: &SnapshotError) -> CommandError {
 }
 
 /// The repository that git does not read since it belongs to another user, as far as its path needs no quotes.
-fn distrusted(said: &str) -> Option<&str> {
-    let (_, rest) = said.split_once("dubious ownership in repository at '")?;
+fn distrusted(output: &str) -> Option<&str> {
+    let (_, rest) = output.split_once("dubious ownership in repository at '")?;
     let (tree, _) = rest.split_once('\'')?;
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     tree.chars().all(is_plain).then_some(tree)

@@ -98,16 +98,16 @@ pub fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
         if !failed {
             continue;
         }
-        let said = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
-        if said("circuit").is_some() && !refused.insert(&record.executor) {
+        let text_of = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
+        if text_of("circuit").is_some() && !refused.insert(&record.executor) {
             continue;
         }
         failures.push(FailureOutput {
             task_id: record.task_id.as_ref().map(ToString::to_string),
             timestamp: record.timestamp.to_string(),
             executor: record.executor.clone(),
-            code: said("code"),
-            message: said("message").or_else(|| record.status.clone()),
+            code: text_of("code"),
+            message: text_of("message").or_else(|| record.status.clone()),
         });
         if failures.len() == LAST {
             break;

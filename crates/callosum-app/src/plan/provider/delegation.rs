@@ -202,8 +202,11 @@ pub(super) fn outcome(
     let mut tasks = Vec::new();
     let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
     let read = reader.query(&query, |record| {
-        let said = record.details.get(PLAN_CALL).and_then(|said| said.as_str());
-        if said == Some(key) {
+        let recorded = record
+            .details
+            .get(PLAN_CALL)
+            .and_then(|value| value.as_str());
+        if recorded == Some(key) {
             // One that does not say so may have changed something.
             let did_change = record.details.get(MAY_CHANGE) != Some(&false.into());
             let task = record.task_id.zip(record.executor);

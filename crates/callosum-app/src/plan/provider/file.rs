@@ -132,13 +132,14 @@ pub(super) fn admitted(
     };
     if found.names > 1 {
         // By another name it may be what is kept back, or no file of the project.
-        may_be_told_by_each_name(disk, &real_tree, &found).map_err(refuse)?;
+        check_each_name(disk, &real_tree, &found).map_err(refuse)?;
     }
     Ok(real)
 }
 
-/// Whether each name of a file that has several is one of the tree that a plan may be told of; else why it may not.
-fn may_be_told_by_each_name(disk: &Disk, tree: &Path, file: &FileStat) -> Result<(), &'static str> {
+/// Checks that each name of a file with several is in the tree and readable by plans; the error is
+/// the reason why not.
+fn check_each_name(disk: &Disk, tree: &Path, file: &FileStat) -> Result<(), &'static str> {
     const UNKNOWN: &str = "has other hard links, and not all of them are files of the project";
     let mut left = file.names;
     let mut folders = vec![PathBuf::new()];

@@ -46,7 +46,7 @@ pub(super) fn perform(
         Some(about) => format!("{about}{of_call}"),
         None => format!("plan-{of_call}"),
     };
-    let stands_for = |task: &Task| {
+    let is_about_same = |task: &Task| {
         let is_it = |about: &String| is_about(&task.id, about);
         !task.status.is_over() && about.as_ref().is_some_and(is_it)
     };
@@ -58,7 +58,7 @@ pub(super) fn perform(
         ..NewTask::default()
     };
     let voice = voice(surroundings, context);
-    let id = add_once(context, &voice, new, stands_for).map_err(|error| failed(&error))?;
+    let id = add_once(context, &voice, new, is_about_same).map_err(|error| failed(&error))?;
     Ok(free(keyed(&json!({"task": id}))))
 }
 

@@ -141,11 +141,11 @@ impl Server {
         let by = caller(name, &context.meta, &self.environment);
         let folder = self.folder(&context).await;
         let environment = self.environment.clone();
-        let (said, telling) = match context.meta.get_progress_token() {
+        let (lines, telling) = match context.meta.get_progress_token() {
             Some(token) => {
-                let (say, said) = watch::channel(String::new());
+                let (say, lines) = watch::channel(String::new());
                 let telling: Telling = Arc::new(move |line| drop(say.send(neutral(line))));
-                (Some((said, token)), Some(telling))
+                (Some((lines, token)), Some(telling))
             }
             None => (None, None),
         };
@@ -170,8 +170,8 @@ impl Server {
         });
         tokio::pin!(work);
         let telling = async {
-            if let Some((said, token)) = said {
-                tell(said, &token, &context.peer).await;
+            if let Some((lines, token)) = lines {
+                tell(lines, &token, &context.peer).await;
             }
             std::future::pending::<()>().await;
         };
@@ -218,10 +218,10 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(what, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let said = self.called(tool, arguments, context).await;
+        let outcome = self.called(tool, arguments, context).await;
         // Tools quote what others wrote; this holds for what they missed, such as errors.
         let of = |text: String| vec![ContentBlock::text(neutral(&text))];
-        let result = match said {
+        let result = match outcome {
             Ok(text) => CallToolResult::success(of(text)),
             Err(error) => CallToolResult::error(of(error.to_string())),
         };
@@ -249,12 +249,12 @@ async fn roots(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
     place::folder(roots.roots.iter().map(|root| root.uri.as_str()))
 }
 
-/// Tells the client what is being done, the latest where it is slow to hear, until nobody says more.
-async fn tell(mut said: watch::Receiver<String>, token: &ProgressToken, peer: &Peer<RoleServer>) {
+/// Sends progress to the client until there is no more. A slow client only gets the latest line.
+async fn tell(mut lines: watch::Receiver<String>, token: &ProgressToken, peer: &Peer<RoleServer>) {
     let mut step = 0.0;
-    while said.changed().await.is_ok() {
+    while lines.changed().await.is_ok() {
         step += 1.0;
-        let line = said.borrow_and_update().clone();
+        let line = lines.borrow_and_update().clone();
         let progress = ProgressNotificationParam::new(token.clone(), step).with_message(line);
         if peer.notify_progress(progress).await.is_err() {
             return;

@@ -66,6 +66,6 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             format!("{} at {at}:\n{content}", found.source)
         })
         .collect();
-    let told = answer::fitted(&all, answer::USUAL, "discoveries");
-    Ok(format!("{NOTICE}{told}"))
+    let text = answer::fitted(&all, answer::USUAL, "discoveries");
+    Ok(format!("{NOTICE}{text}"))
 }
